@@ -1,0 +1,350 @@
+//! What the baker tells the runtime of a model: one type, written as Rust constants for the game and as postcard into
+//! the KTX2 file for tools.
+
+use std::borrow::Cow;
+
+use crate::{ClipRecord, Encoding, VertexFormat, VertexRange};
+
+/// Text in a constant, or read at run time.
+pub type Str = Cow<'static, str>;
+/// A list in a constant, or read at run time.
+pub type List<T> = Cow<'static, [T]>;
+
+/// Version of [`Metadata`] and of the files that belong to it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Texels along the longest side and layers that every device has: WebGL2's limits.
+pub const MAX_SIDE: u32 = 2048;
+/// Layers of an array texture that every device has.
+pub const MAX_LAYERS: u32 = 256;
+/// Clips of a model: their records share one 16 KiB uniform buffer with the model's ranges.
+pub const MAX_CLIPS: usize = 1020;
+
+/// A baked model: what it is, and where its bytes are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What it is.
+    pub meta: Metadata,
+    /// `anim-<encoding>.ktx2`.
+    pub animation: Payload,
+    /// `mesh.bin`.
+    pub mesh: Payload,
+    /// `color-<n>.ktx2`, in the order of [`Metadata::textures`].
+    pub textures: List<Payload>,
+}
+
+/// The bytes of a file, and where in it the GPU's data stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Payload {
+    /// The bytes.
+    pub data: Data,
+    /// Bytes of the file.
+    pub size: u64,
+    /// Where in the file [`Metadata::content_hash`] stands: a file of another bake is refused.
+    pub hash_at: u64,
+    /// Mip levels, largest first; for `mesh.bin` the whole file.
+    pub levels: List<ByteRange>,
+}
+
+/// Where the bytes of a file are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// In the executable, or in memory.
+    Bytes(List<u8>),
+    /// In a file beside the game. [`crate::files`] says where it is looked for.
+    File {
+        /// Path under the folder of side files, with `/`.
+        name: Str,
+        /// Where the bake wrote it: the last place that is looked at, so that `cargo run` works.
+        baked: Str,
+    },
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct ByteRange {
+    /// Bytes from its start.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// Everything about a baked model but its bytes.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct Metadata {
+    /// BLAKE3 over all of the model's data, cut to 16 bytes: the files of a set agree on it.
+    /// First, so that it stands at the start of the postcard value.
+    pub content_hash: [u8; 16],
+    /// [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Name in the manifest.
+    pub name: Str,
+    /// How bones stand in the texture.
+    pub encoding: Encoding,
+    /// Shape of the texture.
+    pub texture: AnimationTexture,
+    /// Clips, in the order of the manifest, then of the file.
+    pub clips: List<ClipInfo>,
+    /// Bones that move vertices. A row of the texture each.
+    pub bones: List<BoneInfo>,
+    /// Vertices and indices.
+    pub mesh: MeshInfo,
+    /// Materials of the parts.
+    pub materials: List<Material>,
+    /// Colour textures of the materials.
+    pub textures: List<ColorTexture>,
+    /// Bounds in the rest pose, metres.
+    pub rest_bounds: Aabb,
+    /// Bounds over all clips, metres: what the baked frames reach.
+    pub bounds: Aabb,
+}
+
+/// Shape of an animation texture, and where a bone's texels stand in it.
+///
+/// Texel `k` of a bone in a frame is number `(frame * rows + bone) * texels + k`, counted over the frames of one
+/// layer, in rows of `width`. Frames do not straddle layers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct AnimationTexture {
+    /// Texels across; a power of two.
+    pub width: u32,
+    /// Texels down.
+    pub height: u32,
+    /// Array layers; 1 is a plain 2D texture.
+    pub layers: u32,
+    /// Frames in a layer.
+    pub frames_per_layer: u32,
+    /// Frames of all clips.
+    pub frames: u32,
+    /// Rows of a frame: bones.
+    pub rows: u32,
+}
+
+impl AnimationTexture {
+    /// Bytes of all layers.
+    pub fn byte_len(&self, encoding: Encoding) -> u64 {
+        u64::from(self.width) * u64::from(self.height) * u64::from(self.layers) * encoding.format().bytes() as u64
+    }
+
+    /// Column, row and layer of texel `k` of `row` in `frame`.
+    pub fn texel(&self, encoding: Encoding, frame: u32, row: u32, k: u32) -> [u32; 3] {
+        let layer = frame / self.frames_per_layer;
+        let n = ((frame - layer * self.frames_per_layer) * self.rows + row) * encoding.texels() + k;
+        [n % self.width, n / self.width, layer]
+    }
+
+    /// The same as an offset into the bytes of all layers.
+    pub fn byte_offset(&self, encoding: Encoding, frame: u32, row: u32, k: u32) -> u64 {
+        let [x, y, layer] = self.texel(encoding, frame, row, k).map(u64::from);
+        ((layer * u64::from(self.height) + y) * u64::from(self.width) + x) * encoding.format().bytes() as u64
+    }
+}
+
+/// A clip.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct ClipInfo {
+    /// Name in Rust, as in the manifest: `run`.
+    pub name: Str,
+    /// Name in the glTF file: `HumanArmature|Run`.
+    pub source: Str,
+    /// First frame in the texture.
+    pub first_frame: u32,
+    /// Intervals between frames over the clip's length, at least 1.
+    pub intervals: u32,
+    /// Frames stored: one less than its poses where the last is the first.
+    pub stored: u32,
+    /// Whether it starts over when it ends, unless an instance says otherwise.
+    pub looped: bool,
+    /// Seconds.
+    pub duration: f64,
+    /// Frames a second, `intervals / duration`; 0 for a clip without length.
+    pub frame_rate: f64,
+    /// What its frames reach, metres.
+    pub bounds: Aabb,
+    /// At the frames' own times.
+    pub encoding_error: ErrorInfo,
+    /// Between frames as well: on a grid four times as fine, and at every source key.
+    pub motion_error: ErrorInfo,
+}
+
+impl ClipInfo {
+    /// What the GPU's playback needs of it.
+    pub fn record(&self) -> ClipRecord {
+        ClipRecord { first_frame: self.first_frame, intervals: self.intervals, stored: self.stored, reserved: 0 }
+    }
+}
+
+/// Distance between what is drawn and the glTF evaluated in `f64`, over all source vertices and the times named by
+/// the field that holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct ErrorInfo {
+    /// Greatest distance, metres.
+    pub max: f32,
+    /// 99.96 % of all distances are at most this, metres.
+    pub p9996: f32,
+    /// Greatest angle between normals, degrees; 0 where the source has none.
+    pub normal_degrees: f32,
+    /// Where `max` stood: seconds into the clip.
+    pub time: f32,
+    /// Where `max` stood: the bone with the greatest weight there.
+    pub bone: u32,
+    /// Where `max` stood: index over the source's vertices.
+    pub vertex: u32,
+}
+
+/// A bone: a joint of a skin, or a node that carries a rigid mesh.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct BoneInfo {
+    /// Name of its node.
+    pub name: Str,
+    /// The nearest ancestor that is a bone too.
+    pub parent: Option<u32>,
+    /// The bone's frame in bind space, rows of a 3x4 matrix in metres: the inverse of its inverse bind matrix.
+    /// A skin matrix times this is the bone's own transform in the model.
+    pub bind: [[f32; 4]; 3],
+}
+
+/// Where the mesh stands in `mesh.bin`, and how.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct MeshInfo {
+    /// Layout of a vertex.
+    pub format: VertexFormat,
+    /// Ranges of packed values.
+    pub range: VertexRange,
+    /// Number of vertices.
+    pub vertex_count: u32,
+    /// Bytes of the vertices.
+    pub vertices: ByteRange,
+    /// Bytes of the indices.
+    pub indices: ByteRange,
+    /// Indices are 32-bit, else 16-bit.
+    pub wide_indices: bool,
+    /// Bytes of the [`ClipRecord`]s.
+    pub clips: ByteRange,
+    /// Sub-meshes, one a material.
+    pub parts: List<MeshPart>,
+}
+
+/// Triangles that share a material.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct MeshPart {
+    /// Index into [`Metadata::materials`].
+    pub material: u32,
+    /// First index.
+    pub first_index: u32,
+    /// Indices, three a triangle.
+    pub index_count: u32,
+}
+
+/// What a surface looks like.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct Material {
+    /// Its name in the glTF file; may be empty.
+    pub name: Str,
+    /// Linear RGBA, times the texture.
+    pub base_color: [f32; 4],
+    /// Index into [`Metadata::textures`].
+    pub base_color_texture: Option<u32>,
+    /// Seen from behind, too.
+    pub double_sided: bool,
+    /// Fragments below this alpha are not drawn.
+    pub alpha_cutoff: Option<f32>,
+}
+
+/// A colour texture: RGBA8, sRGB, with mips.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct ColorTexture {
+    /// Texels across.
+    pub width: u32,
+    /// Texels down.
+    pub height: u32,
+    /// Mip levels.
+    pub levels: u32,
+    /// Along u and v.
+    pub wrap: [Wrap; 2],
+    /// Nearest texel instead of filtering.
+    pub nearest: bool,
+}
+
+/// What stands beyond the edge of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub enum Wrap {
+    /// The texture again.
+    Repeat,
+    /// Its mirror image.
+    Mirror,
+    /// Its edge.
+    Clamp,
+}
+
+/// A box along the axes, metres. Empty where `min` is greater than `max`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct Aabb {
+    /// Least corner.
+    pub min: [f32; 3],
+    /// Greatest corner.
+    pub max: [f32; 3],
+}
+
+impl Aabb {
+    /// Holds nothing.
+    pub const EMPTY: Self = Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
+
+    /// Length of the diagonal, metres; 0 when empty.
+    pub fn diagonal(&self) -> f32 {
+        let d = glam::Vec3::from(self.max) - glam::Vec3::from(self.min);
+        if d.min_element() < 0.0 { 0.0 } else { d.length() }
+    }
+
+    /// The least box that holds both.
+    pub fn union(self, other: Self) -> Self {
+        let (min, max) = (glam::Vec3::from(self.min), glam::Vec3::from(self.max));
+        Self { min: min.min(other.min.into()).into(), max: max.max(other.max.into()).into() }
+    }
+}
+
+#[cfg(feature = "dynamic")]
+impl Metadata {
+    /// As it stands in the KTX2 file under the key `gpuskin`.
+    pub fn to_postcard(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("plain data always serialises")
+    }
+
+    /// From the value of the key `gpuskin`.
+    ///
+    /// # Errors
+    /// What is not a value of this [`FORMAT_VERSION`].
+    pub fn from_postcard(bytes: &[u8]) -> Result<Self, MetadataError> {
+        let meta: Self = postcard::from_bytes(bytes).map_err(|e| MetadataError(e.to_string()))?;
+        if meta.format_version != FORMAT_VERSION {
+            return Err(MetadataError(format!("version {} instead of {FORMAT_VERSION}", meta.format_version)));
+        }
+        Ok(meta)
+    }
+}
+
+/// Why metadata could not be read.
+#[cfg(feature = "dynamic")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetadataError(String);
+
+#[cfg(feature = "dynamic")]
+impl core::fmt::Display for MetadataError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "the metadata is not readable: {}", self.0)
+    }
+}
+
+#[cfg(feature = "dynamic")]
+impl std::error::Error for MetadataError {}

@@ -1,0 +1,202 @@
+//! Which two frames an instance shows, and how far between them. Twin of `shaders/playback.wgsl`.
+//!
+//! All of it is integer arithmetic: the phase of a clip is a fraction of its length in 0.32 fixed point, so a loop is
+//! the natural wrap of a word, and neither a long run nor a long clip costs precision.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::Time;
+
+/// What playback needs to know of a clip: 16 bytes, as the shaders read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ClipRecord {
+    /// Index of the clip's first frame in the animation texture.
+    pub first_frame: u32,
+    /// Intervals between frames from the clip's start to its end, at least 1. Frame i stands at i / intervals.
+    pub intervals: u32,
+    /// Frames stored: `intervals + 1`, or `intervals` where the last pose is the first (a closed loop).
+    pub stored: u32,
+    /// Not used, zero.
+    pub reserved: u32,
+}
+
+/// Playback state of an instance: 24 bytes, as the shaders read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Playback {
+    /// When it started: [`Time::words`]. Before that the instance holds the pose at `offset`.
+    pub start: [u32; 2],
+    /// Cycles of the clip per second, signed 32.32 fixed point: `[whole, fraction]` of the two's complement.
+    pub rate: [u32; 2],
+    /// Where in the clip it started, 0.32 fixed point of the clip's length.
+    pub offset: u32,
+    /// Bits 0..16: index of the clip. Bit 31 ([`Playback::ONCE`]): stop at the end instead of starting over.
+    pub clip: u32,
+}
+
+impl Playback {
+    /// Flag in [`Playback::clip`]: hold the last pose (the first, when running backwards).
+    pub const ONCE: u32 = 1 << 31;
+    const CLIP_MASK: u32 = 0xffff;
+
+    /// Index of the clip.
+    pub const fn clip_index(&self) -> usize {
+        (self.clip & Self::CLIP_MASK) as usize
+    }
+
+    /// The rate as a number: cycles of the clip per second in 32.32 fixed point.
+    pub const fn rate_bits(&self) -> i64 {
+        Time::from_words(self.rate).to_bits() as i64
+    }
+}
+
+/// Cycles per second in 32.32 fixed point, for a clip of `duration` seconds at `speed` times its own pace.
+/// A clip without length, and a speed that is not finite, stand still.
+pub fn rate(speed: f64, duration: f64) -> i64 {
+    let cycles = speed / duration;
+    if cycles.is_finite() { (cycles * 4_294_967_296.0).round() as i64 } else { 0 }
+}
+
+/// A fraction of a clip's length in 0.32 fixed point. Values outside 0..1 wrap.
+pub fn wrapped_offset(fraction: f64) -> u32 {
+    if !fraction.is_finite() {
+        return 0;
+    }
+    ((fraction - fraction.floor()) * 4_294_967_296.0) as u32
+}
+
+/// A fraction of a clip's length in 0.32 fixed point, held at both ends; never short of a frame that it names.
+pub fn clamped_offset(fraction: f64) -> u32 {
+    (fraction * 4_294_967_296.0).ceil() as u32
+}
+
+/// Two frames of the animation texture and the way between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FramePair {
+    /// Index of the earlier frame.
+    pub a: u32,
+    /// Index of the later one.
+    pub b: u32,
+    /// 0 shows `a`, 1 shows `b`.
+    pub t: f32,
+}
+
+/// Phase of a playback at `now`: 0.32 fixed point of the clip's length, and `true` where it has come to an end.
+pub fn phase(playback: &Playback, now: Time) -> (u32, bool) {
+    let elapsed = now.to_bits().saturating_sub(Time::from_words(playback.start).to_bits());
+    let rate = playback.rate_bits();
+    // 64.64 fixed point; 32.32 of it are kept, and whether anything stood above them.
+    let product = u128::from(elapsed) * u128::from(rate.unsigned_abs());
+    let cycles = (product >> 32) as u64;
+    let beyond = product >> 96 != 0;
+    let offset = u64::from(playback.offset);
+    let once = playback.clip & Playback::ONCE != 0;
+    if rate < 0 {
+        if once && (beyond || cycles > offset) {
+            return (0, false);
+        }
+        return (offset.wrapping_sub(cycles) as u32, false);
+    }
+    let total = offset.wrapping_add(cycles);
+    let ended = once && (beyond || total < cycles || total >> 32 != 0);
+    (total as u32, ended)
+}
+
+/// The frames that a playback shows at `now`.
+pub fn frame_pair(playback: &Playback, clip: &ClipRecord, now: Time) -> FramePair {
+    let (phase, ended) = phase(playback, now);
+    let position = u64::from(phase) * u64::from(clip.intervals);
+    let (mut frame, mut fraction) = ((position >> 32) as u32, position as u32);
+    if ended {
+        (frame, fraction) = (clip.intervals, 0);
+    }
+    let wrap = |f: u32| if f >= clip.stored { f - clip.stored } else { f };
+    FramePair {
+        a: clip.first_frame + wrap(frame),
+        b: clip.first_frame + wrap((frame + 1).min(clip.intervals)),
+        t: (fraction >> 8) as f32 / 16_777_216.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOP: ClipRecord = ClipRecord { first_frame: 10, intervals: 4, stored: 4, reserved: 0 };
+    const OPEN: ClipRecord = ClipRecord { first_frame: 10, intervals: 4, stored: 5, reserved: 0 };
+
+    fn playing(speed: f64, duration: f64, offset: u32, once: bool) -> Playback {
+        let rate = Time::from_bits(rate(speed, duration) as u64).words();
+        Playback { start: [5, 0], rate, offset, clip: if once { Playback::ONCE } else { 0 } }
+    }
+
+    fn at(p: &Playback, clip: &ClipRecord, seconds: f64) -> (u32, u32, f32) {
+        let f = frame_pair(p, clip, Time::from_secs(5.0 + seconds));
+        (f.a, f.b, f.t)
+    }
+
+    #[test]
+    fn loops_wrap_to_the_first_frame() {
+        let p = playing(1.0, 2.0, 0, false);
+        assert_eq!(at(&p, &LOOP, 0.0), (10, 11, 0.0));
+        assert_eq!(at(&p, &LOOP, 0.25), (10, 11, 0.5));
+        assert_eq!(at(&p, &LOOP, 1.75), (13, 10, 0.5));
+        assert_eq!(at(&p, &LOOP, 2.0), (10, 11, 0.0));
+        assert_eq!(at(&p, &OPEN, 1.75), (13, 14, 0.5));
+    }
+
+    #[test]
+    fn once_holds_both_ends() {
+        let p = playing(1.0, 2.0, 0, true);
+        assert_eq!(at(&p, &OPEN, 2.0), (14, 14, 0.0));
+        assert_eq!(at(&p, &OPEN, 1e9), (14, 14, 0.0));
+        assert_eq!(at(&p, &LOOP, 7.0), (10, 10, 0.0));
+        let back = playing(-1.0, 2.0, 1 << 31, true);
+        assert_eq!(at(&back, &OPEN, 0.0), (12, 13, 0.0));
+        assert_eq!(at(&back, &OPEN, 0.5), (11, 12, 0.0));
+        assert_eq!(at(&back, &OPEN, 9.0), (10, 11, 0.0));
+    }
+
+    #[test]
+    fn speed_and_direction() {
+        assert_eq!(at(&playing(2.0, 2.0, 0, false), &LOOP, 0.25), (11, 12, 0.0));
+        assert_eq!(at(&playing(-1.0, 2.0, 0, false), &LOOP, 0.25), (13, 10, 0.5));
+        assert_eq!(at(&playing(0.0, 2.0, 3 << 30, false), &LOOP, 1e6), (13, 10, 0.0));
+        assert_eq!(at(&playing(f64::NAN, 2.0, 0, false), &LOOP, 1.0), (10, 11, 0.0));
+        assert_eq!(at(&playing(1.0, 0.0, 0, false), &LOOP, 1.0), (10, 11, 0.0));
+    }
+
+    #[test]
+    fn before_its_start_an_instance_holds_its_first_pose() {
+        let p = playing(1.0, 2.0, 1 << 30, false);
+        let f = frame_pair(&p, &LOOP, Time::from_secs(1.0));
+        assert_eq!((f.a, f.b, f.t), (11, 12, 0.0));
+    }
+
+    #[test]
+    fn a_week_costs_no_smoothness() {
+        let p = playing(1.0, 0.7, 0, false);
+        let week = 7.0 * 86_400.0;
+        let step = |from: f64| {
+            let phases = [0.0, 1.0 / 60.0].map(|d| phase(&p, Time::from_secs(5.0 + from + d)).0);
+            phases[1].wrapping_sub(phases[0])
+        };
+        assert!(step(0.0).abs_diff(step(week)) <= 16, "{} {}", step(0.0), step(week));
+    }
+
+    #[test]
+    fn every_frame_can_be_named_exactly() {
+        for intervals in [1_u32, 3, 7, 30, 999, 65_535] {
+            let clip = ClipRecord { first_frame: 0, intervals, stored: intervals + 1, reserved: 0 };
+            for i in [0, intervals / 3, intervals / 2, intervals - 1] {
+                let offset = clamped_offset(f64::from(i) / f64::from(intervals));
+                let p = Playback { offset, clip: Playback::ONCE, ..Default::default() };
+                let f = frame_pair(&p, &clip, Time::ZERO);
+                assert!(f.a == i && f.t < 1e-4, "{i}/{intervals}: {f:?}");
+            }
+        }
+        assert_eq!(clamped_offset(1.0), u32::MAX);
+        assert_eq!(clamped_offset(-1.0), 0);
+    }
+}

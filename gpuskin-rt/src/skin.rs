@@ -1,0 +1,59 @@
+//! A vertex of an instance, on the CPU. Twin of `shaders/skin.wgsl`.
+
+use glam::{Vec2, Vec3, Vec4};
+
+use crate::playback::frame_pair;
+use crate::vertex::Vertex;
+use crate::{ClipRecord, FramePair, InstanceRecord, SkinMatrix, Texels, Time};
+
+/// A vertex where the pose has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkinnedVertex {
+    /// Metres.
+    pub position: Vec3,
+    /// Unit length.
+    pub normal: Vec3,
+    /// Unit length, and the sign of the bitangent in `w`.
+    pub tangent: Vec4,
+    /// Texture coordinates.
+    pub uv: Vec2,
+}
+
+/// The weighted sum of the matrices of a vertex's bones (linear blend skinning).
+pub fn pose(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinMatrix {
+    let mut sum = SkinMatrix::ZERO;
+    for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
+        if weight > 0.0 {
+            sum = sum + texels.bone(frames, joint) * weight;
+        }
+    }
+    sum
+}
+
+/// A vertex in model space.
+pub fn skin(matrix: &SkinMatrix, vertex: &Vertex) -> SkinnedVertex {
+    SkinnedVertex {
+        position: matrix.point(vertex.position),
+        normal: matrix.normal(vertex.normal).normalize_or_zero(),
+        tangent: matrix.direction(vertex.tangent.truncate()).normalize_or_zero().extend(vertex.tangent.w),
+        uv: vertex.uv,
+    }
+}
+
+/// A vertex of an instance in the world at a moment: what the vertex shader of a crowd computes.
+pub fn skin_vertex(
+    texels: &Texels<'_>,
+    clips: &[ClipRecord],
+    instance: &InstanceRecord,
+    now: Time,
+    vertex: &Vertex,
+) -> SkinnedVertex {
+    let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
+    let model = skin(&pose(texels, frames, vertex), vertex);
+    SkinnedVertex {
+        position: instance.point(model.position),
+        normal: instance.direction(model.normal),
+        tangent: instance.direction(model.tangent.truncate()).extend(model.tangent.w),
+        uv: model.uv,
+    }
+}

@@ -1,0 +1,117 @@
+//! The clock: seconds as 32.32 fixed point.
+
+use core::ops::{Add, Sub};
+use core::time::Duration;
+
+/// A moment on the clock of a [`crate::CrowdRenderer`], in seconds since an epoch that the game chooses
+/// (usually its own start).
+///
+/// Unsigned 32.32 fixed point: 136 years in steps of 0.23 ns. `f32` seconds are not enough for a clock: after a day
+/// they step by 8 ms. The GPU gets both words and subtracts them exactly, so that a crowd moves as smoothly after a
+/// month as in the first second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The epoch.
+    pub const ZERO: Self = Self(0);
+    /// The last moment that the clock can show.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// From seconds. Negative and NaN become [`Time::ZERO`], what is too large becomes [`Time::MAX`].
+    pub fn from_secs(seconds: f64) -> Self {
+        Self((seconds * 4_294_967_296.0) as u64)
+    }
+
+    /// From the 32.32 fixed-point number itself.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The 32.32 fixed-point number.
+    pub const fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the epoch; exact up to 2^21 seconds (24 days), nearest beyond.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 4_294_967_296.0
+    }
+
+    /// `[seconds, fraction]`, as the shaders read it.
+    pub const fn words(self) -> [u32; 2] {
+        [(self.0 >> 32) as u32, self.0 as u32]
+    }
+
+    /// From `[seconds, fraction]`.
+    pub const fn from_words(words: [u32; 2]) -> Self {
+        Self((words[0] as u64) << 32 | words[1] as u64)
+    }
+
+    /// Seconds from `earlier` to `self`; 0 where `earlier` is later.
+    pub fn since(self, earlier: Self) -> f64 {
+        Self(self.0.saturating_sub(earlier.0)).as_secs()
+    }
+}
+
+impl From<f64> for Time {
+    fn from(seconds: f64) -> Self {
+        Self::from_secs(seconds)
+    }
+}
+
+impl From<Duration> for Time {
+    fn from(duration: Duration) -> Self {
+        let seconds = duration.as_secs().min(u64::from(u32::MAX)) << 32;
+        Self(seconds | (u64::from(duration.subsec_nanos()) << 32) / 1_000_000_000)
+    }
+}
+
+/// Later by so many seconds; saturates at both ends.
+impl Add<f64> for Time {
+    type Output = Self;
+    fn add(self, seconds: f64) -> Self {
+        if seconds < 0.0 {
+            return self - -seconds;
+        }
+        Self(self.0.saturating_add(Self::from_secs(seconds).0))
+    }
+}
+
+/// Earlier by so many seconds; saturates at both ends.
+impl Sub<f64> for Time {
+    type Output = Self;
+    fn sub(self, seconds: f64) -> Self {
+        if seconds < 0.0 {
+            return self + -seconds;
+        }
+        Self(self.0.saturating_sub(Self::from_secs(seconds).0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_words_and_durations_agree() {
+        let t = Time::from_secs(1.25);
+        assert_eq!(t.words(), [1, 0x4000_0000]);
+        assert_eq!(Time::from_words(t.words()), t);
+        assert_eq!(Time::from(Duration::from_millis(1250)), t);
+        assert_eq!(t.as_secs(), 1.25);
+        assert_eq!((t + 0.75).as_secs(), 2.0);
+        assert_eq!((t - 0.25).as_secs(), 1.0);
+        assert_eq!((t + -0.25).as_secs(), 1.0);
+    }
+
+    #[test]
+    fn odd_seconds_saturate() {
+        assert_eq!(Time::from_secs(-1.0), Time::ZERO);
+        assert_eq!(Time::from_secs(f64::NAN), Time::ZERO);
+        assert_eq!(Time::from_secs(1e30), Time::MAX);
+        assert_eq!(Time::ZERO - 1.0, Time::ZERO);
+        assert_eq!(Time::MAX + 1.0, Time::MAX);
+        assert_eq!(Time::from_secs(1.0).since(Time::from_secs(2.0)), 0.0);
+    }
+}

@@ -1,0 +1,322 @@
+//! Baked vertices: two layouts, packed and read back. Twins of `shaders/vertex_full.wgsl` and
+//! `shaders/vertex_packed.wgsl`.
+//!
+//! A vertex is a row of 32-bit words, fetched as two to five attributes of up to four words: fewer attributes cost less
+//! than the few instructions that take words apart.
+//!
+//! | words, full | |
+//! |---|---|
+//! | 0-2, 3-5, 6-7 | position, normal, texture coordinates: `f32` |
+//! | 8-9 | joints: 16 bits each |
+//! | 10-13 | weights: `f32` |
+//! | 14-17 | tangent, if any: `f32` |
+//!
+//! | word, packed | from bit 0 up |
+//! |---|---|
+//! | 0 | position x, y: 16 bits each, 0..65535 over the range |
+//! | 1 | position z: 16 bits; bits 8-9 of the four joints: 2 bits each; 8 bits zero |
+//! | 2 | normal, octahedral: signed 16 bits each |
+//! | 3 | texture coordinates: 16 bits each, 0..65535 over the range |
+//! | 4 | bits 0-7 of the four joints |
+//! | 5 | weights 1, 2, 3 in steps of 1/4096: 11, 11, 10 bits. Narrow only |
+//! | 5-6 | weights 1, 2, 3 in steps of 1/65536: 16 bits each; 16 bits zero. Wide only |
+//! | last | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
+//!
+//! The greatest weight comes first and is not stored: it is what the others leave of one.
+
+use glam::{Vec2, Vec3, Vec4};
+
+/// A vertex as it was modelled, with at most four influences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vertex {
+    /// Metres, in the space that the bones' matrices start from.
+    pub position: Vec3,
+    /// Unit length.
+    pub normal: Vec3,
+    /// Unit length, and the sign of the bitangent in `w`.
+    pub tangent: Vec4,
+    /// Texture coordinates, origin top left.
+    pub uv: Vec2,
+    /// Indices of bones.
+    pub joints: [u32; 4],
+    /// Their weights: they sum to exactly one.
+    pub weights: [f32; 4],
+}
+
+/// Layout of the vertices of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct VertexFormat {
+    /// Precision of everything but the tangent.
+    pub packing: Packing,
+    /// Whether a tangent follows: four words in full precision, one packed.
+    pub tangent: bool,
+}
+
+/// Precision of vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub enum Packing {
+    /// 56 bytes: `f32` positions, normals, texture coordinates and weights, 16-bit joints.
+    Full,
+    /// 24 bytes: 16-bit positions and texture coordinates within the model's range, octahedral 16-bit normals, 10-bit joints,
+    /// 11/11/10-bit weights.
+    Narrow,
+    /// 28 bytes: as `Narrow` with 16-bit weights, for models where 11 bits would show.
+    Wide,
+}
+
+/// Ranges of packed positions and texture coordinates: `value = min + extent * packed / 65535`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct VertexRange {
+    /// Least position, metres.
+    pub position_min: [f32; 3],
+    /// Greatest position less the least.
+    pub position_extent: [f32; 3],
+    /// Least texture coordinate.
+    pub uv_min: [f32; 2],
+    /// Greatest texture coordinate less the least.
+    pub uv_extent: [f32; 2],
+}
+
+/// Steps of a narrow weight: a power of two, so that sums and differences are exact.
+const NARROW_STEPS: f32 = 4096.0;
+/// Steps of a wide weight.
+const WIDE_STEPS: f32 = 65_536.0;
+
+impl VertexFormat {
+    /// 32-bit words of a vertex.
+    pub const fn words(self) -> usize {
+        match (self.packing, self.tangent) {
+            (Packing::Full, false) => 14,
+            (Packing::Full, true) => 18,
+            (Packing::Narrow, false) => 6,
+            (Packing::Narrow, true) | (Packing::Wide, false) => 7,
+            (Packing::Wide, true) => 8,
+        }
+    }
+
+    /// Bytes of a vertex.
+    pub const fn stride(self) -> usize {
+        self.words() * 4
+    }
+}
+
+/// `value`, 0..1, in 16 bits.
+fn unorm16(value: f32) -> u32 {
+    (value.clamp(0.0, 1.0) * 65_535.0).round() as u32
+}
+
+/// `value`, -1..1, as a signed number of so many bits, in the low bits of a word.
+fn snorm(value: f32, bits: u32) -> u32 {
+    let top = ((1_i32 << (bits - 1)) - 1) as f32;
+    (value.clamp(-1.0, 1.0) * top).round() as i32 as u32 & ((1 << bits) - 1)
+}
+
+/// The signed number in the top 16 bits, as -1..1.
+fn high_snorm16(word: u32) -> f32 {
+    ((word as i32 >> 16) as f32 / 32_767.0).max(-1.0)
+}
+
+/// Unit vector to the octahedral map, -1..1 each (Cigolle et al. 2014, "A Survey of Efficient Representations for
+/// Independent Unit Vectors").
+pub fn octahedral(v: Vec3) -> Vec2 {
+    let p = v.truncate() / (v.x.abs() + v.y.abs() + v.z.abs()).max(f32::MIN_POSITIVE);
+    if v.z >= 0.0 {
+        return p;
+    }
+    let sign = |f: f32| if f >= 0.0 { 1.0 } else { -1.0 };
+    Vec2::new((1.0 - p.y.abs()) * sign(p.x), (1.0 - p.x.abs()) * sign(p.y))
+}
+
+/// The unit vector at a point of the octahedral map.
+pub fn from_octahedral(e: Vec2) -> Vec3 {
+    let z = 1.0 - e.x.abs() - e.y.abs();
+    let fold = (-z).max(0.0);
+    let x = e.x - if e.x >= 0.0 { fold } else { -fold };
+    let y = e.y - if e.y >= 0.0 { fold } else { -fold };
+    Vec3::new(x, y, z).normalize()
+}
+
+fn in_range(value: f32, min: f32, extent: f32) -> u32 {
+    if extent > 0.0 { unorm16((value - min) / extent) } else { 0 }
+}
+
+/// Words of a vertex, [`VertexFormat::words`] of them. Weights are sorted, greatest first.
+pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u32> {
+    let mut order = [0, 1, 2, 3];
+    order.sort_by(|&a, &b| vertex.weights[b].total_cmp(&vertex.weights[a]));
+    let joints = order.map(|i| if vertex.weights[i] > 0.0 { vertex.joints[i] } else { 0 });
+    let weights = order.map(|i| vertex.weights[i]);
+    let mut words = Vec::with_capacity(format.words());
+    if format.packing == Packing::Full {
+        words.extend(vertex.position.to_array().map(f32::to_bits));
+        words.extend(vertex.normal.to_array().map(f32::to_bits));
+        words.extend(vertex.uv.to_array().map(f32::to_bits));
+        words.extend([joints[0] | joints[1] << 16, joints[2] | joints[3] << 16]);
+        words.extend(weights.map(f32::to_bits));
+        if format.tangent {
+            words.extend(vertex.tangent.to_array().map(f32::to_bits));
+        }
+        return words;
+    }
+    let p = [0, 1, 2].map(|i| in_range(vertex.position[i], range.position_min[i], range.position_extent[i]));
+    let t = [0, 1].map(|i| in_range(vertex.uv[i], range.uv_min[i], range.uv_extent[i]));
+    let n = octahedral(vertex.normal);
+    let low = |i: usize| (joints[i] & 0xff) << (8 * i);
+    let high = |i: usize| (joints[i] >> 8 & 3) << (16 + 2 * i);
+    words.push(p[0] | p[1] << 16);
+    words.push(p[2] | high(0) | high(1) | high(2) | high(3));
+    words.push(snorm(n.x, 16) | snorm(n.y, 16) << 16);
+    words.push(t[0] | t[1] << 16);
+    words.push(low(0) | low(1) | low(2) | low(3));
+    let steps = |i: usize, steps: f32, most: f32| (weights[i] * steps).round().clamp(0.0, most) as u32;
+    if format.packing == Packing::Narrow {
+        let (a, b, c) =
+            (steps(1, NARROW_STEPS, 2047.0), steps(2, NARROW_STEPS, 2047.0), steps(3, NARROW_STEPS, 1023.0));
+        words.push(a | b << 11 | c << 22);
+    } else {
+        let k = |i| steps(i, WIDE_STEPS, 65_535.0);
+        words.extend([k(1) | k(2) << 16, k(3)]);
+    }
+    if format.tangent {
+        let e = octahedral(vertex.tangent.truncate());
+        let negative = u32::from(vertex.tangent.w < 0.0);
+        words.push(snorm(e.x, 16) | negative << 16 | snorm(e.y, 15) << 17);
+    }
+    words
+}
+
+/// The vertex that the shader sees.
+///
+/// # Panics
+/// If there are fewer words than [`VertexFormat::words`].
+pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Vertex {
+    let f = |i: usize| f32::from_bits(words[i]);
+    if format.packing == Packing::Full {
+        return Vertex {
+            position: Vec3::new(f(0), f(1), f(2)),
+            normal: Vec3::new(f(3), f(4), f(5)),
+            uv: Vec2::new(f(6), f(7)),
+            joints: [words[8] & 0xffff, words[8] >> 16, words[9] & 0xffff, words[9] >> 16],
+            weights: [f(10), f(11), f(12), f(13)],
+            tangent: if format.tangent { Vec4::new(f(14), f(15), f(16), f(17)) } else { Vec4::X },
+        };
+    }
+    let unorm = |v: u32| (v & 0xffff) as f32 / 65_535.0;
+    let position = Vec3::new(unorm(words[0]), unorm(words[0] >> 16), unorm(words[1]));
+    let uv = Vec2::new(unorm(words[3]), unorm(words[3] >> 16));
+    let joint = |i: usize| words[4] >> (8 * i) & 0xff | (words[1] >> (16 + 2 * i) & 3) << 8;
+    let (k, steps) = if format.packing == Packing::Narrow {
+        ([words[5] & 2047, words[5] >> 11 & 2047, words[5] >> 22], NARROW_STEPS)
+    } else {
+        ([words[5] & 0xffff, words[5] >> 16, words[6] & 0xffff], WIDE_STEPS)
+    };
+    let [w1, w2, w3] = k.map(|k| k as f32 / steps);
+    let tangent = if format.tangent {
+        let word = words[format.words() - 1];
+        let y = ((word as i32 >> 17) as f32 / 16_383.0).max(-1.0);
+        let sign = if word & 1 << 16 == 0 { 1.0 } else { -1.0 };
+        from_octahedral(Vec2::new(high_snorm16(word << 16), y)).extend(sign)
+    } else {
+        Vec4::X
+    };
+    Vertex {
+        position: Vec3::from(range.position_min) + Vec3::from(range.position_extent) * position,
+        normal: from_octahedral(Vec2::new(high_snorm16(words[2] << 16), high_snorm16(words[2]))),
+        tangent,
+        uv: Vec2::from(range.uv_min) + Vec2::from(range.uv_extent) * uv,
+        joints: [joint(0), joint(1), joint(2), joint(3)],
+        weights: [1.0 - w1 - w2 - w3, w1, w2, w3],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGE: VertexRange = VertexRange {
+        position_min: [-1.0, 0.0, -0.5],
+        position_extent: [2.0, 1.8, 1.0],
+        uv_min: [0.0, -1.0],
+        uv_extent: [1.0, 2.0],
+    };
+
+    fn sample() -> Vertex {
+        Vertex {
+            position: Vec3::new(0.25, 1.1, -0.3),
+            normal: Vec3::new(-0.3, 0.2, -0.8).normalize(),
+            tangent: Vec3::new(0.8, 0.1, -0.2).normalize().extend(-1.0),
+            uv: Vec2::new(0.3, 0.9),
+            joints: [3, 1000, 257, 12],
+            weights: [0.1, 0.6, 0.25, 0.05],
+        }
+    }
+
+    #[test]
+    fn full_keeps_every_bit() {
+        let format = VertexFormat { packing: Packing::Full, tangent: true };
+        let words = pack(&sample(), format, &RANGE);
+        assert_eq!(words.len(), format.words());
+        let v = unpack(&words, format, &RANGE);
+        assert_eq!(
+            (v.position, v.normal, v.tangent, v.uv),
+            (sample().position, sample().normal, sample().tangent, sample().uv)
+        );
+        assert_eq!((v.joints, v.weights), ([1000, 257, 3, 12], [0.6, 0.25, 0.1, 0.05]));
+    }
+
+    #[test]
+    fn packed_stays_within_its_steps() {
+        for (packing, step) in [(Packing::Narrow, 1.0 / 4096.0), (Packing::Wide, 1.0 / 65_536.0)] {
+            for tangent in [false, true] {
+                let format = VertexFormat { packing, tangent };
+                let words = pack(&sample(), format, &RANGE);
+                assert_eq!(words.len(), format.words());
+                let v = unpack(&words, format, &RANGE);
+                assert!((v.position - sample().position).abs().max_element() < 2.0 / 65_535.0);
+                assert!(v.normal.distance(sample().normal) < 1e-4);
+                assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
+                assert_eq!(v.joints, [1000, 257, 3, 12]);
+                for (a, b) in v.weights.iter().zip([0.6, 0.25, 0.1, 0.05]) {
+                    assert!((a - b).abs() <= 2.0 * step, "{a} {b}");
+                }
+                assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
+                if tangent {
+                    assert!(v.tangent.truncate().distance(sample().tangent.truncate()) < 2e-4);
+                    assert_eq!(v.tangent.w, -1.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weights_sum_to_one_at_their_limits() {
+        for weights in [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25; 4], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]] {
+            for packing in [Packing::Narrow, Packing::Wide] {
+                let format = VertexFormat { packing, tangent: false };
+                let v = unpack(&pack(&Vertex { weights, ..sample() }, format, &RANGE), format, &RANGE);
+                assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
+                assert!(v.weights.iter().zip(weights).all(|(a, b)| (a - b).abs() < 6e-4), "{:?}", v.weights);
+            }
+        }
+    }
+
+    #[test]
+    fn octahedral_round_trip_on_every_face_and_axis() {
+        for v in [
+            Vec3::X,
+            -Vec3::X,
+            Vec3::Y,
+            -Vec3::Y,
+            Vec3::Z,
+            -Vec3::Z,
+            Vec3::new(-0.5, -0.6, -0.7),
+            Vec3::new(0.1, -0.9, 0.2),
+        ] {
+            let v = v.normalize();
+            assert!(from_octahedral(octahedral(v)).abs_diff_eq(v, 1e-6), "{v}");
+        }
+    }
+}
