@@ -1,0 +1,5 @@
+//! Bakes animated glTF models into animation textures and Rust constants.
+
+pub mod finding;
+pub mod manifest;
+pub mod model;

@@ -1,0 +1,249 @@
+//! A model as imported: validated once, in `f64`, in the units of its file.
+
+use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
+
+/// A model: one hierarchy, one list of bones, the meshes that they move and the clips that move them.
+///
+/// Every index in it is in range, the hierarchy has no cycle, every number is finite.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Name in the manifest.
+    pub name: String,
+    /// Nodes of the glTF file, in its order.
+    pub nodes: Vec<Node>,
+    /// Indices of all nodes, parents before their children.
+    pub order: Vec<usize>,
+    /// From the file's scene to the scene as baked: the manifest's up axis and scale.
+    pub root: DMat4,
+    /// Bones that move at least one vertex. Two skins that share a joint and its inverse bind matrix share the bone.
+    pub bones: Vec<Bone>,
+    /// Meshes that take part, by ascending node, then by primitive.
+    pub primitives: Vec<Primitive>,
+    /// Materials that the primitives use.
+    pub materials: Vec<Material>,
+    /// Images that the materials use.
+    pub images: Vec<Image>,
+    /// Clips that the manifest asks for, in its order, then in the order of the files.
+    pub clips: Vec<Clip>,
+}
+
+/// A node of the hierarchy.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name, or `node 7`.
+    pub name: String,
+    /// Index of its parent.
+    pub parent: Option<usize>,
+    /// Its transform where no clip moves it.
+    pub local: Local,
+}
+
+/// A node's own transform, to its parent's space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Local {
+    /// Scale, then rotation, then translation.
+    Trs(Trs),
+    /// A matrix. A clip that moves the node replaces it (as the reference implementations do; glTF forbids it).
+    Matrix(DMat4),
+}
+
+/// Translation, unit quaternion and scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trs {
+    /// Metres.
+    pub translation: DVec3,
+    /// Unit length.
+    pub rotation: DQuat,
+    /// Per axis.
+    pub scale: DVec3,
+}
+
+impl Trs {
+    /// Moves nothing.
+    pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+}
+
+/// A joint of a skin, or a node that carries a rigid mesh.
+#[derive(Clone, Debug)]
+pub struct Bone {
+    /// Name of its node.
+    pub name: String,
+    /// Index of its node.
+    pub node: usize,
+    /// From the mesh as modelled to the node's space; the identity for rigid meshes.
+    pub inverse_bind: DMat4,
+}
+
+/// A primitive of a mesh, under one node of the scene. Vertices in the accessors' order.
+#[derive(Clone, Debug)]
+pub struct Primitive {
+    /// Index of the node that carries it.
+    pub node: usize,
+    /// Index of its mesh in the file.
+    pub mesh: usize,
+    /// Index of the primitive in its mesh.
+    pub index: usize,
+    /// Index of its skin in the file, where it is skinned.
+    pub skin: Option<usize>,
+    /// Metres, in the space that the bones' inverse bind matrices start from.
+    pub positions: Vec<DVec3>,
+    /// As in the file. `None`: the file has none, and the mesh is shaded flat.
+    pub normals: Option<Vec<DVec3>>,
+    /// With the sign of the bitangent in `w`, as in the file.
+    pub tangents: Option<Vec<DVec4>>,
+    /// Texture coordinates for the base colour, `KHR_texture_transform` applied; empty where there are none.
+    pub uvs: Vec<DVec2>,
+    /// What moves each vertex: greatest weight first, summing to one, none zero. At least one a vertex.
+    pub influences: Influences,
+    /// Triangles.
+    pub triangles: Vec<[u32; 3]>,
+    /// Index into [`Model::materials`].
+    pub material: usize,
+}
+
+/// Lists of bones and weights, one a vertex.
+#[derive(Clone, Debug, Default)]
+pub struct Influences {
+    ends: Vec<u32>,
+    list: Vec<(u16, f64)>,
+}
+
+impl Influences {
+    /// Appends the list of the next vertex.
+    pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, f64)>) {
+        self.list.extend(influences);
+        self.ends.push(self.list.len() as u32);
+    }
+
+    /// Bones and weights of a vertex.
+    pub fn of(&self, vertex: usize) -> &[(u16, f64)] {
+        let start = if vertex == 0 { 0 } else { self.ends[vertex - 1] };
+        &self.list[start as usize..self.ends[vertex] as usize]
+    }
+
+    /// All entries, of all vertices.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut (u16, f64)> {
+        self.list.iter_mut()
+    }
+
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no vertex.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+/// What a surface looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// May be empty.
+    pub name: String,
+    /// Linear RGBA.
+    pub base_color: [f32; 4],
+    /// The texture that it is multiplied by.
+    pub base_color_texture: Option<Texture>,
+    /// Whether it has a normal map, which needs tangents.
+    pub normal_map: bool,
+    /// Seen from behind, too.
+    pub double_sided: bool,
+    /// Alpha mode MASK and its cutoff.
+    pub alpha_cutoff: Option<f32>,
+}
+
+/// An image and how it is sampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Texture {
+    /// Index into [`Model::images`].
+    pub image: usize,
+    /// Along u and v.
+    pub wrap: [gpuskin_rt::Wrap; 2],
+    /// Magnified without filtering.
+    pub nearest: bool,
+}
+
+/// A colour image, decoded.
+#[derive(Clone)]
+pub struct Image {
+    /// For messages: `image 3 (textures/skin.png)`.
+    pub name: String,
+    /// Texels across.
+    pub width: u32,
+    /// Texels down.
+    pub height: u32,
+    /// RGBA8, sRGB, rows top down.
+    pub rgba: Vec<u8>,
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Image({}, {} x {})", self.name, self.width, self.height)
+    }
+}
+
+/// A clip: curves over seconds.
+#[derive(Clone, Debug)]
+pub struct Clip {
+    /// Name in Rust.
+    pub name: String,
+    /// Name in the glTF file, or `animation 3`.
+    pub source: String,
+    /// Index of the animation in its file.
+    pub index: usize,
+    /// Path of its file as in the manifest, where it is not the model's own.
+    pub file: Option<String>,
+    /// Curves, at most one for a node and property.
+    pub channels: Vec<Channel>,
+    /// First key of all samplers, seconds.
+    pub start: f64,
+    /// Last key of all samplers, seconds: a clip runs from 0 to here.
+    pub end: f64,
+}
+
+/// A curve and the property that it moves.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Index of the node.
+    pub node: usize,
+    /// What of it.
+    pub property: Property,
+    /// How.
+    pub curve: Curve,
+}
+
+/// A property of a node that clips move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Property {
+    /// Three numbers a key.
+    Translation,
+    /// Four: `x, y, z, w`.
+    Rotation,
+    /// Three.
+    Scale,
+}
+
+/// Keys and how to go between them.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Seconds; strictly ascending, at least one.
+    pub times: Vec<f64>,
+    /// One value a key; three for [`Interpolation::CubicSpline`] (in-tangent, value, out-tangent). Rotations of STEP and
+    /// LINEAR curves are of unit length. `w` is 0 for translation and scale.
+    pub values: Vec<DVec4>,
+    /// glTF's three.
+    pub interpolation: Interpolation,
+}
+
+/// How a curve goes from key to key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    /// Holds each key until the next.
+    Step,
+    /// Straight; along the shorter arc for rotations.
+    Linear,
+    /// Cubic Hermite, tangents scaled by the interval.
+    CubicSpline,
+}
