@@ -5,37 +5,37 @@ use crate::skeleton::{Clip, FPS, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 use serde_json::{Value, json};
 
-pub struct Material {
-    pub name: &'static str,
+pub(crate) struct Material {
+    pub(crate) name: &'static str,
     /// Linear base colour factor.
-    pub color: [f64; 3],
-    pub textured: bool,
-    pub metallic: f64,
-    pub roughness: f64,
+    pub(crate) color: [f64; 3],
+    pub(crate) textured: bool,
+    pub(crate) metallic: f64,
+    pub(crate) roughness: f64,
 }
 
 /// Parts that share a material. The number is an index into [`Model::materials`].
-pub type Primitive = (usize, Vec<Part>);
+pub(crate) type Primitive = (usize, Vec<Part>);
 
 /// A mesh without a skin that hangs on a bone.
-pub struct Rigid {
-    pub name: &'static str,
-    pub bone: usize,
+pub(crate) struct Rigid {
+    pub(crate) name: &'static str,
+    pub(crate) bone: usize,
     /// In the bone's space.
-    pub translation: DVec3,
-    pub rotation: DQuat,
-    pub primitives: Vec<Primitive>,
+    pub(crate) translation: DVec3,
+    pub(crate) rotation: DQuat,
+    pub(crate) primitives: Vec<Primitive>,
 }
 
-pub struct Model {
-    pub name: &'static str,
-    pub skeleton: Skeleton,
-    pub materials: Vec<Material>,
+pub(crate) struct Model {
+    pub(crate) name: &'static str,
+    pub(crate) skeleton: Skeleton,
+    pub(crate) materials: Vec<Material>,
     /// PNG file of the base colour texture.
-    pub texture: Vec<u8>,
-    pub body: Vec<Primitive>,
-    pub rigid: Vec<Rigid>,
-    pub clips: Vec<Clip>,
+    pub(crate) texture: Vec<u8>,
+    pub(crate) body: Vec<Primitive>,
+    pub(crate) rigid: Vec<Rigid>,
+    pub(crate) clips: Vec<Clip>,
 }
 
 const FLOAT: u32 = 5126;
@@ -75,7 +75,9 @@ impl Writer {
         let bytes: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
         let index = self.accessor(&bytes, target, FLOAT, kind, rows.len());
         if bounds {
-            let fold = |f: fn(f32, f32) -> f32| -> Vec<f32> { (0..N).map(|i| rows.iter().map(|r| r[i]).reduce(f).unwrap()).collect() };
+            let fold = |f: fn(f32, f32) -> f32| -> Vec<f32> {
+                (0..N).map(|i| rows.iter().map(|r| r[i]).reduce(f).unwrap()).collect()
+            };
             self.accessors[index]["min"] = fold(f32::min).into();
             self.accessors[index]["max"] = fold(f32::max).into();
         }
@@ -86,7 +88,9 @@ impl Writer {
         let mut list = Vec::new();
         for (material, parts) in primitives {
             let vertices: Vec<_> = parts.iter().flat_map(|p| &p.vertices).collect();
-            let column = |f: fn(DVec3) -> [f64; 3], g: &dyn Fn(usize) -> DVec3| (0..vertices.len()).map(|i| f(g(i))).collect::<Vec<_>>();
+            let column = |f: fn(DVec3) -> [f64; 3], g: &dyn Fn(usize) -> DVec3| {
+                (0..vertices.len()).map(|i| f(g(i))).collect::<Vec<_>>()
+            };
             let positions = column(|v| v.to_array(), &|i| vertices[i].position);
             let normals = column(|v| v.to_array(), &|i| vertices[i].normal);
             let uvs: Vec<[f64; 2]> = vertices.iter().map(|v| v.uv.to_array()).collect();
@@ -179,7 +183,7 @@ fn with_tangents<const N: usize>(keys: Vec<[f64; N]>, clip: &Clip, seconds: f64)
 }
 
 /// The whole file.
-pub fn write(model: &Model) -> Vec<u8> {
+pub(crate) fn write(model: &Model) -> Vec<u8> {
     let mut w = Writer::default();
     let bones = &model.skeleton.bones;
     let round = |v: DVec3| v.to_array().map(|x| libm::round(x * 1e6) / 1e6);
@@ -189,7 +193,8 @@ pub fn write(model: &Model) -> Vec<u8> {
     let mut nodes = vec![json!({ "name": model.name, "children": [first_bone] })];
     for (i, bone) in bones.iter().enumerate() {
         let mut node = json!({ "name": bone.name, "translation": round(model.skeleton.local_offset(i)) });
-        let mut children: Vec<usize> = (0..bones.len()).filter(|&c| bones[c].parent == Some(i)).map(|c| first_bone + c).collect();
+        let mut children: Vec<usize> =
+            (0..bones.len()).filter(|&c| bones[c].parent == Some(i)).map(|c| first_bone + c).collect();
         children.extend(model.rigid.iter().enumerate().filter(|(_, r)| r.bone == i).map(|(k, _)| body + 1 + k));
         if !children.is_empty() {
             node["children"] = children.into();

@@ -6,17 +6,17 @@ use glam::{DVec3, dvec3};
 
 /// Three bones of a limb: the two that bend and the one whose position is asked for.
 #[derive(Clone, Copy)]
-pub struct Limb {
-    pub upper: usize,
-    pub lower: usize,
-    pub end: usize,
+pub(crate) struct Limb {
+    pub(crate) upper: usize,
+    pub(crate) lower: usize,
+    pub(crate) end: usize,
     /// The way the middle joint bends, a direction in the bind pose.
-    pub bind_pole: DVec3,
+    pub(crate) bind_pole: DVec3,
 }
 
 /// Turns `upper` and `lower` so that `end` comes to `target` (model space) and the middle joint points along `pole`.
 /// A target out of reach is approached as far as the limb goes.
-pub fn solve(skeleton: &Skeleton, pose: &mut Pose, limb: Limb, target: DVec3, pole: DVec3) {
+pub(crate) fn solve(skeleton: &Skeleton, pose: &mut Pose, limb: Limb, target: DVec3, pole: DVec3) {
     let at = |b: usize| skeleton.bones[b].at;
     let (a, b) = (at(limb.lower) - at(limb.upper), at(limb.end) - at(limb.lower));
     let (la, lb) = (a.length(), b.length());
@@ -38,31 +38,31 @@ pub fn solve(skeleton: &Skeleton, pose: &mut Pose, limb: Limb, target: DVec3, po
 
 /// A foot's motion over one stride, in place: the ground runs backwards at `speed`.
 #[derive(Clone, Copy)]
-pub struct Stride {
+pub(crate) struct Stride {
     /// Seconds of a whole stride, and metres a second of the ground.
-    pub period: f64,
-    pub speed: f64,
+    pub(crate) period: f64,
+    pub(crate) speed: f64,
     /// Part of the period on the ground.
-    pub duty: f64,
+    pub(crate) duty: f64,
     /// Where the foot is in the middle of its stance (z, metres).
-    pub center: f64,
+    pub(crate) center: f64,
     /// Height of the foot's arc, metres.
-    pub lift: f64,
+    pub(crate) lift: f64,
 }
 
 /// A foot at one moment.
 #[derive(Clone, Copy)]
-pub struct Step {
+pub(crate) struct Step {
     /// Position on the ground along z and height above it, metres.
-    pub z: f64,
-    pub y: f64,
+    pub(crate) z: f64,
+    pub(crate) y: f64,
     /// Progress of the stance 0..1, or of the swing as 1..2.
-    pub phase: f64,
+    pub(crate) phase: f64,
 }
 
 impl Stride {
     /// `phase` in turns; the foot strikes at 0.
-    pub fn at(&self, phase: f64) -> Step {
+    pub(crate) fn at(&self, phase: f64) -> Step {
         let phase = wrap(phase);
         let half = self.speed * self.period * self.duty / 2.0;
         if phase <= self.duty {
@@ -80,16 +80,16 @@ impl Stride {
 
 /// A foot that rolls over its heel and its ball. Points of the bind pose, with the sole on y = 0.
 #[derive(Clone, Copy)]
-pub struct FootShape {
-    pub ankle: DVec3,
-    pub heel: DVec3,
-    pub ball: DVec3,
+pub(crate) struct FootShape {
+    pub(crate) ankle: DVec3,
+    pub(crate) heel: DVec3,
+    pub(crate) ball: DVec3,
 }
 
 impl FootShape {
     /// Where the ankle is when the flat foot's ankle would stand over `ground` and the foot is pitched by `pitch` radians
     /// (positive lowers the toes: it rolls over the ball; negative raises them: it rolls over the heel) and turned by `yaw`.
-    pub fn ankle(&self, ground: DVec3, pitch: f64, yaw: f64) -> DVec3 {
+    pub(crate) fn ankle(&self, ground: DVec3, pitch: f64, yaw: f64) -> DVec3 {
         let pivot = if pitch > 0.0 { self.ball } else { self.heel };
         let base = dvec3(self.ankle.x, 0.0, self.ankle.z);
         ground + rot_y(yaw) * (pivot - base + rot_x(pitch) * (self.ankle - pivot))
@@ -97,7 +97,7 @@ impl FootShape {
 }
 
 /// Piecewise smooth curve through (phase, value) keys.
-pub fn curve(keys: &[(f64, f64)], x: f64) -> f64 {
+pub(crate) fn curve(keys: &[(f64, f64)], x: f64) -> f64 {
     let k = keys.iter().rposition(|&(a, _)| a <= x).unwrap_or(0).min(keys.len() - 2);
     let ((a, va), (b, vb)) = (keys[k], keys[k + 1]);
     lerp(va, vb, smoothstep(a, b, x))

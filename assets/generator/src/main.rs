@@ -3,13 +3,16 @@
 //! `cargo run -p gpuskin-assets` writes what changed; with `-- --check` it writes nothing and fails when a file differs.
 
 mod glb;
+mod hound;
 mod ik;
 mod math;
 mod mesh;
 mod paint;
+mod sdf;
 mod skeleton;
 mod soldier;
-mod hound;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +31,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the assets folder").to_owned();
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the assets folder").to_owned();
     let mut failed = false;
     for model in models() {
         let path = folder.join(format!("{}.glb", model.name.to_lowercase()));
@@ -51,7 +55,10 @@ fn update(path: &PathBuf, bytes: &[u8], check: bool) -> Result<String, String> {
         return Ok(format!("{name}: up to date ({} bytes)", bytes.len()));
     }
     if check {
-        let state = old.map_or_else(|| "is missing".to_owned(), |o| format!("differs ({} bytes, should be {})", o.len(), bytes.len()));
+        let state = old.map_or_else(
+            || "is missing".to_owned(),
+            |o| format!("differs ({} bytes, should be {})", o.len(), bytes.len()),
+        );
         return Err(format!("{name} {state}; run `cargo run -p gpuskin-assets` and commit the result"));
     }
     let fresh = path.with_extension("glb.new");

@@ -3,30 +3,30 @@
 
 use glam::{DMat3, DQuat, DVec3, dvec3};
 
-pub const TAU: f64 = core::f64::consts::TAU;
+pub(crate) const TAU: f64 = core::f64::consts::TAU;
 
 /// Rotation by `angle` radians about +X: positive pitches +Z (forward) down towards -Y.
-pub fn rot_x(angle: f64) -> DQuat {
+pub(crate) fn rot_x(angle: f64) -> DQuat {
     DQuat::from_xyzw(libm::sin(angle / 2.0), 0.0, 0.0, libm::cos(angle / 2.0))
 }
 
 /// Rotation by `angle` radians about +Y: positive turns +Z (forward) towards +X (the left side).
-pub fn rot_y(angle: f64) -> DQuat {
+pub(crate) fn rot_y(angle: f64) -> DQuat {
     DQuat::from_xyzw(0.0, libm::sin(angle / 2.0), 0.0, libm::cos(angle / 2.0))
 }
 
 /// Rotation by `angle` radians about +Z: positive leans +Y (up) towards -X (the right side).
-pub fn rot_z(angle: f64) -> DQuat {
+pub(crate) fn rot_z(angle: f64) -> DQuat {
     DQuat::from_xyzw(0.0, 0.0, libm::sin(angle / 2.0), libm::cos(angle / 2.0))
 }
 
 /// Yaw after pitch after roll: `Ry * Rx * Rz`, of (pitch, yaw, roll) in radians.
-pub fn euler(pitch_yaw_roll: DVec3) -> DQuat {
+pub(crate) fn euler(pitch_yaw_roll: DVec3) -> DQuat {
     rot_y(pitch_yaw_roll.y) * rot_x(pitch_yaw_roll.x) * rot_z(pitch_yaw_roll.z)
 }
 
 /// The rotation that takes direction `a` to `b`, and `a_side` as near to `b_side` as that allows.
-pub fn aim(a: DVec3, a_side: DVec3, b: DVec3, b_side: DVec3) -> DQuat {
+pub(crate) fn aim(a: DVec3, a_side: DVec3, b: DVec3, b_side: DVec3) -> DQuat {
     let basis = |x: DVec3, y: DVec3| {
         let x = x.normalize();
         let y = (y - x * x.dot(y)).normalize();
@@ -36,7 +36,7 @@ pub fn aim(a: DVec3, a_side: DVec3, b: DVec3, b_side: DVec3) -> DQuat {
 }
 
 /// The shortest rotation from direction `a` to direction `b`.
-pub fn arc(a: DVec3, b: DVec3) -> DQuat {
+pub(crate) fn arc(a: DVec3, b: DVec3) -> DQuat {
     let (a, b) = (a.normalize(), b.normalize());
     let c = a.cross(b);
     let w = 1.0 + a.dot(b);
@@ -46,44 +46,44 @@ pub fn arc(a: DVec3, b: DVec3) -> DQuat {
     DQuat::from_xyzw(c.x, c.y, c.z, w).normalize()
 }
 
-pub fn lerp(a: f64, b: f64, t: f64) -> f64 {
+pub(crate) fn lerp(a: f64, b: f64, t: f64) -> f64 {
     a + (b - a) * t
 }
 
 /// 0 up to `a`, 1 from `b` on, smooth between.
-pub fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
+pub(crate) fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
     let t = ((x - a) / (b - a)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
 /// `sin` and `cos` of a phase in turns.
-pub fn sin_turn(turns: f64) -> f64 {
+pub(crate) fn sin_turn(turns: f64) -> f64 {
     libm::sin(turns * TAU)
 }
 
-pub fn cos_turn(turns: f64) -> f64 {
+pub(crate) fn cos_turn(turns: f64) -> f64 {
     libm::cos(turns * TAU)
 }
 
 /// A phase in turns brought into 0..1.
-pub fn wrap(turns: f64) -> f64 {
+pub(crate) fn wrap(turns: f64) -> f64 {
     turns - libm::floor(turns)
 }
 
 /// A bump of height 1 at phase `at`, reaching 0 `half` turns to either side, around the circle.
-pub fn bump(phase: f64, at: f64, half: f64) -> f64 {
+pub(crate) fn bump(phase: f64, at: f64, half: f64) -> f64 {
     let d = wrap(phase - at + 0.5) - 0.5;
     1.0 - smoothstep(0.0, half, libm::fabs(d))
 }
 
 /// Cubic Hermite from `a` to `b` with slopes `da` and `db` (per unit of `t`).
-pub fn hermite(a: f64, da: f64, b: f64, db: f64, t: f64) -> f64 {
+pub(crate) fn hermite(a: f64, da: f64, b: f64, db: f64, t: f64) -> f64 {
     let (t2, t3) = (t * t, t * t * t);
     a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2)
 }
 
 /// The four keys around `x` in ascending `at`, with their weights in a Catmull-Rom curve (not uniform; flat at both ends).
-pub fn catmull_rom(at: &[f64], x: f64) -> [(usize, f64); 4] {
+pub(crate) fn catmull_rom(at: &[f64], x: f64) -> [(usize, f64); 4] {
     let last = at.len() - 1;
     let x = x.clamp(at[0], at[last]);
     let k = at.iter().rposition(|&a| a <= x).unwrap_or(0).min(last - 1);
@@ -103,7 +103,7 @@ pub fn catmull_rom(at: &[f64], x: f64) -> [(usize, f64); 4] {
 }
 
 /// A number in 0..1 that looks random, the same for the same cell.
-pub fn hash(x: i64, y: i64, seed: i64) -> f64 {
+pub(crate) fn hash(x: i64, y: i64, seed: i64) -> f64 {
     let mut h = (x as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ (y as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
         ^ (seed as u64).wrapping_mul(0x1656_67B1_9E37_79F9);
@@ -113,7 +113,7 @@ pub fn hash(x: i64, y: i64, seed: i64) -> f64 {
 }
 
 /// Smooth value noise in 0..1 with one cell per unit.
-pub fn noise(x: f64, y: f64, seed: i64) -> f64 {
+pub(crate) fn noise(x: f64, y: f64, seed: i64) -> f64 {
     let (fx, fy) = (libm::floor(x), libm::floor(y));
     let (ix, iy) = (fx as i64, fy as i64);
     let (tx, ty) = (smoothstep(0.0, 1.0, x - fx), smoothstep(0.0, 1.0, y - fy));
@@ -123,6 +123,6 @@ pub fn noise(x: f64, y: f64, seed: i64) -> f64 {
 }
 
 /// Mirrors left (+X) and right (-X).
-pub fn mirror(p: DVec3) -> DVec3 {
+pub(crate) fn mirror(p: DVec3) -> DVec3 {
     dvec3(-p.x, p.y, p.z)
 }

@@ -1,39 +1,39 @@
 //! Closed surfaces: lofts through cross-sections, boxes, their normals and their skin weights.
 
-use crate::math::{TAU, smoothstep};
+use crate::math::{TAU, catmull_rom, smoothstep};
 use glam::{DVec2, DVec3, dvec2};
 use std::collections::BTreeMap;
 
 /// A rectangle of the texture, in pixels from its upper left corner.
 #[derive(Clone, Copy)]
-pub struct Rect {
-    pub x: f64,
-    pub y: f64,
-    pub w: f64,
-    pub h: f64,
+pub(crate) struct Rect {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) w: f64,
+    pub(crate) h: f64,
 }
 
 impl Rect {
-    pub const fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
+    pub(crate) const fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
         Self { x, y, w, h }
     }
 
     /// Texture coordinates of a point given in 0..1 of the rectangle. Half a pixel is left free at the border, against bleeding.
-    pub fn uv(&self, u: f64, v: f64, size: f64) -> DVec2 {
+    pub(crate) fn uv(&self, u: f64, v: f64, size: f64) -> DVec2 {
         dvec2(self.x + 0.5 + u * (self.w - 1.0), self.y + 0.5 + v * (self.h - 1.0)) / size
     }
 }
 
 /// Up to four bones and their weights in 255ths, which sum to 255.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Influences {
-    pub bones: [u8; 4],
-    pub weights: [u8; 4],
+pub(crate) struct Influences {
+    pub(crate) bones: [u8; 4],
+    pub(crate) weights: [u8; 4],
 }
 
 impl Influences {
     /// The four strongest of `all`, rounded so that the sum is exactly one.
-    pub fn new(all: &[(usize, f64)]) -> Self {
+    pub(crate) fn new(all: &[(usize, f64)]) -> Self {
         let mut merged: BTreeMap<usize, f64> = BTreeMap::new();
         for &(bone, w) in all {
             *merged.entry(bone).or_default() += w.max(0.0);
@@ -59,27 +59,29 @@ impl Influences {
 }
 
 #[derive(Clone, Copy)]
-pub struct Vertex {
+pub(crate) struct Vertex {
     /// Metres.
-    pub position: DVec3,
-    pub normal: DVec3,
-    pub uv: DVec2,
-    pub skin: Influences,
+    pub(crate) position: DVec3,
+    pub(crate) normal: DVec3,
+    pub(crate) uv: DVec2,
+    pub(crate) skin: Influences,
 }
 
 /// One closed surface, triangles counter-clockwise seen from outside.
 #[derive(Clone)]
-pub struct Part {
-    pub name: String,
-    pub vertices: Vec<Vertex>,
-    pub triangles: Vec<[u32; 3]>,
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) vertices: Vec<Vertex>,
+    pub(crate) triangles: Vec<[u32; 3]>,
 }
 
 impl Part {
     /// From bare points. Triangles may run either way around, as long as all run the same way: the volume's sign tells which.
-    pub fn new(name: &str, points: Vec<(DVec3, DVec2)>, triangles: Vec<[u32; 3]>) -> Self {
-        let vertices =
-            points.into_iter().map(|(position, uv)| Vertex { position, normal: DVec3::Y, uv, skin: Influences::default() }).collect();
+    pub(crate) fn new(name: &str, points: Vec<(DVec3, DVec2)>, triangles: Vec<[u32; 3]>) -> Self {
+        let vertices = points
+            .into_iter()
+            .map(|(position, uv)| Vertex { position, normal: DVec3::Y, uv, skin: Influences::default() })
+            .collect();
         let mut part = Self { name: name.to_owned(), vertices, triangles };
         part.triangles.retain(|t| {
             let [a, b, c] = t.map(|i| part.vertices[i as usize].position);
@@ -93,12 +95,16 @@ impl Part {
     }
 
     /// Signed volume, cubic metres: positive when the triangles face outwards.
-    pub fn volume(&self) -> f64 {
-        self.triangles.iter().map(|t| t.map(|i| self.vertices[i as usize].position)).map(|[a, b, c]| a.dot(b.cross(c)) / 6.0).sum()
+    pub(crate) fn volume(&self) -> f64 {
+        self.triangles
+            .iter()
+            .map(|t| t.map(|i| self.vertices[i as usize].position))
+            .map(|[a, b, c]| a.dot(b.cross(c)) / 6.0)
+            .sum()
     }
 
     /// Recomputes the normals from the faces, weighted by their area. Vertices at one place share theirs, so that seams do not show.
-    pub fn smooth(&mut self) {
+    pub(crate) fn smooth(&mut self) {
         let key = |p: DVec3| (p * 1e5).round().to_array().map(|x| x as i64);
         let mut sums: BTreeMap<[i64; 3], DVec3> = BTreeMap::new();
         for t in &self.triangles {
@@ -114,7 +120,7 @@ impl Part {
     }
 
     /// Splits all faces from each other, for edges that shall look hard.
-    pub fn faceted(self) -> Self {
+    pub(crate) fn faceted(self) -> Self {
         let mut vertices = Vec::new();
         let mut triangles = Vec::new();
         let mut seen: BTreeMap<[i64; 7], u32> = BTreeMap::new();
@@ -134,7 +140,7 @@ impl Part {
         Self { name: self.name, vertices, triangles }
     }
 
-    pub fn map(mut self, f: impl Fn(DVec3) -> DVec3) -> Self {
+    pub(crate) fn map(mut self, f: impl Fn(DVec3) -> DVec3) -> Self {
         self.vertices.iter_mut().for_each(|v| v.position = f(v.position));
         if self.volume() < 0.0 {
             self.triangles.iter_mut().for_each(|t| t.swap(1, 2));
@@ -143,7 +149,7 @@ impl Part {
         self
     }
 
-    pub fn skinned(mut self, weights: impl Fn(DVec3) -> Vec<(usize, f64)>) -> Self {
+    pub(crate) fn skinned(mut self, weights: impl Fn(DVec3) -> Vec<(usize, f64)>) -> Self {
         self.vertices.iter_mut().for_each(|v| v.skin = Influences::new(&weights(v.position)));
         self
     }
@@ -151,20 +157,20 @@ impl Part {
 
 /// One cross-section: a superellipse with its own extent to the front and to the back.
 #[derive(Clone, Copy)]
-pub struct Ring {
-    pub center: DVec3,
+pub(crate) struct Ring {
+    pub(crate) center: DVec3,
     /// Half the width, towards +-.
-    pub side: DVec3,
-    pub front: DVec3,
+    pub(crate) side: DVec3,
+    pub(crate) front: DVec3,
     /// The extent behind the center; points forward as `front` does.
-    pub back: DVec3,
+    pub(crate) back: DVec3,
     /// 2 is an ellipse; more is boxier.
-    pub power: f64,
+    pub(crate) power: f64,
 }
 
 impl Ring {
     /// `u` in turns from the middle of the back, over the +side, to the front and on.
-    pub fn point(&self, u: f64) -> DVec3 {
+    pub(crate) fn point(&self, u: f64) -> DVec3 {
         let (s, c) = (libm::sin(u * TAU), -libm::cos(u * TAU));
         let bend = |x: f64| libm::copysign(libm::pow(libm::fabs(x), 2.0 / self.power), x);
         let depth = if c > 0.0 { self.front } else { -self.back };
@@ -173,26 +179,92 @@ impl Ring {
 }
 
 /// A surface through `rings`, closed at both ends by a cap. Texture: u around, v from the first ring to the last by distance.
-pub fn loft(name: &str, rings: &[Ring], segments: usize, rect: Rect, size: f64) -> Part {
+pub(crate) fn loft(name: &str, rings: &[Ring], segments: usize, rect: Rect, size: f64) -> Part {
     let mut along = vec![0.0];
     for w in rings.windows(2) {
         along.push(along.last().unwrap() + (w[1].center - w[0].center).length().max(1e-4));
     }
     let total = *along.last().unwrap();
     let vs: Vec<f64> = along.iter().map(|a| a / total).collect();
-    grid(name, rings.len(), segments, rect, size, |row, u| (rings[row].point(u), vs[row]))
+    grid(name, rings.len(), segments, rect, size, |row, i| {
+        let u = i as f64 / segments as f64;
+        // The last column is the first again, with u = 1.
+        (rings[row].point(if i == segments { 0.0 } else { u }), u, vs[row])
+    })
 }
 
-/// A surface of `rows` rings of `segments` points each, closed at both ends. `at(row, u)` gives the point and its v.
-pub fn grid(name: &str, rows: usize, segments: usize, rect: Rect, size: f64, at: impl Fn(usize, f64) -> (DVec3, f64)) -> Part {
+/// A round tube through `points`, with a radius each.
+pub(crate) fn tube(name: &str, points: &[(DVec3, f64)], side: DVec3, segments: usize, rect: Rect, size: f64) -> Part {
+    let last = points.len() - 1;
+    let rings: Vec<Ring> = (0..=last)
+        .map(|i| {
+            let tangent = (points[(i + 1).min(last)].0 - points[i.saturating_sub(1)].0).normalize();
+            let x = (side - tangent * tangent.dot(side)).normalize();
+            let front = tangent.cross(x) * points[i].1;
+            Ring { center: points[i].0, side: x * points[i].1, front, back: front, power: 2.0 }
+        })
+        .collect();
+    loft(name, &rings, segments, rect, size)
+}
+
+/// A thick plate: `at(row, column)` gives points of its outer face and of its inner one, both 0..=1 along the plate.
+pub(crate) fn plate(
+    name: &str,
+    rows: usize,
+    columns: usize,
+    rect: Rect,
+    size: f64,
+    at: impl Fn(f64, f64) -> (DVec3, DVec3),
+) -> Part {
+    // Each row goes over the outer face and back over the inner one.
+    let around = 2 * columns;
+    capped(name, rows, around, rect, size, Cap::Strip, |row, i| {
+        let v = row as f64 / (rows - 1) as f64;
+        let k = i % around;
+        let column = if k < columns { k } else { around - 1 - k };
+        let u = column as f64 / (columns - 1) as f64;
+        let (outer, inner) = at(v, u);
+        (if k < columns { outer } else { inner }, u, v)
+    })
+}
+
+/// How the ends of a surface are closed.
+#[derive(Clone, Copy)]
+enum Cap {
+    /// A fan around the middle of the ring, for rings that enclose their middle.
+    Fan,
+    /// A strip between the two halves of the ring, for flat and bent ones.
+    Strip,
+}
+
+/// A surface of `rows` rings of `segments` points each, closed at both ends. `at(row, column)` gives the point and its u and v;
+/// column `segments` is the place of column 0.
+pub(crate) fn grid(
+    name: &str,
+    rows: usize,
+    segments: usize,
+    rect: Rect,
+    size: f64,
+    at: impl Fn(usize, usize) -> (DVec3, f64, f64),
+) -> Part {
+    capped(name, rows, segments, rect, size, Cap::Fan, at)
+}
+
+fn capped(
+    name: &str,
+    rows: usize,
+    segments: usize,
+    rect: Rect,
+    size: f64,
+    cap: Cap,
+    at: impl Fn(usize, usize) -> (DVec3, f64, f64),
+) -> Part {
     let width = segments as u32 + 1;
     let mut points = Vec::new();
     let mut triangles = Vec::new();
     for row in 0..rows {
         for i in 0..=segments {
-            // The last column is the first again, with u = 1.
-            let u = i as f64 / segments as f64;
-            let (p, v) = at(row, if i == segments { 0.0 } else { u });
+            let (p, u, v) = at(row, i);
             points.push((p, rect.uv(u, v, size)));
         }
     }
@@ -209,20 +281,39 @@ pub fn grid(name: &str, rows: usize, segments: usize, rect: Rect, size: f64, at:
     }
     for (row, flip) in [(0, false), (rows - 1, true)] {
         let first = row as u32 * width;
-        let ring = &points[first as usize..first as usize + segments];
-        let center = ring.iter().map(|p| p.0).sum::<DVec3>() / segments as f64;
-        let middle = points.len() as u32;
-        points.push((center, rect.uv(0.5, row as f64 / (rows - 1) as f64, size)));
-        for i in 0..segments as u32 {
-            let (a, b) = (first + i, first + i + 1);
-            triangles.push(if flip { [middle, b, a] } else { [middle, a, b] });
+        let mut push = |[a, b, c]: [u32; 3]| triangles.push(if flip { [a, c, b] } else { [a, b, c] });
+        match cap {
+            Cap::Fan => {
+                let ring = &points[first as usize..first as usize + segments];
+                let center = ring.iter().map(|p| p.0).sum::<DVec3>() / segments as f64;
+                let middle = points.len() as u32;
+                points.push((center, rect.uv(0.5, row as f64 / (rows - 1) as f64, size)));
+                (first..first + segments as u32).for_each(|a| push([middle, a, a + 1]));
+            }
+            Cap::Strip => {
+                let last = first + segments as u32 - 1;
+                for k in 0..segments as u32 / 2 - 1 {
+                    let (a, b) = (first + k, last - k);
+                    push([b, a, a + 1]);
+                    push([b, a + 1, b - 1]);
+                }
+            }
         }
     }
     Part::new(name, points, triangles)
 }
 
+/// A smooth curve through rows of numbers, of which the first is the place on the curve (ascending).
+pub(crate) fn profile<const N: usize>(keys: &[[f64; N]], x: f64) -> [f64; N] {
+    let at: Vec<f64> = keys.iter().map(|k| k[0]).collect();
+    let terms = catmull_rom(&at, x);
+    core::array::from_fn(|c| terms.iter().map(|&(k, w)| keys[k][c] * w).sum())
+}
+
 /// Weights of a chain of bones at distance `s` along it: `joints` are (bone, where it begins, half the width of the blend there).
-pub fn chain(s: f64, joints: &[(usize, f64, f64)]) -> Vec<(usize, f64)> {
-    let reached = |i: usize| if i == 0 { 1.0 } else { joints.get(i).map_or(0.0, |&(_, at, half)| smoothstep(at - half, at + half, s)) };
+pub(crate) fn chain(s: f64, joints: &[(usize, f64, f64)]) -> Vec<(usize, f64)> {
+    let reached = |i: usize| {
+        if i == 0 { 1.0 } else { joints.get(i).map_or(0.0, |&(_, at, half)| smoothstep(at - half, at + half, s)) }
+    };
     (0..joints.len()).map(|i| (joints[i].0, (reached(i) - reached(i + 1)).max(0.0))).collect()
 }

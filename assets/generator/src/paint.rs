@@ -4,46 +4,46 @@ use crate::math::{lerp, smoothstep};
 use crate::mesh::Rect;
 use glam::{DVec3, dvec3};
 
-pub type Color = DVec3;
+pub(crate) type Color = DVec3;
 
 /// A colour from its usual notation, 0xRRGGBB.
-pub fn rgb(hex: u32) -> Color {
+pub(crate) fn rgb(hex: u32) -> Color {
     dvec3(f64::from(hex >> 16 & 255), f64::from(hex >> 8 & 255), f64::from(hex & 255)) / 255.0
 }
 
-pub fn mix(a: Color, b: Color, t: f64) -> Color {
+pub(crate) fn mix(a: Color, b: Color, t: f64) -> Color {
     a + (b - a) * t.clamp(0.0, 1.0)
 }
 
 /// 1 within `half` of the line `x = at`, 0 beyond `half + soft`.
-pub fn line(x: f64, at: f64, half: f64, soft: f64) -> f64 {
+pub(crate) fn line(x: f64, at: f64, half: f64, soft: f64) -> f64 {
     1.0 - smoothstep(half, half + soft, libm::fabs(x - at))
 }
 
 /// 1 inside an ellipse around `(cx, cy)`, with a soft edge of a part `soft` of its radius.
-pub fn spot(x: f64, y: f64, (cx, cy): (f64, f64), (rx, ry): (f64, f64), soft: f64) -> f64 {
+pub(crate) fn spot(x: f64, y: f64, (cx, cy): (f64, f64), (rx, ry): (f64, f64), soft: f64) -> f64 {
     let (dx, dy) = ((x - cx) / rx, (y - cy) / ry);
     1.0 - smoothstep(1.0 - soft, 1.0, libm::sqrt(dx * dx + dy * dy))
 }
 
 /// 1 for `x` between `a` and `b`, with soft edges.
-pub fn band(x: f64, a: f64, b: f64, soft: f64) -> f64 {
+pub(crate) fn band(x: f64, a: f64, b: f64, soft: f64) -> f64 {
     smoothstep(a - soft, a, x) * (1.0 - smoothstep(b, b + soft, x))
 }
 
 /// A square picture.
-pub struct Canvas {
-    pub size: usize,
+pub(crate) struct Canvas {
+    pub(crate) size: usize,
     pixels: Vec<Color>,
 }
 
 impl Canvas {
-    pub fn new(size: usize, background: Color) -> Self {
+    pub(crate) fn new(size: usize, background: Color) -> Self {
         Self { size, pixels: vec![background; size * size] }
     }
 
     /// Fills a rectangle; `color` gets (u, v) in 0..1 of it.
-    pub fn fill(&mut self, rect: Rect, color: impl Fn(f64, f64) -> Color) {
+    pub(crate) fn fill(&mut self, rect: Rect, color: impl Fn(f64, f64) -> Color) {
         for y in 0..rect.h as usize {
             for x in 0..rect.w as usize {
                 let (u, v) = (x as f64 / (rect.w - 1.0), y as f64 / (rect.h - 1.0));
@@ -54,7 +54,7 @@ impl Canvas {
     }
 
     /// An RGB PNG file. Written by hand around miniz_oxide, so that no feature another crate turns on can change the bytes.
-    pub fn png(&self) -> Vec<u8> {
+    pub(crate) fn png(&self) -> Vec<u8> {
         let stride = self.size * 3;
         let mut raw: Vec<u8> = Vec::with_capacity(stride * self.size);
         for p in &self.pixels {
@@ -64,7 +64,8 @@ impl Canvas {
         for y in 0..self.size {
             filtered.push(4); // Paeth
             for i in 0..stride {
-                let get = |dx: usize, dy: usize| if i >= dx * 3 && y >= dy { raw[(y - dy) * stride + i - dx * 3] } else { 0 };
+                let get =
+                    |dx: usize, dy: usize| if i >= dx * 3 && y >= dy { raw[(y - dy) * stride + i - dx * 3] } else { 0 };
                 filtered.push(raw[y * stride + i].wrapping_sub(paeth(get(1, 0), get(0, 1), get(1, 1))));
             }
         }
@@ -105,6 +106,6 @@ fn chunk(out: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
 }
 
 /// Darkens by `amount` (0..1) where `where_` is 1.
-pub fn shade(c: Color, where_: f64, amount: f64) -> Color {
+pub(crate) fn shade(c: Color, where_: f64, amount: f64) -> Color {
     c * lerp(1.0, 1.0 - amount, where_.clamp(0.0, 1.0))
 }

@@ -3,38 +3,38 @@
 
 use glam::{DQuat, DVec3};
 
-pub struct Bone {
-    pub name: String,
-    pub parent: Option<usize>,
+pub(crate) struct Bone {
+    pub(crate) name: String,
+    pub(crate) parent: Option<usize>,
     /// Bind position in model space, metres.
-    pub at: DVec3,
+    pub(crate) at: DVec3,
 }
 
 /// Bones, parents before children; bone 0 is the root.
 #[derive(Default)]
-pub struct Skeleton {
-    pub bones: Vec<Bone>,
+pub(crate) struct Skeleton {
+    pub(crate) bones: Vec<Bone>,
 }
 
 impl Skeleton {
     /// Adds a bone under the bone named `parent` (the root's parent is empty) and returns its index.
-    pub fn add(&mut self, name: &str, parent: &str, at: DVec3) -> usize {
+    pub(crate) fn add(&mut self, name: &str, parent: &str, at: DVec3) -> usize {
         let parent = (!parent.is_empty()).then(|| self.find(parent));
         self.bones.push(Bone { name: name.to_owned(), parent, at });
         self.bones.len() - 1
     }
 
     /// Index of the bone named `name`.
-    pub fn find(&self, name: &str) -> usize {
+    pub(crate) fn find(&self, name: &str) -> usize {
         self.bones.iter().position(|b| b.name == name).unwrap_or_else(|| panic!("no bone is named {name}"))
     }
 
-    pub fn at(&self, name: &str) -> DVec3 {
+    pub(crate) fn at(&self, name: &str) -> DVec3 {
         self.bones[self.find(name)].at
     }
 
     /// Translation of a bone in its parent's space.
-    pub fn local_offset(&self, bone: usize) -> DVec3 {
+    pub(crate) fn local_offset(&self, bone: usize) -> DVec3 {
         let b = &self.bones[bone];
         b.at - b.parent.map_or(DVec3::ZERO, |p| self.bones[p].at)
     }
@@ -42,20 +42,20 @@ impl Skeleton {
 
 /// Rotations of all bones relative to their parents, and the root's displacement.
 #[derive(Clone)]
-pub struct Pose {
+pub(crate) struct Pose {
     /// Added to the root bone's bind position, metres.
-    pub root: DVec3,
+    pub(crate) root: DVec3,
     /// `[bone]`
-    pub local: Vec<DQuat>,
+    pub(crate) local: Vec<DQuat>,
 }
 
 impl Pose {
-    pub fn bind(skeleton: &Skeleton) -> Self {
+    pub(crate) fn bind(skeleton: &Skeleton) -> Self {
         Self { root: DVec3::ZERO, local: vec![DQuat::IDENTITY; skeleton.bones.len()] }
     }
 
     /// Rotation and position of a bone in model space.
-    pub fn global(&self, skeleton: &Skeleton, bone: usize) -> (DQuat, DVec3) {
+    pub(crate) fn global(&self, skeleton: &Skeleton, bone: usize) -> (DQuat, DVec3) {
         match skeleton.bones[bone].parent {
             None => (self.local[bone], skeleton.bones[bone].at + self.root),
             Some(parent) => {
@@ -66,35 +66,35 @@ impl Pose {
     }
 
     /// Turns a bone so that its rotation in model space becomes `rotation`.
-    pub fn set_global(&mut self, skeleton: &Skeleton, bone: usize, rotation: DQuat) {
+    pub(crate) fn set_global(&mut self, skeleton: &Skeleton, bone: usize, rotation: DQuat) {
         let parent = skeleton.bones[bone].parent.map_or(DQuat::IDENTITY, |p| self.global(skeleton, p).0);
         self.local[bone] = (parent.inverse() * rotation).normalize();
     }
 
     /// Where a point that is fixed to `bone`, and lies at `point` in the bind pose, is now (model space).
-    pub fn carry(&self, skeleton: &Skeleton, bone: usize, point: DVec3) -> DVec3 {
+    pub(crate) fn carry(&self, skeleton: &Skeleton, bone: usize, point: DVec3) -> DVec3 {
         let (r, p) = self.global(skeleton, bone);
         p + r * (point - skeleton.bones[bone].at)
     }
 }
 
 /// One animation: a pose per frame, at [`FPS`] frames a second.
-pub struct Clip {
-    pub name: &'static str,
+pub(crate) struct Clip {
+    pub(crate) name: &'static str,
     /// For a loop the last pose equals the first.
-    pub frames: Vec<Pose>,
-    pub looped: bool,
+    pub(crate) frames: Vec<Pose>,
+    pub(crate) looped: bool,
     /// Ground speed the feet are made for, m/s.
-    pub speed: Option<f64>,
+    pub(crate) speed: Option<f64>,
     /// With `Some(n)`, every n-th frame becomes a CUBICSPLINE key; otherwise every frame a LINEAR one.
-    pub spline: Option<usize>,
+    pub(crate) spline: Option<usize>,
 }
 
-pub const FPS: f64 = 30.0;
+pub(crate) const FPS: f64 = 30.0;
 
 impl Clip {
     /// A clip of `frames` frames after the first; `pose` gets the phase 0..=1.
-    pub fn sample(name: &'static str, frames: usize, looped: bool, pose: impl Fn(f64) -> Pose) -> Self {
+    pub(crate) fn sample(name: &'static str, frames: usize, looped: bool, pose: impl Fn(f64) -> Pose) -> Self {
         let mut all: Vec<Pose> = (0..=frames).map(|i| pose(i as f64 / frames as f64)).collect();
         if looped {
             all[frames] = all[0].clone();
@@ -102,12 +102,12 @@ impl Clip {
         Self { name, frames: all, looped, speed: None, spline: None }
     }
 
-    pub fn at_speed(mut self, speed: f64) -> Self {
+    pub(crate) fn at_speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed);
         self
     }
 
-    pub fn splined(mut self, step: usize) -> Self {
+    pub(crate) fn splined(mut self, step: usize) -> Self {
         assert_eq!((self.frames.len() - 1) % step, 0, "{}: spline keys must fall on the last frame", self.name);
         self.spline = Some(step);
         self

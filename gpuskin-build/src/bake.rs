@@ -1,0 +1,157 @@
+//! `bake`: from a manifest to files in memory. Reads inputs, writes nothing.
+
+mod assemble;
+mod files;
+mod plan;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use gpuskin_rt::Encoding;
+use rayon::prelude::*;
+
+use crate::codegen;
+use crate::finding::{Finding, Findings};
+use crate::import::{self, Images};
+use crate::manifest::{Manifest, ModelEntry};
+
+pub use assemble::BakedModel;
+pub use files::EMBED_LIMIT;
+pub use plan::Plan;
+
+/// What to bake, and who wants to know how far it is.
+#[derive(Clone, Copy, Default)]
+pub struct BakeOptions<'a> {
+    /// Only the model of this name.
+    pub model: Option<&'a str>,
+    /// Instead of the manifest's encoding.
+    pub encoding: Option<Encoding>,
+    /// Called from any thread whenever a model enters a stage.
+    pub progress: Option<&'a (dyn Fn(&str, Stage) + Sync)>,
+}
+
+/// How far a model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Its files are being read.
+    Import,
+    /// Its clips are being sampled and encoded.
+    Encode,
+    /// The error is being measured.
+    Measure,
+    /// It is finished.
+    Done,
+}
+
+/// All that a bake makes.
+#[derive(Clone, Debug)]
+pub struct Baked {
+    /// Paths under the output folder, with `/`, and what stands in them. The generated module is `gpuskin.rs`.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Models, in the order of the manifest.
+    pub models: Vec<BakedModel>,
+    /// Every file that was read, the manifest included.
+    pub inputs: BTreeSet<PathBuf>,
+    /// What was odd.
+    pub warnings: Findings,
+}
+
+/// Why nothing was baked.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// All errors, and the warnings among them, in the order of the manifest.
+    pub findings: Findings,
+    /// Every file that was read until then: a change to one of them is worth another try.
+    pub inputs: BTreeSet<PathBuf>,
+}
+
+/// Bakes every model of a manifest.
+///
+/// # Errors
+/// All findings of all models, when one of them is an error.
+///
+/// # Example
+/// ```no_run
+/// # use gpuskin_build::{bake::{bake, BakeOptions}, manifest::Manifest};
+/// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
+/// let baked = bake(&manifest, &BakeOptions::default()).expect("models that can be baked");
+/// for model in &baked.models {
+///     println!("{}: {} clips", model.meta.name, model.meta.clips.len());
+/// }
+/// ```
+pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Failed> {
+    let (plans, mut findings, inputs) = plan_all(manifest, options, Images::Decode)?;
+    let results: Vec<_> = plans
+        .into_par_iter()
+        .map(|(entry, plan)| {
+            let mut found = Findings::default();
+            (assemble::assemble(manifest, entry, plan, options, &mut found), found)
+        })
+        .collect();
+    let mut models = Vec::new();
+    let mut files = BTreeMap::new();
+    for ((model, made), found) in results {
+        findings.extend(found);
+        files.extend(made.into_iter().map(|(name, bytes)| (format!("gpuskin/{name}"), bytes)));
+        models.push(model);
+    }
+    files.insert("gpuskin.rs".to_owned(), codegen::module(&models).into_bytes());
+    Ok(Baked { files, models, inputs, warnings: findings })
+}
+
+/// What a bake would make of every model, without images, texels and errors: frames and sizes.
+///
+/// # Errors
+/// As [`bake`].
+pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<Plan>, Failed> {
+    let (plans, ..) = plan_all(manifest, options, Images::Skip)?;
+    Ok(plans.into_iter().map(|(_, plan)| plan).collect())
+}
+
+type Planned<'a> = (Vec<(&'a ModelEntry, Plan)>, Findings, BTreeSet<PathBuf>);
+
+fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, images: Images) -> Result<Planned<'a>, Failed> {
+    let mut inputs = BTreeSet::from([manifest.path.clone()]);
+    let entries: Vec<&ModelEntry> =
+        manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
+    if let (Some(name), true) = (options.model, entries.is_empty()) {
+        let names: Vec<&str> = manifest.models.iter().map(|m| m.name.value.as_str()).collect();
+        let finding = Finding::error(format!("{} has no model `{name}`", manifest.path.display()))
+            .help(format!("its models are {}", names.join(", ")));
+        return Err(Failed { findings: finding.into(), inputs });
+    }
+    let results: Vec<_> = entries
+        .into_par_iter()
+        .map(|entry| {
+            options.report(entry, Stage::Import);
+            let (mut findings, mut read) = (Findings::default(), BTreeSet::new());
+            let model = import::import(manifest, entry, images, &mut findings, &mut read);
+            let plan = model.and_then(|model| Plan::new(model, manifest, entry, options, &mut findings));
+            (entry, plan, findings, read)
+        })
+        .collect();
+    let mut findings = Findings::default();
+    let mut plans = Vec::new();
+    for (entry, plan, found, read) in results {
+        findings.extend(found);
+        inputs.extend(read);
+        plans.extend(plan.map(|plan| (entry, plan)));
+    }
+    findings.extend(codegen::check_names(manifest, &plans));
+    if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((plans, findings, inputs)) }
+}
+
+impl BakeOptions<'_> {
+    fn report(&self, entry: &ModelEntry, stage: Stage) {
+        if let Some(progress) = self.progress {
+            progress(&entry.name.value, stage);
+        }
+    }
+}
+
+impl std::fmt::Debug for BakeOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BakeOptions").field("model", &self.model).field("encoding", &self.encoding).finish_non_exhaustive()
+    }
+}

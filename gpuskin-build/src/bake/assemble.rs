@@ -1,0 +1,146 @@
+//! `Plan -> BakedModel`: texels, errors and mesh.
+
+use std::collections::BTreeMap;
+
+use gpuskin_rt::vertex::{self, Vertex};
+use gpuskin_rt::{Aabb, Metadata, Packing, Payload, VertexFormat, VertexRange};
+use rayon::prelude::*;
+
+use super::files::{self, FileSet};
+use super::{BakeOptions, Plan, Stage};
+use crate::encode::{Encoder, Texels};
+use crate::finding::{Finding, Findings};
+use crate::geometry::{Dropped, Geometry};
+use crate::manifest::{Manifest, ModelEntry};
+use crate::measure::{self, ClipErrors, Drawn, Times};
+use crate::sample::Sampler;
+
+/// Packed weights are narrow where that makes the error at most this much greater than wide ones would.
+const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
+/// Frames of each clip that are looked at to choose between narrow and wide weights.
+const PACKING_PROBES: u32 = 4;
+
+/// A baked model: the constants and files for the game, and what is needed to look back at the source.
+#[derive(Clone, Debug)]
+pub struct BakedModel {
+    /// What the game knows of it.
+    pub meta: Metadata,
+    /// Its files, as the generated module names them: animation, mesh, colour textures. Paths are under `gpuskin/`; the
+    /// bytes of embedded ones are not held here.
+    pub payloads: Vec<(String, Payload)>,
+    /// Errors of each clip, with what the metadata leaves out.
+    pub errors: Vec<ClipErrors>,
+    /// Influences beyond four.
+    pub dropped: Dropped,
+    /// The source, its frames and where each stands.
+    pub plan: Plan,
+    /// For each vertex of each primitive of the source, in their order: its vertex in the mesh.
+    pub baked_of_source: Vec<u32>,
+}
+
+/// Bakes a planned model; its files by their paths under `gpuskin/`.
+pub(super) fn assemble(
+    manifest: &Manifest,
+    entry: &ModelEntry,
+    plan: Plan,
+    options: &BakeOptions<'_>,
+    findings: &mut Findings,
+) -> (BakedModel, BTreeMap<String, Vec<u8>>) {
+    options.report(entry, Stage::Encode);
+    let within = format!("model `{}`", plan.model.name);
+    let geometry = Geometry::new(&plan.model);
+    if geometry.dropped.vertices > 0 {
+        let Dropped { vertices, weight } = geometry.dropped;
+        let dropped = weight * 100.0;
+        let message = format!("{vertices} vertices have more than 4 influences; up to {dropped:.1} % of a weight was dropped");
+        let help = "limit influences to 4 in the modelling tool (Blender: Weights > Limit Total)";
+        findings.push(Finding::warning(message).within(&within).help(help));
+    }
+    let texels = encode(&plan, findings);
+
+    options.report(entry, Stage::Measure);
+    let mesh = PackedMesh::choose(&plan, &geometry, &texels);
+    let errors = mesh.measure(&plan, &geometry, &texels, Times::All);
+
+    let FileSet { meta, payloads, files } = files::write(manifest.storage, &plan, &geometry, &texels, &mesh, &errors);
+    options.report(entry, Stage::Done);
+    let Geometry { baked_of_source, dropped, .. } = geometry;
+    (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source }, files)
+}
+
+fn encode(plan: &Plan, findings: &mut Findings) -> Texels {
+    let mut encoder = Encoder::new(plan.encoding, plan.texture);
+    for ((clip, grid), record) in plan.model.clips.iter().zip(&plan.grids).zip(&plan.records) {
+        let sampler = Sampler::new(&plan.model, Some(clip));
+        let poses: Vec<_> = (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect();
+        for (i, pose) in poses.iter().enumerate() {
+            encoder.frame(record.first_frame + i as u32, pose);
+        }
+        if let Some(bone) = encoder.take_unfaithful() {
+            let (bone, encoding) = (&plan.model.bones[bone].name, plan.encoding.name());
+            let message = format!("clip `{}` scales bone `{bone}` unevenly, which {encoding} cannot hold", clip.name);
+            let finding = Finding::warning(message).within(format!("model `{}`", plan.model.name));
+            findings.push(finding.help("use `encoding = \"matrix-f16\"`"));
+        }
+    }
+    encoder.finish()
+}
+
+/// Packed vertices, and as the shader unpacks them.
+pub(super) struct PackedMesh {
+    pub(super) format: VertexFormat,
+    pub(super) range: VertexRange,
+    pub(super) words: Vec<u32>,
+    unpacked: Vec<Vertex>,
+}
+
+impl PackedMesh {
+    fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
+        let format = VertexFormat { packing, tangent: geometry.tangents };
+        let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
+        let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
+        Self { format, range, words, unpacked }
+    }
+
+    /// In full for the exact baseline, else with the narrowest weights that do not show.
+    fn choose(plan: &Plan, geometry: &Geometry, texels: &Texels) -> Self {
+        let range = range(&geometry.vertices);
+        if plan.encoding.is_exact() {
+            return Self::new(geometry, range, Packing::Full);
+        }
+        let narrow = Self::new(geometry, range, Packing::Narrow);
+        if geometry.vertices.iter().all(|v| v.weights[1] == 0.0) {
+            return narrow;
+        }
+        let wide = Self::new(geometry, range, Packing::Wide);
+        let worst = |mesh: &Self| {
+            let errors = mesh.measure(plan, geometry, texels, Times::Some(PACKING_PROBES));
+            errors.iter().fold(0.0, |worst: f32, e| worst.max(e.encoding.max))
+        };
+        if worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow } else { wide }
+    }
+
+    fn measure(&self, plan: &Plan, geometry: &Geometry, texels: &Texels, times: Times) -> Vec<ClipErrors> {
+        let baked_of_source = &geometry.baked_of_source;
+        let drawn = Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source };
+        measure::measure(&plan.model, &plan.grids, &plan.records, &drawn, times)
+    }
+}
+
+fn range(vertices: &[Vertex]) -> VertexRange {
+    let mut position = Aabb::EMPTY;
+    let (mut uv_min, mut uv_max) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
+    for v in vertices {
+        position = position.union(Aabb { min: v.position.into(), max: v.position.into() });
+        for c in 0..2 {
+            uv_min[c] = uv_min[c].min(v.uv[c]);
+            uv_max[c] = uv_max[c].max(v.uv[c]);
+        }
+    }
+    VertexRange {
+        position_min: position.min,
+        position_extent: [0, 1, 2].map(|i| position.max[i] - position.min[i]),
+        uv_min,
+        uv_extent: [0, 1].map(|i| uv_max[i] - uv_min[i]),
+    }
+}

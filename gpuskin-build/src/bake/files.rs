@@ -1,0 +1,215 @@
+//! The files of a model: animation, mesh and colour textures, bound together by one content hash.
+
+use std::collections::BTreeMap;
+
+use gpuskin_rt::{
+    Aabb, BoneInfo, ByteRange, ClipInfo, ColorTexture, Data, FORMAT_VERSION, List, Material, MeshInfo, Metadata, Payload,
+    TexelFormat,
+};
+use ktx2::Format;
+use rayon::prelude::*;
+
+use super::Plan;
+use super::assemble::PackedMesh;
+use crate::color;
+use crate::container::{self, Ktx2};
+use crate::encode::Texels;
+use crate::frames::rest_bounds;
+use crate::geometry::Geometry;
+use crate::manifest::Storage;
+use crate::measure::ClipErrors;
+use crate::model::{Bone, Model, Texture};
+use crate::sample::rows;
+
+/// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
+pub const EMBED_LIMIT: u64 = 4 << 20;
+/// Bytes of a content hash. `mesh.bin` starts with it.
+const HASH_LEN: usize = 16;
+
+/// The files of a model as they are made.
+pub(super) struct FileSet {
+    pub(super) meta: Metadata,
+    pub(super) payloads: Vec<(String, Payload)>,
+    pub(super) files: BTreeMap<String, Vec<u8>>,
+}
+
+pub(super) fn write(
+    storage: Storage,
+    plan: &Plan,
+    geometry: &Geometry,
+    texels: &Texels,
+    mesh: &PackedMesh,
+    errors: &[ClipErrors],
+) -> FileSet {
+    let model = &plan.model;
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, geometry, mesh);
+    let levels: Vec<Vec<Vec<u8>>> = model.images.par_iter().map(color::mips).collect();
+    let (materials, textures) = materials(model, &levels);
+    let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
+    let mut meta = Metadata {
+        content_hash: [0; HASH_LEN],
+        format_version: FORMAT_VERSION,
+        name: model.name.clone().into(),
+        encoding: plan.encoding,
+        texture: plan.texture,
+        bounds: clips.iter().fold(Aabb::EMPTY, |all, c| all.union(c.bounds)),
+        clips: clips.into(),
+        bones: bones(model).into(),
+        mesh: mesh_info,
+        materials: materials.into(),
+        textures: textures.iter().map(|(texture, _)| *texture).collect(),
+        rest_bounds: rest_bounds(model),
+    };
+
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&meta.to_postcard());
+    hasher.update(&texels.bytes);
+    hasher.update(&mesh_bytes);
+    levels.iter().flatten().for_each(|level| {
+        hasher.update(level);
+    });
+    meta.content_hash.copy_from_slice(&hasher.finalize().as_bytes()[..HASH_LEN]);
+    mesh_bytes[..HASH_LEN].copy_from_slice(&meta.content_hash);
+
+    let animation = animation_file(texels, &meta.to_postcard());
+    let content_hash = meta.content_hash;
+    let mut set = FileSet { meta, payloads: Vec::new(), files: BTreeMap::new() };
+    set.add(storage, format!("anim-{}.ktx2", plan.encoding.name()), animation);
+    let whole = ByteRange { offset: 0, len: mesh_bytes.len() as u64 };
+    set.add(storage, "mesh.bin".to_owned(), Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 });
+    for (n, (texture, image)) in textures.iter().enumerate() {
+        set.add(storage, format!("color-{n}.ktx2"), color_file(texture, &levels[*image], &content_hash));
+    }
+    set
+}
+
+impl FileSet {
+    fn add(&mut self, storage: Storage, name: String, file: Ktx2) {
+        let name = format!("{}/{name}", self.meta.name);
+        let size = file.bytes.len() as u64;
+        let embed = match storage {
+            Storage::Auto => size <= EMBED_LIMIT,
+            Storage::Embed => true,
+            Storage::File => false,
+        };
+        let data = if embed {
+            Data::Bytes(List::Borrowed(&[]))
+        } else {
+            Data::File { name: name.clone().into(), baked: "".into() }
+        };
+        let payload = Payload { data, size, hash_at: file.value_at, levels: file.levels.into() };
+        self.payloads.push((name.clone(), payload));
+        self.files.insert(name, file.bytes);
+    }
+}
+
+fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, Vec<u8>) {
+    let mut bytes = vec![0; HASH_LEN];
+    let mut section = |data: &mut dyn Iterator<Item = u32>| {
+        let offset = bytes.len() as u64;
+        data.for_each(|word| bytes.extend(word.to_le_bytes()));
+        ByteRange { offset, len: bytes.len() as u64 - offset }
+    };
+    let vertices = section(&mut mesh.words.iter().copied());
+    let wide_indices = geometry.vertices.len() > 1 << 16;
+    let indices = if wide_indices {
+        section(&mut geometry.indices.iter().copied())
+    } else {
+        // Two to a word; an odd last one is padded.
+        section(&mut geometry.indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
+    };
+    let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.reserved]));
+    let info = MeshInfo {
+        format: mesh.format,
+        range: mesh.range,
+        vertex_count: geometry.vertices.len() as u32,
+        vertices,
+        indices,
+        wide_indices,
+        clips,
+        parts: geometry.parts.clone().into(),
+    };
+    (info, bytes)
+}
+
+fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
+    let format = match texels.encoding.format() {
+        TexelFormat::Rgba16Float => Format::R16G16B16A16_SFLOAT,
+        TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
+    };
+    let shape = texels.texture;
+    let texture = container::Texture {
+        format,
+        texel_bytes: texels.encoding.format().bytes(),
+        width: shape.width,
+        height: shape.height,
+        layers: shape.layers,
+        levels: std::slice::from_ref(&texels.bytes),
+    };
+    container::write(&texture, metadata)
+}
+
+fn color_file(texture: &ColorTexture, levels: &[Vec<u8>], content_hash: &[u8; HASH_LEN]) -> Ktx2 {
+    let (width, height) = (texture.width, texture.height);
+    let texture =
+        container::Texture { format: Format::R8G8B8A8_SRGB, texel_bytes: 4, width, height, layers: 1, levels };
+    container::write(&texture, content_hash)
+}
+
+/// Materials, and the textures that they name: one for each image and way of sampling it, with the image's index.
+fn materials(model: &Model, levels: &[Vec<Vec<u8>>]) -> (Vec<Material>, Vec<(ColorTexture, usize)>) {
+    let mut textures: Vec<(ColorTexture, usize)> = Vec::new();
+    let mut index = |t: &Texture| {
+        let image = &model.images[t.image];
+        let levels = levels[t.image].len() as u32;
+        let texture =
+            ColorTexture { width: image.width, height: image.height, levels, wrap: t.wrap, nearest: t.nearest };
+        let found = textures.iter().position(|have| *have == (texture.clone(), t.image));
+        found.unwrap_or_else(|| {
+            textures.push((texture, t.image));
+            textures.len() - 1
+        }) as u32
+    };
+    let materials = model.materials.iter().map(|m| Material {
+        name: m.name.clone().into(),
+        base_color: m.base_color,
+        base_color_texture: m.base_color_texture.as_ref().map(&mut index),
+        double_sided: m.double_sided,
+        alpha_cutoff: m.alpha_cutoff,
+    });
+    (materials.collect(), textures)
+}
+
+fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {
+    let (clip, grid, record) = (&plan.model.clips[index], &plan.grids[index], &plan.records[index]);
+    ClipInfo {
+        name: clip.name.clone().into(),
+        source: clip.source.clone().into(),
+        first_frame: record.first_frame,
+        intervals: record.intervals,
+        stored: record.stored,
+        looped: plan.looped[index],
+        duration: grid.duration,
+        frame_rate: grid.rate(),
+        bounds: errors.bounds,
+        encoding_error: errors.encoding,
+        motion_error: errors.motion,
+    }
+}
+
+fn bones(model: &Model) -> Vec<BoneInfo> {
+    let mut bone_of_node = vec![None; model.nodes.len()];
+    for (i, bone) in model.bones.iter().enumerate().rev() {
+        bone_of_node[bone.node] = Some(i as u32);
+    }
+    let parent = |bone: &Bone| {
+        let mut ancestors = std::iter::successors(model.nodes[bone.node].parent, |&n| model.nodes[n].parent);
+        ancestors.find_map(|n| bone_of_node[n])
+    };
+    let info = |bone: &Bone| BoneInfo {
+        name: bone.name.clone().into(),
+        parent: parent(bone),
+        bind: rows(&bone.inverse_bind.inverse()).map(|r| r.map(|v| v as f32)),
+    };
+    model.bones.iter().map(info).collect()
+}

@@ -1,0 +1,138 @@
+//! Values as Rust expressions, in a scope that imports all of `gpuskin_rt` and `Cow::Borrowed`.
+
+use gpuskin_rt::{
+    Aabb, AnimationTexture, BoneInfo, ByteRange, ClipInfo, ColorTexture, Encoding, ErrorInfo, List, Material, MeshInfo,
+    MeshPart, Metadata, Packing, Str, VertexFormat, VertexRange, Wrap,
+};
+use proc_macro2::{Literal as Token, TokenStream};
+use quote::quote;
+
+/// A value that can be written as a constant expression.
+pub(super) trait Literal {
+    /// The expression.
+    fn literal(&self) -> TokenStream;
+}
+
+macro_rules! integers {
+    ($($ty:ty => $token:ident),*) => {$(
+        impl Literal for $ty {
+            fn literal(&self) -> TokenStream {
+                let token = Token::$token(*self);
+                quote!(#token)
+            }
+        }
+    )*};
+}
+integers!(u8 => u8_unsuffixed, u16 => u16_unsuffixed, u32 => u32_unsuffixed, u64 => u64_unsuffixed);
+
+macro_rules! floats {
+    ($($ty:ident => $token:ident),*) => {$(
+        impl Literal for $ty {
+            fn literal(&self) -> TokenStream {
+                let sign = self.is_sign_negative().then(|| quote!(-));
+                if self.is_infinite() {
+                    return quote!(#sign $ty::INFINITY);
+                }
+                if self.is_nan() {
+                    return quote!($ty::NAN);
+                }
+                let token = Token::$token(self.abs());
+                quote!(#sign #token)
+            }
+        }
+    )*};
+}
+floats!(f32 => f32_unsuffixed, f64 => f64_unsuffixed);
+
+/// A struct by its fields' own literals.
+macro_rules! structs {
+    ($($ty:ident { $($field:ident),* })*) => {$(
+        impl Literal for $ty {
+            fn literal(&self) -> TokenStream {
+                let $ty { $($field),* } = self;
+                $(let $field = $field.literal();)*
+                quote!($ty { $($field: #$field),* })
+            }
+        }
+    )*};
+}
+
+/// A fieldless enum by its names.
+macro_rules! enums {
+    ($($ty:ident { $($variant:ident),* })*) => {$(
+        impl Literal for $ty {
+            fn literal(&self) -> TokenStream {
+                match self {
+                    $($ty::$variant => quote!($ty::$variant),)*
+                    #[allow(unreachable_patterns)]
+                    other => unreachable!("{other:?} has no literal"),
+                }
+            }
+        }
+    )*};
+}
+
+structs! {
+    Metadata {
+        content_hash, format_version, name, encoding, texture, clips, bones, mesh, materials, textures, rest_bounds, bounds
+    }
+    AnimationTexture { width, height, layers, frames_per_layer, frames, rows }
+    ClipInfo {
+        name, source, first_frame, intervals, stored, looped, duration, frame_rate, bounds, encoding_error, motion_error
+    }
+    ErrorInfo { max, p9996, normal_degrees, time, bone, vertex }
+    BoneInfo { name, parent, bind }
+    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts }
+    MeshPart { material, first_index, index_count }
+    VertexFormat { packing, tangent }
+    VertexRange { position_min, position_extent, uv_min, uv_extent }
+    Material { name, base_color, base_color_texture, double_sided, alpha_cutoff }
+    ColorTexture { width, height, levels, wrap, nearest }
+    ByteRange { offset, len }
+    Aabb { min, max }
+}
+
+enums! {
+    Encoding { MatrixF32, MatrixF16, TrsF16 }
+    Packing { Full, Narrow, Wide }
+    Wrap { Repeat, Mirror, Clamp }
+}
+
+impl Literal for bool {
+    fn literal(&self) -> TokenStream {
+        quote!(#self)
+    }
+}
+
+impl Literal for Str {
+    fn literal(&self) -> TokenStream {
+        let text: &str = self;
+        quote!(Borrowed(#text))
+    }
+}
+
+impl<T: Literal + Clone> Literal for List<T> {
+    fn literal(&self) -> TokenStream {
+        let items = self.iter().map(Literal::literal);
+        quote!(Borrowed(&[#(#items),*]))
+    }
+}
+
+impl<T: Literal, const N: usize> Literal for [T; N] {
+    fn literal(&self) -> TokenStream {
+        let items = self.iter().map(Literal::literal);
+        quote!([#(#items),*])
+    }
+}
+
+impl<T: Literal> Literal for Option<T> {
+    fn literal(&self) -> TokenStream {
+        match self {
+            Some(value) => {
+                let value = value.literal();
+                quote!(Some(#value))
+            }
+            None => quote!(None),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `trs-f16`: a quaternion, then translation and uniform scale. Uneven scale and shear are lost, and told.
+
+use glam::{DMat3, DQuat, DVec3, DVec4};
+
+use super::BoneTexels;
+use crate::sample::Rows;
+
+/// The last quaternion of each bone: neighbouring frames get the sign that keeps them on one side, so that blending
+/// needs no flip.
+pub(super) struct Continuity(Vec<DVec4>);
+
+impl Continuity {
+    pub(super) fn new(bones: usize) -> Self {
+        Self(vec![DVec4::W; bones])
+    }
+}
+
+pub(super) fn texels(trs: &RotationScale, bone: usize, last: &mut Continuity) -> BoneTexels {
+    let rotation = if trs.rotation.dot(last.0[bone]) < 0.0 { -trs.rotation } else { trs.rotation };
+    last.0[bone] = rotation;
+    [rotation.to_array(), trs.translation.extend(trs.scale).to_array(), [0.0; 4]]
+}
+
+/// Greatest difference between a matrix and its decomposition, relative to its scale, that is rounding of exporters
+/// rather than shear or uneven scale.
+pub(super) const FAITHFUL: f64 = 1e-3;
+
+/// What is nearest to a skin matrix among rotations with a uniform scale.
+pub(super) struct RotationScale {
+    /// Unit quaternion.
+    rotation: DVec4,
+    /// Negative for a mirrored matrix.
+    scale: f64,
+    /// As in the matrix.
+    translation: DVec3,
+    /// Greatest difference of an element of the 3x3, relative to its greatest element.
+    pub(super) residual: f64,
+}
+
+pub(super) fn decompose(rows: &Rows) -> RotationScale {
+    let column = |c: usize| DVec3::new(rows[0][c], rows[1][c], rows[2][c]);
+    let m = DMat3::from_cols(column(0), column(1), column(2));
+    let scale = libm::cbrt(m.determinant());
+    let (rotation, scale) =
+        if scale.is_normal() { (nearest_rotation(m * (1.0 / scale)), scale) } else { (DQuat::IDENTITY, 0.0) };
+    let greatest = |m: DMat3| m.to_cols_array().iter().fold(0.0, |a: f64, c| a.max(c.abs()));
+    let size = greatest(m);
+    let residual = if size > 0.0 { greatest(m - DMat3::from_quat(rotation) * scale) / size } else { 0.0 };
+    RotationScale { rotation: DVec4::from(rotation), scale, translation: column(3), residual }
+}
+
+/// Polar decomposition by Newton's iteration (Higham 1986): averages a matrix with its inverse transpose until it is
+/// orthogonal. For matrices of uniform scale the first step changes nothing.
+fn nearest_rotation(mut m: DMat3) -> DQuat {
+    for _ in 0..32 {
+        let next = (m + m.inverse().transpose()) * 0.5;
+        if !next.is_finite() {
+            break;
+        }
+        let change = (next - m).to_cols_array().iter().fold(0.0, |a: f64, c| a.max(c.abs()));
+        m = next;
+        if change < 1e-14 {
+            break;
+        }
+    }
+    let q = DQuat::from_mat3(&m);
+    let length = q.length();
+    if length.is_normal() { q * (1.0 / length) } else { DQuat::IDENTITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::rows;
+    use glam::DMat4;
+
+    #[test]
+    fn rotation_and_scale_come_back() {
+        let q = DQuat::from_xyzw(0.1, -0.7, 0.2, 0.4).normalize();
+        for scale in [1.0, 0.01, -2.0] {
+            let m = DMat4::from_scale_rotation_translation(DVec3::splat(scale), q, DVec3::ONE);
+            let trs = decompose(&rows(&m));
+            assert!((trs.scale - scale).abs() < 1e-12 && trs.residual < 1e-12);
+            assert!(trs.rotation.dot(DVec4::from(q)).abs() > 1.0 - 1e-12);
+        }
+    }
+
+    #[test]
+    fn matrices_that_flatten_are_no_trouble() {
+        for scale in [DVec3::ZERO, DVec3::new(1.0, 0.0, 1.0), DVec3::new(1e-200, 1.0, 1.0)] {
+            let m = DMat4::from_scale_rotation_translation(scale, DQuat::IDENTITY, DVec3::ONE);
+            let trs = decompose(&rows(&m));
+            assert!(trs.rotation.is_finite() && trs.scale.is_finite() && trs.residual.is_finite());
+        }
+    }
+}

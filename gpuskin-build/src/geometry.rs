@@ -1,0 +1,220 @@
+//! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by material.
+
+mod order;
+mod tangents;
+
+use std::collections::HashMap;
+
+use glam::{DVec3, Vec2, Vec3, Vec4};
+use gpuskin_rt::MeshPart;
+use gpuskin_rt::vertex::Vertex;
+
+use crate::model::{Model, Primitive};
+
+/// Influences that a drawn vertex keeps.
+pub const MAX_INFLUENCES: usize = 4;
+
+/// The mesh as it is drawn, before its vertices are packed.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    /// Vertices, in the order in which triangles first use them; those that none uses come last.
+    pub vertices: Vec<Vertex>,
+    /// Three a triangle, in an order that suits the GPU's vertex cache.
+    pub indices: Vec<u32>,
+    /// Sub-meshes, in the order of the materials.
+    pub parts: Vec<MeshPart>,
+    /// For each vertex of each primitive of the model, in their order: where it went. Of several copies (flat shading,
+    /// seams of tangents), one.
+    pub baked_of_source: Vec<u32>,
+    /// Whether vertices have tangents that mean something.
+    pub tangents: bool,
+    /// What four influences could not hold.
+    pub dropped: Dropped,
+}
+
+/// Influences beyond four.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dropped {
+    /// Vertices that had more.
+    pub vertices: usize,
+    /// The greatest weight, summed over a vertex, that was left out.
+    pub weight: f64,
+}
+
+impl Geometry {
+    /// Combines, welds and orders the primitives of a model.
+    pub fn new(model: &Model) -> Self {
+        let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
+        let mut weld = Weld::default();
+        let mut indices_of_material = vec![Vec::new(); model.materials.len()];
+        let mut baked_of_source = Vec::new();
+        let mut dropped = Dropped::default();
+        for primitive in &model.primitives {
+            let skin: Vec<_> = (0..primitive.positions.len()).map(|v| reduce(primitive, v, &mut dropped)).collect();
+            let mut baked = vec![None; primitive.positions.len()];
+            let indices = &mut indices_of_material[primitive.material];
+            let corners = Corners::new(primitive, tangents);
+            for (t, triangle) in primitive.triangles.iter().enumerate() {
+                for (k, &v) in triangle.iter().enumerate() {
+                    let v = v as usize;
+                    let index = match baked[v] {
+                        Some(index) if !corners.split => index,
+                        _ => weld.index(corners.vertex(primitive, t, k, &skin[v])),
+                    };
+                    baked[v].get_or_insert(index);
+                    indices.push(index);
+                }
+            }
+            // Vertices that no triangle uses are kept: they are few, and tools compare all of them.
+            baked_of_source.extend(
+                baked
+                    .iter()
+                    .enumerate()
+                    .map(|(v, index)| index.unwrap_or_else(|| weld.index(corners.unused(primitive, v, &skin[v])))),
+            );
+        }
+
+        let mut parts = Vec::new();
+        let mut indices = Vec::new();
+        for (material, part) in indices_of_material.iter().enumerate() {
+            let part = order::for_vertex_cache(&order::without_degenerate(part), weld.vertices.len());
+            if !part.is_empty() {
+                let (first_index, index_count) = (indices.len() as u32, part.len() as u32);
+                parts.push(MeshPart { material: material as u32, first_index, index_count });
+                indices.extend(part);
+            }
+        }
+        let new_of_old = order::by_first_use(&indices, weld.vertices.len());
+        indices.iter_mut().chain(&mut baked_of_source).for_each(|i| *i = new_of_old[*i as usize]);
+        let mut vertices = weld.vertices.clone();
+        for (old, &new) in new_of_old.iter().enumerate() {
+            vertices[new as usize] = weld.vertices[old];
+        }
+        Self { vertices, indices, parts, baked_of_source, tangents, dropped }
+    }
+}
+
+/// Vertices by their bits.
+#[derive(Default)]
+struct Weld {
+    vertices: Vec<Vertex>,
+    index_of: HashMap<[u32; 20], u32>,
+}
+
+impl Weld {
+    fn index(&mut self, vertex: Vertex) -> u32 {
+        let mut key = [0; 20];
+        let floats = [
+            &vertex.position.to_array()[..],
+            &vertex.normal.to_array(),
+            &vertex.tangent.to_array(),
+            &vertex.uv.to_array(),
+            &vertex.weights,
+        ];
+        for (slot, value) in key.iter_mut().zip(floats.into_iter().flatten()) {
+            *slot = value.to_bits();
+        }
+        for (slot, pair) in key[16..].iter_mut().zip(vertex.joints) {
+            *slot = pair;
+        }
+        *self.index_of.entry(key).or_insert_with(|| {
+            self.vertices.push(vertex);
+            self.vertices.len() as u32 - 1
+        })
+    }
+}
+
+/// The four greatest influences of a vertex, summing to one.
+fn reduce(primitive: &Primitive, vertex: usize, dropped: &mut Dropped) -> ([u32; 4], [f32; 4]) {
+    let all = primitive.influences.of(vertex);
+    let kept = &all[..all.len().min(MAX_INFLUENCES)];
+    let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
+    if all.len() > kept.len() {
+        dropped.vertices += 1;
+        dropped.weight = dropped.weight.max(1.0 - sum);
+    }
+    let (mut joints, mut weights) = ([0; 4], [0.0; 4]);
+    for (k, &(bone, weight)) in kept.iter().enumerate() {
+        joints[k] = u32::from(bone);
+        weights[k] = (weight / sum) as f32;
+    }
+    (joints, weights)
+}
+
+/// Normals and tangents of a primitive, per vertex or, where triangles that share a vertex differ, per corner.
+struct Corners {
+    /// A vertex differs between its triangles.
+    split: bool,
+    /// Per triangle, where the source has no normals.
+    flat: Option<Vec<Vec3>>,
+    /// Per corner, where they had to be made.
+    tangents: Option<Vec<Vec4>>,
+}
+
+impl Corners {
+    fn new(primitive: &Primitive, tangents: bool) -> Self {
+        let flat = primitive
+            .normals
+            .is_none()
+            .then(|| primitive.triangles.iter().map(|t| face_normal(primitive, t)).collect());
+        let mut corners = Self { split: flat.is_some(), flat, tangents: None };
+        if tangents && primitive.tangents.is_none() && !primitive.uvs.is_empty() {
+            corners.tangents = Some(tangents::generate(primitive, |t, k| corners.normal(primitive, t, k)));
+            corners.split = true;
+        }
+        corners
+    }
+
+    fn normal(&self, primitive: &Primitive, triangle: usize, corner: usize) -> Vec3 {
+        match (&self.flat, &primitive.normals) {
+            (Some(flat), _) => flat[triangle],
+            (None, Some(normals)) => unit(normals[primitive.triangles[triangle][corner] as usize]),
+            (None, None) => Vec3::Z,
+        }
+    }
+
+    fn vertex(&self, primitive: &Primitive, triangle: usize, corner: usize, skin: &([u32; 4], [f32; 4])) -> Vertex {
+        let v = primitive.triangles[triangle][corner] as usize;
+        let made = self.tangents.as_ref().map(|t| t[triangle * 3 + corner]);
+        vertex(primitive, v, self.normal(primitive, triangle, corner), made, skin)
+    }
+
+    fn unused(&self, primitive: &Primitive, v: usize, skin: &([u32; 4], [f32; 4])) -> Vertex {
+        let normal = primitive.normals.as_ref().map_or(Vec3::Z, |n| unit(n[v]));
+        vertex(primitive, v, normal, None, skin)
+    }
+}
+
+fn vertex(
+    primitive: &Primitive,
+    v: usize,
+    normal: Vec3,
+    made: Option<Vec4>,
+    &(joints, weights): &([u32; 4], [f32; 4]),
+) -> Vertex {
+    let kept = primitive.tangents.as_ref().map(|t| t[v].as_vec4());
+    Vertex {
+        position: primitive.positions[v].as_vec3(),
+        normal,
+        tangent: made.or(kept).unwrap_or(Vec4::X),
+        uv: primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2()),
+        joints,
+        weights,
+    }
+}
+
+/// Normal of a triangle whose source has none, as the specification asks (section 3.7.2.1): in bind space, from where
+/// bones carry it on.
+fn face_normal(primitive: &Primitive, triangle: &[u32; 3]) -> Vec3 {
+    let [a, b, c] = triangle.map(|v| primitive.positions[v as usize]);
+    unit((b - a).cross(c - a))
+}
+
+/// Unit length in `f32`; z where there is no length.
+fn unit(v: DVec3) -> Vec3 {
+    let length = v.length();
+    if length > 0.0 { (v / length).as_vec3() } else { Vec3::Z }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! `Model -> Poses`: curves evaluated in `f64`, the hierarchy composed, skin matrices at any time.
+//!
+//! Formulas of glTF 2.0, section 3.11 and appendix C. Trigonometry is `libm`'s, so that the same input gives the same
+//! bits on every machine.
+
+use glam::{DMat4, DQuat, DVec3, DVec4};
+
+use crate::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
+
+/// Upper three rows of a 4x4 matrix: `rows[r][c]`, column vectors, metres.
+pub type Rows = [[f64; 4]; 3];
+
+/// Evaluates one clip of a model (or its rest pose).
+#[derive(Debug)]
+pub struct Sampler<'a> {
+    model: &'a Model,
+    /// Per node: the curves of translation, rotation and scale.
+    curves: Vec<[Option<&'a Curve>; 3]>,
+    /// Transforms of nodes that do not move, to their parents.
+    resting: Vec<DMat4>,
+}
+
+impl<'a> Sampler<'a> {
+    /// `None` for the clip is the rest pose.
+    pub fn new(model: &'a Model, clip: Option<&'a Clip>) -> Self {
+        let mut curves = vec![[None; 3]; model.nodes.len()];
+        for channel in clip.iter().flat_map(|c| &c.channels) {
+            curves[channel.node][channel.property as usize] = Some(&channel.curve);
+        }
+        let resting = model.nodes.iter().map(|node| matrix(&node.local)).collect();
+        Self { model, curves, resting }
+    }
+
+    /// Every node's transform to the baked scene at a time in seconds.
+    pub fn globals(&self, time: f64) -> Vec<DMat4> {
+        let mut globals = vec![DMat4::IDENTITY; self.model.nodes.len()];
+        for &node in &self.model.order {
+            let parent = self.model.nodes[node].parent.map_or(self.model.root, |p| globals[p]);
+            globals[node] = parent * self.local(node, time);
+        }
+        globals
+    }
+
+    /// Every bone's skin matrix, `root * global(node) * inverse_bind`, at a time in seconds.
+    pub fn skin_matrices(&self, time: f64) -> Vec<Rows> {
+        let globals = self.globals(time);
+        self.model.bones.iter().map(|bone| rows(&(globals[bone.node] * bone.inverse_bind))).collect()
+    }
+
+    fn local(&self, node: usize, time: f64) -> DMat4 {
+        let [translation, rotation, scale] = self.curves[node];
+        if translation.is_none() && rotation.is_none() && scale.is_none() {
+            return self.resting[node];
+        }
+        let rest = match self.model.nodes[node].local {
+            Local::Trs(trs) => trs,
+            Local::Matrix(_) => Trs::IDENTITY,
+        };
+        matrix(&Local::Trs(Trs {
+            translation: translation.map_or(rest.translation, |c| evaluate(c, Property::Translation, time).truncate()),
+            rotation: rotation.map_or(rest.rotation, |c| DQuat::from_vec4(evaluate(c, Property::Rotation, time))),
+            scale: scale.map_or(rest.scale, |c| evaluate(c, Property::Scale, time).truncate()),
+        }))
+    }
+}
+
+/// The matrix of a node's own transform: translation * rotation * scale.
+pub fn matrix(local: &Local) -> DMat4 {
+    let Trs { translation, rotation, scale } = match local {
+        Local::Matrix(m) => return *m,
+        Local::Trs(trs) => *trs,
+    };
+    let DQuat { x, y, z, w } = rotation;
+    let axis = |v: DVec3, s: f64| (v * s).extend(0.0);
+    DMat4::from_cols(
+        axis(DVec3::new(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w)), scale.x),
+        axis(DVec3::new(2.0 * (x * y - z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + x * w)), scale.y),
+        axis(DVec3::new(2.0 * (x * z + y * w), 2.0 * (y * z - x * w), 1.0 - 2.0 * (x * x + y * y)), scale.z),
+        translation.extend(1.0),
+    )
+}
+
+/// Upper three rows of a matrix.
+pub fn rows(m: &DMat4) -> Rows {
+    let c = m.to_cols_array();
+    [0, 1, 2].map(|r| [c[r], c[4 + r], c[8 + r], c[12 + r]])
+}
+
+/// A curve at a time in seconds, held before its first and after its last key. Rotations have unit length.
+pub fn evaluate(curve: &Curve, property: Property, time: f64) -> DVec4 {
+    let value = |key: usize| match curve.interpolation {
+        Interpolation::CubicSpline => curve.values[3 * key + 1],
+        _ => curve.values[key],
+    };
+    let unit = |v: DVec4| match property {
+        Property::Rotation => normalized(v),
+        _ => v,
+    };
+    let times = &curve.times;
+    // The last key that is not after `time`.
+    let after = times.partition_point(|&t| t <= time);
+    if after == 0 || after == times.len() {
+        return unit(value(if after == 0 { 0 } else { after - 1 }));
+    }
+    let key = after - 1;
+    let interval = times[after] - times[key];
+    let u = (time - times[key]) / interval;
+    match curve.interpolation {
+        Interpolation::Step => unit(value(key)),
+        Interpolation::Linear if property == Property::Rotation => unit(slerp(value(key), value(after), u)),
+        Interpolation::Linear => value(key) + (value(after) - value(key)) * u,
+        Interpolation::CubicSpline => {
+            let (u2, u3) = (u * u, u * u * u);
+            let (out_tangent, in_tangent) = (curve.values[3 * key + 2], curve.values[3 * after]);
+            unit(
+                value(key) * (2.0 * u3 - 3.0 * u2 + 1.0)
+                    + out_tangent * (interval * (u3 - 2.0 * u2 + u))
+                    + value(after) * (3.0 * u2 - 2.0 * u3)
+                    + in_tangent * (interval * (u3 - u2)),
+            )
+        }
+    }
+}
+
+/// Unit length; no rotation where there is no length.
+fn normalized(q: DVec4) -> DVec4 {
+    let length = q.length();
+    if length > 0.0 { q / length } else { DVec4::W }
+}
+
+/// Along the shorter arc between unit quaternions (appendix C.4); straight where the angle is next to nothing.
+fn slerp(a: DVec4, b: DVec4, u: f64) -> DVec4 {
+    let dot = a.dot(b);
+    let b = if dot < 0.0 { -b } else { b };
+    let angle = libm::acos(dot.abs().min(1.0));
+    let sine = libm::sin(angle);
+    if sine < 1e-8 {
+        return a * (1.0 - u) + b * u;
+    }
+    a * (libm::sin(angle * (1.0 - u)) / sine) + b * (libm::sin(angle * u) / sine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(interpolation: Interpolation, values: &[DVec4]) -> Curve {
+        Curve { times: vec![1.0, 2.0, 4.0], values: values.to_vec(), interpolation }
+    }
+
+    const VALUES: [DVec4; 3] =
+        [DVec4::new(1.0, 2.0, 3.0, 0.0), DVec4::new(3.0, 2.0, 1.0, 0.0), DVec4::new(-1.0, 0.0, 1.0, 0.0)];
+
+    #[test]
+    fn step_takes_the_new_value_on_its_key() {
+        let c = curve(Interpolation::Step, &VALUES);
+        let at = |t| evaluate(&c, Property::Translation, t);
+        assert_eq!([at(0.0), at(1.999), at(2.0), at(3.999), at(4.0), at(9.0)], [0, 0, 1, 1, 2, 2].map(|i| VALUES[i]));
+    }
+
+    #[test]
+    fn linear_is_straight_and_held_outside() {
+        let c = curve(Interpolation::Linear, &VALUES);
+        assert_eq!(evaluate(&c, Property::Scale, 0.0), VALUES[0]);
+        assert_eq!(evaluate(&c, Property::Scale, 1.25), DVec4::new(1.5, 2.0, 2.5, 0.0));
+        assert_eq!(evaluate(&c, Property::Scale, 3.0), DVec4::new(1.0, 1.0, 1.0, 0.0));
+        assert_eq!(evaluate(&c, Property::Scale, 5.0), VALUES[2]);
+    }
+
+    #[test]
+    fn rotations_turn_at_even_speed_along_the_shorter_arc() {
+        let about_y = |degrees: f64| {
+            let half = degrees.to_radians() / 2.0;
+            DVec4::new(0.0, half.sin(), 0.0, half.cos())
+        };
+        let c = curve(Interpolation::Linear, &[about_y(0.0), about_y(90.0), -about_y(170.0)]);
+        let angle = |t| {
+            let q = evaluate(&c, Property::Rotation, t);
+            (2.0 * q.y.atan2(q.w)).to_degrees().rem_euclid(360.0)
+        };
+        assert!((angle(1.25) - 22.5).abs() < 1e-9);
+        assert!((angle(2.5) - 110.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn cubic_spline_is_the_hermite_polynomial() {
+        // x(t) = t^3 over keys at 1, 2 and 4 has these tangents, and is met exactly.
+        let key = |t: f64| {
+            let tangent = DVec4::new(3.0 * t * t, 0.0, 0.0, 0.0);
+            [tangent, DVec4::new(t * t * t, 0.0, 0.0, 0.0), tangent]
+        };
+        let c = curve(Interpolation::CubicSpline, &[key(1.0), key(2.0), key(4.0)].concat());
+        for t in [1.0, 1.3, 2.0, 2.7, 3.9, 4.0] {
+            assert!((evaluate(&c, Property::Translation, t).x - t * t * t).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn matrix_of_a_transform_scales_then_turns_then_moves() {
+        let trs = Trs {
+            translation: DVec3::new(1.0, 2.0, 3.0),
+            rotation: DQuat::from_xyzw(0.1, 0.2, -0.3, 0.9).normalize(),
+            scale: DVec3::new(2.0, 0.5, -1.0),
+        };
+        let expected = DMat4::from_scale_rotation_translation(trs.scale, trs.rotation, trs.translation);
+        assert!(matrix(&Local::Trs(trs)).abs_diff_eq(expected, 1e-12));
+    }
+}
