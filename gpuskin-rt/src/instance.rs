@@ -39,6 +39,25 @@ impl InstanceRecord {
     }
 }
 
+/// A position without what is not finite: 0 instead.
+pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
+    position.map(|c| if c.is_finite() { c } else { 0.0 })
+}
+
+/// A scale that is finite: 1 instead.
+pub(crate) fn finite_scale(scale: f32) -> f32 {
+    if scale.is_finite() { scale } else { 1.0 }
+}
+
+/// A quaternion as [`InstanceRecord::rotation`] has it; no rotation where it is none.
+pub(crate) fn packed_rotation(quaternion: [f32; 4]) -> [i16; 4] {
+    // In f64, where the square of no f32 overflows or vanishes.
+    let q = quaternion.map(f64::from);
+    let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let unit = if length.is_finite() && length > 0.0 { q.map(|c| c / length) } else { [0.0, 0.0, 0.0, 1.0] };
+    unit.map(|c| (c * 32_767.0).round() as i16)
+}
+
 /// Rotation by a quaternion of any length but zero.
 fn rotate(q: Vec4, v: Vec3) -> Vec3 {
     let u = q.truncate();
@@ -161,7 +180,6 @@ impl<M> Instance<M> {
     /// `now`: when it starts, unless [`Instance::starting`] said otherwise.
     /// Numbers that are not finite become 0 (1 for the scale, no rotation for a quaternion).
     pub fn record(&self, meta: &Metadata, now: Time) -> InstanceRecord {
-        let finite = |v: f32, or: f32| if v.is_finite() { v } else { or };
         let index = if (self.clip as usize) < meta.clips.len() { self.clip } else { 0 };
         let clip = &meta.clips[index as usize];
         let once = self.once.unwrap_or(!clip.looped);
@@ -170,13 +188,10 @@ impl<M> Instance<M> {
             Offset::Seconds(_) if clip.duration <= 0.0 => 0,
             Offset::Seconds(seconds) => clamped_offset(seconds / clip.duration),
         };
-        let rotation = Quat::from_array(self.rotation);
-        let rotation =
-            if rotation.is_finite() && rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY };
         InstanceRecord {
-            translation: self.position.map(|c| finite(c, 0.0)),
-            scale: finite(self.scale, 1.0),
-            rotation: rotation.to_array().map(|c| (c * 32_767.0).round() as i16),
+            translation: finite_position(self.position),
+            scale: finite_scale(self.scale),
+            rotation: packed_rotation(self.rotation),
             playback: Playback {
                 start: self.start.unwrap_or(now).words(),
                 rate: Time::from_bits(rate(f64::from(self.speed), clip.duration) as u64).words(),

@@ -1,0 +1,300 @@
+//! Reads back what the vertex function computes: for tests, and for tools that compare a bake with its source.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Error;
+use super::geometry::Geometry;
+use super::layouts::{Layouts, entry, uniform, vertex_buffers};
+use crate::{InstanceRecord, Model, Time, shader};
+
+/// A vertex of an instance in the world, as the GPU has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CapturedVertex {
+    /// Metres.
+    pub position: [f32; 3],
+    /// Unit length.
+    pub normal: [f32; 3],
+}
+
+/// Twin of `CaptureParameters` in `shaders/capture.wgsl`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct CaptureUniform {
+    pub(crate) clock: [u32; 2],
+    pub(crate) size: [u32; 2],
+    pub(crate) first_pixel: u32,
+    pub(crate) reserved_0: u32,
+    pub(crate) reserved_1: [u32; 2],
+}
+
+/// Pixels across the target; any multiple of 16 keeps rows at wgpu's alignment for copies.
+const WIDTH: u32 = 1024;
+/// Rows that are read back at once: 2^20 vertices are 32 MiB.
+const MOST_ROWS: u32 = 1024;
+/// Position and normal: RGBA32F each.
+const PIXEL: u64 = 16;
+
+/// A tool, not a way to draw: runs the vertex function of [`crate::Crowd`] over all vertices of a model and reads
+/// them back. It waits for the GPU.
+///
+/// The same function, bind group, vertex buffer and instance record as in a crowd's draw; each vertex is a point that
+/// writes its position and normal to a pixel of its own. No storage buffers, no compute.
+#[derive(Debug)]
+pub struct Capture {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    geometry: Geometry,
+    layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::RenderPipeline,
+}
+
+/// One use of [`Capture`]: the vertices of a model for each instance at each moment.
+///
+/// # Errors
+/// As [`Capture::new`] and [`Capture::frames`].
+pub fn capture(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    model: &Model,
+    frames: &[(InstanceRecord, Time)],
+) -> Result<Vec<Vec<CapturedVertex>>, Error> {
+    Capture::new(device, queue, model)?.frames(frames)
+}
+
+impl Capture {
+    /// Uploads a model.
+    ///
+    /// # Errors
+    /// When a file of the model is missing or of another bake, or the device cannot hold the model.
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
+        let layouts = Layouts::new(device);
+        let geometry = Geometry::new(device, queue, &layouts, model)?;
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("gpuskin capture"),
+            entries: &[entry(0, wgpu::ShaderStages::VERTEX, uniform(0, true))],
+        });
+        let variant = geometry.variant;
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("gpuskin capture"),
+            bind_group_layouts: &[Some(&layout), Some(layouts.model(variant))],
+            immediate_size: 0,
+        });
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("gpuskin capture"),
+            source: wgpu::ShaderSource::Wgsl(shader::capture(variant).into()),
+        });
+        let target = Some(wgpu::ColorTargetState::from(wgpu::TextureFormat::Rgba32Float));
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("gpuskin capture"),
+            layout: Some(&pipeline_layout),
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("capture_vertex"),
+                compilation_options: Default::default(),
+                buffers: &vertex_buffers(variant).layouts(),
+            },
+            primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::PointList, ..Default::default() },
+            depth_stencil: None,
+            multisample: Default::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("capture_fragment"),
+                compilation_options: Default::default(),
+                targets: &[target.clone(), target],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        Ok(Self { device: device.clone(), queue: queue.clone(), geometry, layout, pipeline })
+    }
+
+    /// The vertices of the model, in the order of its vertex buffer, for each instance at each moment.
+    /// Many frames at once are far faster than one by one: up to a million vertices are one submission.
+    ///
+    /// # Errors
+    /// When the device fails to give the pixels back.
+    pub fn frames(&self, frames: &[(InstanceRecord, Time)]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
+        let vertices = u64::from(self.geometry.vertex_count);
+        let total = vertices * frames.len() as u64;
+        let mut captured: Vec<_> = frames.iter().map(|_| Vec::with_capacity(vertices as usize)).collect();
+        if frames.is_empty() {
+            return Ok(captured);
+        }
+        let rows = total.div_ceil(u64::from(WIDTH)).min(u64::from(MOST_ROWS)) as u32;
+        let sheet = Sheet::new(&self.device, rows);
+        let mut first = 0;
+        while first < total {
+            let end = (first + sheet.pixels()).min(total);
+            self.draw(&sheet, frames, first..end);
+            // Vertices are numbered through all frames.
+            let mut number = first;
+            sheet.read(&self.device, (end - first) as usize, |vertex| {
+                captured[(number / vertices) as usize].push(vertex);
+                number += 1;
+            })?;
+            first = end;
+        }
+        Ok(captured)
+    }
+
+    /// Draws a range of vertices, numbered through all frames, from pixel 0 on.
+    fn draw(&self, sheet: &Sheet, frames: &[(InstanceRecord, Time)], numbers: core::ops::Range<u64>) {
+        let vertices = u64::from(self.geometry.vertex_count);
+        let within = numbers.start / vertices..numbers.end.div_ceil(vertices);
+        let frames = &frames[within.start as usize..within.end as usize];
+
+        let slot = (size_of::<CaptureUniform>() as u64)
+            .next_multiple_of(u64::from(self.device.limits().min_uniform_buffer_offset_alignment));
+        let mut records = Vec::with_capacity(frames.len());
+        let mut parameters = vec![0_u8; frames.len() * slot as usize];
+        for (i, (record, clock)) in frames.iter().enumerate() {
+            records.push(*record);
+            let first_vertex = (within.start + i as u64) * vertices;
+            let uniform = CaptureUniform {
+                clock: clock.words(),
+                size: [WIDTH, sheet.rows],
+                // Below zero for a frame that began on the sheet before.
+                first_pixel: first_vertex.wrapping_sub(numbers.start) as u32,
+                reserved_0: 0,
+                reserved_1: [0; 2],
+            };
+            let at = i * slot as usize;
+            parameters[at..at + size_of_val(&uniform)].copy_from_slice(bytemuck::bytes_of(&uniform));
+        }
+        let buffer = |label, usage, bytes: &[u8]| {
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes.len() as u64,
+                usage: usage | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.queue.write_buffer(&buffer, 0, bytes);
+            buffer
+        };
+        let instances = buffer("gpuskin instances", wgpu::BufferUsages::VERTEX, bytemuck::cast_slice(&records));
+        let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
+        let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin capture"),
+            layout: &self.layout,
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: &parameters,
+                    offset: 0,
+                    size: wgpu::BufferSize::new(size_of::<CaptureUniform>() as u64),
+                }),
+            }],
+        });
+
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = sheet.begin(&mut encoder);
+            pass.set_pipeline(&self.pipeline);
+            pass.set_bind_group(1, &self.geometry.bind_group, &[]);
+            pass.set_vertex_buffer(0, self.geometry.vertices.slice(..));
+            for i in 0..frames.len() as u64 {
+                let first_vertex = (within.start + i) * vertices;
+                let from = numbers.start.saturating_sub(first_vertex) as u32;
+                let to = (numbers.end - first_vertex).min(vertices) as u32;
+                let record = size_of::<InstanceRecord>() as u64;
+                pass.set_bind_group(0, &bind_group, &[(i * slot) as u32]);
+                pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
+                pass.draw(from..to, 0..1);
+            }
+        }
+        sheet.copy(&mut encoder);
+        self.queue.submit([encoder.finish()]);
+    }
+}
+
+/// What captured vertices are drawn to: positions and normals, and a buffer to read both.
+struct Sheet {
+    rows: u32,
+    targets: [wgpu::Texture; 2],
+    readback: wgpu::Buffer,
+}
+
+impl Sheet {
+    fn new(device: &wgpu::Device, rows: u32) -> Self {
+        let texture = |label| {
+            device.create_texture(&wgpu::TextureDescriptor {
+                label: Some(label),
+                size: wgpu::Extent3d { width: WIDTH, height: rows, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: wgpu::TextureFormat::Rgba32Float,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+                view_formats: &[],
+            })
+        };
+        let readback = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin captured vertices"),
+            size: 2 * u64::from(WIDTH * rows) * PIXEL,
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        Self { rows, targets: [texture("gpuskin captured positions"), texture("gpuskin captured normals")], readback }
+    }
+
+    fn pixels(&self) -> u64 {
+        u64::from(WIDTH * self.rows)
+    }
+
+    fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
+        let views = self.targets.each_ref().map(|texture| texture.create_view(&Default::default()));
+        let attachments = views.each_ref().map(|view| {
+            Some(wgpu::RenderPassColorAttachment {
+                view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                    store: wgpu::StoreOp::Store,
+                },
+            })
+        });
+        encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("gpuskin capture"),
+            color_attachments: &attachments,
+            ..Default::default()
+        })
+    }
+
+    fn copy(&self, encoder: &mut wgpu::CommandEncoder) {
+        for (i, texture) in (0..).zip(&self.targets) {
+            encoder.copy_texture_to_buffer(
+                texture.as_image_copy(),
+                wgpu::TexelCopyBufferInfo {
+                    buffer: &self.readback,
+                    layout: wgpu::TexelCopyBufferLayout {
+                        offset: i * self.pixels() * PIXEL,
+                        bytes_per_row: Some(WIDTH * PIXEL as u32),
+                        rows_per_image: Some(self.rows),
+                    },
+                },
+                texture.size(),
+            );
+        }
+    }
+
+    fn read(&self, device: &wgpu::Device, count: usize, mut each: impl FnMut(CapturedVertex)) -> Result<(), Error> {
+        let failed = |reason: String| Error::Readback { reason };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        self.readback.map_async(wgpu::MapMode::Read, .., move |result| {
+            let _ = sender.send(result);
+        });
+        device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| failed(e.to_string()))?;
+        receiver.recv().map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
+        {
+            let view = self.readback.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;
+            let pixels: &[[f32; 4]] = bytemuck::try_cast_slice(&view).map_err(|e| failed(e.to_string()))?;
+            let (positions, normals) = pixels.split_at(self.pixels() as usize);
+            for ([px, py, pz, _], [nx, ny, nz, _]) in positions.iter().zip(normals).take(count) {
+                each(CapturedVertex { position: [*px, *py, *pz], normal: [*nx, *ny, *nz] });
+            }
+        }
+        self.readback.unmap();
+        Ok(())
+    }
+}

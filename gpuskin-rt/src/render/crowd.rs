@@ -1,0 +1,293 @@
+//! A crowd: many instances of one model.
+
+use core::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::error::at_most;
+use super::geometry::{Geometry, draw_part};
+use super::instances::Instances;
+use super::pipelines::Pipelines;
+use super::{CrowdRenderer, Error, InstanceId};
+use crate::instance::{finite_position, finite_scale, packed_rotation};
+use crate::shader::Variant;
+use crate::{BakedModel, Clip, Dynamic, Instance, InstanceRecord, MeshPart, Metadata, Model, Time};
+
+/// How a crowd starts out.
+#[derive(Clone, Debug)]
+pub struct CrowdDescriptor {
+    /// Instances that have room from the start. A crowd that outgrows it doubles, and uploads all of itself once.
+    pub capacity: u32,
+}
+
+impl Default for CrowdDescriptor {
+    fn default() -> Self {
+        Self { capacity: 256 }
+    }
+}
+
+/// Many instances of one model: a handle into the [`CrowdRenderer`] that draws them.
+///
+/// Clones are handles to the same crowd; it is gone when the last is dropped. Handles may be used from any thread.
+/// What is done to a crowd shows after the next [`CrowdRenderer::prepare`].
+///
+/// ```no_run
+/// # use gpuskin_rt::*;
+/// # fn example<Soldier: BakedModel>(renderer: &mut CrowdRenderer, run: Clip<Soldier>, die: Clip<Soldier>) -> Result<(), Error> {
+/// let crowd = Crowd::<Soldier>::new(renderer, CrowdDescriptor { capacity: 10_000, ..Default::default() })?;
+/// let id = crowd.spawn(Instance::at([4.0, 0.0, -2.0]).play(run).phase(0.25));
+/// crowd.play(id, die);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Crowd<M> {
+    core: Arc<CrowdCore>,
+    meta: Meta,
+    model: PhantomData<fn() -> M>,
+}
+
+/// The constants of a model: part of the program, or read at run time.
+#[derive(Clone)]
+enum Meta {
+    Baked(&'static Metadata),
+    Read(Arc<Metadata>),
+}
+
+impl core::ops::Deref for Meta {
+    type Target = Metadata;
+    fn deref(&self) -> &Metadata {
+        match self {
+            Self::Baked(meta) => meta,
+            Self::Read(meta) => meta,
+        }
+    }
+}
+
+/// A model on the device, ready to be drawn; crowds of the same model share it.
+#[derive(Debug)]
+pub(crate) struct GpuModel {
+    pub(crate) geometry: Geometry,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) materials: Vec<wgpu::BindGroup>,
+}
+
+/// A part and the pipelines of its material.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) mesh: MeshPart,
+    pub(crate) pipelines: Arc<Pipelines>,
+}
+
+/// What the renderer and the handles of a crowd share.
+#[derive(Debug)]
+pub(crate) struct CrowdCore {
+    pub(crate) model: Arc<GpuModel>,
+    name: String,
+    clock: Arc<AtomicU64>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    instances: Instances,
+    buffer: Option<wgpu::Buffer>,
+    /// Records that `buffer` has room for.
+    capacity: usize,
+    /// Records in `buffer` that are drawn.
+    uploaded: u32,
+}
+
+/// What is drawn of a crowd.
+pub(crate) struct Drawn {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) instances: u32,
+}
+
+impl CrowdCore {
+    pub(crate) fn new(model: Arc<GpuModel>, name: &str, clock: Arc<AtomicU64>, capacity: u32) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let capacity = capacity as usize;
+        let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
+        let state = Mutex::new(State { instances, buffer: None, capacity, uploaded: 0 });
+        Self { model, name: name.to_owned(), clock, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing is left half-done where a panic could be: the state is good.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings the device up to date. On an error the crowd is drawn as it was.
+    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), Error> {
+        let mut state = self.state();
+        let state = &mut *state;
+        let count = state.instances.records().len();
+        if state.buffer.is_none() && count > 0 || count > state.capacity {
+            let limits = device.limits();
+            let most = (limits.max_buffer_size / RECORD) as usize;
+            at_most(count as u64 * RECORD, limits.max_buffer_size, SPLIT, || {
+                format!("{}: bytes of {count} instances", self.name)
+            })?;
+            while state.capacity < count {
+                state.capacity = (state.capacity * 2).max(64);
+            }
+            state.capacity = state.capacity.min(most);
+            state.buffer = Some(device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("gpuskin instances"),
+                size: state.capacity as u64 * RECORD,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }));
+            state.instances.mark_all();
+        }
+        if let Some(buffer) = &state.buffer {
+            state.instances.upload(|range, records| {
+                queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
+            });
+        }
+        state.uploaded = count as u32;
+        Ok(())
+    }
+
+    /// The instances as of the last upload; `None` where there are none.
+    pub(crate) fn drawn(&self) -> Option<Drawn> {
+        let state = self.state();
+        let buffer = state.buffer.clone()?;
+        (state.uploaded > 0).then_some(Drawn { buffer, instances: state.uploaded })
+    }
+}
+
+const RECORD: u64 = size_of::<InstanceRecord>() as u64;
+const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
+
+impl<M: BakedModel> Crowd<M> {
+    /// An empty crowd of a model that was baked into the program.
+    ///
+    /// # Errors
+    /// When a file of the model is missing or of another bake, or the device cannot hold the model.
+    pub fn new(renderer: &mut CrowdRenderer, descriptor: CrowdDescriptor) -> Result<Self, Error> {
+        let core = renderer.crowd(M::MODEL, &descriptor)?;
+        Ok(Self { core, meta: Meta::Baked(&M::MODEL.meta), model: PhantomData })
+    }
+}
+
+impl Crowd<Dynamic> {
+    /// An empty crowd of a model that is known at run time only.
+    ///
+    /// # Errors
+    /// When a file of the model is missing or of another bake, or the device cannot hold the model.
+    pub fn with_model(renderer: &mut CrowdRenderer, model: &Model, descriptor: CrowdDescriptor) -> Result<Self, Error> {
+        let core = renderer.crowd(model, &descriptor)?;
+        Ok(Self { core, meta: Meta::Read(Arc::new(model.meta.clone())), model: PhantomData })
+    }
+}
+
+impl<M> Crowd<M> {
+    /// Adds an instance. It starts at the clock's last prepared time, unless [`Instance::starting`] says otherwise.
+    ///
+    /// # Panics
+    /// At 2^32 - 1 instances.
+    pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
+        let record = instance.record(&self.meta, self.now());
+        self.core.state().instances.spawn(record)
+    }
+
+    /// Removes an instance; `false` if it was gone already.
+    pub fn despawn(&self, id: InstanceId) -> bool {
+        self.core.state().instances.despawn(id)
+    }
+
+    /// Replaces an instance: what it plays starts anew. `false` if it is gone.
+    pub fn set(&self, id: InstanceId, instance: Instance<M>) -> bool {
+        let record = instance.record(&self.meta, self.now());
+        self.core.state().instances.change(id, |r| *r = record)
+    }
+
+    /// Starts a clip now, at its own pace from its beginning; the instance stays where it is. `false` if it is gone.
+    pub fn play(&self, id: InstanceId, clip: Clip<M>) -> bool {
+        let playback = Instance::at([0.0; 3]).play(clip).record(&self.meta, self.now()).playback;
+        self.core.state().instances.change(id, |r| r.playback = playback)
+    }
+
+    /// Moves an instance, metres; what it plays goes on. `false` if it is gone.
+    pub fn move_to(&self, id: InstanceId, position: impl Into<[f32; 3]>) -> bool {
+        let translation = finite_position(position.into());
+        self.core.state().instances.change(id, |r| r.translation = translation)
+    }
+
+    /// Turns an instance by a unit quaternion `x, y, z, w` from how it was modelled; what it plays goes on.
+    /// `false` if it is gone.
+    pub fn rotate_to(&self, id: InstanceId, quaternion: impl Into<[f32; 4]>) -> bool {
+        let rotation = packed_rotation(quaternion.into());
+        self.core.state().instances.change(id, |r| r.rotation = rotation)
+    }
+
+    /// Makes an instance so many times as large as it was modelled; what it plays goes on. `false` if it is gone.
+    pub fn scale_to(&self, id: InstanceId, scale: f32) -> bool {
+        self.core.state().instances.change(id, |r| r.scale = finite_scale(scale))
+    }
+
+    /// An instance as the shaders read it; `None` if it is gone.
+    pub fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
+        self.core.state().instances.get(id).copied()
+    }
+
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.core.state().instances.records().len()
+    }
+
+    /// Whether there are no instances.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Removes all instances; their ids become stale.
+    pub fn clear(&self) {
+        self.core.state().instances.clear();
+    }
+
+    /// What the bake knows of the model.
+    pub fn meta(&self) -> &Metadata {
+        &self.meta
+    }
+
+    /// The shader variant of the model, for a game's own pipelines.
+    pub fn variant(&self) -> Variant {
+        self.core.model.geometry.variant
+    }
+
+    /// Draws all instances, as of the last `prepare`, with the pipeline that is set: one made from
+    /// [`crate::shader::source`] with this `group`, [`super::vertex_buffers`] and [`CrowdRenderer::model_layout`].
+    /// `part` is called before each part is drawn, with the index of its material, and may bind what it needs.
+    pub fn draw_geometry(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
+    ) {
+        let Some(drawn) = self.core.drawn() else { return };
+        self.core.model.geometry.bind(pass, group, &drawn.buffer);
+        for p in &self.core.model.parts {
+            part(pass, p.mesh.material);
+            draw_part(pass, &p.mesh, drawn.instances);
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_bits(self.core.clock.load(Ordering::Relaxed))
+    }
+}
+
+// Not derived: these hold whatever M is.
+impl<M> Clone for Crowd<M> {
+    fn clone(&self) -> Self {
+        Self { core: self.core.clone(), meta: self.meta.clone(), model: PhantomData }
+    }
+}
+
+impl<M> core::fmt::Debug for Crowd<M> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Crowd").field("model", &self.meta.name).field("len", &self.len()).finish_non_exhaustive()
+    }
+}

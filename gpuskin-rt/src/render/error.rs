@@ -1,0 +1,85 @@
+//! What can go wrong, and what to do about it.
+
+use std::fmt;
+
+use crate::files::FileError;
+
+/// Why something cannot be drawn.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes of a model are not there.
+    Files {
+        /// The model.
+        model: String,
+        /// Why.
+        error: FileError,
+    },
+    /// The device does not allow as much as is needed.
+    Limit {
+        /// Of what: `soldier: height of the animation texture`.
+        what: String,
+        /// How much is needed.
+        needed: u64,
+        /// How much the device was asked for.
+        available: u64,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A model's constants contradict themselves or its bytes.
+    Model {
+        /// The model.
+        model: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A descriptor asks for what the renderer cannot do on this device.
+    Descriptor {
+        /// The field, what is wrong with it and what would be right.
+        reason: String,
+    },
+    /// Captured vertices could not be read back.
+    Readback {
+        /// What the device said.
+        reason: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn model(model: &str, reason: impl Into<String>) -> Self {
+        Self::Model { model: model.to_owned(), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files { model, error } => write!(f, "{model}: {error}"),
+            Self::Limit { what, needed, available, remedy } => {
+                write!(f, "{what}: {needed} are needed, the device has {available}; {remedy}")
+            }
+            Self::Model { model, reason } => write!(f, "{model}: {reason}; bake the model again"),
+            Self::Descriptor { reason } => f.write_str(reason),
+            Self::Readback { reason } => write!(f, "captured vertices could not be read back: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Files { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Asks a device's limit: `needed` of `what` must be there.
+pub(crate) fn at_most(
+    needed: u64,
+    available: u64,
+    remedy: &'static str,
+    what: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    if needed <= available { Ok(()) } else { Err(Error::Limit { what: what(), needed, available, remedy }) }
+}

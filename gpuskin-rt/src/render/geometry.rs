@@ -1,0 +1,212 @@
+//! A model on the device: vertices, indices, animation texture. Bytes go from the file to the device as they are.
+
+use super::Error;
+use super::error::at_most;
+use super::layouts::{Layouts, vertex_buffers};
+use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
+use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat, files};
+
+/// What the vertex stage needs of a model.
+#[derive(Debug)]
+pub(crate) struct Geometry {
+    pub(crate) variant: Variant,
+    pub(crate) vertex_count: u32,
+    pub(crate) vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    index_format: wgpu::IndexFormat,
+    pub(crate) bind_group: wgpu::BindGroup,
+}
+
+const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
+const OTHER_LIMITS: &str = "request the device with at least wgpu::Limits::downlevel_webgl2_defaults()";
+
+impl Geometry {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layouts: &Layouts,
+        model: &Model,
+    ) -> Result<Self, Error> {
+        let meta = &model.meta;
+        let variant = Variant::of(meta);
+        consistent(meta).map_err(|reason| Error::model(&meta.name, reason))?;
+        allowed(&device.limits(), meta, variant)?;
+
+        let mesh = load(meta, &model.mesh)?;
+        let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
+        let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
+        let vertices = buffer(device, queue, "vertices", wgpu::BufferUsages::VERTEX, vertices);
+        let indices = buffer(device, queue, "indices", wgpu::BufferUsages::INDEX, indices);
+
+        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin model"),
+            size: MODEL_BYTES,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&ModelUniform::of(meta)));
+        queue.write_buffer(&uniform, size_of::<ModelUniform>() as u64, clips);
+
+        let animation = load(meta, &model.animation)?;
+        let level = model.animation.levels.first().copied().unwrap_or_default();
+        let texels = slice(meta, &animation, level, "the animation texture")?;
+        let animation = animation_texture(device, queue, meta, texels)?;
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin model"),
+            layout: layouts.model(variant),
+            entries: &[
+                wgpu::BindGroupEntry {
+                    binding: ANIMATION_BINDING,
+                    resource: wgpu::BindingResource::TextureView(&animation),
+                },
+                wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: uniform.as_entire_binding() },
+            ],
+        });
+        let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
+        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, vertices, indices, index_format, bind_group })
+    }
+
+    /// Binds everything but the pipeline, for `draw_indexed`.
+    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, instances: &wgpu::Buffer) {
+        pass.set_bind_group(group, &self.bind_group, &[]);
+        pass.set_vertex_buffer(0, self.vertices.slice(..));
+        pass.set_vertex_buffer(1, instances.slice(..));
+        pass.set_index_buffer(self.indices.slice(..), self.index_format);
+    }
+}
+
+/// Draws a part of what is bound.
+pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, part: &MeshPart, instances: u32) {
+    pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..instances);
+}
+
+/// The bytes of a file of the model.
+pub(crate) fn load<'a>(meta: &Metadata, payload: &'a Payload) -> Result<std::borrow::Cow<'a, [u8]>, Error> {
+    files::load(payload, &meta.content_hash).map_err(|error| Error::Files { model: meta.name.to_string(), error })
+}
+
+/// Part of a file.
+pub(crate) fn slice<'a>(meta: &Metadata, bytes: &'a [u8], range: ByteRange, file: &str) -> Result<&'a [u8], Error> {
+    let end = range.offset.checked_add(range.len).and_then(|end| usize::try_from(end).ok());
+    let part = end.and_then(|end| bytes.get(range.offset as usize..end));
+    part.ok_or_else(|| Error::model(&meta.name, format!("{file} is shorter than its constants say")))
+}
+
+fn buffer(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    label: &str,
+    usage: wgpu::BufferUsages,
+    bytes: &[u8],
+) -> wgpu::Buffer {
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size: (bytes.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT),
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    // Copies are of whole words, and an odd number of 16-bit indices is not.
+    let whole = bytes.len() & !3;
+    queue.write_buffer(&buffer, 0, &bytes[..whole]);
+    if whole < bytes.len() {
+        let mut last = [0; 4];
+        last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+        queue.write_buffer(&buffer, whole as u64, &last);
+    }
+    buffer
+}
+
+fn animation_texture(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    meta: &Metadata,
+    texels: &[u8],
+) -> Result<wgpu::TextureView, Error> {
+    let shape = &meta.texture;
+    if texels.len() as u64 != shape.byte_len(meta.encoding) {
+        return Err(Error::model(&meta.name, "the animation texture is not as large as its constants say"));
+    }
+    let size = wgpu::Extent3d { width: shape.width, height: shape.height, depth_or_array_layers: shape.layers };
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("gpuskin animation"),
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: texture_format(meta.encoding),
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(shape.width * meta.encoding.format().bytes() as u32),
+        rows_per_image: Some(shape.height),
+    };
+    queue.write_texture(texture.as_image_copy(), texels, layout, size);
+    // The dimension follows from the layers, here and in wgpu's GL backend, which sees nothing else.
+    Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
+}
+
+fn texture_format(encoding: Encoding) -> wgpu::TextureFormat {
+    match encoding.format() {
+        TexelFormat::Rgba16Float => wgpu::TextureFormat::Rgba16Float,
+        TexelFormat::Rgba32Float => wgpu::TextureFormat::Rgba32Float,
+    }
+}
+
+/// Whether a model's constants agree with each other, as far as drawing relies on it.
+fn consistent(meta: &Metadata) -> Result<(), &'static str> {
+    let (mesh, texture) = (&meta.mesh, &meta.texture);
+    let index_bytes = if mesh.wide_indices { 4 } else { 2 };
+    let index_count = mesh.indices.len / index_bytes;
+    let frames_hold = |first: u32, stored: u32| first.checked_add(stored).is_some_and(|end| end <= texture.frames);
+    let checks = [
+        (meta.clips.is_empty(), "it has no clips"),
+        (meta.clips.len() > MAX_CLIPS, "it has more clips than the runtime holds"),
+        (mesh.clips.len != (meta.clips.len() * size_of::<ClipRecord>()) as u64, "its clip records are incomplete"),
+        (!meta.clips.iter().all(|c| c.stored > 0 && frames_hold(c.first_frame, c.stored)), "a clip has no frames"),
+        (mesh.vertex_count == 0 || index_count == 0, "it has no vertices"),
+        (
+            mesh.vertices.len != u64::from(mesh.vertex_count) * mesh.format.stride() as u64,
+            "its vertices are incomplete",
+        ),
+        (
+            !mesh.parts.iter().all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
+            "a part has more indices than there are",
+        ),
+        (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a part has no material"),
+        (!texture.width.is_power_of_two(), "the width of its animation texture is not a power of two"),
+        (texture.rows == 0 || texture.frames_per_layer == 0, "its animation texture is empty"),
+        (
+            u64::from(texture.frames_per_layer) * u64::from(texture.layers) < u64::from(texture.frames),
+            "its animation texture has fewer frames than its clips",
+        ),
+        (
+            u64::from(texture.frames_per_layer.min(texture.frames))
+                * u64::from(texture.rows)
+                * u64::from(meta.encoding.texels())
+                > u64::from(texture.width) * u64::from(texture.height),
+            "its animation texture is smaller than its frames",
+        ),
+    ];
+    checks.into_iter().find(|(wrong, _)| *wrong).map_or(Ok(()), |(_, reason)| Err(reason))
+}
+
+/// Whether a device can hold a model.
+fn allowed(limits: &wgpu::Limits, meta: &Metadata, variant: Variant) -> Result<(), Error> {
+    let (mesh, texture) = (&meta.mesh, &meta.texture);
+    let what = |text: &'static str| move || format!("{}: {text}", meta.name);
+    let side = u64::from(limits.max_texture_dimension_2d);
+    at_most(texture.width.into(), side, OTHER_BAKE, what("texels across the animation texture"))?;
+    at_most(texture.height.into(), side, OTHER_BAKE, what("texels down the animation texture"))?;
+    let layers = limits.max_texture_array_layers.into();
+    at_most(texture.layers.into(), layers, OTHER_BAKE, what("layers of the animation texture"))?;
+    at_most(mesh.vertices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices"))?;
+    at_most(mesh.indices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of indices"))?;
+    let stride = mesh.format.stride() as u64;
+    at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes of a vertex"))?;
+    let attributes = vertex_buffers(variant).attributes() as u64;
+    at_most(attributes, limits.max_vertex_attributes.into(), OTHER_LIMITS, what("vertex attributes"))?;
+    let uniform = limits.max_uniform_buffer_binding_size;
+    at_most(MODEL_BYTES, uniform, OTHER_LIMITS, what("bytes of a uniform buffer"))
+}

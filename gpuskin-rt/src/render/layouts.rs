@@ -1,0 +1,129 @@
+//! Bind group layouts and vertex buffers: how the shaders' inputs are declared to wgpu.
+
+use crate::InstanceRecord;
+use crate::shader::{ANIMATION_BINDING, INSTANCE_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant};
+
+/// The layouts that all models share.
+#[derive(Debug)]
+pub(crate) struct Layouts {
+    pub(crate) view: wgpu::BindGroupLayout,
+    /// For animation textures of one layer, then of several.
+    model: [wgpu::BindGroupLayout; 2],
+    pub(crate) material: wgpu::BindGroupLayout,
+}
+
+impl Layouts {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let layout = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
+        };
+        let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
+        let fragment = wgpu::ShaderStages::FRAGMENT;
+        let texture = |filterable, view_dimension| wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Float { filterable },
+            view_dimension,
+            multisampled: false,
+        };
+        let model = |view_dimension| {
+            layout(
+                "gpuskin model",
+                &[
+                    entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, texture(false, view_dimension)),
+                    entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
+                ],
+            )
+        };
+        Self {
+            view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
+            model: [model(wgpu::TextureViewDimension::D2), model(wgpu::TextureViewDimension::D2Array)],
+            material: layout(
+                "gpuskin material",
+                &[
+                    entry(0, fragment, uniform(0, false)),
+                    entry(1, fragment, texture(true, wgpu::TextureViewDimension::D2)),
+                    entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
+                ],
+            ),
+        }
+    }
+
+    pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
+        &self.model[usize::from(variant.array)]
+    }
+}
+
+pub(crate) fn entry(binding: u32, visibility: wgpu::ShaderStages, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None }
+}
+
+/// `least`: bytes that a buffer must have, 0 to have wgpu look at it in every draw.
+pub(crate) fn uniform(least: u64, has_dynamic_offset: bool) -> wgpu::BindingType {
+    wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Uniform,
+        has_dynamic_offset,
+        min_binding_size: wgpu::BufferSize::new(least),
+    }
+}
+
+/// The two vertex buffers of a variant, for pipelines: vertices, then instances.
+#[derive(Clone, Debug)]
+pub struct VertexBuffers {
+    vertex: Vec<wgpu::VertexAttribute>,
+    stride: u64,
+    instance: [wgpu::VertexAttribute; 3],
+}
+
+/// The two vertex buffers of a variant, for a game's own pipelines.
+///
+/// ```no_run
+/// # fn pipeline(variant: gpuskin_rt::shader::Variant, module: &wgpu::ShaderModule) {
+/// # use gpuskin_rt::wgpu;
+/// let buffers = gpuskin_rt::render::vertex_buffers(variant);
+/// let vertex = wgpu::VertexState {
+///     module,
+///     entry_point: Some("vertex"),
+///     compilation_options: Default::default(),
+///     buffers: &buffers.layouts(),
+/// };
+/// # }
+/// ```
+pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
+    let attribute = |location, offset, words| wgpu::VertexAttribute {
+        format: match words {
+            2 => wgpu::VertexFormat::Uint32x2,
+            3 => wgpu::VertexFormat::Uint32x3,
+            _ => wgpu::VertexFormat::Uint32x4,
+        },
+        offset,
+        shader_location: location,
+    };
+    let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
+    VertexBuffers {
+        vertex: vertex.collect(),
+        stride: variant.vertex.stride() as u64,
+        instance: [0, 1, 2].map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4)),
+    }
+}
+
+impl VertexBuffers {
+    /// As `wgpu::VertexState::buffers` wants them.
+    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 2] {
+        [
+            Some(wgpu::VertexBufferLayout {
+                array_stride: self.stride,
+                step_mode: wgpu::VertexStepMode::Vertex,
+                attributes: &self.vertex,
+            }),
+            Some(wgpu::VertexBufferLayout {
+                array_stride: size_of::<InstanceRecord>() as u64,
+                step_mode: wgpu::VertexStepMode::Instance,
+                attributes: &self.instance,
+            }),
+        ]
+    }
+
+    /// Attributes of both.
+    pub(crate) fn attributes(&self) -> usize {
+        self.vertex.len() + self.instance.len()
+    }
+}

@@ -1,0 +1,36 @@
+//! The renderer: crowds of baked models on wgpu.
+//!
+//! | group | holds | changes |
+//! |---|---|---|
+//! | 0 | the view, the clock and the light | a pass |
+//! | 1 | animation texture, ranges and clips of a model | a model |
+//! | 2 | colour and texture of a material | a part |
+//!
+//! Vertex buffer 0 holds vertices, vertex buffer 1 the [`InstanceRecord`](crate::InstanceRecord)s. No storage buffers,
+//! no compute: WebGL2's limits are enough.
+
+mod capture;
+mod crowd;
+mod error;
+mod geometry;
+mod instances;
+mod layouts;
+mod material;
+mod pipelines;
+mod renderer;
+mod view;
+
+pub use capture::{Capture, CapturedVertex, capture};
+pub use crowd::{Crowd, CrowdDescriptor};
+pub use error::Error;
+pub use instances::InstanceId;
+pub use layouts::{VertexBuffers, vertex_buffers};
+pub use renderer::{CrowdRenderer, DepthPass, RendererDescriptor};
+pub use view::{Camera, Light, View};
+
+#[cfg(test)]
+pub(crate) use capture::CaptureUniform;
+#[cfg(test)]
+pub(crate) use material::MaterialUniform;
+#[cfg(test)]
+pub(crate) use view::{SceneUniform, ViewUniform};

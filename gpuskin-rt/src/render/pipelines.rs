@@ -1,0 +1,166 @@
+//! Pipelines: one for every shader variant and kind of surface that is in use, made when it is first needed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::RendererDescriptor;
+use super::layouts::{Layouts, vertex_buffers};
+use crate::Material;
+use crate::shader::{self, Variant};
+
+/// What a pipeline must know of a material.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Surface {
+    double_sided: bool,
+    masked: bool,
+}
+
+impl Surface {
+    pub(crate) fn of(material: &Material) -> Self {
+        Self { double_sided: material.double_sided, masked: material.alpha_cutoff.is_some() }
+    }
+}
+
+/// The pipelines of a variant and surface.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
+    pub(crate) color: wgpu::RenderPipeline,
+    depth: OnceLock<wgpu::RenderPipeline>,
+    recipe: Recipe,
+}
+
+/// What is needed to make the depth pipeline later: many games never draw one.
+#[derive(Debug)]
+struct Recipe {
+    device: wgpu::Device,
+    layout: wgpu::PipelineLayout,
+    module: wgpu::ShaderModule,
+    variant: Variant,
+    surface: Surface,
+    descriptor: RendererDescriptor,
+}
+
+impl Pipelines {
+    /// The pipeline of depth passes.
+    pub(crate) fn depth(&self) -> &wgpu::RenderPipeline {
+        self.depth.get_or_init(|| self.recipe.depth())
+    }
+}
+
+impl Recipe {
+    fn color(&self) -> wgpu::RenderPipeline {
+        let target = wgpu::ColorTargetState {
+            format: self.descriptor.color_format,
+            blend: None,
+            write_mask: wgpu::ColorWrites::ALL,
+        };
+        let fragment = if self.surface.masked { "fragment_masked" } else { "fragment" };
+        let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
+        self.pipeline("vertex", Some((fragment, &[Some(target)])), depth, self.descriptor.sample_count)
+    }
+
+    fn depth(&self) -> wgpu::RenderPipeline {
+        let pass = &self.descriptor.depth_pass;
+        let fragment = self.surface.masked.then_some(("fragment_depth_masked", &[][..]));
+        self.pipeline("vertex_depth", fragment, Some(self.depth_state(pass.format, pass.bias)), pass.sample_count)
+    }
+
+    fn depth_state(&self, format: wgpu::TextureFormat, bias: wgpu::DepthBiasState) -> wgpu::DepthStencilState {
+        wgpu::DepthStencilState {
+            format,
+            depth_write_enabled: Some(true),
+            depth_compare: Some(self.descriptor.depth_compare),
+            stencil: Default::default(),
+            bias,
+        }
+    }
+
+    fn pipeline(
+        &self,
+        vertex: &str,
+        fragment: Option<(&str, &[Option<wgpu::ColorTargetState>])>,
+        depth_stencil: Option<wgpu::DepthStencilState>,
+        sample_count: u32,
+    ) -> wgpu::RenderPipeline {
+        let buffers = vertex_buffers(self.variant);
+        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("gpuskin"),
+            layout: Some(&self.layout),
+            vertex: wgpu::VertexState {
+                module: &self.module,
+                entry_point: Some(vertex),
+                compilation_options: Default::default(),
+                buffers: &buffers.layouts(),
+            },
+            primitive: wgpu::PrimitiveState {
+                // Counter-clockwise is the front, as in glTF.
+                cull_mode: if self.surface.double_sided { None } else { Some(wgpu::Face::Back) },
+                ..Default::default()
+            },
+            depth_stencil,
+            multisample: wgpu::MultisampleState { count: sample_count, ..Default::default() },
+            fragment: fragment.map(|(entry_point, targets)| wgpu::FragmentState {
+                module: &self.module,
+                entry_point: Some(entry_point),
+                compilation_options: Default::default(),
+                targets,
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+    }
+}
+
+/// All pipelines of a renderer.
+#[derive(Debug)]
+pub(crate) struct PipelineCache {
+    device: wgpu::Device,
+    descriptor: RendererDescriptor,
+    /// For animation textures of one layer, then of several.
+    layouts: [wgpu::PipelineLayout; 2],
+    modules: HashMap<Variant, wgpu::ShaderModule>,
+    pipelines: HashMap<(Variant, Surface), Arc<Pipelines>>,
+}
+
+impl PipelineCache {
+    pub(crate) fn new(device: &wgpu::Device, layouts: &Layouts, descriptor: RendererDescriptor) -> Self {
+        let layout = |array| {
+            let any = Variant { array, ..Variant::any() };
+            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("gpuskin"),
+                bind_group_layouts: &[Some(&layouts.view), Some(layouts.model(any)), Some(&layouts.material)],
+                immediate_size: 0,
+            })
+        };
+        Self {
+            device: device.clone(),
+            descriptor,
+            layouts: [layout(false), layout(true)],
+            modules: HashMap::new(),
+            pipelines: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn get(&mut self, variant: Variant, surface: Surface) -> Arc<Pipelines> {
+        if let Some(pipelines) = self.pipelines.get(&(variant, surface)) {
+            return pipelines.clone();
+        }
+        let module = self.modules.entry(variant).or_insert_with(|| {
+            self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("gpuskin crowd"),
+                source: wgpu::ShaderSource::Wgsl(shader::crowd(variant).into()),
+            })
+        });
+        let recipe = Recipe {
+            device: self.device.clone(),
+            layout: self.layouts[usize::from(variant.array)].clone(),
+            module: module.clone(),
+            variant,
+            surface,
+            descriptor: self.descriptor.clone(),
+        };
+        let pipelines = Arc::new(Pipelines { color: recipe.color(), depth: OnceLock::new(), recipe });
+        self.pipelines.insert((variant, surface), pipelines.clone());
+        pipelines
+    }
+}

@@ -1,0 +1,308 @@
+//! The renderer: the clock, the views and all crowds.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::crowd::{CrowdCore, GpuModel, Part};
+use super::error::Error;
+use super::geometry::{Geometry, draw_part};
+use super::layouts::Layouts;
+use super::material::{Colors, bind_groups};
+use super::pipelines::{PipelineCache, Surface};
+use super::view::{SceneUniform, ViewUniform};
+use super::{Camera, CrowdDescriptor, Light, View};
+use crate::shader::Variant;
+use crate::{Model, Time};
+
+/// What a renderer draws to, and in what light.
+#[derive(Clone, Debug)]
+pub struct RendererDescriptor {
+    /// Format of the colour attachment. Linear light is written: choose an sRGB or a float format.
+    pub color_format: wgpu::TextureFormat,
+    /// Format of the depth attachment, if there is one.
+    pub depth_format: Option<wgpu::TextureFormat>,
+    /// Which depth wins, here and in depth passes: `Greater` for reversed depth.
+    pub depth_compare: wgpu::CompareFunction,
+    /// Samples of a pixel.
+    pub sample_count: u32,
+    /// What [`CrowdRenderer::draw_depth`] draws to.
+    pub depth_pass: DepthPass,
+    /// The light to start with.
+    pub light: Light,
+}
+
+impl Default for RendererDescriptor {
+    fn default() -> Self {
+        Self {
+            color_format: wgpu::TextureFormat::Rgba8UnormSrgb,
+            depth_format: Some(wgpu::TextureFormat::Depth32Float),
+            depth_compare: wgpu::CompareFunction::Less,
+            sample_count: 1,
+            depth_pass: DepthPass::default(),
+            light: Light::default(),
+        }
+    }
+}
+
+/// A pass without colour: a shadow map, or depth before colour.
+#[derive(Clone, Debug)]
+pub struct DepthPass {
+    /// Format of the depth attachment.
+    pub format: wgpu::TextureFormat,
+    /// Samples of a pixel.
+    pub sample_count: u32,
+    /// Added to depth, against shadows of a surface on itself.
+    pub bias: wgpu::DepthBiasState,
+}
+
+impl Default for DepthPass {
+    fn default() -> Self {
+        Self { format: wgpu::TextureFormat::Depth32Float, sample_count: 1, bias: wgpu::DepthBiasState::default() }
+    }
+}
+
+/// Owns the clock, the views and what is on the device; draws the crowds of all models.
+///
+/// ```no_run
+/// # use gpuskin_rt::{wgpu, Camera, CrowdRenderer, Error};
+/// # fn frame(renderer: &mut CrowdRenderer, device: &wgpu::Device, queue: &wgpu::Queue, seconds: f64,
+/// #          pass: &wgpu::RenderPassDescriptor<'_>) -> Result<(), Error> {
+/// let camera = Camera::perspective_look_at([0.0, 2.0, 8.0], [0.0, 1.0, 0.0], 0.9, 16.0 / 9.0, 0.1, 500.0);
+/// let mut encoder = device.create_command_encoder(&Default::default());
+/// renderer.prepare(queue, &mut encoder, &camera, seconds)?;
+/// renderer.draw(&mut encoder.begin_render_pass(pass));
+/// queue.submit([encoder.finish()]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CrowdRenderer {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    layouts: Layouts,
+    pipelines: PipelineCache,
+    white: Colors,
+    light: Light,
+    scene: wgpu::Buffer,
+    views: Vec<ViewOnDevice>,
+    /// The last prepared time, [`Time::to_bits`].
+    clock: Arc<AtomicU64>,
+    models: HashMap<[u8; 16], Weak<GpuModel>>,
+    crowds: Vec<Weak<CrowdCore>>,
+}
+
+#[derive(Debug)]
+struct ViewOnDevice {
+    uniform: wgpu::Buffer,
+    bind_group: wgpu::BindGroup,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Pass {
+    Color,
+    Depth,
+}
+
+impl CrowdRenderer {
+    /// A renderer without crowds.
+    ///
+    /// # Errors
+    /// When the device cannot draw to these formats.
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
+        descriptor.check(device)?;
+        let layouts = Layouts::new(device);
+        let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>());
+        let mut renderer = Self {
+            device: device.clone(),
+            queue: queue.clone(),
+            light: descriptor.light,
+            white: Colors::white(device, queue),
+            pipelines: PipelineCache::new(device, &layouts, descriptor),
+            layouts,
+            scene,
+            views: Vec::new(),
+            clock: Arc::default(),
+            models: HashMap::new(),
+            crowds: Vec::new(),
+        };
+        renderer.add_view();
+        Ok(renderer)
+    }
+
+    /// The last prepared time.
+    pub fn time(&self) -> Time {
+        Time::from_bits(self.clock.load(Ordering::Relaxed))
+    }
+
+    /// The light from the next [`CrowdRenderer::prepare`] on.
+    pub fn set_light(&mut self, light: Light) {
+        self.light = light;
+    }
+
+    /// Another view: a shadow map's, a mirror's. Set it with [`CrowdRenderer::prepare_view`].
+    pub fn add_view(&mut self) -> View {
+        let uniform = uniform_buffer(&self.device, "gpuskin view", size_of::<ViewUniform>());
+        let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin view"),
+            layout: &self.layouts.view,
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: self.scene.as_entire_binding() },
+            ],
+        });
+        self.views.push(ViewOnDevice { uniform, bind_group });
+        View(self.views.len() - 1)
+    }
+
+    /// Sets the clock and the main view, and uploads what was done to the crowds. Once a frame, before drawing.
+    ///
+    /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
+    /// take effect with the next submission on `queue`, before its commands; `encoder` is for paths that compute.
+    ///
+    /// # Errors
+    /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
+    pub fn prepare(
+        &mut self,
+        queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
+        camera: &Camera,
+        time: impl Into<Time>,
+    ) -> Result<(), Error> {
+        let _ = encoder;
+        let time = time.into();
+        self.clock.store(time.to_bits(), Ordering::Relaxed);
+        queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
+        self.crowds.retain(|crowd| crowd.strong_count() > 0);
+        let mut result = self.prepare_view(queue, View::MAIN, camera);
+        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+            result = result.and(crowd.upload(&self.device, queue));
+        }
+        result
+    }
+
+    /// Sets another view. The clock is that of [`CrowdRenderer::prepare`].
+    ///
+    /// # Errors
+    /// When the view is of another renderer.
+    pub fn prepare_view(&self, queue: &wgpu::Queue, view: View, camera: &Camera) -> Result<(), Error> {
+        let Some(on_device) = self.views.get(view.0) else {
+            return Err(Error::Descriptor { reason: format!("{view:?} is not of this renderer; use its add_view") });
+        };
+        queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&ViewUniform::new(camera)));
+        Ok(())
+    }
+
+    /// Draws all crowds, seen from the main view.
+    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>) {
+        self.draw_view(pass, View::MAIN);
+    }
+
+    /// Draws all crowds, seen from another view. A view of another renderer shows nothing.
+    pub fn draw_view(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
+        self.draw_pass(pass, view, Pass::Color);
+    }
+
+    /// Draws depth only: for [`RendererDescriptor::depth_pass`]. A view of another renderer shows nothing.
+    pub fn draw_depth(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
+        self.draw_pass(pass, view, Pass::Depth);
+    }
+
+    fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: Pass) {
+        let Some(view) = self.views.get(view.0) else { return };
+        pass.set_bind_group(0, &view.bind_group, &[]);
+        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+            let Some(drawn) = crowd.drawn() else { continue };
+            let model = &*crowd.model;
+            model.geometry.bind(pass, 1, &drawn.buffer);
+            for part in &model.parts {
+                pass.set_pipeline(match kind {
+                    Pass::Color => &part.pipelines.color,
+                    Pass::Depth => part.pipelines.depth(),
+                });
+                pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
+                draw_part(pass, &part.mesh, drawn.instances);
+            }
+        }
+    }
+
+    /// Layout of the bind group that [`crate::Crowd::draw_geometry`] sets, for a game's own pipelines.
+    pub fn model_layout(&self, variant: Variant) -> &wgpu::BindGroupLayout {
+        self.layouts.model(variant)
+    }
+
+    /// A crowd that this renderer draws.
+    pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
+        let on_device = self.model(model)?;
+        let core = Arc::new(CrowdCore::new(on_device, &model.meta.name, self.clock.clone(), descriptor.capacity));
+        self.crowds.push(Arc::downgrade(&core));
+        Ok(core)
+    }
+
+    /// The model on the device, shared by all of its crowds.
+    fn model(&mut self, model: &Model) -> Result<Arc<GpuModel>, Error> {
+        let meta = &model.meta;
+        if let Some(loaded) = self.models.get(&meta.content_hash).and_then(Weak::upgrade) {
+            return Ok(loaded);
+        }
+        self.models.retain(|_, model| model.strong_count() > 0);
+        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model)?;
+        let textures = Colors::of_model(&self.device, &self.queue, model)?;
+        let materials = bind_groups(&self.device, &self.queue, &self.layouts, meta, &textures, &self.white)?;
+        let part = |mesh: &crate::MeshPart| {
+            let surface = Surface::of(&meta.materials[mesh.material as usize]);
+            Part { mesh: *mesh, pipelines: self.pipelines.get(geometry.variant, surface) }
+        };
+        let parts = meta.mesh.parts.iter().map(part).collect();
+        let loaded = Arc::new(GpuModel { geometry, parts, materials });
+        self.models.insert(meta.content_hash, Arc::downgrade(&loaded));
+        Ok(loaded)
+    }
+}
+
+fn uniform_buffer(device: &wgpu::Device, label: &str, size: usize) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size: size as u64,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    })
+}
+
+impl RendererDescriptor {
+    /// Whether a device can draw to these formats.
+    fn check(&self, device: &wgpu::Device) -> Result<(), Error> {
+        let wrong = |reason: String| Err(Error::Descriptor { reason });
+        let color = self.color_format;
+        let filterable = matches!(color.sample_type(None, None), Some(wgpu::TextureSampleType::Float { .. }));
+        if !filterable || color.is_compressed() {
+            return wrong(format!("color_format: {color:?} is no colour of floating point; Rgba8UnormSrgb is one"));
+        }
+        let depth = self.depth_format.map(|format| ("depth_format", format));
+        for (field, format) in depth.into_iter().chain([("depth_pass.format", self.depth_pass.format)]) {
+            if !format.has_depth_aspect() {
+                return wrong(format!("{field}: {format:?} has no depth; Depth32Float has"));
+            }
+        }
+        let depth = self.depth_format.map(|format| ("sample_count", format, self.sample_count));
+        let passes = [
+            ("sample_count", color, self.sample_count),
+            ("depth_pass.sample_count", self.depth_pass.format, self.depth_pass.sample_count),
+        ];
+        for (field, format, count) in passes.into_iter().chain(depth) {
+            if !device.features().contains(format.required_features()) {
+                return wrong(format!("{format:?} needs the device feature {:?}", format.required_features()));
+            }
+            let features = format.guaranteed_format_features(device.features());
+            if !features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT) {
+                return wrong(format!("{format:?} cannot be drawn to on this device; Rgba8UnormSrgb can"));
+            }
+            // With this feature only the adapter knows.
+            let adapter_knows = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
+            if !device.features().contains(adapter_knows) && !features.flags.sample_count_supported(count) {
+                return wrong(format!("{field}: {count} samples of {format:?} are not supported; 1 always are"));
+            }
+        }
+        Ok(())
+    }
+}

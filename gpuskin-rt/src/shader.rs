@@ -1,0 +1,230 @@
+//! The shaders as text, for a game's own pipelines. Needs no wgpu.
+//!
+//! [`source`] gives the WGSL that skins a model: put it before your own and call `gpuskin_skin_vertex`. Everything in
+//! it begins with `gpuskin_` or `Gpuskin`.
+//!
+//! ```
+//! use gpuskin_rt::shader::{self, Variant};
+//! # let variant = Variant::all().next().unwrap();
+//! let outline = shader::source(variant, 1) + r"
+//!     @group(0) @binding(0) var<uniform> view_proj: mat4x4<f32>;
+//!     @group(0) @binding(1) var<uniform> clock: vec4<u32>;          // Time::words(), then padding
+//!
+//!     @vertex
+//!     fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
+//!         let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv in the world
+//!         return view_proj * vec4<f32>(skinned.position + 0.02 * skinned.normal, 1.0);
+//!     }
+//!
+//!     @fragment
+//!     fn fragment() -> @location(0) vec4<f32> { return vec4<f32>(0.0, 0.0, 0.0, 1.0); }
+//! ";
+//! # assert!(outline.contains("var gpuskin_animation"));
+//! ```
+//!
+//! | in the text | |
+//! |---|---|
+//! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
+//! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled |
+//! | `gpuskin_instance(words_0, words_1, words_2) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
+//! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
+//! | `gpuskin_bone(GpuskinFramePair, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
+//! | `gpuskin_pose(GpuskinFramePair, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
+//! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | a vertex in the model |
+//!
+//! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
+//! and `Crowd::draw_geometry`.
+
+use core::fmt::Write;
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::{Encoding, MAX_CLIPS, Metadata, Packing, VertexFormat};
+
+/// What makes one model's shader differ from another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How bones stand in the animation texture.
+    pub encoding: Encoding,
+    /// The animation texture has several layers: `texture_2d_array<f32>`, else `texture_2d<f32>`.
+    pub array: bool,
+    /// Layout of the vertices.
+    pub vertex: VertexFormat,
+}
+
+impl Variant {
+    /// The one of a model.
+    pub fn of(meta: &Metadata) -> Self {
+        Self { encoding: meta.encoding, array: meta.texture.layers > 1, vertex: meta.mesh.format }
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let packings = [Packing::Full, Packing::Narrow, Packing::Wide];
+        let formats = packings
+            .into_iter()
+            .flat_map(|packing| [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent }));
+        formats.flat_map(|vertex| {
+            Encoding::ALL
+                .into_iter()
+                .flat_map(move |encoding| [false, true].into_iter().map(move |array| Self { encoding, array, vertex }))
+        })
+    }
+
+    /// One of them, where only the layout of bind groups matters.
+    #[cfg(feature = "wgpu")]
+    pub(crate) const fn any() -> Self {
+        let vertex = VertexFormat { packing: Packing::Full, tangent: false };
+        Self { encoding: Encoding::MatrixF32, array: false, vertex }
+    }
+
+    /// Words of each attribute of a vertex, at the locations from 0 on.
+    pub const fn vertex_attributes(self) -> &'static [u32] {
+        match self.vertex.words() {
+            6 => &[4, 2],
+            7 => &[4, 3],
+            8 => &[4, 4],
+            14 => &[4, 4, 4, 2],
+            _ => &[4, 4, 4, 4, 2],
+        }
+    }
+}
+
+/// Location of the first of the three attributes of an instance; a vertex has those before it.
+pub const INSTANCE_LOCATION: u32 = 5;
+/// First location that no variant uses.
+pub const FREE_LOCATION: u32 = 8;
+/// Binding of the animation texture in the model's bind group.
+pub const ANIMATION_BINDING: u32 = 0;
+/// Binding of the [`ModelUniform`] in the model's bind group.
+pub const MODEL_BINDING: u32 = 1;
+/// Bytes of the uniform buffer of a model: [`ModelUniform`], then the records of its clips.
+pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<crate::ClipRecord>()) as u64;
+
+/// The uniform buffer of a model, up to the records of its clips. Twin of `GpuskinModel` in `shaders/model.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ModelUniform {
+    /// The animation texture is `1 << width_shift` texels wide.
+    pub width_shift: u32,
+    /// Bones: rows of a frame.
+    pub rows: u32,
+    /// Frames in a layer.
+    pub frames_per_layer: u32,
+    /// Not used, zero.
+    pub reserved: u32,
+    /// Least position, metres. Four words each: a `vec3` of WGSL begins at a multiple of 16.
+    pub position_min: [f32; 4],
+    /// Greatest position less the least.
+    pub position_extent: [f32; 3],
+    /// Not used, zero.
+    pub padding: u32,
+    /// Least texture coordinate.
+    pub uv_min: [f32; 2],
+    /// Greatest texture coordinate less the least.
+    pub uv_extent: [f32; 2],
+}
+
+impl ModelUniform {
+    /// The one of a model.
+    pub fn of(meta: &Metadata) -> Self {
+        let range = &meta.mesh.range;
+        let [x, y, z] = range.position_min;
+        Self {
+            width_shift: meta.texture.width.max(1).ilog2(),
+            rows: meta.texture.rows,
+            frames_per_layer: meta.texture.frames_per_layer,
+            position_min: [x, y, z, 0.0],
+            position_extent: range.position_extent,
+            uv_min: range.uv_min,
+            uv_extent: range.uv_extent,
+            ..Self::default()
+        }
+    }
+}
+
+/// WGSL that skins models of this variant: structures, bindings in `@group(group)`, functions. No entry points.
+pub fn source(variant: Variant, group: u32) -> String {
+    let mut text = interface(variant, group);
+    for module in modules(variant) {
+        text.push('\n');
+        text.push_str(module);
+    }
+    text
+}
+
+/// The renderer's own shader: [`source`] in group 1, and its entry points.
+pub fn crowd(variant: Variant) -> String {
+    source(variant, 1) + "\n" + include_str!("../shaders/crowd.wgsl")
+}
+
+/// The shader that reads vertices back: [`source`] in group 1, and its entry points.
+pub fn capture(variant: Variant) -> String {
+    source(variant, 1) + "\n" + include_str!("../shaders/capture.wgsl")
+}
+
+/// What depends on numbers: the vertex input and the bindings.
+fn interface(variant: Variant, group: u32) -> String {
+    let mut text =
+        String::from("// Words of a vertex, then of an instance. Missing words of an attribute are not read.\n");
+    text.push_str("struct GpuskinInput {\n");
+    for location in 0..variant.vertex_attributes().len() {
+        let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
+    }
+    for i in 0..3 {
+        let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
+    }
+    let dimension = if variant.array { "2d_array" } else { "2d" };
+    let _ = write!(
+        text,
+        "}}\n\n\
+         @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<f32>;\n\
+         @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
+    );
+    text
+}
+
+fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
+    let texel = if variant.array {
+        include_str!("../shaders/texel_array.wgsl")
+    } else {
+        include_str!("../shaders/texel_plain.wgsl")
+    };
+    let bone = match variant.encoding {
+        Encoding::MatrixF32 | Encoding::MatrixF16 => include_str!("../shaders/matrix.wgsl"),
+        Encoding::TrsF16 => include_str!("../shaders/trs.wgsl"),
+    };
+    let VertexFormat { packing, tangent } = variant.vertex;
+    let unpack = match packing {
+        Packing::Full => include_str!("../shaders/vertex_full.wgsl"),
+        Packing::Narrow | Packing::Wide => include_str!("../shaders/vertex_packed.wgsl"),
+    };
+    let weights = match packing {
+        Packing::Full => None,
+        Packing::Narrow => Some(include_str!("../shaders/weights_narrow.wgsl")),
+        Packing::Wide => Some(include_str!("../shaders/weights_wide.wgsl")),
+    };
+    let unpack_tangent = match (tangent, packing) {
+        (false, _) => include_str!("../shaders/tangent_none.wgsl"),
+        (true, Packing::Full) => include_str!("../shaders/tangent_full.wgsl"),
+        (true, _) => include_str!("../shaders/tangent_packed.wgsl"),
+    };
+    [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/skin_matrix.wgsl"),
+        include_str!("../shaders/model.wgsl"),
+        texel,
+        bone,
+        include_str!("../shaders/vertex.wgsl"),
+        unpack,
+        unpack_tangent,
+    ]
+    .into_iter()
+    .chain(weights)
+    .chain([include_str!("../shaders/skin.wgsl")])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+use core::mem::offset_of;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+use super::*;
+use crate::{ClipRecord, InstanceRecord, Playback};
+
+/// Every text that the crate gives to a device.
+fn all() -> impl Iterator<Item = (String, String)> {
+    Variant::all().flat_map(|variant| {
+        let own = source(variant, 3)
+            + "@vertex fn own(input: GpuskinInput) -> @builtin(position) vec4<f32> {
+            let skinned = gpuskin_skin_vertex(input, vec2<u32>(1u, 2u));
+            return vec4<f32>(skinned.position + skinned.normal + skinned.tangent.xyz, skinned.uv.x);
+        }";
+        [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
+            .map(|(name, text)| (format!("{name} of {variant:?}"), text))
+    })
+}
+
+fn parse(text: &str) -> (naga::Module, ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+    (module, info)
+}
+
+#[test]
+fn naga_accepts_every_variant() {
+    for (_, text) in all() {
+        parse(&text);
+    }
+}
+
+#[test]
+fn tint_accepts_every_variant() {
+    let run = |text: &str| -> std::io::Result<std::process::Output> {
+        let mut tint = Command::new("tint")
+            .args(["--input-format", "wgsl", "--format", "wgsl", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        tint.stdin.take().map(|mut pipe| pipe.write_all(text.as_bytes())).transpose()?;
+        tint.wait_with_output()
+    };
+    if let Err(e) = Command::new("tint").arg("--help").output() {
+        let required = std::env::var_os("GPUSKIN_REQUIRE_TINT").is_some_and(|v| v == "1");
+        assert!(!required, "GPUSKIN_REQUIRE_TINT=1, and tint does not run: {e}");
+        println!("SKIPPED: tint is not installed ({e}); GPUSKIN_REQUIRE_TINT=1 makes this a failure");
+        return;
+    }
+    for (name, text) in all() {
+        let output = run(&text).unwrap();
+        assert!(output.status.success(), "{name}\n{}\n{text}", String::from_utf8_lossy(&output.stderr));
+    }
+    let refused = run("fn wrong() -> u32 { return 1.5; }").unwrap();
+    assert!(!refused.status.success(), "tint as called here accepts anything");
+}
+
+/// `(name, offset)` of the members of a structure, and its size.
+fn layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
+    module
+        .types
+        .iter()
+        .find_map(|(_, ty)| match &ty.inner {
+            naga::TypeInner::Struct { members, span } if ty.name.as_deref() == Some(name) => {
+                Some((members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset)).collect(), *span))
+            }
+            _ => None,
+        })
+        .unwrap_or_else(|| panic!("no structure {name}"))
+}
+
+/// Members of a WGSL structure stand where those of its Rust twin stand.
+macro_rules! same_layout {
+    ($module:expr, $name:literal, $twin:ty, [$($member:ident),*]) => {{
+        let (members, size) = layout($module, $name);
+        $(
+            let found = members.iter().find(|(name, _)| name == stringify!($member)).map(|(_, offset)| *offset as usize);
+            assert_eq!(found, Some(offset_of!($twin, $member)), "{}.{}", $name, stringify!($member));
+        )*
+        (members.len(), size as usize)
+    }};
+}
+
+#[test]
+fn structures_stand_in_memory_as_their_twins_do() {
+    let (module, _) = parse(&crowd(Variant::all().next().unwrap()));
+    let (members, size) = same_layout!(
+        &module,
+        "GpuskinModel",
+        ModelUniform,
+        [width_shift, rows, frames_per_layer, reserved, position_min, position_extent, uv_min, uv_extent]
+    );
+    assert_eq!((members, size as u64), (9, MODEL_BYTES));
+    assert_eq!(MODEL_BYTES, 16 << 10);
+    let (clips, _) = layout(&module, "GpuskinModel");
+    assert_eq!(clips[8], ("clips".into(), size_of::<ModelUniform>() as u32));
+
+    let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
+    assert_eq!(clip, (4, size_of::<ClipRecord>()));
+    let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
+    assert_eq!(playback, (4, size_of::<Playback>()));
+
+    #[cfg(feature = "wgpu")]
+    {
+        use crate::render::{CaptureUniform, MaterialUniform, SceneUniform, ViewUniform};
+        let view = same_layout!(&module, "View", ViewUniform, [view_proj, eye]);
+        assert_eq!(view, (2, size_of::<ViewUniform>()));
+        let scene = same_layout!(&module, "Scene", SceneUniform, [clock, wrap, to_sun, sun, sky, ground]);
+        assert_eq!(scene, (6, size_of::<SceneUniform>()));
+        let material = same_layout!(&module, "Material", MaterialUniform, [base_color, alpha_cutoff]);
+        assert_eq!(material, (2, size_of::<MaterialUniform>()));
+        let (module, _) = parse(&capture(Variant::all().next().unwrap()));
+        let parameters = same_layout!(
+            &module,
+            "CaptureParameters",
+            CaptureUniform,
+            [clock, size, first_pixel, reserved_0, reserved_1]
+        );
+        assert_eq!(parameters, (5, size_of::<CaptureUniform>()));
+    }
+}
+
+#[test]
+fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
+    for variant in Variant::all() {
+        let words = variant.vertex_attributes();
+        assert_eq!(words.iter().sum::<u32>() as usize, variant.vertex.words());
+        let (module, _) = parse(&crowd(variant));
+        let (members, _) = layout(&module, "GpuskinInput");
+        assert_eq!(members.len(), words.len() + size_of::<InstanceRecord>() / 16);
+        assert!(words.len() as u32 <= INSTANCE_LOCATION);
+    }
+}

@@ -1,0 +1,41 @@
+// Reads back what the vertex function computes: every vertex is a point that writes itself to a pixel of its own.
+// The model is group 1, as in crowd.wgsl.
+
+// Twin of CaptureUniform in gpuskin-rt/src/render/capture.rs.
+struct CaptureParameters {
+    // The moment that is captured: seconds, fraction.
+    clock: vec2<u32>,
+    // Pixels across and down.
+    size: vec2<u32>,
+    // Pixel of vertex 0, counted along the rows; modulo 2^32.
+    first_pixel: u32,
+    reserved_0: u32,
+    reserved_1: vec2<u32>,
+}
+
+@group(0) @binding(0) var<uniform> capture: CaptureParameters;
+
+struct Varyings {
+    @builtin(position) pixel: vec4<f32>,
+    @location(0) @interpolate(flat) position: vec3<f32>,
+    @location(1) @interpolate(flat) normal: vec3<f32>,
+}
+
+@vertex
+fn capture_vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
+    let pixel = capture.first_pixel + index;
+    let place = vec2<f32>(vec2<u32>(pixel % capture.size.x, pixel / capture.size.x));
+    let unit = (place + 0.5) / vec2<f32>(capture.size);
+    let skinned = gpuskin_skin_vertex(input, capture.clock);
+    return Varyings(vec4<f32>(unit.x * 2.0 - 1.0, 1.0 - unit.y * 2.0, 0.0, 1.0), skinned.position, skinned.normal);
+}
+
+struct Captured {
+    @location(0) position: vec4<f32>,
+    @location(1) normal: vec4<f32>,
+}
+
+@fragment
+fn capture_fragment(varyings: Varyings) -> Captured {
+    return Captured(vec4<f32>(varyings.position, 1.0), vec4<f32>(varyings.normal, 0.0));
+}

@@ -1,0 +1,17 @@
+// What the shaders know of a model: exactly 16 KiB, the most that every device binds as a uniform buffer.
+// Twin of ModelUniform in gpuskin-rt/src/shader.rs.
+
+struct GpuskinModel {
+    // The animation texture is 1 << width_shift texels wide.
+    width_shift: u32,
+    // Bones: rows of a frame.
+    rows: u32,
+    frames_per_layer: u32,
+    reserved: u32,
+    // Packed positions and texture coordinates are minimum + extent * packed / 65535.
+    position_min: vec3<f32>,
+    position_extent: vec3<f32>,
+    uv_min: vec2<f32>,
+    uv_extent: vec2<f32>,
+    clips: array<GpuskinClip, 1020>,
+}

@@ -1,0 +1,14 @@
+// Vertices in full precision. Twin of unpack in gpuskin-rt/src/vertex.rs, whose documentation has the layout.
+fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
+    let floats_0 = bitcast<vec4<f32>>(input.words_0);
+    let floats_1 = bitcast<vec4<f32>>(input.words_1);
+    let joints = input.words_2.xy;
+    return GpuskinVertex(
+        floats_0.xyz,
+        vec3<f32>(floats_0.w, floats_1.xy),
+        gpuskin_unpack_tangent(input),
+        floats_1.zw,
+        vec4<u32>(joints.x & 0xffffu, joints.x >> 16u, joints.y & 0xffffu, joints.y >> 16u),
+        bitcast<vec4<f32>>(vec4<u32>(input.words_2.zw, input.words_3.xy)),
+    );
+}
