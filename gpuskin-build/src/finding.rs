@@ -1,10 +1,14 @@
 //! What is wrong, or odd, with the input: collected over a whole run and reported together.
 
+mod render;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
+
+pub use render::Style;
 
 /// One finding. It names the file, model, clip and node that it is about, and what to do.
 #[derive(Clone, Debug)]
@@ -12,13 +16,21 @@ pub struct Finding {
     severity: Severity,
     message: String,
     help: Option<String>,
-    place: Option<(Arc<NamedSource<String>>, Range<usize>)>,
+    source: Option<Arc<NamedSource<String>>>,
+    places: Vec<Place>,
+}
+
+/// A place in the source; the first of a finding is where it points.
+#[derive(Clone, Debug)]
+struct Place {
+    span: Range<usize>,
+    label: Option<String>,
 }
 
 impl Finding {
     /// Something that stops the bake.
     pub fn error(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), help: None, place: None }
+        Self { severity: Severity::Error, message: message.into(), help: None, source: None, places: Vec::new() }
     }
 
     /// Something that the bake can live with, and its user may not want.
@@ -34,7 +46,22 @@ impl Finding {
 
     /// Where in the manifest it comes from, in bytes of its text.
     pub fn at(mut self, source: &Arc<NamedSource<String>>, span: Range<usize>) -> Self {
-        self.place = Some((Arc::clone(source), span));
+        self.source = Some(Arc::clone(source));
+        self.places = vec![Place { span, label: None }];
+        self
+    }
+
+    /// A word or two under the place last given.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        if let Some(place) = self.places.last_mut() {
+            place.label = Some(label.into());
+        }
+        self
+    }
+
+    /// Another place in the same text that has to do with it.
+    pub fn also(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
+        self.places.push(Place { span, label: Some(label.into()) });
         self
     }
 
@@ -73,12 +100,19 @@ impl Diagnostic for Finding {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|(source, _)| source.as_ref() as _)
+        self.source.as_ref().map(|source| source.as_ref() as _)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let (_, span) = self.place.as_ref()?;
-        Some(Box::new(std::iter::once(LabeledSpan::underline(span.clone()))))
+        let labels = self.places.iter().enumerate().map(|(i, place)| {
+            let span = place.span.clone();
+            if i == 0 {
+                LabeledSpan::new_primary_with_span(place.label.clone(), span)
+            } else {
+                LabeledSpan::new_with_span(place.label.clone(), span)
+            }
+        });
+        (!self.places.is_empty()).then(|| Box::new(labels) as _)
     }
 }
 
@@ -97,6 +131,11 @@ impl Findings {
         self.0.extend(other.0);
     }
 
+    /// Puts them into the order of the manifest; those without a place come last, in the order that they came in.
+    pub fn sort(&mut self) {
+        self.0.sort_by_key(|finding| finding.places.first().map_or(usize::MAX, |place| place.span.start));
+    }
+
     /// Whether one of them stops the bake.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(Finding::is_error)
@@ -105,6 +144,11 @@ impl Findings {
     /// All of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Finding> {
         self.0.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Whether there are none.
@@ -126,3 +170,12 @@ impl IntoIterator for Findings {
         self.0.into_iter()
     }
 }
+
+impl fmt::Display for Findings {
+    /// Rendered plainly, as in a file or a pipe.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Style::Plain))
+    }
+}
+
+impl std::error::Error for Findings {}

@@ -1,11 +1,17 @@
 //! `gpuskin.toml`: which models to bake, and how.
 
+mod keys;
+mod read;
+mod section;
+
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpuskin_rt::Encoding;
 use miette::NamedSource;
+
+use crate::finding::{Finding, Findings};
 
 /// A manifest, checked: names are unique and make distinct Rust identifiers, values are in range.
 #[derive(Clone, Debug)]
@@ -20,6 +26,49 @@ pub struct Manifest {
     pub storage: Storage,
     /// Models, in the order of the file.
     pub models: Vec<ModelEntry>,
+}
+
+/// A manifest larger than this is something else.
+const LARGEST: u64 = 16 << 20;
+
+impl Manifest {
+    /// Reads and checks a manifest.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order of its lines.
+    pub fn load(path: &Path) -> Result<Self, Findings> {
+        let unreadable = |why: String| Finding::error(format!("the manifest {} {why}", path.display()));
+        let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                unreadable("does not exist".into()).help("paths start at the folder that the command runs in")
+            }
+            _ => unreadable(format!("cannot be read: {error}")),
+        })?;
+        if !metadata.is_file() {
+            return Err(unreadable("is not a file".into()).help("name the gpuskin.toml itself").into());
+        }
+        if metadata.len() > LARGEST {
+            return Err(unreadable(format!("has {} bytes: that is no manifest", metadata.len())).into());
+        }
+        let bytes = std::fs::read(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::parse(path, text),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let source = read::named_source(path, &String::from_utf8_lossy(error.as_bytes()));
+                let help = "save it as UTF-8";
+                Err(Finding::error("the manifest is not UTF-8 text").help(help).at(&source, at..at).into())
+            }
+        }
+    }
+
+    /// Checks the text of a manifest. `path` is where it stands: paths in it start from there.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order of its lines.
+    pub fn parse(path: &Path, text: impl Into<String>) -> Result<Self, Findings> {
+        read::manifest(path, text.into())
+    }
 }
 
 /// Where the bytes of a model end up.

@@ -173,7 +173,7 @@ fn eye(center: DVec3) -> Part {
     };
     loft(
         "eye",
-        &[ring(-0.008, 0.010), ring(0.002, 0.0125), ring(0.008, 0.0095), ring(0.011, 0.003)],
+        &[ring(-0.012, 0.010), ring(-0.005, 0.0125), ring(0.0, 0.0100), ring(0.0028, 0.0038)],
         8,
         tex::EYE,
         tex::SIZE,

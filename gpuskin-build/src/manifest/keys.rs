@@ -1,0 +1,115 @@
+//! The vocabulary of the manifest: which keys stand in which table, and which are for a later version.
+
+/// The keys of a table.
+pub(super) struct Keys {
+    /// How messages name the table.
+    pub(super) table: &'static str,
+    /// What can stand in it.
+    pub(super) known: &'static [&'static str],
+    /// What a later version will understand, and what to do until then.
+    pub(super) later: &'static [(&'static str, &'static str)],
+}
+
+const TOLERANCE: &str = "remove it, and choose `encoding` by the errors that `bake` prints for every clip";
+const TEXTURES: &str = "remove it: colour textures are RGBA8";
+const NORMALS: &str = "remove it: normals are turned by the cofactor matrix, which is exact";
+const INFLUENCES: &str = "remove it: each vertex keeps its four greatest weights, and `bake` prints what that costs";
+const LODS: &str = "remove it: the mesh is drawn as it is";
+
+pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "model"], later: &[] };
+
+pub(super) const BAKE: Keys = Keys {
+    table: "[bake]",
+    known: &["fps", "encoding", "storage", "textures", "scale", "up"],
+    later: &[
+        ("tolerance", TOLERANCE),
+        ("motion_tolerance", TOLERANCE),
+        ("normal_tolerance", TOLERANCE),
+        ("devices", "remove it: what is baked runs on every device, with and without compute"),
+        ("normals", NORMALS),
+        ("influences", INFLUENCES),
+        ("lods", LODS),
+    ],
+};
+
+pub(super) const MODEL: Keys = Keys {
+    table: "[[model]]",
+    known: &["name", "path", "animations", "mode", "encoding", "include", "exclude", "fps", "scale", "up", "clips"],
+    later: &[
+        ("masks", "remove it: clips play on the whole body"),
+        ("influences", INFLUENCES),
+        ("tolerance", TOLERANCE),
+        ("motion_tolerance", TOLERANCE),
+        ("normal_tolerance", TOLERANCE),
+        ("normals", NORMALS),
+        ("lods", LODS),
+        ("sockets", "remove it: every bone of the model is a constant in `bones`"),
+    ],
+};
+
+pub(super) const CLIP: Keys = Keys {
+    table: "[model.clips.<name>]",
+    known: &["source", "loop", "fps"],
+    later: &[
+        ("events", "remove it, and keep the times in the game's own code"),
+        ("root_motion", "remove it: clips play as they stand in the file, root included"),
+        ("additive", "remove it: clips replace each other"),
+        ("mask", "remove it: clips play on the whole body"),
+        ("tolerance", TOLERANCE),
+        ("motion_tolerance", TOLERANCE),
+    ],
+};
+
+/// Every table, for keys that stand in the wrong one.
+pub(super) const TABLES: [&Keys; 3] = [&BAKE, &MODEL, &CLIP];
+
+/// Values of a key.
+pub(super) struct Words {
+    /// What it can be.
+    pub(super) known: &'static [&'static str],
+    /// What a later version will understand, and what to do until then.
+    pub(super) later: &'static [(&'static str, &'static str)],
+}
+
+const PACKED: &str = "use \"trs-f16\", the smallest so far";
+const MATRIX: &str = "use \"matrix-f16\"";
+const NO_VERTEX: &str = "only bones can be baked so far: use \"matrix-f16\", \"trs-f16\" or \"matrix-f32\"";
+
+pub(super) const ENCODING: Words = Words {
+    known: &["matrix-f16", "trs-f16", "matrix-f32"],
+    later: &[
+        ("auto", "use \"matrix-f16\", or \"trs-f16\" where no bone is scaled unevenly; `bake` prints what each costs"),
+        ("matrix-unorm", MATRIX),
+        ("trs-packed", PACKED),
+        ("local-packed", PACKED),
+        ("fixed16", MATRIX),
+        ("vat-f32", NO_VERTEX),
+        ("vat-f16", NO_VERTEX),
+        ("vat-unorm8", NO_VERTEX),
+        ("vat-unorm16", NO_VERTEX),
+        ("vat-unorm24", NO_VERTEX),
+        ("vat-packed", NO_VERTEX),
+    ],
+};
+
+pub(super) const STORAGE: Words = Words { known: &["auto", "embed", "file"], later: &[] };
+
+pub(super) const TEXTURE: Words = Words {
+    known: &["rgba8"],
+    later: &[("bc7", TEXTURES), ("astc", TEXTURES), ("etc2", TEXTURES), ("universal", TEXTURES)],
+};
+
+pub(super) const MODE: Words = Words {
+    known: &["bone"],
+    later: &[
+        ("vertex", "remove it: models are baked by bones; meshes that are moved by nodes alone work too"),
+        ("auto", "remove it: models are baked by bones"),
+    ],
+};
+
+pub(super) const UP: Words = Words { known: &["y", "z"], later: &[] };
+
+pub(super) const FPS: Words = Words {
+    known: &["source"],
+    later: &[("auto", "use \"source\", the uniform rate of the clip's own keys, else 30; or a number")],
+};

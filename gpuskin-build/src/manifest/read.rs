@@ -1,0 +1,317 @@
+//! Text to [`Manifest`]. Everything that is wrong is collected; nothing stops at the first finding.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gpuskin_rt::Encoding;
+use miette::NamedSource;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
+use super::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, UpAxis, keys};
+use crate::finding::{Finding, Findings};
+use crate::identifiers::{ModelNames, check_identifiers};
+use crate::suggest::closest;
+
+/// Frames a second that a bake can be asked for: beyond this it is a slip.
+const MOST_FPS: f64 = 1000.0;
+/// Syntax errors shown: the parser stumbles on after the first ones.
+const MOST_SYNTAX_ERRORS: usize = 5;
+
+/// What models get that do not say otherwise.
+struct Defaults {
+    fps: Fps,
+    encoding: Option<At<Encoding>>,
+    scale: f64,
+    up: UpAxis,
+}
+
+pub(super) fn manifest(path: &Path, text: String) -> Result<Manifest, Findings> {
+    let source = named_source(path, &text);
+    let document = parse(&text, &source)?;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let mut notes = Notes { source: Arc::clone(&source), findings: Findings::default() };
+
+    let root = Section::new(document.get_ref(), &keys::ROOT, &mut notes);
+    let (defaults, storage) = bake(root, &mut notes);
+    let entries = model_tables(root, &mut notes);
+    let models: Vec<_> =
+        entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
+    let names: Vec<_> = models
+        .iter()
+        .filter_map(|model| {
+            let clips =
+                model.clips.iter().flatten().map(|clip| (clip.name.value.as_str(), Some(clip.name.span.clone())));
+            let name = model.name.as_ref()?;
+            Some(ModelNames { name: &name.value, span: name.span.clone(), clips: clips.collect() })
+        })
+        .collect();
+    notes.findings.extend(check_identifiers(&source, &names));
+
+    notes.findings.sort();
+    match models.into_iter().map(Draft::finish).collect() {
+        Some(models) if !notes.findings.has_errors() => {
+            Ok(Manifest { path: path.to_owned(), folder, source, storage, models })
+        }
+        _ => Err(notes.findings),
+    }
+}
+
+/// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
+/// diagnostic is drawn on.
+pub(super) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
+    let mut harmless = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        match c {
+            '\n' | '\t' => harmless.push(c),
+            '\r' if letters.peek() == Some(&'\n') => harmless.push(c),
+            _ if c.is_control() => harmless.extend(std::iter::repeat_n('?', c.len_utf8())),
+            _ => harmless.push(c),
+        }
+    }
+    Arc::new(NamedSource::new(path.display().to_string(), harmless))
+}
+
+fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned<DeTable<'d>>, Findings> {
+    let (document, mut errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() {
+        return Ok(document);
+    }
+    let line = |at: usize| text.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count();
+    errors.sort_by_key(|error| error.span().map(|span| span.start));
+    let mut findings = Findings::default();
+    let mut last_line = None;
+    for error in errors {
+        let span = error.span().unwrap_or_default();
+        // What follows an error in its line is mostly the parser's own confusion.
+        let this_line = Some(line(span.start.min(text.len())));
+        if last_line == this_line {
+            continue;
+        }
+        last_line = this_line;
+        let finding = Finding::error(error.message());
+        let finding = if error.message().contains("escape") {
+            finding.help("write paths with `/`, or in single quotes")
+        } else {
+            finding
+        };
+        findings.push(finding.at(source, span));
+        if findings.len() == MOST_SYNTAX_ERRORS {
+            break;
+        }
+    }
+    Err(findings)
+}
+
+fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
+    let mut defaults = Defaults { fps: Fps::default(), encoding: None, scale: 1.0, up: UpAxis::default() };
+    let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
+    let DeValue::Table(table) = value.get_ref() else {
+        notes.error(value.span(), "`bake` is a table", "write [bake], once");
+        return (defaults, Storage::default());
+    };
+    let section = Section::new(table, &keys::BAKE, notes);
+    defaults.fps = fps(section, notes).unwrap_or_default();
+    defaults.encoding = encoding(section, notes);
+    defaults.scale = section.positive("scale", f64::MAX, notes).unwrap_or(1.0);
+    defaults.up = up(section, notes).unwrap_or_default();
+    for texture in section.strings("textures", notes) {
+        check_word(&texture, "textures", &keys::TEXTURE, "", notes);
+    }
+    let storage = match section.word("storage", &keys::STORAGE, notes).as_ref().map(|word| word.value.as_str()) {
+        Some("embed") => Storage::Embed,
+        Some("file") => Storage::File,
+        _ => Storage::Auto,
+    };
+    (defaults, storage)
+}
+
+/// The `[[model]]` tables and their headers.
+fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, &'d DeTable<'d>)> {
+    let help = "each model is a table of its own:\n[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"";
+    let Some(value) = root.get("model") else {
+        // A misspelt header is noted already.
+        if !notes.findings.has_errors() {
+            notes.error(0..0, "the manifest has no models", help);
+        }
+        return Vec::new();
+    };
+    let DeValue::Array(array) = value.get_ref() else {
+        notes.error(value.span(), "`model` is an array of tables", help);
+        return Vec::new();
+    };
+    if array.is_empty() {
+        notes.error(value.span(), "the manifest has no models", help);
+    }
+    let mut tables = Vec::new();
+    for entry in array.iter() {
+        match entry.get_ref() {
+            DeValue::Table(table) => tables.push((entry.span(), table)),
+            _ => notes.error(entry.span(), "a model is a table", help),
+        }
+    }
+    tables
+}
+
+/// A [`ModelEntry`] whose required keys may be missing.
+struct Draft {
+    name: Option<At<String>>,
+    path: Option<At<String>>,
+    animations: Vec<At<String>>,
+    include: Vec<At<String>>,
+    exclude: Vec<At<String>>,
+    encoding: Option<At<Encoding>>,
+    fps: Fps,
+    scale: f64,
+    up: UpAxis,
+    clips: Option<Vec<ClipEntry>>,
+}
+
+impl Draft {
+    fn finish(self) -> Option<ModelEntry> {
+        let Self { name, path, animations, include, exclude, encoding, fps, scale, up, clips } = self;
+        let name = name?;
+        let encoding = encoding.unwrap_or(At { value: Encoding::MatrixF16, span: name.span.clone() });
+        Some(ModelEntry { name, path: path?, animations, include, exclude, encoding, fps, scale, up, clips })
+    }
+}
+
+fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &Defaults, notes: &mut Notes) -> Draft {
+    let section = Section::new(table, &keys::MODEL, notes);
+    let name = section.string("name", notes).filter(|name| check_name(name, notes));
+    let path = section.string("path", notes);
+    let animations = section.strings("animations", notes);
+    for path in path.iter().chain(&animations) {
+        check_file(path, folder, notes);
+    }
+    for key in ["name", "path"] {
+        if section.get(key).is_none() {
+            let example = if key == "name" { "soldier" } else { "art/soldier.glb" };
+            let help = format!("add {key} = \"{example}\"");
+            notes.error(header.clone(), format!("the model has no `{key}`"), help);
+        }
+    }
+    section.word("mode", &keys::MODE, notes);
+    Draft {
+        name,
+        path,
+        animations,
+        include: section.strings("include", notes),
+        exclude: section.strings("exclude", notes),
+        encoding: encoding(section, notes).or(defaults.encoding.clone()),
+        fps: fps(section, notes).unwrap_or(defaults.fps),
+        scale: section.positive("scale", f64::MAX, notes).unwrap_or(defaults.scale),
+        up: up(section, notes).unwrap_or(defaults.up),
+        clips: clips(section, notes),
+    }
+}
+
+/// A model's name becomes a type, a constant and a folder: nothing that a file system could take for something else.
+fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
+    let text = name.value.as_str();
+    let fits = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if !fits {
+        let message = format!("`{}` cannot be the name of a model", shorten(text));
+        let help = "it becomes a Rust type and a folder: up to 64 letters, digits, `_` and `-`, a letter first";
+        notes.error(name.span.clone(), message, help);
+    }
+    fits
+}
+
+fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
+    let value = section.get("clips")?;
+    let help = "each clip is a table of its own:\n[model.clips.run]\nsource = \"Armature|Run\"";
+    let DeValue::Table(table) = value.get_ref() else {
+        notes.error(value.span(), "`clips` is a table of tables", help);
+        return None;
+    };
+    if table.is_empty() {
+        notes.error(value.span(), "`clips` names no clip", "remove it to bake every clip of the file");
+    }
+    let mut clips: Vec<_> = table
+        .iter()
+        .filter_map(|(key, value)| {
+            let name = At { value: key.get_ref().to_string(), span: key.span() };
+            let DeValue::Table(table) = value.get_ref() else {
+                notes.error(value.span(), format!("the clip `{}` is a table", shorten(&name.value)), help);
+                return None;
+            };
+            let section = Section::new(table, &keys::CLIP, notes);
+            let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
+            Some(ClipEntry { name, source, looped, fps: fps(section, notes) })
+        })
+        .collect();
+    // The document is sorted by key.
+    clips.sort_by_key(|clip| clip.name.span.start);
+    Some(clips)
+}
+
+fn encoding(section: Section<'_>, notes: &mut Notes) -> Option<At<Encoding>> {
+    let word = section.word("encoding", &keys::ENCODING, notes)?;
+    let value = Encoding::from_name(&word.value).expect("the words are the names");
+    Some(At { value, span: word.span })
+}
+
+fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {
+    let word = section.word("up", &keys::UP, notes)?;
+    Some(if word.value == "z" { UpAxis::Z } else { UpAxis::Y })
+}
+
+fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
+    let value: Value<'_> = section.get("fps")?;
+    if let Some(number) = number(value.get_ref()) {
+        return check_positive(number, value, "fps", MOST_FPS, notes).map(Fps::Rate);
+    }
+    let word = string(value, "fps", "\"source\" or a number", notes)?;
+    if word.value.parse::<f64>().is_ok() {
+        notes.error(word.span, "`fps` is \"source\" or a number, not a string", "remove the quotes");
+        return None;
+    }
+    check_word(&word, "fps", &keys::FPS, ", or a number", notes).then_some(Fps::Source)
+}
+
+/// Notes a file that is not there, or is of a kind that cannot be read.
+fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
+    let file = folder.join(&path.value);
+    let shown = shorten(&path.value);
+    match std::fs::metadata(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let help = match nearby(&file).map(|near| Path::new(&path.value).with_file_name(near)) {
+                Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
+                None if path.value.contains('\\') => "write paths with `/`".to_owned(),
+                None => format!("paths start at the folder of the manifest: there is no {}", file.display()),
+            };
+            notes.error(path.span.clone(), format!("no such file: {shown}"), help);
+        }
+        Err(error) => notes.error(path.span.clone(), format!("{shown} cannot be read: {error}"), ""),
+        Ok(metadata) if metadata.is_dir() => {
+            notes.error(path.span.clone(), format!("{shown} is a folder"), "name the .glb or .gltf file in it");
+        }
+        Ok(_) => {
+            let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            if ["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"].contains(&extension.as_str()) {
+                let help = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
+                notes.error(path.span.clone(), format!("{shown} is not a glTF file"), help);
+            }
+        }
+    }
+}
+
+/// The file in the same folder whose name is nearest.
+fn nearby(file: &Path) -> Option<String> {
+    let folder =
+        file.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".glb") || name.ends_with(".gltf"))
+        .take(1000)
+        .collect();
+    names.sort();
+    closest(file.file_name()?.to_str()?, names.iter().map(String::as_str)).map(str::to_owned)
+}

@@ -1,0 +1,221 @@
+//! A table of the manifest, read key by key: whatever does not fit is noted, and reading goes on.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use miette::NamedSource;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::At;
+use super::keys::{Keys, TABLES, Words};
+use crate::finding::{Finding, Findings};
+use crate::suggest::closest;
+
+/// A value of the document and where it stands.
+pub(super) type Value<'d> = &'d Spanned<DeValue<'d>>;
+
+/// Where findings go, and the text that they point into.
+pub(super) struct Notes {
+    pub(super) source: Arc<NamedSource<String>>,
+    pub(super) findings: Findings,
+}
+
+impl Notes {
+    pub(super) fn error(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        let help = help.into();
+        let finding = Finding::error(message);
+        let finding = if help.is_empty() { finding } else { finding.help(help) };
+        self.findings.push(finding.at(&self.source, span));
+    }
+
+    /// Notes a value of the wrong type.
+    pub(super) fn expected(&mut self, key: &str, expected: &str, value: Value<'_>) {
+        let found = describe(value.get_ref());
+        self.error(value.span(), format!("`{key}` is {expected}, not {found}"), "");
+    }
+}
+
+/// A table of the manifest.
+#[derive(Clone, Copy)]
+pub(super) struct Section<'d> {
+    table: &'d DeTable<'d>,
+    keys: &'static Keys,
+}
+
+impl<'d> Section<'d> {
+    /// Notes every key that has no business in the table.
+    pub(super) fn new(table: &'d DeTable<'d>, keys: &'static Keys, notes: &mut Notes) -> Self {
+        for key in table.keys() {
+            let name = key.get_ref().as_ref();
+            if keys.known.contains(&name) {
+                continue;
+            }
+            if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
+                notes.error(key.span(), format!("`{name}` is not supported yet"), *instead);
+                continue;
+            }
+            let near = closest(name, keys.known.iter().copied());
+            let home = TABLES.iter().find(|table| table.known.contains(&name));
+            let help = match (near, home) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
+                (None, None) => format!("its keys are {}", list(keys.known)),
+            };
+            notes.error(key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
+        }
+        Self { table, keys }
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<Value<'d>> {
+        debug_assert!(self.keys.known.contains(&key), "{key} is read, but not listed");
+        self.table.get(key)
+    }
+
+    pub(super) fn string(&self, key: &str, notes: &mut Notes) -> Option<At<String>> {
+        string(self.get(key)?, key, "a string", notes)
+    }
+
+    pub(super) fn strings(&self, key: &str, notes: &mut Notes) -> Vec<At<String>> {
+        let Some(value) = self.get(key) else { return Vec::new() };
+        let expected = "an array of strings";
+        match value.get_ref() {
+            DeValue::Array(array) => {
+                array.iter().filter_map(|value| string(value, key, "an array of non-empty strings", notes)).collect()
+            }
+            DeValue::String(text) => {
+                let help = format!("write [{}]", toml::Value::from(shorten(text)));
+                notes.error(value.span(), format!("`{key}` is {expected}, not a string"), help);
+                Vec::new()
+            }
+            _ => {
+                notes.expected(key, expected, value);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn boolean(&self, key: &str, notes: &mut Notes) -> Option<At<bool>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Boolean(boolean) => Some(At { value: *boolean, span: value.span() }),
+            DeValue::String(text) if matches!(text.as_ref(), "true" | "false") => {
+                notes.error(value.span(), format!("`{key}` is true or false, not a string"), "remove the quotes");
+                None
+            }
+            _ => {
+                notes.expected(key, "true or false", value);
+                None
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(super) fn word(&self, key: &str, words: &Words, notes: &mut Notes) -> Option<At<String>> {
+        let text = string(self.get(key)?, key, &one_of(words.known), notes)?;
+        check_word(&text, key, words, "", notes).then_some(text)
+    }
+
+    /// A number that is finite, greater than 0 and at most `most`.
+    pub(super) fn positive(&self, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
+        let value = self.get(key)?;
+        let Some(number) = number(value.get_ref()) else {
+            notes.expected(key, "a number", value);
+            return None;
+        };
+        check_positive(number, value, key, most, notes)
+    }
+}
+
+/// A non-empty string.
+pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
+    match value.get_ref() {
+        DeValue::String(text) if text.is_empty() => {
+            notes.error(value.span(), format!("`{key}` is empty"), "");
+            None
+        }
+        DeValue::String(text) => Some(At { value: text.to_string(), span: value.span() }),
+        _ => {
+            notes.expected(key, expected, value);
+            None
+        }
+    }
+}
+
+/// Whether `text` is one of the words; notes it where it is not. `or` names what else the key can be.
+pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, notes: &mut Notes) -> bool {
+    let value = text.value.as_str();
+    if words.known.contains(&value) {
+        return true;
+    }
+    if let Some((_, instead)) = words.later.iter().find(|(later, _)| *later == value) {
+        notes.error(text.span.clone(), format!("`{key}`: \"{value}\" is not supported yet"), *instead);
+        return false;
+    }
+    let help = match closest(value, words.known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("it is {}{or}", one_of(words.known)),
+    };
+    notes.error(text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
+    false
+}
+
+pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
+    let problem = if !number.is_finite() {
+        "must be finite".to_owned()
+    } else if number <= 0.0 {
+        "must be greater than 0".to_owned()
+    } else if number > most {
+        format!("must be at most {most}")
+    } else {
+        return Some(number);
+    };
+    notes.error(value.span(), format!("`{key}` {problem}"), "");
+    None
+}
+
+pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
+    match value {
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        // Beyond 64 bits it is still a number, and too great or too small.
+        DeValue::Integer(integer) => Some(match i64::from_str_radix(integer.as_str(), integer.radix()) {
+            Ok(integer) => integer as f64,
+            Err(_) if integer.as_str().starts_with('-') => f64::MIN,
+            Err(_) => f64::MAX,
+        }),
+        _ => None,
+    }
+}
+
+fn describe(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(true) => "`true`",
+        DeValue::Boolean(false) => "`false`",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Names as they go into messages.
+pub(super) fn shorten(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

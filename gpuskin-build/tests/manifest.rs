@@ -1,0 +1,397 @@
+//! What `gpuskin.toml` may say, and what is said of one that is wrong.
+
+use std::path::{Path, PathBuf};
+
+use gpuskin_build::finding::{Finding, Style};
+use gpuskin_build::manifest::{Fps, Manifest, Storage, UpAxis};
+use gpuskin_rt::Encoding;
+
+/// A folder with the files that the manifests below name.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("art")).unwrap();
+    for file in ["soldier.glb", "wolf.gltf", "run.glb", "soldier.fbx"] {
+        std::fs::write(folder.path().join("art").join(file), b"").unwrap();
+    }
+    folder
+}
+
+fn parse(text: &str) -> Result<Manifest, String> {
+    let folder = folder();
+    Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|findings| {
+        let path = folder.path().display().to_string();
+        findings.render(Style::Plain).replace(&format!("{path}/"), "")
+    })
+}
+
+const SOLDIER: &str = "[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"\n";
+
+/// The findings of a manifest are these: place, message and help.
+#[track_caller]
+fn refuses(text: &str, expected: &[(&str, &str, &str)]) {
+    let rendered = parse(text).expect_err("the manifest is refused");
+    let mut at = 0;
+    for (place, message, help) in expected {
+        for part in [message, place, help] {
+            let found = rendered[at..].find(part);
+            at += found.unwrap_or_else(|| panic!("`{part}` is not where it should be in\n{rendered}")) + part.len();
+        }
+    }
+    assert_eq!(rendered.matches("  × ").count(), expected.len(), "{rendered}");
+}
+
+#[test]
+fn defaults() {
+    let manifest = parse(SOLDIER).unwrap();
+    assert_eq!(manifest.storage, Storage::Auto);
+    let [model] = &manifest.models[..] else { panic!("one model") };
+    assert_eq!((model.name.value.as_str(), model.path.value.as_str()), ("soldier", "art/soldier.glb"));
+    assert_eq!(model.encoding.value, Encoding::MatrixF16);
+    assert_eq!((model.fps, model.scale, model.up), (Fps::Source, 1.0, UpAxis::Y));
+    assert!(model.clips.is_none() && model.animations.is_empty());
+    assert!(model.include.is_empty() && model.exclude.is_empty());
+}
+
+#[test]
+fn everything_said() {
+    let text = r#"
+[bake]
+fps = 24
+encoding = "trs-f16"
+storage = "file"
+textures = ["rgba8"]
+scale = 0.01
+up = "z"
+
+[[model]]
+name = "soldier"
+path = 'art/soldier.glb'
+animations = ["art/run.glb"]
+mode = "bone"
+include = ["Body", "Sword"]
+exclude = ["Cloth"]
+[model.clips.run]
+source = "HumanArmature|Run"
+loop = false
+fps = 59.94
+[model.clips.attack]
+
+[[model]]
+name = "wolf"
+path = "art/wolf.gltf"
+encoding = "matrix-f32"
+fps = "source"
+scale = 1
+up = "y"
+clips.idle = { fps = 1_000 }
+"#;
+    let manifest = parse(text).unwrap();
+    assert_eq!(manifest.storage, Storage::File);
+    let [soldier, wolf] = &manifest.models[..] else { panic!("two models") };
+    assert_eq!(soldier.encoding.value, Encoding::TrsF16);
+    assert_eq!(&text[soldier.encoding.span.clone()], "\"trs-f16\"");
+    assert_eq!((soldier.fps, soldier.scale, soldier.up), (Fps::Rate(24.0), 0.01, UpAxis::Z));
+    assert_eq!((wolf.fps, wolf.scale, wolf.up), (Fps::Source, 1.0, UpAxis::Y));
+    assert_eq!(wolf.encoding.value, Encoding::MatrixF32);
+    assert_eq!(soldier.animations[0].value, "art/run.glb");
+    assert_eq!(soldier.include[1].value, "Sword");
+    assert_eq!(soldier.exclude[0].value, "Cloth");
+    let [run, attack] = &soldier.clips.as_ref().unwrap()[..] else { panic!("two clips") };
+    assert_eq!((run.name.value.as_str(), attack.name.value.as_str()), ("run", "attack"), "the order of the file");
+    assert_eq!(run.source.as_ref().unwrap().value, "HumanArmature|Run");
+    assert!(!run.looped.as_ref().unwrap().value && attack.looped.is_none());
+    assert_eq!((run.fps, attack.fps), (Some(Fps::Rate(59.94)), None));
+    assert_eq!(wolf.clips.as_ref().unwrap()[0].fps, Some(Fps::Rate(1000.0)));
+}
+
+#[test]
+fn unknown_keys() {
+    refuses(
+        &format!("[bkae]\n{SOLDIER}encodign = \"trs-f16\"\nshader = 1\nstorage = \"file\"\nclips.run.souce = \"x\"\n"),
+        &[
+            ("toml:1:2]", "the manifest has no key `bkae`", "did you mean `bake`?"),
+            ("toml:5:1]", "[[model]] has no key `encodign`", "did you mean `encoding`?"),
+            ("toml:6:1]", "[[model]] has no key `shader`", "its keys are `name`, `path`"),
+            ("toml:7:1]", "[[model]] has no key `storage`", "`storage` is a key of [bake]"),
+            ("toml:8:11]", "[model.clips.<name>] has no key `souce`", "did you mean `source`?"),
+        ],
+    );
+}
+
+#[test]
+fn keys_of_later_versions_by_name() {
+    let bake = ["tolerance", "motion_tolerance", "normal_tolerance", "devices", "normals"];
+    let bake_text: String = bake.map(|key| format!("{key} = 1\n")).concat();
+    let text = format!(
+        "[bake]\n{bake_text}{SOLDIER}influences = 8\n[model.clips.run]\nevents = {{}}\nroot_motion = \"planar\"\n\
+         [model.masks]\nupper = 1\n"
+    );
+    let mut expected: Vec<_> = bake.map(|key| ("", format!("`{key}` is not supported yet"), "")).into();
+    for (place, key) in [("toml:10:1]", "influences"), ("", "events"), ("", "root_motion"), ("toml:14:8]", "masks")] {
+        expected.push((place, format!("`{key}` is not supported yet"), "remove it"));
+    }
+    refuses(
+        &text,
+        &expected.iter().map(|(place, message, help)| (*place, message.as_str(), *help)).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn values_of_later_versions_by_name() {
+    for (key, value) in [("fps", "auto"), ("mode", "vertex"), ("mode", "auto"), ("encoding", "auto")] {
+        let message = format!("`{key}`: \"{value}\" is not supported yet");
+        refuses(&format!("{SOLDIER}{key} = \"{value}\"\n"), &[("toml:4:", &message, "help: ")]);
+    }
+    for encoding in ["matrix-unorm", "trs-packed", "local-packed", "fixed16", "vat-f32", "vat-unorm16", "vat-packed"] {
+        let message = format!("`encoding`: \"{encoding}\" is not supported yet");
+        refuses(&format!("[bake]\nencoding = \"{encoding}\"\n{SOLDIER}"), &[("toml:2:12]", &message, "use \"")]);
+    }
+    for texture in ["bc7", "astc", "etc2", "universal"] {
+        let message = format!("`textures`: \"{texture}\" is not supported yet");
+        refuses(&format!("[bake]\ntextures = [\"rgba8\", \"{texture}\"]\n{SOLDIER}"), &[("toml:2:22]", &message, "")]);
+    }
+}
+
+#[test]
+fn words_that_are_none() {
+    refuses(
+        &format!("[bake]\nstorage = \"embedded\"\nup = \"Z\"\n{SOLDIER}encoding = \"matrixf16\"\nfps = \"fast\"\n"),
+        &[
+            ("toml:2:11]", "`storage` cannot be \"embedded\"", "did you mean \"embed\"?"),
+            ("toml:3:6]", "`up` cannot be \"Z\"", "did you mean \"z\"?"),
+            ("toml:7:12]", "`encoding` cannot be \"matrixf16\"", "did you mean \"matrix-f16\"?"),
+            ("toml:8:7]", "`fps` cannot be \"fast\"", "it is \"source\", or a number"),
+        ],
+    );
+}
+
+#[test]
+fn wrong_types() {
+    refuses(
+        "[bake]\nfps = \"30\"\nscale = true\ntextures = \"rgba8\"\nstorage = 3\n[[model]]\nname = 3\npath = [1]\n\
+         animations = [\"art/run.glb\", 2]\nclips.run = 1\nclips.walk.loop = \"true\"\nclips.idle.loop = 0\n",
+        &[
+            ("toml:2:7]", "`fps` is \"source\" or a number, not a string", "remove the quotes"),
+            ("toml:3:9]", "`scale` is a number, not `true`", ""),
+            ("toml:4:12]", "`textures` is an array of strings, not a string", "write [\"rgba8\"]"),
+            ("toml:5:11]", "`storage` is \"auto\", \"embed\" or \"file\", not a number", ""),
+            ("toml:7:8]", "`name` is a string, not a number", ""),
+            ("toml:8:8]", "`path` is a string, not an array", ""),
+            ("toml:9:30]", "`animations` is an array of non-empty strings, not a number", ""),
+            ("toml:10:13]", "the clip `run` is a table", "[model.clips.run]"),
+            ("toml:11:19]", "`loop` is true or false, not a string", "remove the quotes"),
+            ("toml:12:19]", "`loop` is true or false, not a number", ""),
+        ],
+    );
+}
+
+#[test]
+fn numbers_out_of_range() {
+    for (value, problem) in [
+        ("0", "greater than 0"),
+        ("-1.5", "greater than 0"),
+        ("nan", "finite"),
+        ("inf", "finite"),
+        ("1000.1", "at most 1000"),
+        ("99999999999999999999999", "at most 1000"),
+    ] {
+        let message = format!("`fps` must be {problem}");
+        refuses(&format!("{SOLDIER}fps = {value}\n"), &[("toml:4:7]", &message, "")]);
+    }
+    refuses(&format!("{SOLDIER}scale = 0.0\n"), &[("toml:4:9]", "`scale` must be greater than 0", "")]);
+}
+
+#[test]
+fn missing_keys_point_at_the_header() {
+    refuses(
+        &format!("{SOLDIER}\n[[model]]\nfps = 30\n"),
+        &[
+            ("toml:5:1]", "the model has no `name`", "add name = "),
+            ("toml:5:1]", "the model has no `path`", "add path = "),
+        ],
+    );
+}
+
+#[test]
+fn no_models() {
+    refuses("", &[("", "gpuskin.toml:1:1: the manifest has no models", "[[model]]")]);
+    refuses("# soon\n[bake]\nfps = 30\n", &[("toml:1:1]", "the manifest has no models", "[[model]]")]);
+    refuses("model = []\n", &[("toml:1:9]", "the manifest has no models", "[[model]]")]);
+    refuses("[model]\nname = \"a\"\n", &[("toml:1:1]", "`model` is an array of tables", "[[model]]")]);
+    refuses("[[models]]\n", &[("toml:1:3]", "the manifest has no key `models`", "did you mean `model`?")]);
+}
+
+#[test]
+fn missing_files() {
+    refuses(
+        "[[model]]\nname = \"a\"\npath = \"art/soldeir.glb\"\nanimations = [\"nowhere/run.glb\", \"art\"]\n\
+         [[model]]\nname = \"b\"\npath = \"art/soldier.fbx\"\n[[model]]\nname = \"c\"\npath = 'art\\soldier.glb'\n",
+        &[
+            ("toml:3:8]", "no such file: art/soldeir.glb", "did you mean \"art/soldier.glb\"?"),
+            ("toml:4:15]", "no such file: nowhere/run.glb", "paths start at the folder of the manifest"),
+            ("toml:4:34]", "art is a folder", ""),
+            ("toml:7:8]", "art/soldier.fbx is not a glTF file", "export it as glTF 2.0"),
+            ("toml:10:8]", "no such file: art\\soldier.glb", "write paths with `/`"),
+        ],
+    );
+}
+
+#[test]
+fn names_of_models() {
+    for name in ["../soldier", "a b", "", "3d", "söldner", "_", "-"] {
+        let text = SOLDIER.replace("soldier\"\n", &format!("{name}\"\n"));
+        assert!(parse(&text).is_err(), "{name}");
+    }
+    refuses(
+        &SOLDIER.replace("\"soldier\"", "\"self\""),
+        &[("toml:2:8]", "the name `self` makes no Rust identifier", "")],
+    );
+}
+
+#[test]
+fn names_that_collide() {
+    refuses(
+        &format!("{SOLDIER}{SOLDIER}"),
+        &[("toml:2:8]", "two models have the name `soldier`", "give one of them another name")],
+    );
+    refuses(
+        &format!("{SOLDIER}{}", SOLDIER.replacen("soldier", "Soldier", 1)),
+        &[("", "the models `soldier` and `Soldier` would both be `models::Soldier`", "toml:5:8]")],
+    );
+    let soldier_a = SOLDIER.replacen("soldier", "soldier_a", 1);
+    refuses(
+        &format!("{SOLDIER}clips.a_run = {{}}\n{soldier_a}clips.run = {{}}\n"),
+        &[(
+            "toml:8:7]",
+            "the clips `a_run` of `soldier` and `run` of `soldier_a` would both be",
+            "[model.clips.other_name]",
+        )],
+    );
+    refuses(
+        &format!("{SOLDIER}clips.\"Run Fast\" = {{}}\nclips.runFast = {{}}\nclips.\"?\" = {{}}\n"),
+        &[
+            ("toml:5:7]", "the clips `Run Fast` and `runFast` would both be `clips::SOLDIER_RUN_FAST`", ""),
+            ("toml:6:7]", "the name of the clip `?` makes no Rust identifier", ""),
+        ],
+    );
+}
+
+#[test]
+fn syntax_errors() {
+    refuses("[[model]]\nname = \n", &[("toml:2:8]", "string values must be quoted", "")]);
+    refuses(
+        &format!("{SOLDIER}name = \"b\"\n[bake]\n[bake]\n"),
+        &[("toml:4:1]", "duplicate key", ""), ("toml:6:2]", "duplicate key", "")],
+    );
+    refuses(
+        "[[model]]\nname = \"a\"\npath = \"art\\soldier.glb\"\n",
+        &[("toml:3:", "missing escaped value", "write paths with `/`, or in single quotes")],
+    );
+}
+
+#[test]
+fn byte_order_mark_and_crlf() {
+    let text = format!("\u{feff}{SOLDIER}fpss = 3\n").replace('\n', "\r\n");
+    refuses(&text, &[("toml:4:1]", "[[model]] has no key `fpss`", "did you mean `fps`?")]);
+    assert!(parse(&format!("\u{feff}{SOLDIER}").replace('\n', "\r\n")).is_ok());
+}
+
+#[test]
+fn one_finding_as_it_is_drawn() {
+    let rendered = parse(&format!("{SOLDIER}\n{SOLDIER}encodign = \"trs-f16\" # ünïcode\n")).unwrap_err();
+    assert_eq!(
+        rendered,
+        "  × two models have the name `soldier`
+   ╭─[gpuskin.toml:2:8]
+ 2 │ name = \"soldier\"
+   ·        ────┬────
+   ·            ╰── first here
+   ╰────
+   ╭─[gpuskin.toml:6:8]
+ 6 │ name = \"soldier\"
+   ·        ────┬────
+   ·            ╰── again here
+   ╰────
+  help: give one of them another name
+
+  × [[model]] has no key `encodign`
+   ╭─[gpuskin.toml:8:1]
+ 8 │ encodign = \"trs-f16\" # ünïcode
+   · ────────
+   ╰────
+  help: did you mean `encoding`?
+"
+    );
+}
+
+#[test]
+fn lines_for_cargo() {
+    let findings = Manifest::parse(Path::new("gpuskin.toml"), "fps = 30\n").unwrap_err();
+    assert_eq!(
+        findings.cargo_directives(),
+        [
+            "cargo::error=× the manifest has no key `fps`",
+            "cargo::error=   ╭─[gpuskin.toml:1:1]",
+            "cargo::error= 1 │ fps = 30",
+            "cargo::error=   · ───",
+            "cargo::error=   ╰────",
+            "cargo::error=  help: `fps` is a key of [bake]",
+        ]
+    );
+    let warnings = gpuskin_build::finding::Findings::from(Finding::warning("odd").help("look"));
+    assert_eq!(warnings.cargo_directives(), ["cargo::warning=⚠ odd", "cargo::warning=  help: look"]);
+}
+
+#[test]
+fn files_that_are_no_manifests() {
+    let folder = folder();
+    let load = |path: PathBuf| Manifest::load(&path).unwrap_err().render(Style::Plain);
+    assert!(load(folder.path().join("no.toml")).contains("does not exist"));
+    assert!(load(folder.path().to_owned()).contains("is not a file"));
+    let path = folder.path().join("gpuskin.toml");
+    std::fs::write(&path, b"[bake]\nup = \"\xff\"\n").unwrap();
+    let rendered = load(path.clone());
+    assert!(rendered.contains("is not UTF-8") && rendered.contains("toml:2:7]"), "{rendered}");
+    std::fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
+    assert!(load(path).contains("that is no manifest"));
+}
+
+/// Nothing panics, nothing takes long, no control character reaches the terminal.
+#[test]
+fn hostile_text() {
+    let many = 100_000;
+    let texts = [
+        "a=".to_owned() + &"[".repeat(many),
+        format!("[{}a]\n", "a.".repeat(many)),
+        "[[model]]\n".repeat(1000),
+        (0..many).map(|i| format!("key{i} = 1\n")).collect(),
+        "x = 1\n".repeat(many),
+        format!("{SOLDIER}exclude = \"{}\"\n", "y".repeat(1 << 20)),
+        "k".repeat(1 << 20) + " = 1",
+        "\0\u{1b}[31mred\u{7}\u{85}\n".to_owned(),
+        "a = \"\u{1b}]0;title\u{7}\"\r".to_owned(),
+        "\r\r\r= \n\r\n".to_owned(),
+        "\u{feff}\u{feff}".to_owned(),
+        "[".to_owned(),
+        "[[".to_owned(),
+        "a".to_owned(),
+        "a = \"\"\"\n\n".to_owned(),
+        "a = 1\n\n\n[[".to_owned(),
+        "\n".to_owned(),
+        "é = [\n".to_owned(),
+    ];
+    for text in texts {
+        let rendered = parse(&text).expect_err("none of these is a manifest");
+        assert!(rendered.contains('×'), "{rendered}");
+        assert!(rendered.chars().all(|c| !c.is_control() || c == '\n'), "{rendered:?}");
+        assert!(rendered.len() < 40_000, "{} bytes", rendered.len());
+    }
+    // Every beginning and every broken byte of a whole manifest.
+    let whole = format!("[bake]\nfps = 24.5\n{SOLDIER}[model.clips.\"rün\"]\nsource = 'x'\nloop = true\n");
+    for end in (0..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
+        let _ = parse(&whole[..end]);
+        for c in ["\"", "[", "]", "=", "\n", "\u{0}", "😀", "'", "#", "{"] {
+            let _ = parse(&format!("{}{c}{}", &whole[..end], &whole[end..]));
+        }
+    }
+}
