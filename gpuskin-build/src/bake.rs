@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use crate::codegen;
 use crate::finding::{Finding, Findings};
+use crate::identifiers::{ModelNames, check_identifiers};
 use crate::import::{self, Images};
 use crate::manifest::{Manifest, ModelEntry};
 
@@ -26,6 +27,8 @@ pub struct BakeOptions<'a> {
     pub model: Option<&'a str>,
     /// Instead of the manifest's encoding.
     pub encoding: Option<Encoding>,
+    /// Does not measure errors: they are zero in the result. For looking at what is drawn, not for shipping it.
+    pub skip_errors: bool,
     /// Called from any thread whenever a model enters a stage.
     pub progress: Option<&'a (dyn Fn(&str, Stage) + Sync)>,
 }
@@ -100,6 +103,24 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Fai
     Ok(Baked { files, models, inputs, warnings: findings })
 }
 
+/// Imports and plans the one model that the options name, without its images.
+pub(crate) fn import_one(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Plan, Findings> {
+    let (plans, ..) = plan_all(manifest, options, Images::Skip).map_err(|failed| failed.findings)?;
+    Ok(plans.into_iter().next().expect("a model of that name, or an error").1)
+}
+
+/// Bakes one planned model, as the runtime loads it.
+pub(crate) fn bake_one(
+    manifest: &Manifest,
+    plan: Plan,
+    options: &BakeOptions<'_>,
+) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
+    let entry = manifest.models.iter().find(|m| m.name.value == plan.model.name).expect("plans come from the manifest");
+    let (baked, mut files) = assemble::assemble(manifest, entry, plan, options, &mut Findings::default());
+    let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
+    Ok((baked, model))
+}
+
 /// What a bake would make of every model, without images, texels and errors: frames and sizes.
 ///
 /// # Errors
@@ -138,8 +159,25 @@ fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, images: Image
         inputs.extend(read);
         plans.extend(plan.map(|plan| (entry, plan)));
     }
-    findings.extend(codegen::check_names(manifest, &plans));
+    findings.extend(check_names(manifest, &plans));
     if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((plans, findings, inputs)) }
+}
+
+/// Finds clips, named by their files, whose constants would collide.
+fn check_names(manifest: &Manifest, plans: &[(&ModelEntry, Plan)]) -> Findings {
+    let models: Vec<ModelNames<'_>> = plans
+        .iter()
+        .map(|(entry, plan)| {
+            let settings = |name: &str| entry.clips.iter().flatten().find(|c| c.name.value == name);
+            let clips = plan.model.clips.iter();
+            ModelNames {
+                name: &entry.name.value,
+                span: entry.name.span.clone(),
+                clips: clips.map(|c| (c.name.as_str(), settings(&c.name).map(|s| s.name.span.clone()))).collect(),
+            }
+        })
+        .collect();
+    check_identifiers(&manifest.source, &models)
 }
 
 impl BakeOptions<'_> {
@@ -152,6 +190,9 @@ impl BakeOptions<'_> {
 
 impl std::fmt::Debug for BakeOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BakeOptions").field("model", &self.model).field("encoding", &self.encoding).finish_non_exhaustive()
+        f.debug_struct("BakeOptions")
+            .field("model", &self.model)
+            .field("encoding", &self.encoding)
+            .finish_non_exhaustive()
     }
 }

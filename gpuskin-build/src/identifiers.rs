@@ -17,6 +17,12 @@ pub(crate) fn constant(name: &str) -> Option<String> {
     (!words.is_empty() && is_identifier(&led)).then_some(led)
 }
 
+/// Constant of a clip or bone: `soldier` and `1H_Chop` to `SOLDIER_1H_CHOP`; `None` where nothing of a name can stand in
+/// an identifier.
+pub(crate) fn member(model: &str, name: &str) -> Option<String> {
+    Some(format!("{}_{}", constant(model)?, constant(name)?.trim_start_matches('_')))
+}
+
 /// `soldier_a` to `SoldierA`; `None` where nothing of the name can stand in an identifier.
 pub(crate) fn type_name(name: &str) -> Option<String> {
     let mut joined = String::new();
@@ -102,13 +108,12 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
         }
         for (clip, span) in &model.clips {
             let span = span.clone().unwrap_or(model.span.clone());
-            let Some(clip_name) = constant(clip) else {
+            let Some(identifier) = member(model.name, clip) else {
                 let message = format!("model `{}`: the name of the clip `{clip}` makes no Rust identifier", model.name);
                 let help = rename_help(clip);
                 findings.push(Finding::error(message).help(help).at(source, span));
                 continue;
             };
-            let identifier = format!("{prefix}_{}", clip_name.trim_start_matches('_'));
             let entry = (model.name, *clip, span.clone());
             if let Some((other_model, other_clip, other_span)) = clip_names.insert(identifier.clone(), entry) {
                 let message = if other_model == model.name {

@@ -8,11 +8,18 @@ mod encode;
 pub mod finding;
 mod frames;
 mod geometry;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod identifiers;
+mod import;
 pub mod manifest;
 mod measure;
 pub mod model;
 pub mod output;
+pub mod pose;
 mod sample;
+mod script;
 mod suggest;
 mod units;
+
+pub use script::{BuildError, build, try_build};

@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn only_what_changed_is_written_and_what_is_left_over_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let first = files(&[("gpuskin.rs", "a"), ("gpuskin/fox/anim-matrix-f16.ktx2", "b"), ("gpuskin/cat/mesh.bin", "c")]);
+        let first =
+            files(&[("gpuskin.rs", "a"), ("gpuskin/fox/anim-matrix-f16.ktx2", "b"), ("gpuskin/cat/mesh.bin", "c")]);
         assert_eq!(check(&first, dir.path()).unwrap().len(), 3);
         assert_eq!(write(&first, dir.path()).unwrap().len(), 3);
         assert_eq!(check(&first, dir.path()).unwrap(), []);
@@ -155,7 +156,8 @@ mod tests {
         fs::write(dir.path().join("gpuskin/fox/notes.txt"), "mine").unwrap();
         let second = files(&[("gpuskin.rs", "x"), ("gpuskin/fox/anim-trs-f16.ktx2", "b")]);
         let differences = check(&second, dir.path()).unwrap();
-        let shown: Vec<String> = differences.iter().map(|d| d.to_string().replace(dir.path().to_str().unwrap(), "")).collect();
+        let shown: Vec<String> =
+            differences.iter().map(|d| d.to_string().replace(dir.path().to_str().unwrap(), "")).collect();
         assert_eq!(
             shown,
             [

@@ -260,7 +260,7 @@ pub struct Material {
 }
 
 /// A colour texture: RGBA8, sRGB, with mips.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ColorTexture {
     /// Texels across.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Aabb, Metadata, Packing, Payload, VertexFormat, VertexRange};
+use gpuskin_rt::{Aabb, Data, MeshInfo, Metadata, Model, Packing, Payload, Texels, VertexFormat, VertexRange};
 use rayon::prelude::*;
 
 use super::files::{self, FileSet};
 use super::{BakeOptions, Plan, Stage};
-use crate::encode::{Encoder, Texels};
+use crate::encode::{self, Encoder};
 use crate::finding::{Finding, Findings};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{Manifest, ModelEntry};
@@ -38,6 +38,40 @@ pub struct BakedModel {
     pub baked_of_source: Vec<u32>,
 }
 
+impl BakedModel {
+    /// The model as the runtime takes it, with its files' bytes in memory. `file`: the bytes of a payload.
+    pub(crate) fn runtime(&self, mut file: impl FnMut(&str) -> Vec<u8>) -> Model {
+        let mut loaded = self.payloads.iter().map(|(name, payload)| {
+            let data = Data::Bytes(file(name).into());
+            Payload { data, ..payload.clone() }
+        });
+        let mut next = || loaded.next().expect("a model has an animation and a mesh");
+        Model { meta: self.meta.clone(), animation: next(), mesh: next(), textures: loaded.collect() }
+    }
+
+    /// The texture of [`BakedModel::runtime`]'s model, as the vertex shader sees it.
+    pub(crate) fn texels<'a>(&self, model: &'a Model) -> Texels<'a> {
+        let level = model.animation.levels[0];
+        let bytes = &bytes(&model.animation)[level.offset as usize..][..level.len as usize];
+        Texels::new(self.meta.encoding, self.meta.texture, bytes).expect("the file has what its shape needs")
+    }
+
+    /// The vertices of [`BakedModel::runtime`]'s model, as the vertex shader unpacks them.
+    pub(crate) fn vertices(&self, model: &Model) -> Vec<Vertex> {
+        let MeshInfo { format, range, vertices, .. } = &self.meta.mesh;
+        let bytes = &bytes(&model.mesh)[vertices.offset as usize..][..vertices.len as usize];
+        let words: Vec<u32> = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+        words.chunks_exact(format.words()).map(|w| vertex::unpack(w, *format, range)).collect()
+    }
+}
+
+fn bytes(payload: &Payload) -> &[u8] {
+    match &payload.data {
+        Data::Bytes(bytes) => bytes,
+        Data::File { .. } => &[],
+    }
+}
+
 /// Bakes a planned model; its files by their paths under `gpuskin/`.
 pub(super) fn assemble(
     manifest: &Manifest,
@@ -52,7 +86,8 @@ pub(super) fn assemble(
     if geometry.dropped.vertices > 0 {
         let Dropped { vertices, weight } = geometry.dropped;
         let dropped = weight * 100.0;
-        let message = format!("{vertices} vertices have more than 4 influences; up to {dropped:.1} % of a weight was dropped");
+        let message =
+            format!("{vertices} vertices have more than 4 influences; up to {dropped:.1} % of a weight was dropped");
         let help = "limit influences to 4 in the modelling tool (Blender: Weights > Limit Total)";
         findings.push(Finding::warning(message).within(&within).help(help));
     }
@@ -60,7 +95,8 @@ pub(super) fn assemble(
 
     options.report(entry, Stage::Measure);
     let mesh = PackedMesh::choose(&plan, &geometry, &texels);
-    let errors = mesh.measure(&plan, &geometry, &texels, Times::All);
+    let times = if options.skip_errors { Times::Some(1) } else { Times::All };
+    let errors = mesh.measure(&plan, &geometry, &texels, times);
 
     let FileSet { meta, payloads, files } = files::write(manifest.storage, &plan, &geometry, &texels, &mesh, &errors);
     options.report(entry, Stage::Done);
@@ -68,7 +104,7 @@ pub(super) fn assemble(
     (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source }, files)
 }
 
-fn encode(plan: &Plan, findings: &mut Findings) -> Texels {
+fn encode(plan: &Plan, findings: &mut Findings) -> encode::Texels {
     let mut encoder = Encoder::new(plan.encoding, plan.texture);
     for ((clip, grid), record) in plan.model.clips.iter().zip(&plan.grids).zip(&plan.records) {
         let sampler = Sampler::new(&plan.model, Some(clip));
@@ -103,7 +139,7 @@ impl PackedMesh {
     }
 
     /// In full for the exact baseline, else with the narrowest weights that do not show.
-    fn choose(plan: &Plan, geometry: &Geometry, texels: &Texels) -> Self {
+    fn choose(plan: &Plan, geometry: &Geometry, texels: &encode::Texels) -> Self {
         let range = range(&geometry.vertices);
         if plan.encoding.is_exact() {
             return Self::new(geometry, range, Packing::Full);
@@ -120,7 +156,7 @@ impl PackedMesh {
         if worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow } else { wide }
     }
 
-    fn measure(&self, plan: &Plan, geometry: &Geometry, texels: &Texels, times: Times) -> Vec<ClipErrors> {
+    fn measure(&self, plan: &Plan, geometry: &Geometry, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
         let baked_of_source = &geometry.baked_of_source;
         let drawn = Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source };
         measure::measure(&plan.model, &plan.grids, &plan.records, &drawn, times)

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::{
-    Aabb, BoneInfo, ByteRange, ClipInfo, ColorTexture, Data, FORMAT_VERSION, List, Material, MeshInfo, Metadata, Payload,
-    TexelFormat,
+    Aabb, BoneInfo, ByteRange, ClipInfo, ColorTexture, Data, FORMAT_VERSION, List, Material, MeshInfo, Metadata,
+    Payload, TexelFormat,
 };
 use ktx2::Format;
 use rayon::prelude::*;
@@ -164,7 +164,7 @@ fn materials(model: &Model, levels: &[Vec<Vec<u8>>]) -> (Vec<Material>, Vec<(Col
         let levels = levels[t.image].len() as u32;
         let texture =
             ColorTexture { width: image.width, height: image.height, levels, wrap: t.wrap, nearest: t.nearest };
-        let found = textures.iter().position(|have| *have == (texture.clone(), t.image));
+        let found = textures.iter().position(|have| *have == (texture, t.image));
         found.unwrap_or_else(|| {
             textures.push((texture, t.image));
             textures.len() - 1

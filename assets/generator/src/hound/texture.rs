@@ -52,7 +52,7 @@ fn fur(u: f64, v: f64) -> Color {
     c = mix(c, cream, spot(z, yy, (0.500, 0.865), (0.035, 0.030), 0.8) * 0.5);
     c *= lerp(0.72, 1.22, strands(z, y));
     // Around the eye, the mouth's line, the nose, the toes.
-    c = shade(c, spot(z, y, (0.540, 0.905), (0.026, 0.021), 0.6), 0.75);
+    c = shade(c, spot(z, y, (0.549, 0.905), (0.025, 0.020), 0.6), 0.75);
     c = mix(c, tan, spot(z, y, (0.528, 0.936), (0.014, 0.009), 0.6) * 0.9);
     let mouth = 0.8455 + 0.010 * smoothstep(0.60, 0.54, z);
     c = mix(c, rgb(0x140E0C), line(y, mouth, 0.0035, 0.004) * band(z, 0.545, 0.70, 0.01));

@@ -117,11 +117,16 @@ impl Figure {
             bind_pole: dvec3(0.0, 0.0, -1.0),
         };
         solve(s, pose, limb, chest + turn * self.hand[i], turn * self.elbow[i]);
+        let axis = side(ARM, sign);
+        // The upper arm only swings; its twist is its lower half's, so that sleeve and shoulder guard keep their upper side up.
+        let swung = pose.local[bone("UpperArm")];
+        let twist = twist_about(swung, axis);
+        pose.local[bone("UpperArm")] = (swung * twist.inverse()).normalize();
+        pose.local[bone("ArmTwist")] = twist;
         let (a, b) = held(sign);
         let hand = aim(a, b, turn * self.aim[i], turn * self.edge[i]);
         // The forearm takes the hand's twist about its own axis, half of it at its middle.
         let (lower, _) = pose.global(s, bone("LowerArm"));
-        let axis = side(ARM, sign);
         let local = lower.inverse() * hand;
         let twist = twist_about(local, axis);
         pose.local[bone("ForeTwist")] = twist;
@@ -156,10 +161,10 @@ impl Figure {
             let across = libm::sqrt(thigh.y * thigh.y + thigh.z * thigh.z);
             let out = libm::atan2(thigh.x * sign, across).clamp(-0.2, 0.6);
             // Pushed by the thigh on its side, hanging on the other: the larger of both, rounded off.
-            let pushed = |x: f64| 0.5 * (x + libm::sqrt(x * x + 0.03)) * 0.80;
+            let pushed = |x: f64| 0.5 * (x + libm::sqrt(x * x + 0.03));
             let (front, back) = (sided(s, "SkirtFront", sign), sided(s, "SkirtBack", sign));
             pose.local[front] = rot_z(sign * out * 0.5) * rot_x(-pushed(swing));
-            let hang = pushed(-swing) * 0.9 - 0.25 * pushed(swing - 0.9);
+            let hang = pushed(-swing) * 0.75 - 0.25 * pushed(swing - 0.9);
             let mut set = |lift: f64| {
                 pose.local[back] = rot_z(sign * out * 0.5) * rot_x(hang - lift);
                 let hem = [dvec3(0.10, 0.62, -0.21), dvec3(0.0, 0.62, -0.21), dvec3(0.08, 0.82, -0.17)];

@@ -37,7 +37,8 @@ pub(crate) fn skeleton() -> Skeleton {
         let arm = |along: f64| SHOULDER + ARM * along;
         bone("Shoulder", "Chest", dvec3(0.04, 1.43, 0.0));
         bone("UpperArm", "Shoulder.", SHOULDER);
-        bone("LowerArm", "UpperArm.", arm(ELBOW));
+        bone("ArmTwist", "UpperArm.", arm(0.14));
+        bone("LowerArm", "ArmTwist.", arm(ELBOW));
         bone("ForeTwist", "LowerArm.", arm(ELBOW + 0.13));
         bone("Hand", "ForeTwist.", arm(WRIST));
         bone("Fingers", "Hand.", arm(WRIST + 0.088));
@@ -98,6 +99,7 @@ pub(crate) fn arm(s: &Skeleton, sign: f64, p: DVec3) -> Weights {
             (s.find("Chest"), 0.0, 0.0),
             (bone("Shoulder"), -0.075, 0.05),
             (bone("UpperArm"), 0.0, 0.075),
+            (bone("ArmTwist"), 0.16, 0.085),
             (bone("LowerArm"), ELBOW, 0.055),
             (bone("ForeTwist"), 0.42, 0.11),
             (bone("Hand"), WRIST, 0.03),
@@ -122,7 +124,7 @@ pub(crate) fn leg(s: &Skeleton, sign: f64, p: DVec3) -> Weights {
 
 /// The skirt follows its own four bones, each quarter of it mostly one.
 pub(crate) fn skirt(s: &Skeleton, p: DVec3) -> Weights {
-    let free = 1.0 - smoothstep(0.70, 1.02, p.y);
+    let free = 1.0 - smoothstep(0.80, 1.02, p.y);
     let left = smoothstep(-0.10, 0.10, p.x);
     let front = smoothstep(-0.13, 0.13, p.z);
     vec![

@@ -1,0 +1,297 @@
+//! `pose`: where every source vertex is at given times, in the source's own order and scene, for comparison with an
+//! independent reference.
+
+use std::io::Write;
+use std::path::Path;
+
+use glam::{DMat3, DMat4, DVec3};
+use gpuskin_rt::skin::skin_vertex;
+use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
+use serde_json::json;
+
+use crate::bake::{BakeOptions, BakedModel, bake_one, import_one};
+use crate::finding::{Finding, Findings};
+use crate::frames::FrameGrid;
+use crate::manifest::Manifest;
+use crate::measure::playback_at;
+use crate::model::{Clip, Model};
+use crate::output;
+use crate::sample::Sampler;
+
+/// Who evaluates the pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PosePath {
+    /// The importer's curves in `f64`, all influences; nothing baked.
+    Source,
+    /// The baked texture and vertices, through the CPU twins of the shaders.
+    Cpu,
+    /// The baked texture and vertices, through the vertex function of `Crowd::draw` on the GPU.
+    Gpu,
+}
+
+/// At which times.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PoseTimes {
+    /// Seconds into the clip; held at its ends, never wrapped.
+    Seconds(Vec<f64>),
+    /// Baked frames by their numbers.
+    Frames(Vec<u32>),
+    /// All baked frames.
+    AllFrames,
+}
+
+/// What to evaluate.
+#[derive(Clone, Debug)]
+pub struct PoseRequest {
+    /// Name of the model in the manifest.
+    pub model: String,
+    /// Name of the clip in the glTF file, or its index there, or its name in the manifest.
+    pub clip: String,
+    /// When.
+    pub times: PoseTimes,
+    /// How.
+    pub path: PosePath,
+    /// Instead of the manifest's encoding.
+    pub encoding: Option<Encoding>,
+}
+
+/// Positions and normals of all source vertices at some times, in the source's scene.
+#[derive(Clone, Debug)]
+pub struct Poses {
+    model: Model,
+    clip: usize,
+    /// Seconds, as asked for.
+    pub times: Vec<f64>,
+    /// Per time, per vertex of each primitive in their order: position in the source's units, unit normal.
+    pub frames: Vec<Vec<(DVec3, DVec3)>>,
+    double: bool,
+}
+
+/// Evaluates a clip of a model.
+///
+/// # Errors
+/// When the model cannot be baked, or has no such clip or frame.
+pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Findings> {
+    let options = BakeOptions {
+        model: Some(&request.model),
+        encoding: request.encoding,
+        skip_errors: true,
+        ..Default::default()
+    };
+    let plan = import_one(manifest, &options)?;
+    let clip = find_clip(&plan.model, &request.clip)?;
+    let grid = plan.grids[clip];
+    let times = seconds(&request.times, &grid, &plan.model.clips[clip])?;
+    let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
+    let (model, frames) = match request.path {
+        PosePath::Source => {
+            let frames = source(&plan.model, &plan.model.clips[clip], &held);
+            (plan.model, frames)
+        }
+        PosePath::Cpu => {
+            let baked = bake_one(manifest, plan, &options)?;
+            let frames = held.iter().map(|&t| on_cpu(&baked.0, &baked.1, clip, t)).collect();
+            (baked.0.plan.model, frames)
+        }
+        PosePath::Gpu => {
+            let baked = bake_one(manifest, plan, &options)?;
+            let frames = on_gpu(&baked.0, &baked.1, clip, &held)?;
+            (baked.0.plan.model, frames)
+        }
+    };
+    let undo = Undo::new(&model.root);
+    let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
+    let frames = frames.into_iter().map(undone).collect();
+    Ok(Poses { model, clip, times, frames, double: request.path == PosePath::Source })
+}
+
+/// A clip by its name in the file, its index there, or its name in the manifest.
+fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
+    let index = wanted.parse::<usize>().ok();
+    let by = |test: &dyn Fn(&Clip) -> bool| model.clips.iter().position(test);
+    by(&|c| c.source == wanted)
+        .or_else(|| by(&|c| Some(c.index) == index && c.file.is_none()))
+        .or_else(|| by(&|c| c.name == wanted))
+        .ok_or_else(|| {
+            let names: Vec<&str> = model.clips.iter().map(|c| c.source.as_str()).collect();
+            Finding::error(format!("model `{}` has no clip `{wanted}`", model.name))
+                .help(format!("its clips are {}", names.join(", ")))
+        })
+}
+
+fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Finding> {
+    match times {
+        PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
+        PoseTimes::AllFrames => Ok((0..grid.stored).map(|i| grid.time(i)).collect()),
+        PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
+            Some(frame) => Err(Finding::error(format!(
+                "clip `{}` has no frame {frame}: its last is {}",
+                clip.source,
+                grid.stored - 1
+            ))),
+            None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
+        },
+    }
+}
+
+/// In the baked scene, as the other paths are.
+fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>> {
+    let sampler = Sampler::new(model, Some(clip));
+    let frame = |&time: &f64| {
+        let matrices = sampler.skin_matrices(time);
+        let mut vertices = Vec::new();
+        for primitive in &model.primitives {
+            for (v, p) in primitive.positions.iter().enumerate() {
+                let mut m = [[0.0; 4]; 3];
+                for &(bone, weight) in primitive.influences.of(v) {
+                    for (sum, row) in m.iter_mut().flatten().zip(matrices[bone as usize].iter().flatten()) {
+                        *sum += weight * row;
+                    }
+                }
+                let position = DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
+                let normal = primitive.normals.as_ref().map_or(DVec3::ZERO, |n| {
+                    let [a, b, c] = [0, 1, 2].map(|c| DVec3::new(m[0][c], m[1][c], m[2][c]));
+                    cofactor(&DMat3::from_cols(a, b, c), n[v])
+                });
+                vertices.push((position, normal));
+            }
+        }
+        vertices
+    };
+    times.iter().map(frame).collect()
+}
+
+/// Unit normal after a transform: the inverse transpose up to a positive factor.
+fn cofactor(m: &DMat3, n: DVec3) -> DVec3 {
+    let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
+    let bc = b.cross(c);
+    let sign = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };
+    (bc * n.x + c.cross(a) * n.y + a.cross(b) * n.z).normalize_or_zero() * sign
+}
+
+/// An instance at the origin that shows a time of a clip and stands still there.
+fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
+    let playback = playback_at(grid, seconds);
+    let playback = Playback { clip: playback.clip | clip as u32, ..playback };
+    InstanceRecord { scale: 1.0, rotation: [0, 0, 0, i16::MAX], playback, ..Default::default() }
+}
+
+fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
+    let (texels, vertices) = (baked.texels(model), baked.vertices(model));
+    let instance = standing(&baked.plan.grids[clip], clip, seconds);
+    let skinned: Vec<_> =
+        vertices.iter().map(|v| skin_vertex(&texels, &baked.plan.records, &instance, Time::ZERO, v)).collect();
+    let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
+    baked.baked_of_source.iter().map(of_source).collect()
+}
+
+#[cfg(feature = "gpu")]
+fn on_gpu(
+    baked: &BakedModel,
+    model: &gpuskin_rt::Model,
+    clip: usize,
+    times: &[f64],
+) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
+    let (device, queue) = crate::gpu::open()?;
+    let failed = |e: gpuskin_rt::Error| Finding::error(e.to_string()).within(format!("model `{}`", baked.meta.name));
+    let capture = gpuskin_rt::Capture::new(&device, &queue, model).map_err(failed)?;
+    let grid = &baked.plan.grids[clip];
+    let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
+    let frames = capture.frames(&instances).map_err(failed)?;
+    let vertex = |v: &gpuskin_rt::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
+    Ok(frames.iter().map(|frame| baked.baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect()).collect())
+}
+
+#[cfg(not(feature = "gpu"))]
+fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
+    Err(Finding::error("this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
+}
+
+/// Takes the manifest's scale and up axis back.
+struct Undo {
+    root: DMat4,
+    normals: DMat3,
+}
+
+impl Undo {
+    fn new(root: &DMat4) -> Self {
+        Self { root: root.inverse(), normals: DMat3::from_mat4(*root).transpose() }
+    }
+
+    fn point(&self, p: DVec3) -> DVec3 {
+        self.root.transform_point3(p)
+    }
+
+    /// The root is a rotation and a scale, so its transpose turns normals back.
+    fn normal(&self, n: DVec3) -> DVec3 {
+        (self.normals * n).normalize_or_zero()
+    }
+}
+
+impl Poses {
+    /// Writes `frames.json` and `frames.bin`: positions, then normals where the source has some, primitive by primitive,
+    /// frame by frame, little-endian. `f64` for [`PosePath::Source`], else `f32`.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Finding> {
+        let width = if self.double { 8 } else { 4 };
+        let mut offset = 0;
+        let mut primitives = Vec::new();
+        for p in &self.model.primitives {
+            let block = p.positions.len() * 3 * width;
+            let normals = p.normals.as_ref().map(|_| offset + block);
+            primitives.push(json!({
+                "node": p.node, "nodeName": self.model.nodes[p.node].name, "mesh": p.mesh, "primitive": p.index,
+                "skin": p.skin, "vertices": p.positions.len(), "positionOffset": offset, "normalOffset": normals,
+            }));
+            offset += block * if p.normals.is_some() { 2 } else { 1 };
+        }
+        let (mut least, mut greatest) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let mut bytes = Vec::with_capacity(offset * self.frames.len());
+        for frame in &self.frames {
+            let mut rest = &frame[..];
+            for p in &self.model.primitives {
+                let (vertices, after) = rest.split_at(p.positions.len());
+                rest = after;
+                vertices.iter().for_each(|(p, _)| {
+                    (least, greatest) = (least.min(*p), greatest.max(*p));
+                    self.put(&mut bytes, *p);
+                });
+                if p.normals.is_some() {
+                    vertices.iter().for_each(|(_, n)| self.put(&mut bytes, *n));
+                }
+            }
+        }
+        let clip = &self.model.clips[self.clip];
+        let frames = self.times.iter().enumerate().map(|(i, time)| json!({ "time": time, "offset": i * offset }));
+        let head = json!({
+            "tool": concat!("gpuskin ", env!("CARGO_PKG_VERSION")),
+            "model": self.model.name,
+            "clip": { "index": clip.index, "name": clip.source, "start": clip.start, "end": clip.end },
+            "dtype": if self.double { "f64" } else { "f32" },
+            "frameBytes": offset,
+            "size": if least.x <= greatest.x { (greatest - least).length() } else { 0.0 },
+            "primitives": primitives,
+            "frames": frames.collect::<Vec<_>>(),
+        });
+        let mut text = serde_json::to_vec_pretty(&head).expect("plain data always serialises");
+        writeln!(text).expect("memory takes all");
+        for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
+            let path = folder.join(name);
+            output::replace(&path, &bytes)
+                .map_err(|e| Finding::error(format!("cannot write {}: {e}", path.display())))?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, bytes: &mut Vec<u8>, v: DVec3) {
+        for c in v.to_array() {
+            if self.double {
+                bytes.extend(c.to_le_bytes());
+            } else {
+                bytes.extend((c as f32).to_le_bytes());
+            }
+        }
+    }
+}

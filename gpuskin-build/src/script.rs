@@ -1,0 +1,74 @@
+//! What build scripts call.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::bake::{BakeOptions, Baked, bake};
+use crate::finding::{Finding, Findings};
+use crate::manifest::Manifest;
+use crate::output;
+
+/// Bakes a manifest from a build script: into `OUT_DIR`, where `gpuskin_rt::include_baked!()` finds it.
+///
+/// Tells Cargo to run the script again when one of the files that were read changes. Findings are printed as Cargo's own
+/// errors and warnings; after an error the build fails, and the files of the last good bake stay as they were.
+///
+/// # Example
+/// ```no_run
+/// // build.rs
+/// fn main() {
+///     gpuskin_build::build("gpuskin.toml")
+/// }
+/// ```
+pub fn build(manifest: impl AsRef<Path>) {
+    if let Err(error) = try_build(manifest) {
+        error.findings.cargo_directives().iter().for_each(|line| println!("{line}"));
+    }
+}
+
+/// As [`build`], with errors as a value instead of Cargo's.
+///
+/// # Errors
+/// When there is no manifest, when a model cannot be baked, or when the files cannot be written.
+pub fn try_build(manifest: impl AsRef<Path>) -> Result<Baked, BuildError> {
+    let manifest = manifest.as_ref();
+    let mut inputs = BTreeSet::from([manifest.to_owned()]);
+    let result = bake_to_out_dir(manifest, &mut inputs);
+    inputs.iter().for_each(|input| println!("cargo::rerun-if-changed={}", input.display()));
+    let baked = result.map_err(|findings| BuildError { findings })?;
+    baked.warnings.cargo_directives().iter().for_each(|line| println!("{line}"));
+    Ok(baked)
+}
+
+fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked, Findings> {
+    let out_dir = std::env::var_os("OUT_DIR").ok_or_else(|| {
+        Finding::error("OUT_DIR is not set: this is not a build script")
+            .help("elsewhere use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
+    })?;
+    let manifest = Manifest::load(path)?;
+    let baked = match bake(&manifest, &BakeOptions::default()) {
+        Ok(baked) => baked,
+        Err(failed) => {
+            inputs.extend(failed.inputs);
+            return Err(failed.findings);
+        }
+    };
+    inputs.extend(baked.inputs.iter().cloned());
+    output::write(&baked.files, Path::new(&out_dir))?;
+    Ok(baked)
+}
+
+/// Why a build script has nothing to offer.
+#[derive(Clone, Debug)]
+pub struct BuildError {
+    /// Everything that was found, in the order of the manifest; at least one is an error.
+    pub findings: Findings,
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.findings.render(crate::finding::Style::Plain).trim_end())
+    }
+}
+
+impl std::error::Error for BuildError {}
