@@ -194,11 +194,11 @@ fn on_gpu(
 ) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
     let (device, queue) = crate::gpu::open()?;
     let failed = |e: gpuskin_rt::Error| Finding::error(e.to_string()).within(format!("model `{}`", baked.meta.name));
-    let capture = gpuskin_rt::Capture::new(&device, &queue, model).map_err(failed)?;
+    let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
-    let vertex = |v: &gpuskin_rt::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
+    let vertex = |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
     Ok(frames.iter().map(|frame| baked.baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect()).collect())
 }
 

@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn first_use_orders_vertices_and_keeps_the_unused() {
         assert_eq!(by_first_use(&[3, 1, 3, 0], 5), [2, 1, 3, 0, 4]);
-        assert_eq!(for_vertex_cache(&[], 3), []);
+        assert!(for_vertex_cache(&[], 3).is_empty());
         assert_eq!(without_degenerate(&[0, 1, 1, 0, 1, 2]), [0, 1, 2]);
     }
 }
