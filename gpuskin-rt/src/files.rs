@@ -24,7 +24,7 @@ fn candidates(name: &str, baked: &str) -> Vec<PathBuf> {
     let variable = std::env::var_os("GPUSKIN_ASSETS").map(PathBuf::from);
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join("gpuskin")));
     let mut all: Vec<PathBuf> = [set, variable, beside].into_iter().flatten().map(|folder| folder.join(name)).collect();
-    all.push(Path::new(baked).to_owned());
+    all.push(Path::new(baked).join("gpuskin").join(name));
     all
 }
 

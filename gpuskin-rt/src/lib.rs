@@ -39,9 +39,15 @@ pub use wgpu;
 #[macro_export]
 macro_rules! include_baked {
     () => {
+        #[doc(hidden)]
+        #[allow(dead_code)]
+        const GPUSKIN_BAKED: &str = ::core::env!("OUT_DIR");
         ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/gpuskin.rs"));
     };
     ($path:literal) => {
+        #[doc(hidden)]
+        #[allow(dead_code)]
+        const GPUSKIN_BAKED: &str = ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path);
         ::core::include!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path, "/gpuskin.rs"));
     };
 }

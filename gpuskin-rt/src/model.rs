@@ -55,7 +55,7 @@ pub enum Data {
     File {
         /// Path under the folder of side files, with `/`.
         name: Str,
-        /// Where the bake wrote it: the last place that is looked at, so that `cargo run` works.
+        /// Folder that the bake wrote to: its `gpuskin/` is the last place that is looked at, so that `cargo run` works.
         baked: Str,
     },
 }
