@@ -128,11 +128,11 @@ mod tests {
     #[test]
     fn side_files_come_from_the_place_of_the_bake_when_nothing_else_has_them() {
         let folder = std::env::temp_dir().join(format!("gpuskin-files-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("mesh.bin");
+        let file = folder.join("gpuskin/no-such-model/mesh.bin");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let p = payload(Data::File {
             name: "no-such-model/mesh.bin".into(),
-            baked: file.to_str().unwrap().to_owned().into(),
+            baked: folder.to_str().unwrap().to_owned().into(),
         });
         let missing = load(&p, &[7; 16]).unwrap_err();
         assert!(missing.to_string().contains("GPUSKIN_ASSETS"), "{missing}");
