@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::codegen;
 use crate::finding::{Finding, Findings};
 use crate::identifiers::{ModelNames, check_identifiers};
-use crate::import::{self, Images};
+use crate::import::{self, Pixels};
 use crate::manifest::{Manifest, ModelEntry};
 
 pub use assemble::BakedModel;
@@ -84,7 +84,7 @@ pub struct Failed {
 /// }
 /// ```
 pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Failed> {
-    let (plans, mut findings, inputs) = plan_all(manifest, options, Images::Decode)?;
+    let (plans, mut findings, inputs) = plan_all(manifest, options, Pixels::Decode)?;
     let results: Vec<_> = plans
         .into_par_iter()
         .map(|(entry, plan)| {
@@ -105,7 +105,7 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Fai
 
 /// Imports and plans the one model that the options name, without its images.
 pub(crate) fn import_one(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Plan, Findings> {
-    let (plans, ..) = plan_all(manifest, options, Images::Skip).map_err(|failed| failed.findings)?;
+    let (plans, ..) = plan_all(manifest, options, Pixels::SizeOnly).map_err(|failed| failed.findings)?;
     Ok(plans.into_iter().next().expect("a model of that name, or an error").1)
 }
 
@@ -126,13 +126,13 @@ pub(crate) fn bake_one(
 /// # Errors
 /// As [`bake`].
 pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<Plan>, Failed> {
-    let (plans, ..) = plan_all(manifest, options, Images::Skip)?;
+    let (plans, ..) = plan_all(manifest, options, Pixels::SizeOnly)?;
     Ok(plans.into_iter().map(|(_, plan)| plan).collect())
 }
 
 type Planned<'a> = (Vec<(&'a ModelEntry, Plan)>, Findings, BTreeSet<PathBuf>);
 
-fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, images: Images) -> Result<Planned<'a>, Failed> {
+fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Planned<'a>, Failed> {
     let mut inputs = BTreeSet::from([manifest.path.clone()]);
     let entries: Vec<&ModelEntry> =
         manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
@@ -147,7 +147,7 @@ fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, images: Image
         .map(|entry| {
             options.report(entry, Stage::Import);
             let (mut findings, mut read) = (Findings::default(), BTreeSet::new());
-            let model = import::import(manifest, entry, images, &mut findings, &mut read);
+            let model = import::import(manifest, entry, pixels, &mut findings, &mut read);
             let plan = model.and_then(|model| Plan::new(model, manifest, entry, options, &mut findings));
             (entry, plan, findings, read)
         })

@@ -198,7 +198,8 @@ fn on_gpu(
     let grid = &baked.plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
-    let vertex = |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
+    let vertex =
+        |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
     Ok(frames.iter().map(|frame| baked.baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect()).collect())
 }
 

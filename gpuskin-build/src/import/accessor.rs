@@ -1,0 +1,259 @@
+//! Accessors: typed numbers in buffer views, checked before anything is allocated.
+
+use super::document::Whole;
+use super::file::File;
+use crate::finding::Finding;
+
+/// glTF's `type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Scalar,
+    Vec2,
+    Vec3,
+    Vec4,
+    Mat4,
+}
+
+impl Shape {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "SCALAR",
+            Self::Vec2 => "VEC2",
+            Self::Vec3 => "VEC3",
+            Self::Vec4 => "VEC4",
+            Self::Mat4 => "MAT4",
+        }
+    }
+
+    /// Numbers an element.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Scalar => 1,
+            Self::Vec2 => 2,
+            Self::Vec3 => 3,
+            Self::Vec4 => 4,
+            Self::Mat4 => 16,
+        }
+    }
+}
+
+/// glTF's `componentType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    fn new(code: Whole) -> Result<Self, Finding> {
+        Ok(match code.0 {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            other => return Err(Finding::error(format!("component type {other} does not exist"))),
+        })
+    }
+
+    fn size(self) -> u64 {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+}
+
+/// Which components a use of an accessor allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allowed {
+    /// `f32`.
+    Float,
+    /// `f32`, or normalised integers of one or two bytes.
+    Normalized,
+    /// `f32`, or unsigned integers of one or two bytes, which count as normalised even where the file forgets to say so:
+    /// weights are divided by their sum.
+    Weights,
+    /// Unsigned integers.
+    Unsigned,
+}
+
+/// Elements in bytes: the first starts at 0, each is whole.
+struct Strided<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+}
+
+impl File<'_> {
+    /// The numbers of an accessor, element after element; normalised integers mapped to -1..1 or 0..1.
+    pub(super) fn numbers(&self, index: Whole, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+        self.decode(index, shape, allowed).map_err(|e| e.within(format_args!("accessor {}", index.0)))
+    }
+
+    /// As [`Self::numbers`], each of them finite.
+    pub(super) fn finite(&self, index: Whole, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+        let numbers = self.numbers(index, shape, allowed)?;
+        let mut at = 0;
+        while at < numbers.len() {
+            if !numbers[at].is_finite() {
+                let message = format!("accessor {}: element {} is not finite", index.0, at / shape.width());
+                return Err(Finding::error(message));
+            }
+            at += 1;
+        }
+        Ok(numbers)
+    }
+
+    /// Whole numbers: indices, joints.
+    pub(super) fn integers(&self, index: Whole, shape: Shape) -> Result<Vec<u32>, Finding> {
+        let numbers = self.numbers(index, shape, Allowed::Unsigned)?;
+        Ok(numbers.into_iter().map(|n| n as u32).collect())
+    }
+
+    fn decode(&self, index: Whole, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+        let accessor = self.get(&self.document.accessors, index, "accessor")?;
+        let component = Component::new(accessor.component_type)?;
+        if accessor.shape != shape.name() {
+            return Err(Finding::error(format!("{} is needed, {} is there", shape.name(), accessor.shape)));
+        }
+        // Some exporters mark floats as normalised; they mean nothing by it.
+        let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
+        check(component, normalized, allowed)?;
+        let width = shape.width();
+        let numbers = accessor.count.0.saturating_mul(width as u64);
+        if numbers == 0 {
+            return Err(Finding::error("it has no elements"));
+        }
+        let element = component.size() * width as u64;
+        let data = match accessor.buffer_view {
+            Some(view) => Some(self.strided(view, accessor.byte_offset, element, accessor.count)?),
+            None => None,
+        };
+        self.claim(numbers)?;
+        let count = accessor.count.index();
+        let mut out = Vec::new();
+        match data {
+            Some(data) => {
+                out.reserve_exact(count * width);
+                read(&data, count, width, component, normalized, &mut out);
+            }
+            None => out.resize(count * width, 0.0),
+        }
+        if let Some(sparse) = &accessor.sparse {
+            let within = |e: Finding| e.within("sparse");
+            let (at, values) = (&sparse.indices, &sparse.values);
+            if sparse.count > accessor.count {
+                let (some, all) = (sparse.count.0, accessor.count.0);
+                return Err(Finding::error(format!("{some} of {all} elements are replaced")).within("sparse"));
+            }
+            let places = Component::new(at.component_type).map_err(within)?;
+            check(places, false, Allowed::Unsigned).map_err(within)?;
+            let replaced = sparse.count.index();
+            let places_data =
+                self.strided(at.buffer_view, at.byte_offset, places.size(), sparse.count).map_err(within)?;
+            let data = self.strided(values.buffer_view, values.byte_offset, element, sparse.count).map_err(within)?;
+            self.claim((replaced as u64).saturating_mul(1 + width as u64))?;
+            let (mut indices, mut numbers) = (Vec::new(), Vec::new());
+            read(&places_data, replaced, 1, places, false, &mut indices);
+            read(&data, replaced, width, component, normalized, &mut numbers);
+            for (i, place) in indices.iter().enumerate() {
+                let place = *place as usize;
+                if place >= count {
+                    return Err(Finding::error(format!("index {place} of {count} elements")).within("sparse"));
+                }
+                out[place * width..][..width].copy_from_slice(&numbers[i * width..][..width]);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Where the elements of a buffer view lie, `size` bytes each.
+    fn strided(&self, view: Whole, offset: Whole, size: u64, count: Whole) -> Result<Strided<'_>, Finding> {
+        let (bytes, stride) = self.view(view)?;
+        // Some exporters write 0 for elements without gaps.
+        let stride = stride.filter(|s| *s != 0).unwrap_or(size);
+        if stride < size {
+            return Err(Finding::error(format!("buffer view {}: a stride of {stride} for {size} bytes", view.0)));
+        }
+        let last = count.0.saturating_sub(1).checked_mul(stride);
+        let end = last.and_then(|last| last.checked_add(size)?.checked_add(offset.0));
+        match end {
+            Some(end) if end <= bytes.len() as u64 => {
+                Ok(Strided { bytes: &bytes[offset.0 as usize..], stride: stride as usize })
+            }
+            _ => Err(Finding::error(format!(
+                "{} elements at {} pass the end of buffer view {}, which has {} bytes",
+                count.0,
+                offset.0,
+                view.0,
+                bytes.len()
+            ))
+            .help("the file is damaged: export it again")),
+        }
+    }
+}
+
+fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(), Finding> {
+    use Component::{F32, I8, I16, U8, U16, U32};
+    const QUANTIZED: &str =
+        "integers without `normalized` need KHR_mesh_quantization, which is not supported yet: export with floats";
+    let ok = match (allowed, component) {
+        (Allowed::Unsigned, U8 | U16 | U32) => !normalized,
+        (Allowed::Unsigned, _) => false,
+        (_, F32) => true,
+        (Allowed::Normalized, I8 | U8 | I16 | U16) => normalized,
+        (Allowed::Weights, U8 | U16) => true,
+        _ => false,
+    };
+    if ok {
+        return Ok(());
+    }
+    let kind = if normalized { "normalised " } else { "" };
+    let finding = Finding::error(format!("its components are {kind}{component:?}, which are not allowed here"));
+    Err(match allowed {
+        Allowed::Unsigned => finding.help("unsigned integers are needed"),
+        _ => finding.help(QUANTIZED),
+    })
+}
+
+/// Appends elements. Plain loops: build scripts run this unoptimised.
+fn read(data: &Strided<'_>, count: usize, width: usize, component: Component, normalized: bool, out: &mut Vec<f64>) {
+    // What the integers are divided by.
+    let top = match (component, normalized) {
+        (Component::I8, true) => 127.0,
+        (Component::U8, true) => 255.0,
+        (Component::I16, true) => 32767.0,
+        (Component::U16, true) => 65535.0,
+        _ => 1.0,
+    };
+    let bytes = data.bytes;
+    let size = component.size() as usize;
+    let mut element = 0;
+    while element < count {
+        let mut at = element * data.stride;
+        let end = at + size * width;
+        while at < end {
+            out.push(match component {
+                Component::F32 => {
+                    f64::from(f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
+                }
+                Component::U32 => {
+                    f64::from(u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
+                }
+                Component::U16 => f64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])) / top,
+                Component::U8 => f64::from(bytes[at]) / top,
+                // The lowest value has no counterpart; it means -1, too.
+                Component::I16 => (f64::from(i16::from_le_bytes([bytes[at], bytes[at + 1]])) / top).max(-1.0),
+                Component::I8 => (f64::from(bytes[at] as i8) / top).max(-1.0),
+            });
+            at += size;
+        }
+        element += 1;
+    }
+}

@@ -1,0 +1,254 @@
+//! Clips: their channels, on the model's nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::curve::{self, KeyTimes};
+use super::document::{self, Whole};
+use super::file::File;
+use super::hierarchy::Hierarchy;
+use super::report::Report;
+use super::select::{Choice, Source};
+use super::suggest::{list, quoted};
+use crate::finding::Finding;
+use crate::model::{Channel, Clip, Property};
+
+/// Nodes without a namesake that a warning lists.
+const LISTED: usize = 5;
+
+/// Reads the chosen clips. What is wrong with one of them is reported, and the next is read.
+pub(super) fn read(
+    choices: &[Choice],
+    sources: &[Source<'_, '_>],
+    hierarchy: &Hierarchy,
+    report: &mut Report<'_>,
+) -> Vec<Clip> {
+    let mut readers: Vec<Reader<'_, '_>> =
+        sources.iter().map(|source| Reader::new(source, &sources[0], hierarchy)).collect();
+    let mut clips = Vec::with_capacity(choices.len());
+    for choice in choices {
+        clips.push(readers[choice.source].clip(choice, report));
+    }
+    for (i, reader) in readers.iter().enumerate() {
+        reader.warn_of_strangers(choices.iter().any(|choice| choice.source == i), report);
+    }
+    clips
+}
+
+struct Reader<'a, 'f> {
+    source: &'a Source<'a, 'f>,
+    model: &'a File<'f>,
+    names: Names<'a>,
+    keys: KeyTimes,
+    /// Nodes of another file that have no namesake, and those that have one.
+    strangers: BTreeSet<usize>,
+    known: BTreeSet<usize>,
+}
+
+/// The model's nodes by name, for clips from other files.
+struct Names<'a>(BTreeMap<&'a str, Vec<usize>>);
+
+impl<'a> Names<'a> {
+    fn new(model: &'a File<'_>, hierarchy: &Hierarchy) -> Self {
+        let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, node) in model.document.nodes.iter().enumerate() {
+            if let Some(name) = &node.name {
+                names.entry(name).or_default().push(i);
+            }
+        }
+        // Of several namesakes, those count that can be seen.
+        for nodes in names.values_mut().filter(|nodes| nodes.len() > 1) {
+            if nodes.iter().any(|i| hierarchy.in_scene[*i]) {
+                nodes.retain(|i| hierarchy.in_scene[*i]);
+            }
+        }
+        Self(names)
+    }
+}
+
+impl<'a, 'f> Reader<'a, 'f> {
+    fn new(source: &'a Source<'a, 'f>, model: &'a Source<'a, 'f>, hierarchy: &Hierarchy) -> Self {
+        let names = if source.other { Names::new(model.file, hierarchy) } else { Names(BTreeMap::new()) };
+        let (strangers, known) = (BTreeSet::new(), BTreeSet::new());
+        Self { source, model: model.file, names, keys: KeyTimes::default(), strangers, known }
+    }
+
+    fn clip(&mut self, choice: &Choice, report: &mut Report<'_>) -> Clip {
+        let file = self.source.file;
+        let animation = &file.document.animations[choice.animation];
+        let label = format!("{}: clip {}", file.shown, quoted(&choice.title));
+        let mut clip = Clip {
+            name: choice.name.clone(),
+            source: choice.title.clone(),
+            index: choice.animation,
+            file: self.source.other.then(|| self.source.path.value.clone()),
+            channels: Vec::with_capacity(animation.channels.len()),
+            start: 0.0,
+            end: 0.0,
+        };
+        self.span(&mut clip, animation, &label, report);
+        let mut places: BTreeMap<(usize, Property), usize> = BTreeMap::new();
+        for (i, channel) in animation.channels.iter().enumerate() {
+            match self.channel(channel, animation, &label, report) {
+                Ok(None) => {}
+                Ok(Some(channel)) => match places.get(&(channel.node, channel.property)) {
+                    Some(&place) => {
+                        let node = &self.model.document.nodes[channel.node];
+                        let name = quoted(node.name.as_deref().unwrap_or_default());
+                        let message = format!(
+                            "node {} {name}: {:?} has two channels: the last wins",
+                            channel.node, channel.property
+                        );
+                        report.warn(Finding::warning(message).within(&label));
+                        clip.channels[place] = channel;
+                    }
+                    None => {
+                        places.insert((channel.node, channel.property), clip.channels.len());
+                        clip.channels.push(channel);
+                    }
+                },
+                Err(finding) => {
+                    let sampler = channel.sampler.0;
+                    report.error(finding.within(format_args!("{label}, channel {i} (sampler {sampler})")));
+                }
+            }
+        }
+        clip.channels.sort_by_key(|c| (c.node, c.property));
+        clip
+    }
+
+    /// A clip lasts from the first to the last key of all its samplers, whether or not a channel uses them.
+    fn span(&mut self, clip: &mut Clip, animation: &document::Animation, label: &str, report: &mut Report<'_>) {
+        let (mut start, mut end) = (f64::MAX, f64::MIN);
+        let mut doubled = 0;
+        for (i, sampler) in animation.samplers.iter().enumerate() {
+            match self.keys.of(self.source.file, sampler) {
+                Ok(keys) => {
+                    start = start.min(keys.times[0]);
+                    end = end.max(keys.times[keys.times.len() - 1]);
+                    doubled += usize::from(keys.doubled);
+                }
+                Err(finding) => report.error(finding.within(format_args!("{label}, sampler {i}"))),
+            }
+        }
+        if doubled > 0 {
+            let message = format!("{doubled} samplers have several keys at one time: the curve jumps there");
+            report.warn(Finding::warning(message).within(label));
+        }
+        if start <= end {
+            if start < 0.0 {
+                let message = format!("its first key is at {start} s: what is before 0 s is not played");
+                report.warn(Finding::warning(message).within(label));
+            }
+            (clip.start, clip.end) = (start, end.max(0.0));
+        }
+    }
+
+    fn channel(
+        &mut self,
+        channel: &document::Channel,
+        animation: &document::Animation,
+        label: &str,
+        report: &mut Report<'_>,
+    ) -> Result<Option<Channel>, Finding> {
+        let file = self.source.file;
+        let property = match channel.target.path.as_str() {
+            "translation" => Property::Translation,
+            "rotation" => Property::Rotation,
+            "scale" => Property::Scale,
+            // The mesh says that morph targets are left out.
+            "weights" => return Ok(None),
+            other => {
+                let message = format!("channels of the path {} are not supported: they are left out", quoted(other));
+                report.warn(Finding::warning(message).within(label));
+                return Ok(None);
+            }
+        };
+        let Some(target) = channel.target.node else {
+            let message = "a channel has no target node: it is left out";
+            report.warn(Finding::warning(message).within(label));
+            return Ok(None);
+        };
+        file.get(&file.document.nodes, target, "node")?;
+        let sampler = file.get(&animation.samplers, channel.sampler, "sampler")?;
+        let Some(node) = self.node(target)? else { return Ok(None) };
+        // Bad times are reported with the samplers.
+        let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
+        let curve = curve::curve(file, sampler, property, &keys)?;
+        Ok(Some(Channel { node, property, curve }))
+    }
+
+    /// The model's node that a channel moves.
+    fn node(&mut self, target: Whole) -> Result<Option<usize>, Finding> {
+        if !self.source.other {
+            return Ok(Some(target.index()));
+        }
+        let name = self.source.file.document.nodes[target.index()].name.as_deref();
+        match name.and_then(|name| self.names.0.get(name)).map(Vec::as_slice) {
+            None | Some([]) => {
+                self.strangers.insert(target.index());
+                Ok(None)
+            }
+            Some([node]) => {
+                self.known.insert(target.index());
+                Ok(Some(*node))
+            }
+            Some([a, b, ..]) => {
+                let name = quoted(name.unwrap_or_default());
+                let message = format!("{} has two nodes {name}, {a} and {b}: which of them moves?", self.model.shown);
+                Err(Finding::error(message).help("give them different names"))
+            }
+        }
+    }
+
+    fn warn_of_strangers(&self, chosen: bool, report: &mut Report<'_>) {
+        let (file, model) = (self.source.file, &self.model.shown);
+        if !self.source.other {
+            return;
+        }
+        if !chosen {
+            let message = format!("{}: none of its clips is baked", file.shown);
+            let help = "take it out of `animations`, or add a [model.clips.<name>] table for its clips";
+            report.warn(Finding::warning(message).help(help));
+        }
+        if self.strangers.is_empty() {
+            return;
+        }
+        let labels: Vec<String> = self.strangers.iter().map(|i| self.label(*i)).collect();
+        let names = list(labels.iter().map(String::as_str), LISTED);
+        let help = format!("clips from other files are matched by the names of nodes; {model} must have the same");
+        if self.known.is_empty() {
+            let message = format!("{}: no node that its clips move has a namesake in {model}: {names}", file.shown);
+            report.error_at(&self.source.path.span, Finding::error(message).help(help));
+        } else {
+            let (count, all) = (labels.len(), labels.len() + self.known.len());
+            let message = format!(
+                "{}: {count} of {all} nodes that its clips move have no namesake in {model}: {names}",
+                file.shown
+            );
+            report.warn(Finding::warning(message).help(help));
+        }
+    }
+
+    fn label(&self, node: usize) -> String {
+        self.source.file.document.nodes[node].name.clone().unwrap_or_else(|| format!("node {node}"))
+    }
+}
+
+/// For each node, whether a clip moves it, and not only what it hangs from.
+pub(super) fn moved(clips: &[Clip], nodes: usize) -> Vec<bool> {
+    let mut moved = vec![false; nodes];
+    for channel in clips.iter().flat_map(|clip| &clip.channels) {
+        moved[channel.node] = true;
+    }
+    moved
+}
+
+/// Warns of clips that move no bone.
+pub(super) fn warn_of_idle(clips: &[Clip], moves_a_bone: &[bool], report: &mut Report<'_>) {
+    for clip in clips {
+        if !clip.channels.iter().any(|channel| moves_a_bone[channel.node]) {
+            let message = format!("clip {} moves nothing of what is drawn", quoted(&clip.source));
+            report.warn(Finding::warning(message));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Samplers: keys, checked.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use glam::{DVec3, DVec4};
+
+use super::accessor::{Allowed, Shape};
+use super::document::{self, Whole};
+use super::file::File;
+use super::hierarchy::unit;
+use super::suggest::quoted;
+use crate::finding::Finding;
+use crate::model::{Curve, Interpolation, Property};
+
+/// Key times of a file, each accessor read once: the curves of a clip mostly share theirs.
+#[derive(Default)]
+pub(super) struct KeyTimes(BTreeMap<Whole, Result<Rc<Keys>, Finding>>);
+
+/// Key times, ascending; at least one.
+pub(super) struct Keys {
+    /// Seconds.
+    pub times: Vec<f64>,
+    /// Whether neighbours are equal, which glTF forbids and exporters write.
+    pub doubled: bool,
+}
+
+impl KeyTimes {
+    /// The key times of a sampler.
+    pub(super) fn of(&mut self, file: &File<'_>, sampler: &document::Sampler) -> Result<Rc<Keys>, Finding> {
+        self.0.entry(sampler.input).or_insert_with(|| keys(file, sampler.input).map(Rc::new)).clone()
+    }
+}
+
+fn keys(file: &File<'_>, accessor: Whole) -> Result<Keys, Finding> {
+    let times = file.finite(accessor, Shape::Scalar, Allowed::Float).map_err(|e| e.within("key times"))?;
+    let mut doubled = false;
+    let mut i = 1;
+    while i < times.len() {
+        if times[i] <= times[i - 1] {
+            if times[i] < times[i - 1] {
+                let message = format!(
+                    "key times: accessor {}: key {i} at {} s comes after key {} at {} s",
+                    accessor.0,
+                    times[i],
+                    i - 1,
+                    times[i - 1]
+                );
+                return Err(Finding::error(message).help("key times must ascend: export it again"));
+            }
+            doubled = true;
+        }
+        i += 1;
+    }
+    Ok(Keys { times, doubled })
+}
+
+/// Reads a sampler as the curve of a property.
+pub(super) fn curve(
+    file: &File<'_>,
+    sampler: &document::Sampler,
+    property: Property,
+    keys: &Keys,
+) -> Result<Curve, Finding> {
+    let interpolation = match sampler.interpolation.as_deref().unwrap_or("LINEAR") {
+        "LINEAR" => Interpolation::Linear,
+        "STEP" => Interpolation::Step,
+        "CUBICSPLINE" => Interpolation::CubicSpline,
+        other => return Err(Finding::error(format!("there is no interpolation {}", quoted(other)))),
+    };
+    let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
+    let numbers = file.finite(sampler.output, shape, Allowed::Normalized).map_err(|e| e.within("values"))?;
+    let each = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+    let (have, need) = (numbers.len() / shape.width(), keys.times.len() * each);
+    if have != need {
+        let message =
+            format!("accessor {} has {have} values; its {} keys need {need}", sampler.output.0, keys.times.len());
+        return Err(Finding::error(message).help("export it again"));
+    }
+    let mut values = Vec::with_capacity(have);
+    let mut at = 0;
+    while at < numbers.len() {
+        if property != Property::Rotation {
+            values.push(DVec3::new(numbers[at], numbers[at + 1], numbers[at + 2]).extend(0.0));
+            at += 3;
+            continue;
+        }
+        let value = DVec4::new(numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]);
+        // Tangents are no rotations, and values are normalised after the interpolation.
+        values.push(if each == 3 { value } else { DVec4::from(unit(value)) });
+        at += 4;
+    }
+    let mut curve = Curve { times: keys.times.clone(), values, interpolation };
+    if keys.doubled {
+        merge(&mut curve, each);
+    }
+    Ok(curve)
+}
+
+/// Leaves keys at strictly ascending times. Of several keys at one time, the curve comes in to the first and goes on from
+/// the last: it jumps. The first moves down to the next lower `f64`, far below the resolution of the `f32` in the file.
+fn merge(curve: &mut Curve, each: usize) {
+    let times = std::mem::take(&mut curve.times);
+    let values = std::mem::take(&mut curve.values);
+    let last = times.len() - 1;
+    let mut keep = |time: f64, key: usize| {
+        curve.times.push(time);
+        curve.values.extend_from_slice(&values[key * each..][..each]);
+    };
+    let mut first = 0;
+    while first <= last {
+        let mut end = first;
+        while end < last && times[end + 1] == times[first] {
+            end += 1;
+        }
+        // The value at the end of the curve, as the reference reads it: the last but one of the doubled keys, unless
+        // they are steps.
+        let stays =
+            if end == last && end > first && curve.interpolation != Interpolation::Step { end - 1 } else { end };
+        if stays > first && first > 0 {
+            keep(times[first].next_down(), first);
+        }
+        keep(times[first], stays);
+        first = end + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(times: &[f64], interpolation: Interpolation) -> Vec<(f64, f64)> {
+        let values = (0..times.len()).map(|i| DVec4::splat(i as f64)).collect();
+        let mut curve = Curve { times: times.to_vec(), values, interpolation };
+        merge(&mut curve, 1);
+        assert!(curve.times.windows(2).all(|w| w[0] < w[1]), "{:?}", curve.times);
+        curve.times.iter().zip(&curve.values).map(|(t, v)| (*t, v.x)).collect()
+    }
+
+    #[test]
+    fn doubled_keys_jump() {
+        let below = 1.0_f64.next_down();
+        assert_eq!(
+            merged(&[0.0, 1.0, 1.0, 2.0], Interpolation::Linear),
+            [(0.0, 0.0), (below, 1.0), (1.0, 2.0), (2.0, 3.0)]
+        );
+        assert_eq!(merged(&[1.0, 1.0, 2.0], Interpolation::Linear), [(1.0, 1.0), (2.0, 2.0)]);
+        assert_eq!(merged(&[0.0, 1.0, 1.0], Interpolation::Linear), [(0.0, 0.0), (1.0, 1.0)]);
+        assert_eq!(merged(&[0.0, 1.0, 1.0], Interpolation::Step), [(0.0, 0.0), (below, 1.0), (1.0, 2.0)]);
+        assert_eq!(merged(&[1.0, 1.0, 1.0], Interpolation::Linear), [(1.0, 1.0)]);
+        assert_eq!(merged(&[1.0, 1.0], Interpolation::Step), [(1.0, 1.0)]);
+    }
+}

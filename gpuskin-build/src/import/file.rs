@@ -1,0 +1,200 @@
+//! A glTF file with the buffers that it names, read when they are first needed.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::document::{Document, Whole};
+use super::suggest::quoted;
+use super::{glb, uri};
+use crate::finding::Finding;
+
+/// Largest file, bytes: what the length field of a GLB can say.
+const MAX_FILE: u64 = u32::MAX as u64;
+/// Numbers that accessors of one model may decode to, all together: 1 GiB of `f64`. Accessors can share bytes or have
+/// none, so the size of a file does not bound what it unfolds to.
+const MAX_NUMBERS: u64 = 1 << 27;
+
+/// Extensions that change what bones and vertices do, or how they are stored, and that later versions may read.
+const NOT_YET: [(&str, &str); 4] = [
+    ("KHR_mesh_quantization", "export without quantisation (gltfpack: -noq; gltf-transform: dequantize)"),
+    ("EXT_meshopt_compression", "export without meshopt compression (gltfpack: no -c or -cc)"),
+    ("KHR_meshopt_compression", "export without meshopt compression"),
+    ("KHR_draco_mesh_compression", "export without Draco compression (Blender: Data > Compression off)"),
+];
+/// Beginnings of extensions that change no position and no normal, as the reference has them.
+const HARMLESS: [&str; 6] =
+    ["KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_", "KHR_xmp"];
+
+/// What all files of one import share.
+pub(super) struct Shared<'a> {
+    inputs: RefCell<&'a mut BTreeSet<PathBuf>>,
+    numbers: Cell<u64>,
+}
+
+impl<'a> Shared<'a> {
+    /// Files go into `inputs` before they are read.
+    pub(super) fn new(inputs: &'a mut BTreeSet<PathBuf>) -> Self {
+        Self { inputs: RefCell::new(inputs), numbers: Cell::new(MAX_NUMBERS) }
+    }
+
+    /// Reads a regular file of bounded size.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, Finding> {
+        self.inputs.borrow_mut().insert(path.to_owned());
+        let failed = |e: std::io::Error| Finding::error(format!("cannot read {}: {e}", path.display()));
+        // Asked first: opening a pipe would wait for its writer.
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(Finding::error(format!("{} is not a regular file", path.display())));
+        }
+        let mut bytes = Vec::new();
+        fs::File::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(Finding::error(format!("{} is larger than 4 GiB", path.display())));
+        }
+        Ok(bytes)
+    }
+}
+
+/// What a file is read for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Everything.
+    Model,
+    /// Its clips; how its meshes are stored does not matter.
+    Clips,
+}
+
+/// A glTF file.
+pub(super) struct File<'a> {
+    /// Its path as in the manifest.
+    pub shown: String,
+    pub document: Document,
+    folder: PathBuf,
+    bytes: Vec<u8>,
+    bin: Option<Range<usize>>,
+    /// For each buffer, the first buffer with its URI: a file is read once.
+    first: Vec<usize>,
+    loaded: Vec<OnceCell<Result<Vec<u8>, Finding>>>,
+    shared: &'a Shared<'a>,
+}
+
+impl<'a> File<'a> {
+    /// Reads and parses it; `shown` names it in messages.
+    pub(super) fn open(
+        path: &Path,
+        shown: &str,
+        purpose: Purpose,
+        shared: &'a Shared<'a>,
+    ) -> Result<Self, Vec<Finding>> {
+        let one = |finding: Finding| vec![finding.within(shown)];
+        let bytes = shared.read(path).map_err(|e| vec![e])?;
+        let chunks = glb::chunks(&bytes).map_err(one)?;
+        let document = Document::parse(&bytes[chunks.json]).map_err(one)?;
+        let refused = required(&document, purpose);
+        if !refused.is_empty() {
+            return Err(refused.into_iter().map(|finding| finding.within(shown)).collect());
+        }
+        let mut by_uri = BTreeMap::new();
+        let buffers = document.buffers.iter().enumerate();
+        let first = buffers.map(|(i, b)| b.uri.as_ref().map_or(i, |uri| *by_uri.entry(uri.clone()).or_insert(i)));
+        let first = first.collect();
+        let loaded = document.buffers.iter().map(|_| OnceCell::new()).collect();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self { shown: shown.to_owned(), document, folder, bytes, bin: chunks.bin, first, loaded, shared })
+    }
+
+    /// Looks an index up in one of the document's lists; `what` names an item of it: `accessor`.
+    pub(super) fn get<'l, T>(&self, list: &'l [T], index: Whole, what: &str) -> Result<&'l T, Finding> {
+        list.get(index.index())
+            .ok_or_else(|| Finding::error(format!("there is no {what} {}; the file has {}", index.0, list.len())))
+    }
+
+    /// The bytes of a buffer view and its stride.
+    pub(super) fn view(&self, index: Whole) -> Result<(&[u8], Option<u64>), Finding> {
+        let view = self.get(&self.document.buffer_views, index, "buffer view")?;
+        let within = |finding: Finding| finding.within(format_args!("buffer view {}", index.0));
+        let buffer = self.buffer(view.buffer).map_err(within)?;
+        let end = view.byte_offset.0.checked_add(view.byte_length.0).filter(|end| *end <= buffer.len() as u64);
+        let Some(end) = end else {
+            return Err(within(Finding::error(format!(
+                "{} bytes at {} pass the end of buffer {}, which has {}",
+                view.byte_length.0,
+                view.byte_offset.0,
+                view.buffer.0,
+                buffer.len()
+            ))));
+        };
+        // In range of a slice, hence of usize.
+        Ok((&buffer[view.byte_offset.0 as usize..end as usize], view.byte_stride.map(|s| s.0)))
+    }
+
+    fn buffer(&self, index: Whole) -> Result<&[u8], Finding> {
+        let buffer = self.get(&self.document.buffers, index, "buffer")?;
+        let bytes = match &buffer.uri {
+            None => match (&self.bin, index.0) {
+                (Some(bin), 0) => &self.bytes[bin.clone()],
+                _ => {
+                    let message = format!("buffer {} has no URI, and no binary chunk is there for it", index.0);
+                    return Err(
+                        Finding::error(message).help("if the file is compressed, export it without compression")
+                    );
+                }
+            },
+            Some(uri) => {
+                let loaded = self.loaded[self.first[index.index()]].get_or_init(|| self.resource(uri));
+                let within = |e: &Finding| e.clone().within(format_args!("buffer {}", index.0));
+                loaded.as_deref().map_err(within)?
+            }
+        };
+        if (bytes.len() as u64) < buffer.byte_length.0 {
+            let message =
+                format!("buffer {} has {} bytes and should have {}", index.0, bytes.len(), buffer.byte_length.0);
+            return Err(Finding::error(message).help("the file is cut off: export it again"));
+        }
+        Ok(bytes)
+    }
+
+    /// The content of a URI: data, or a file below the folder of this one.
+    pub(super) fn resource(&self, uri: &str) -> Result<Vec<u8>, Finding> {
+        if let Some(data) = uri::data(uri) {
+            return data;
+        }
+        let path = self.folder.join(uri::relative(uri)?);
+        self.shared.inputs.borrow_mut().insert(path.clone());
+        uri::confined(&self.folder, &path)?;
+        self.shared.read(&path)
+    }
+
+    /// Claims numbers from what the model may decode to, before they are allocated.
+    pub(super) fn claim(&self, numbers: u64) -> Result<(), Finding> {
+        let left = self.shared.numbers.get();
+        self.shared.numbers.set(left.checked_sub(numbers).ok_or_else(|| {
+            Finding::error(format!("{numbers} numbers more than the {MAX_NUMBERS} that a model may unfold to"))
+                .help("split the model, or leave clips out with [model.clips.<name>]")
+        })?);
+        Ok(())
+    }
+}
+
+/// What the file says a reader must know, and this one does not.
+fn required(document: &Document, purpose: Purpose) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for name in document.extensions_required.iter() {
+        let about_meshes = matches!(name.as_str(), "KHR_mesh_quantization" | "KHR_draco_mesh_compression");
+        if HARMLESS.iter().any(|start| name.starts_with(start)) || (about_meshes && purpose == Purpose::Clips) {
+            continue;
+        }
+        findings.push(match NOT_YET.iter().find(|(known, _)| known == name) {
+            Some((name, remedy)) => {
+                Finding::error(format!("it requires the extension {name}, which is not supported yet")).help(*remedy)
+            }
+            None => Finding::error(format!("it requires the extension {}, which is unknown", quoted(name)))
+                .help("export without it"),
+        });
+    }
+    findings
+}

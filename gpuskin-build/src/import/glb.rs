@@ -1,0 +1,52 @@
+//! The binary container: where its chunks lie.
+
+use std::ops::Range;
+
+use crate::finding::Finding;
+
+const MAGIC: &[u8] = b"glTF";
+const JSON: u32 = 0x4E4F_534A;
+const BIN: u32 = 0x004E_4942;
+
+/// The chunks of a file, in bytes of it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Chunks {
+    pub json: Range<usize>,
+    pub bin: Option<Range<usize>>,
+}
+
+/// Finds the chunks of a `.glb`. A file without its magic number is one JSON chunk, whatever it is called.
+pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Finding> {
+    if !bytes.starts_with(MAGIC) {
+        return Ok(Chunks { json: 0..bytes.len(), bin: None });
+    }
+    let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let cut_off = |what: &str| Finding::error(format!("the GLB file is cut off: {what}")).help("export it again");
+    let (Some(version), Some(length)) = (word(4), word(8)) else {
+        return Err(cut_off("it ends within its header"));
+    };
+    if version != 2 {
+        return Err(Finding::error(format!("GLB version {version} is not supported")).help("export it as glTF 2.0"));
+    }
+    let length = length as usize;
+    if length > bytes.len() {
+        return Err(cut_off(&format!("it has {} of {length} bytes", bytes.len())));
+    }
+    let (mut json, mut bin) = (None, None);
+    let mut at = 12;
+    while at + 8 <= length {
+        let (Some(size), Some(kind)) = (word(at), word(at + 4)) else { break };
+        let body = at + 8..(at + 8).saturating_add(size as usize);
+        if body.end > length {
+            return Err(cut_off(&format!("a chunk of {size} bytes has {}", length - body.start)));
+        }
+        at = body.end;
+        match kind {
+            JSON if json.is_none() => json = Some(body),
+            BIN if bin.is_none() => bin = Some(body),
+            _ => {}
+        }
+    }
+    let json = json.ok_or_else(|| cut_off("it has no JSON chunk"))?;
+    Ok(Chunks { json, bin })
+}

@@ -1,0 +1,250 @@
+//! Materials and the images that they use.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use glam::{DMat2, DVec2};
+use gpuskin_rt::Wrap;
+use image::{ImageFormat, ImageReader, Limits};
+
+use super::document::{TextureInfo, TextureTransform, Whole};
+use super::file::File;
+use super::report::Report;
+use super::suggest::quoted;
+use crate::finding::Finding;
+use crate::model::{Image, Material, Texture};
+
+/// Largest side of an image, texels: wgpu's default limit for textures.
+const MAX_SIDE: u32 = 8192;
+/// Texels of all images of a model: 1 GiB decoded. A PNG of a few kilobytes can have millions.
+const MAX_TEXELS: u64 = 1 << 28;
+/// Bytes that decoding one image may take: the largest at 16 bits a channel, and a copy.
+const MAX_DECODE: u64 = 1 << 30;
+
+const CONVERT: &str = "convert it to PNG or JPEG, and export again";
+
+/// Whether images are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pixels {
+    /// They are.
+    Decode,
+    /// They are read and checked for their size; [`Image::rgba`] stays empty.
+    SizeOnly,
+}
+
+/// Where texture coordinates come from.
+#[derive(Clone, Copy)]
+pub(super) struct UvSource {
+    /// The `n` of `TEXCOORD_n`.
+    pub set: u64,
+    matrix: DMat2,
+    offset: DVec2,
+}
+
+impl UvSource {
+    fn new(info: &TextureInfo, transform: Option<&TextureTransform>) -> Result<Self, Finding> {
+        let mut source = Self { set: info.tex_coord.0, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
+        if let Some(transform) = transform {
+            let TextureTransform { offset, rotation, scale, tex_coord } = transform;
+            source.set = tex_coord.unwrap_or(info.tex_coord).0;
+            source.offset = offset.map_or(DVec2::ZERO, DVec2::from_array);
+            let angle = rotation.unwrap_or(0.0);
+            let (sin, cos) = (libm::sin(angle), libm::cos(angle));
+            let scale = scale.map_or(DVec2::ONE, DVec2::from_array);
+            // Counter-clockwise as one sees it, in coordinates whose v points down: what all viewers do, and the
+            // listing in the extension's text does not (KhronosGroup/glTF#1563).
+            //     | cos  sin |   | u scale_u |
+            //     |-sin  cos | * | v scale_v |
+            source.matrix = DMat2::from_cols(DVec2::new(cos, -sin), DVec2::new(sin, cos)) * DMat2::from_diagonal(scale);
+            if !source.matrix.is_finite() || !source.offset.is_finite() {
+                return Err(Finding::error("KHR_texture_transform is not finite"));
+            }
+        }
+        Ok(source)
+    }
+
+    /// Texture coordinates from those of the vertices.
+    pub(super) fn apply(&self, uv: DVec2) -> DVec2 {
+        self.matrix * uv + self.offset
+    }
+}
+
+/// The materials in use, in the order of their first use.
+pub(super) struct Materials {
+    pixels: Pixels,
+    slots: BTreeMap<Option<usize>, Option<usize>>,
+    image_slots: BTreeMap<usize, usize>,
+    texels: u64,
+    pub list: Vec<Material>,
+    pub images: Vec<Image>,
+    uvs: Vec<Option<UvSource>>,
+}
+
+impl Materials {
+    pub(super) fn new(pixels: Pixels) -> Self {
+        Self {
+            pixels,
+            slots: BTreeMap::new(),
+            image_slots: BTreeMap::new(),
+            texels: 0,
+            list: Vec::new(),
+            images: Vec::new(),
+            uvs: Vec::new(),
+        }
+    }
+
+    /// Where a material of the file stands in [`Self::list`]. A broken one is reported once.
+    pub(super) fn slot(&mut self, file: &File<'_>, material: Option<Whole>, report: &mut Report<'_>) -> Option<usize> {
+        let key = material.map(Whole::index);
+        if let Some(slot) = self.slots.get(&key) {
+            return *slot;
+        }
+        let slot = match self.read(file, material, report) {
+            Ok((material, uv)) => {
+                self.list.push(material);
+                self.uvs.push(uv);
+                Some(self.list.len() - 1)
+            }
+            Err(finding) => {
+                report.error(finding.within(&file.shown));
+                None
+            }
+        };
+        self.slots.insert(key, slot);
+        slot
+    }
+
+    /// Which texture coordinates a material of [`Self::list`] needs.
+    pub(super) fn uv(&self, slot: usize) -> Option<UvSource> {
+        self.uvs[slot]
+    }
+
+    fn read(
+        &mut self,
+        file: &File<'_>,
+        material: Option<Whole>,
+        report: &mut Report<'_>,
+    ) -> Result<(Material, Option<UvSource>), Finding> {
+        let mut result = Material {
+            name: String::new(),
+            base_color: [1.0; 4],
+            base_color_texture: None,
+            normal_map: false,
+            double_sided: false,
+            alpha_cutoff: None,
+        };
+        let Some(index) = material else { return Ok((result, None)) };
+        let source = file.get(&file.document.materials, index, "material")?;
+        result.name = source.name.clone().unwrap_or_default();
+        let label = format!("material {} {}", index.0, quoted(&result.name));
+        let within = |finding: Finding| finding.within(&label);
+        result.double_sided = source.double_sided;
+        result.normal_map = source.normal_texture.is_some();
+        match source.alpha_mode.as_deref().unwrap_or("OPAQUE") {
+            "OPAQUE" => {}
+            "MASK" => result.alpha_cutoff = Some(source.alpha_cutoff.unwrap_or(0.5) as f32),
+            "BLEND" => report.warn(
+                within(Finding::warning("alpha blending is not supported: it is drawn opaque"))
+                    .within(&file.shown)
+                    .help("alpha mode MASK cuts out by a threshold"),
+            ),
+            other => return Err(within(Finding::error(format!("there is no alpha mode {}", quoted(other))))),
+        }
+        let pbr = source.pbr_metallic_roughness.as_ref();
+        if let Some(factor) = pbr.and_then(|p| p.base_color_factor) {
+            result.base_color = factor.map(|x| x as f32);
+        }
+        if !result.base_color.iter().chain(&result.alpha_cutoff).all(|x| x.is_finite()) {
+            return Err(within(Finding::error("its base colour or alpha cutoff is not finite")));
+        }
+        let base = pbr.and_then(|p| p.base_color_texture.as_ref());
+        if let Some(info) = base {
+            result.base_color_texture = Some(self.texture(file, info.index).map_err(within)?);
+        }
+        // Without a base colour the coordinates are there for the tangents of a normal map.
+        let uv = match (base, &source.normal_texture) {
+            (Some(info), _) => Some(UvSource::new(info, info.extensions.transform.as_ref()).map_err(within)?),
+            (None, Some(info)) => Some(UvSource::new(info, None).map_err(within)?),
+            (None, None) => None,
+        };
+        Ok((result, uv))
+    }
+
+    fn texture(&mut self, file: &File<'_>, index: Whole) -> Result<Texture, Finding> {
+        let document = &file.document;
+        let texture = file.get(&document.textures, index, "texture")?;
+        let Some(source) = texture.source else {
+            let kinds: Vec<&str> = texture.extensions.keys().map(String::as_str).collect();
+            let message = format!("texture {} has no PNG or JPEG image, only {}", index.0, kinds.join(", "));
+            return Err(Finding::error(message).help(CONVERT));
+        };
+        let sampler = match texture.sampler {
+            Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
+            None => None,
+        };
+        let wrap = |code: Option<Whole>| match code.map_or(10497, |c| c.0) {
+            33071 => Wrap::Clamp,
+            33648 => Wrap::Mirror,
+            _ => Wrap::Repeat,
+        };
+        Ok(Texture {
+            image: self.image(file, source)?,
+            wrap: [wrap(sampler.and_then(|s| s.wrap_s)), wrap(sampler.and_then(|s| s.wrap_t))],
+            nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m.0 == 9728),
+        })
+    }
+
+    fn image(&mut self, file: &File<'_>, index: Whole) -> Result<usize, Finding> {
+        if let Some(slot) = self.image_slots.get(&index.index()) {
+            return Ok(*slot);
+        }
+        let source = file.get(&file.document.images, index, "image")?;
+        let uri = source.uri.as_deref().filter(|uri| !uri.starts_with("data:"));
+        let shown = uri.or(source.name.as_deref()).unwrap_or_default();
+        let name = if shown.is_empty() { format!("image {}", index.0) } else { format!("image {} ({shown})", index.0) };
+        let within = |finding: Finding| finding.within(&name);
+        let owned;
+        let bytes = match (&source.uri, source.buffer_view) {
+            (Some(uri), _) => {
+                owned = file.resource(uri).map_err(within)?;
+                &owned[..]
+            }
+            (None, Some(view)) => file.view(view).map_err(within)?.0,
+            (None, None) => return Err(within(Finding::error("it has neither a URI nor a buffer view"))),
+        };
+        let (width, height, rgba) = self.decode(bytes).map_err(within)?;
+        self.images.push(Image { name, width, height, rgba });
+        self.image_slots.insert(index.index(), self.images.len() - 1);
+        Ok(self.images.len() - 1)
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), Finding> {
+        let format = match image::guess_format(bytes) {
+            Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
+            Ok(other) => return Err(Finding::error(format!("{other:?} images are not supported")).help(CONVERT)),
+            Err(_) if bytes.starts_with(b"\xABKTX 20\xBB") => {
+                return Err(Finding::error("KTX2 images are not supported as sources").help(CONVERT));
+            }
+            Err(_) => return Err(Finding::error("it is neither PNG nor JPEG").help(CONVERT)),
+        };
+        let broken = |e: image::ImageError| Finding::error(format!("it cannot be decoded: {e}")).help(CONVERT);
+        let (width, height) = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().map_err(broken)?;
+        if width.max(height) > MAX_SIDE || width.min(height) == 0 {
+            let message = format!("it has {width} x {height} texels; up to {MAX_SIDE} a side are supported");
+            return Err(Finding::error(message).help("scale it down"));
+        }
+        self.texels += u64::from(width) * u64::from(height);
+        if self.texels > MAX_TEXELS {
+            let message = format!("the images of a model may have {MAX_TEXELS} texels, all together");
+            return Err(Finding::error(message).help("scale them down"));
+        }
+        if self.pixels == Pixels::SizeOnly {
+            return Ok((width, height, Vec::new()));
+        }
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(MAX_DECODE);
+        reader.limits(limits);
+        Ok((width, height, reader.decode().map_err(broken)?.into_rgba8().into_raw()))
+    }
+}

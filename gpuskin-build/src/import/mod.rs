@@ -1,0 +1,143 @@
+//! Manifest + glTF -> [`Model`]: read, checked and put together.
+//!
+//! A glTF file is not trusted: indices, counts, sizes, links and the shape of the hierarchy are checked before they are
+//! used, nothing recurses, and what a file can unfold to is bounded. All that is wrong with a model is reported at once.
+//! What is read where files or the specification leave a choice: weights are divided by their sum, quaternions brought to
+//! unit length, the last of two channels for one property wins, and a clip lasts from 0 to its last key.
+
+mod accessor;
+mod bones;
+mod clips;
+mod curve;
+mod document;
+mod file;
+mod glb;
+mod hierarchy;
+mod material;
+mod mesh;
+pub mod names;
+mod report;
+mod select;
+mod suggest;
+mod topology;
+mod uri;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use glam::{DMat4, DVec3, DVec4};
+
+use crate::finding::{Finding, Findings};
+use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
+use crate::model::Model;
+use bones::Bones;
+use file::{File, Purpose, Shared};
+use hierarchy::Hierarchy;
+use material::Materials;
+use report::Report;
+use select::Source;
+
+pub use material::Pixels;
+
+/// Imports a model of a manifest.
+///
+/// `None` when something stops the bake; `findings` then has an error, and in any case all that is wrong or odd, not only
+/// the first of it. Every file that was read, or that should have been, is added to `inputs`: buffers and images, too, and
+/// also when the import fails.
+pub fn import(
+    manifest: &Manifest,
+    entry: &ModelEntry,
+    pixels: Pixels,
+    findings: &mut Findings,
+    inputs: &mut BTreeSet<PathBuf>,
+) -> Option<Model> {
+    let mut report = Report::new(manifest, entry, findings);
+    let shared = Shared::new(inputs);
+    let mut open = |path: &At<String>, purpose| {
+        let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
+        let refused = |findings: Vec<Finding>| findings.into_iter().for_each(|f| report.error_at(&path.span, f));
+        file.map_err(refused).ok()
+    };
+    let model = open(&entry.path, Purpose::Model);
+    let others: Vec<_> = entry.animations.iter().map(|path| (open(path, Purpose::Clips), path)).collect();
+    let model = read(model.as_ref()?, &others, entry, pixels, &mut report);
+    model.filter(|_| !report.failed())
+}
+
+fn read<'f>(
+    file: &File<'f>,
+    others: &[(Option<File<'f>>, &At<String>)],
+    entry: &ModelEntry,
+    pixels: Pixels,
+    report: &mut Report<'_>,
+) -> Option<Model> {
+    let hierarchy = Hierarchy::read(file, report)?;
+    let taking_part = hierarchy.taking_part(file, entry, report);
+
+    let mut sources = vec![Source { file, path: &entry.path, other: false }];
+    for (file, path) in others {
+        sources.extend(file.as_ref().map(|file| Source { file, path, other: true }));
+    }
+    let choices = select::choose(&sources, entry, report);
+    let clips = clips::read(&choices, &sources, &hierarchy, report);
+
+    let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
+    let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins };
+    let errors = report.errors();
+    let mut drafts = reader.read(&taking_part, report);
+    let mesh::Reader { materials, mut bones, .. } = reader;
+    if drafts.is_empty() && report.errors() == errors {
+        let message = format!("{}: the scene has no mesh to draw", file.shown);
+        let help = "check `include` and `exclude`, and that the file's default scene is the one you mean";
+        report.error(Finding::error(message).help(help));
+    }
+
+    bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
+    let (bones, places) = report.take(bones.finish(&hierarchy).map_err(|e| e.within(&file.shown)))?;
+    let primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
+    for primitive in &primitives {
+        if let Some(at) = primitive.positions.iter().position(|p| !p.is_finite()) {
+            let label = hierarchy::node_label(file, primitive.node);
+            report.error(Finding::error(format!("vertex {at} is not finite in the scene")).within(label));
+        }
+    }
+
+    let Hierarchy { nodes, order, .. } = hierarchy;
+    let mut moves_a_bone = vec![false; nodes.len()];
+    bones.iter().for_each(|bone| moves_a_bone[bone.node] = true);
+    for &i in order.iter().rev() {
+        if let (true, Some(parent)) = (moves_a_bone[i], nodes[i].parent) {
+            moves_a_bone[parent] = true;
+        }
+    }
+    if !bones.is_empty() {
+        clips::warn_of_idle(&clips, &moves_a_bone, report);
+    }
+    Some(Model {
+        name: entry.name.value.clone(),
+        nodes,
+        order,
+        root: root(entry),
+        bones,
+        primitives,
+        materials: materials.list,
+        images: materials.images,
+        clips,
+    })
+}
+
+/// From the file's scene to the scene as baked: metres, y up.
+///
+/// ```text
+/// up = "z":  | x |   | 1  0  0 |   | x |
+///            | y | = | 0  0  1 | * | y | * scale
+///            | z |   | 0 -1  0 |   | z |
+/// ```
+fn root(entry: &ModelEntry) -> DMat4 {
+    let s = entry.scale;
+    let (y, z) = match entry.up {
+        UpAxis::Y => (DVec3::Y * s, DVec3::Z * s),
+        UpAxis::Z => (DVec3::NEG_Z * s, DVec3::Y * s),
+    };
+    DMat4::from_cols((DVec3::X * s).extend(0.0), y.extend(0.0), z.extend(0.0), DVec4::W)
+}

@@ -1,0 +1,156 @@
+//! Which clips the manifest asks for, and their names.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::file::File;
+use super::names::snake;
+use super::report::Report;
+use super::suggest::{instead, list, quoted};
+use crate::finding::Finding;
+use crate::manifest::{At, ClipEntry, ModelEntry};
+
+/// A file with clips.
+pub(super) struct Source<'a, 'f> {
+    pub file: &'a File<'f>,
+    /// Where the manifest names it.
+    pub path: &'a At<String>,
+    /// Whether it is an animation file, and not the model's own.
+    pub other: bool,
+}
+
+/// A clip to read.
+pub(super) struct Choice {
+    /// Index of the file.
+    pub source: usize,
+    /// Index of the animation in it.
+    pub animation: usize,
+    /// Name in Rust.
+    pub name: String,
+    /// Name in the file, or `animation 3`.
+    pub title: String,
+}
+
+/// A clip that could be read.
+struct Offer {
+    source: usize,
+    animation: usize,
+    title: String,
+    identifier: String,
+}
+
+impl Offer {
+    fn chosen(&self, name: &str) -> Choice {
+        let Offer { source, animation, title, .. } = self;
+        Choice { source: *source, animation: *animation, name: name.to_owned(), title: title.clone() }
+    }
+}
+
+/// Chooses: what the manifest lists, in its order, or everything under its own name.
+pub(super) fn choose(sources: &[Source<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<Choice> {
+    let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
+    if offers.is_empty() {
+        let message = format!("{}: it has no animation, and nothing to bake without one", entry.path.value);
+        let help = "export it with its animations, or add files that have them: `animations = [\"run.glb\"]`";
+        report.error(Finding::error(message).help(help));
+        return Vec::new();
+    }
+    match &entry.clips {
+        Some(clips) => clips.iter().filter_map(|clip| find(clip, &offers, sources, report)).collect(),
+        None => {
+            refuse_same_names(&offers, sources, report);
+            offers.iter().map(|offer| offer.chosen(&offer.identifier)).collect()
+        }
+    }
+}
+
+/// The clips of a file under their own names, without what exporters put before all of them: `HumanArmature|`.
+fn offers(source: usize, file: &File<'_>) -> Vec<Offer> {
+    let animations = &file.document.animations;
+    let title = |i: usize| {
+        animations[i].name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("animation {i}"))
+    };
+    let titles: Vec<String> = (0..animations.len()).map(title).collect();
+    let prefix = titles.first().and_then(|first| first.split_once('|')).map(|(armature, _)| format!("{armature}|"));
+    let prefix = prefix.filter(|prefix| titles.iter().all(|t| t.len() > prefix.len() && t.starts_with(prefix)));
+    let cut = prefix.map_or(0, |prefix| prefix.len());
+    let offer = |(animation, title): (usize, String)| {
+        let identifier = snake(&title[cut..]);
+        Offer { source, animation, title, identifier }
+    };
+    titles.into_iter().enumerate().map(offer).collect()
+}
+
+fn find(clip: &ClipEntry, offers: &[Offer], sources: &[Source<'_, '_>], report: &mut Report<'_>) -> Option<Choice> {
+    let wanted = clip.source.as_ref().unwrap_or(&clip.name);
+    let mut found: Vec<&Offer> = offers.iter().filter(|offer| offer.title == wanted.value).collect();
+    if found.is_empty()
+        && let Some((file, title)) = wanted.value.split_once('#')
+    {
+        let named = |o: &&Offer| sources[o.source].path.value == file && o.title == title;
+        found = offers.iter().filter(named).collect();
+    }
+    // A key without a source is a Rust name: `run` stands for `HumanArmature|Run`.
+    if found.is_empty() && clip.source.is_none() {
+        let identifier = snake(&wanted.value);
+        found = offers.iter().filter(|o| o.identifier == identifier || snake(&o.title) == identifier).collect();
+    }
+    let Some(first) = found.first() else {
+        let message = format!("there is no clip {}", quoted(&wanted.value));
+        let names = offers.iter().map(|o| o.title.as_str());
+        report.error_at(&wanted.span, Finding::error(message).help(instead(&wanted.value, names)));
+        return None;
+    };
+    if let Some(other) = found.iter().find(|o| o.source != first.source || o.title != first.title) {
+        let forms = found.iter().map(|o| qualified(o, sources)).collect::<Vec<_>>();
+        let message = format!(
+            "{} could be two clips: {} or {}",
+            quoted(&wanted.value),
+            place(first, sources),
+            place(other, sources)
+        );
+        let help = format!("write one of them out: source = {}", list(forms.iter().map(String::as_str), 5));
+        report.error_at(&wanted.span, Finding::error(message).help(help));
+        return None;
+    }
+    if found.len() > 1 {
+        let message = format!("{} clips are named {}: the first is taken", found.len(), quoted(&wanted.value));
+        report.warn(Finding::warning(message).within(&sources[first.source].file.shown));
+    }
+    Some(first.chosen(&clip.name.value))
+}
+
+/// Two clips that would have one name in Rust.
+fn refuse_same_names(offers: &[Offer], sources: &[Source<'_, '_>], report: &mut Report<'_>) {
+    let mut seen: BTreeMap<&str, &Offer> = BTreeMap::new();
+    for offer in offers {
+        let Some(first) = seen.insert(&offer.identifier, offer) else { continue };
+        let message = format!(
+            "the clips {} and {} would both be `{}` in Rust",
+            place(first, sources),
+            place(offer, sources),
+            offer.identifier
+        );
+        let span: &Range<usize> = &sources[offer.source].path.span;
+        let help = if first.title == offer.title && first.source == offer.source {
+            "rename one of them in its file".to_owned()
+        } else {
+            let source = if first.title == offer.title { qualified(offer, sources) } else { offer.title.clone() };
+            format!(
+                "name the clips that you want, one such table each: [model.clips.{}_2] source = {source:?}",
+                offer.identifier
+            )
+        };
+        report.error_at(span, Finding::error(message).help(help));
+    }
+}
+
+/// ``run.glb: `Run` ``.
+fn place(offer: &Offer, sources: &[Source<'_, '_>]) -> String {
+    format!("{} of {}", quoted(&offer.title), sources[offer.source].file.shown)
+}
+
+/// `art/run.glb#Run`: what tells it from a clip of the same name in another file.
+fn qualified(offer: &Offer, sources: &[Source<'_, '_>]) -> String {
+    format!("{}#{}", sources[offer.source].path.value, offer.title)
+}

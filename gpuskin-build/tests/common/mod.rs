@@ -1,0 +1,169 @@
+//! What the tests of the importer share.
+#![allow(dead_code, unreachable_pub, reason = "a module of several test crates, each of which uses a part of it")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gpuskin_build::finding::{Finding, Findings};
+use gpuskin_build::import::{Pixels, import};
+use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, UpAxis};
+use gpuskin_build::model::Model;
+
+/// A value that stands nowhere.
+pub fn at<T>(value: T) -> At<T> {
+    At { value, span: 0..0 }
+}
+
+/// An entry with defaults.
+pub fn entry(path: &str) -> ModelEntry {
+    ModelEntry {
+        name: at("model".into()),
+        path: at(path.into()),
+        animations: vec![],
+        include: vec![],
+        exclude: vec![],
+        encoding: at(gpuskin_rt::Encoding::MatrixF32),
+        fps: Fps::Source,
+        scale: 1.0,
+        up: UpAxis::Y,
+        clips: None,
+    }
+}
+
+/// A `[model.clips.<name>]` table.
+pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
+    ClipEntry { name: at(name.into()), source: source.map(|s| at(s.into())), looped: None, fps: None }
+}
+
+/// What an import gives.
+pub struct Outcome {
+    pub model: Option<Model>,
+    pub findings: Findings,
+    pub inputs: BTreeSet<PathBuf>,
+}
+
+impl Outcome {
+    /// The model, which must have been imported without an error.
+    #[track_caller]
+    pub fn model(&self) -> &Model {
+        match &self.model {
+            Some(model) => model,
+            None => panic!("not imported: {:#?}", self.errors()),
+        }
+    }
+
+    pub fn errors(&self) -> Vec<String> {
+        self.findings.iter().filter(|f| f.is_error()).map(Finding::to_string).collect()
+    }
+
+    pub fn warnings(&self) -> Vec<String> {
+        self.findings.iter().filter(|f| !f.is_error()).map(Finding::to_string).collect()
+    }
+}
+
+/// Imports an entry; paths start from `folder`.
+pub fn import_entry(folder: &Path, entry: &ModelEntry, pixels: Pixels) -> Outcome {
+    let manifest = Manifest {
+        path: folder.join("gpuskin.toml"),
+        folder: folder.to_owned(),
+        source: Arc::new(miette::NamedSource::new("gpuskin.toml", String::new())),
+        storage: Storage::Auto,
+        models: vec![],
+    };
+    let (mut findings, mut inputs) = (Findings::default(), BTreeSet::new());
+    let model = import(&manifest, entry, pixels, &mut findings, &mut inputs);
+    assert_eq!(model.is_none(), findings.has_errors(), "an error, or a model");
+    if let Some(model) = &model {
+        check(model);
+    }
+    Outcome { model, findings, inputs }
+}
+
+/// Imports a file with default settings.
+pub fn import_file(folder: &Path, path: &str) -> Outcome {
+    import_entry(folder, &entry(path), Pixels::Decode)
+}
+
+/// What the documentation of `Model` promises.
+pub fn check(model: &Model) {
+    let nodes = model.nodes.len();
+    let mut place = vec![usize::MAX; nodes];
+    assert_eq!(model.order.len(), nodes);
+    for (i, node) in model.order.iter().enumerate() {
+        place[*node] = i;
+    }
+    for (i, node) in model.nodes.iter().enumerate() {
+        assert!(place[i] < nodes);
+        assert!(node.parent.is_none_or(|p| place[p] < place[i]), "node {i} before its parent");
+    }
+    assert!(model.bones.windows(2).all(|w| place[w[0].node] <= place[w[1].node]));
+    let mut used = vec![false; model.bones.len()];
+    assert!(!model.primitives.is_empty());
+    assert!(model.primitives.windows(2).all(|w| (w[0].node, w[0].index) < (w[1].node, w[1].index)));
+    for p in &model.primitives {
+        let vertices = p.positions.len();
+        assert!(p.positions.iter().all(|x| x.is_finite()));
+        assert!(p.normals.as_ref().is_none_or(|n| n.len() == vertices && n.iter().all(|x| x.is_finite())));
+        assert!(p.tangents.as_ref().is_none_or(|t| t.len() == vertices && t.iter().all(|x| x.is_finite())));
+        assert!(p.uvs.is_empty() || p.uvs.len() == vertices);
+        assert!(p.triangles.iter().flatten().all(|i| (*i as usize) < vertices));
+        assert!(p.material < model.materials.len());
+        assert_eq!(p.influences.len(), vertices);
+        for v in 0..vertices {
+            let list = p.influences.of(v);
+            assert!(!list.is_empty());
+            assert!(list.windows(2).all(|w| w[0].1 > w[1].1 || (w[0].1 == w[1].1 && w[0].0 < w[1].0)));
+            assert!(list.iter().all(|(_, w)| *w > 0.0));
+            assert!((list.iter().map(|x| x.1).sum::<f64>() - 1.0).abs() < 1e-12);
+            list.iter().for_each(|(bone, _)| used[usize::from(*bone)] = true);
+        }
+    }
+    assert!(used.iter().all(|u| *u), "a bone without vertices");
+    for m in &model.materials {
+        assert!(m.base_color_texture.is_none_or(|t| t.image < model.images.len()));
+    }
+    assert!(!model.clips.is_empty());
+    for c in &model.clips {
+        assert!(c.end.is_finite() && c.end >= 0.0 && c.start <= c.end);
+        assert!(c.channels.windows(2).all(|w| (w[0].node, w[0].property) < (w[1].node, w[1].property)));
+        for channel in &c.channels {
+            let curve = &channel.curve;
+            let each = if curve.interpolation == gpuskin_build::model::Interpolation::CubicSpline { 3 } else { 1 };
+            assert!(channel.node < nodes);
+            assert!(!curve.times.is_empty());
+            assert!(curve.times.windows(2).all(|w| w[0] < w[1]));
+            assert_eq!(curve.values.len(), curve.times.len() * each);
+            assert!(curve.values.iter().all(|v| v.is_finite()));
+        }
+    }
+}
+
+/// The folder of the shared models and the ground truth. Where it is missing, tests fail on CI, and say so elsewhere.
+pub fn shared() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("GPUSKIN_SHARED").map_or(beside, PathBuf::from);
+    if folder.join("models").is_dir() {
+        return Some(folder);
+    }
+    assert!(std::env::var_os("CI").is_none(), "the shared models are not at {}", folder.display());
+    eprintln!("SKIPPED: the shared models are not at {}; GPUSKIN_SHARED says where they are", folder.display());
+    None
+}
+
+/// All glTF files below a folder, sorted, as paths from it.
+pub fn models(folder: &Path) -> Vec<String> {
+    let mut found = vec![];
+    let mut stack = vec![folder.to_owned()];
+    while let Some(next) = stack.pop() {
+        for item in std::fs::read_dir(next).expect("readable").map(|e| e.expect("readable").path()) {
+            if item.is_dir() {
+                stack.push(item);
+            } else if item.extension().is_some_and(|e| e == "glb" || e == "gltf") {
+                found.push(item.strip_prefix(folder).expect("below").to_str().expect("UTF-8").to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
