@@ -16,6 +16,9 @@ use crate::identifiers::{ModelNames, check_identifiers};
 use crate::import::{self, Pixels};
 use crate::manifest::{Manifest, ModelEntry};
 
+pub use crate::frames::FrameGrid;
+pub use crate::geometry::Dropped;
+pub use crate::measure::ClipErrors;
 pub use assemble::BakedModel;
 pub use files::EMBED_LIMIT;
 pub use plan::Plan;
@@ -103,9 +106,9 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Fai
     Ok(Baked { files, models, inputs, warnings: findings })
 }
 
-/// Imports and plans the one model that the options name, without its images.
-pub(crate) fn import_one(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Plan, Findings> {
-    let (plans, ..) = plan_all(manifest, options, Pixels::SizeOnly).map_err(|failed| failed.findings)?;
+/// Imports and plans the one model that the options name.
+pub(crate) fn import_one(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Plan, Findings> {
+    let (plans, ..) = plan_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
     Ok(plans.into_iter().next().expect("a model of that name, or an error").1)
 }
 

@@ -15,7 +15,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::bake::BakedModel;
-use crate::identifiers::{constant, member, type_name};
+use crate::names::{constant, member, type_name};
 use crate::units::metres;
 use literals::Literal;
 
@@ -63,11 +63,11 @@ pub fn module(models: &[BakedModel]) -> String {
 }
 
 fn type_ident(model: &BakedModel) -> Ident {
-    format_ident!("{}", type_name(&model.meta.name).expect("names were checked"))
+    format_ident!("{}", type_name(&model.meta.name))
 }
 
 fn value_ident(model: &BakedModel) -> Ident {
-    format_ident!("{}", constant(&model.meta.name).expect("names were checked"))
+    format_ident!("{}", constant(&model.meta.name))
 }
 
 fn marker_type(model: &BakedModel) -> TokenStream {
@@ -127,7 +127,7 @@ fn payload_literal(name: &str, payload: &Payload) -> TokenStream {
 fn clips(model: &BakedModel) -> TokenStream {
     let ty = type_ident(model);
     let consts = model.meta.clips.iter().enumerate().map(|(index, clip)| {
-        let name = format_ident!("{}", member(&model.meta.name, &clip.name).expect("names were checked"));
+        let name = format_ident!("{}", member(&model.meta.name, &clip.name));
         let doc = clip_doc(clip);
         let index = (index as u16).literal();
         quote!(#[doc = #doc] pub const #name: Clip<models::#ty> = Clip::new(#index);)
@@ -152,7 +152,6 @@ fn bones(model: &BakedModel, taken: &mut BTreeSet<String>) -> TokenStream {
     let ty = type_ident(model);
     let consts = model.meta.bones.iter().enumerate().map(|(index, bone)| {
         let base = member(&model.meta.name, &bone.name);
-        let base = base.unwrap_or_else(|| format!("{}_BONE", value_ident(model)));
         let numbered = (2..).map(|n| format!("{base}_{n}"));
         let unique = std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name));
         let name = unique.expect("numbers do not end");

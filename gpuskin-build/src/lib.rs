@@ -10,11 +10,12 @@ mod frames;
 mod geometry;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-pub mod identifiers;
-mod import;
+mod identifiers;
+pub mod import;
 pub mod manifest;
 mod measure;
 pub mod model;
+mod names;
 pub mod output;
 pub mod pose;
 mod sample;

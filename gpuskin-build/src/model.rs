@@ -27,6 +27,14 @@ pub struct Model {
     pub clips: Vec<Clip>,
 }
 
+impl Model {
+    /// Forgets its images, and that materials use them: for what looks at shapes only.
+    pub(crate) fn drop_images(&mut self) {
+        self.images.clear();
+        self.materials.iter_mut().for_each(|m| m.base_color_texture = None);
+    }
+}
+
 /// A node of the hierarchy.
 #[derive(Clone, Debug)]
 pub struct Node {

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::bake::{BakeOptions, BakedModel, bake_one, import_one};
 use crate::finding::{Finding, Findings};
 use crate::frames::FrameGrid;
+use crate::import::Pixels;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::{Clip, Model};
@@ -78,7 +79,8 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         skip_errors: true,
         ..Default::default()
     };
-    let plan = import_one(manifest, &options)?;
+    let mut plan = import_one(manifest, &options, Pixels::SizeOnly)?;
+    plan.model.drop_images();
     let clip = find_clip(&plan.model, &request.clip)?;
     let grid = plan.grids[clip];
     let times = seconds(&request.times, &grid, &plan.model.clips[clip])?;

@@ -15,7 +15,6 @@ mod glb;
 mod hierarchy;
 mod material;
 mod mesh;
-pub mod names;
 mod report;
 mod select;
 mod suggest;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::file::File;
-use super::names::snake;
 use super::report::Report;
 use super::suggest::{instead, list, quoted};
 use crate::finding::Finding;
 use crate::manifest::{At, ClipEntry, ModelEntry};
+use crate::names::snake;
 
 /// A file with clips.
 pub(super) struct Source<'a, 'f> {

@@ -34,6 +34,16 @@ pub fn type_name(name: &str) -> String {
     if name == "Self" { "Self_".into() } else { name }
 }
 
+/// Constant of a clip or bone of a model: `soldier` and `1H_Chop` become `SOLDIER_1H_CHOP`.
+pub fn member(model: &str, name: &str) -> String {
+    format!("{}_{}", constant(model), constant(name).trim_start_matches('_'))
+}
+
+/// Whether something of a name can stand in an identifier.
+pub fn has_words(name: &str) -> bool {
+    words(name) != [UNNAMED] || name == UNNAMED
+}
+
 /// Joins words, and makes sure that the first character can start an identifier.
 fn joined(words: &[String], separator: &str) -> String {
     let name = words.join(separator);
@@ -125,6 +135,8 @@ mod tests {
         assert_eq!(type_name("1H"), "_1h");
         assert_eq!(type_name("self"), "Self_");
         assert_eq!(type_name(""), "Unnamed");
+        assert_eq!(member("soldier", "1H_Chop"), "SOLDIER_1H_CHOP");
+        assert!(has_words("unnamed") && has_words("x²") && !has_words("|-|") && !has_words(""));
     }
 
     #[test]
