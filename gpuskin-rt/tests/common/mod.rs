@@ -107,6 +107,20 @@ impl Canvas {
 
     /// Colour and depth, cleared to a dark grey and 1.
     pub fn pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        self.color_pass(encoder, wgpu::LoadOp::Clear(1.0), draw);
+    }
+
+    /// The same over the depth that is there.
+    pub fn pass_over_depth(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        self.color_pass(encoder, wgpu::LoadOp::Load, draw);
+    }
+
+    fn color_pass(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        depth: wgpu::LoadOp<f32>,
+        draw: impl FnOnce(&mut wgpu::RenderPass<'_>),
+    ) {
         let color = self.color.create_view(&Default::default());
         let attachment = wgpu::RenderPassColorAttachment {
             view: &color,
@@ -119,7 +133,7 @@ impl Canvas {
         };
         draw(&mut encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[Some(attachment)],
-            depth_stencil_attachment: Some(depth_attachment(&self.depth.create_view(&Default::default()))),
+            depth_stencil_attachment: Some(depth_attachment(&self.depth.create_view(&Default::default()), depth)),
             ..Default::default()
         }));
     }
@@ -127,7 +141,10 @@ impl Canvas {
     /// Depth only, cleared to 1.
     pub fn depth_pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         draw(&mut encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            depth_stencil_attachment: Some(depth_attachment(&self.depth.create_view(&Default::default()))),
+            depth_stencil_attachment: Some(depth_attachment(
+                &self.depth.create_view(&Default::default()),
+                wgpu::LoadOp::Clear(1.0),
+            )),
             ..Default::default()
         }));
     }
@@ -158,10 +175,10 @@ impl Canvas {
     }
 }
 
-fn depth_attachment(view: &wgpu::TextureView) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+fn depth_attachment(view: &wgpu::TextureView, load: wgpu::LoadOp<f32>) -> wgpu::RenderPassDepthStencilAttachment<'_> {
     wgpu::RenderPassDepthStencilAttachment {
         view,
-        depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
+        depth_ops: Some(wgpu::Operations { load, store: wgpu::StoreOp::Store }),
         stencil_ops: None,
     }
 }
