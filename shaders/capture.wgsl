@@ -30,12 +30,16 @@ fn capture_vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Var
     return Varyings(vec4<f32>(unit.x * 2.0 - 1.0, 1.0 - unit.y * 2.0, 0.0, 1.0), skinned.position, skinned.normal);
 }
 
+// The bits of floats: every device draws to 32-bit integers, WebGL2 and wgpu's GL backend not to 32-bit floats.
 struct Captured {
-    @location(0) position: vec4<f32>,
-    @location(1) normal: vec4<f32>,
+    @location(0) position: vec4<u32>,
+    @location(1) normal: vec4<u32>,
 }
 
 @fragment
 fn capture_fragment(varyings: Varyings) -> Captured {
-    return Captured(vec4<f32>(varyings.position, 1.0), vec4<f32>(varyings.normal, 0.0));
+    return Captured(
+        bitcast<vec4<u32>>(vec4<f32>(varyings.position, 1.0)),
+        bitcast<vec4<u32>>(vec4<f32>(varyings.normal, 0.0)),
+    );
 }

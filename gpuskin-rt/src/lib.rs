@@ -1,7 +1,66 @@
-//! Draws crowds of skinned characters from baked animation textures.
+//! Draws crowds of skinned characters from baked animation textures with wgpu.
 //!
-//! Without the default feature `wgpu` this crate is the data layout and the CPU twins of the shaders: what a build
-//! script needs, and what a headless server uses to agree with the picture.
+//! The motion of a model's bones stands in a texture. The vertex shader finds out which frames an instance shows from
+//! one clock, reads its bones there and blends: ten thousand characters that keep running cost the CPU nothing, and
+//! start-up is a create and an upload without parsing. What stands in the textures, and the constants below, come from
+//! `gpuskin-build`.
+//!
+#![cfg_attr(feature = "wgpu", doc = "```no_run")]
+#![cfg_attr(not(feature = "wgpu"), doc = "```ignore")]
+//! # mod baked {
+//! #     use gpuskin_rt::*;
+//! #     pub mod models {
+//! #         use super::*;
+//! #         pub struct Soldier;
+//! #         impl BakedModel for Soldier { const MODEL: &'static Model = panic!(); }
+//! #     }
+//! #     pub mod clips {
+//! #         use super::*;
+//! #         pub const SOLDIER_RUN: Clip<models::Soldier> = Clip::new(0);
+//! #         pub const SOLDIER_DIE: Clip<models::Soldier> = Clip::new(1);
+//! #     }
+//! # }
+//! # use baked::*;
+//! use gpuskin_rt::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor, wgpu};
+//!
+//! # #[cfg(any())]
+//! gpuskin_rt::include_baked!();       // models::Soldier, clips::SOLDIER_RUN, ...
+//!
+//! # fn game(device: wgpu::Device, queue: wgpu::Queue, color: wgpu::TextureView, depth: wgpu::TextureView)
+//! # -> Result<(), gpuskin_rt::Error> {
+//! let mut renderer = CrowdRenderer::new(&device, &queue, RendererDescriptor::default())?;
+//! let crowd =
+//!     Crowd::<models::Soldier>::new(&mut renderer, CrowdDescriptor { capacity: 10_000, ..Default::default() })?;
+//! let id = crowd.spawn(Instance::at([4.0, 0.0, -2.0]).play(clips::SOLDIER_RUN).phase(0.25));
+//!
+//! // Every frame:
+//! # let (seconds, mut encoder) = (0.0, device.create_command_encoder(&Default::default()));
+//! # let descriptor = wgpu::RenderPassDescriptor::default();
+//! let camera = Camera::perspective_look_at([0.0, 6.0, 14.0], [0.0, 1.0, 0.0], 0.9, 16.0 / 9.0, 0.1, 500.0);
+//! renderer.prepare(&queue, &mut encoder, &camera, seconds)?;
+//! renderer.draw(&mut encoder.begin_render_pass(&descriptor));
+//!
+//! // And when something happens:
+//! crowd.play(id, clips::SOLDIER_DIE);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
+//! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
+//! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
+//! | [`playback`], [`Texels`], [`vertex`], [`skin`](mod@skin) | each WGSL function on the CPU: for servers and tests |
+//! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
+//!
+//! | feature | |
+//! |---|---|
+//! | `wgpu` (default) | the renderer; without it the crate is data layout and CPU functions, and builds in a second |
+//! | `dynamic` | [`Metadata`] to and from the KTX2 files |
+//!
+//! The limits of WebGL2 are enough: no storage buffers, no compute.
+#![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
 mod encoding;
 pub mod files;

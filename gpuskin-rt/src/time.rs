@@ -63,7 +63,7 @@ impl From<f64> for Time {
 impl From<Duration> for Time {
     fn from(duration: Duration) -> Self {
         let seconds = duration.as_secs().min(u64::from(u32::MAX)) << 32;
-        Self(seconds | (u64::from(duration.subsec_nanos()) << 32) / 1_000_000_000)
+        Self(seconds | ((u64::from(duration.subsec_nanos()) << 32) / 1_000_000_000))
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct CaptureUniform {
 const WIDTH: u32 = 1024;
 /// Rows that are read back at once: 2^20 vertices are 32 MiB.
 const MOST_ROWS: u32 = 1024;
-/// Position and normal: RGBA32F each.
+/// Position and normal are a pixel each, as the bits of floats.
 const PIXEL: u64 = 16;
 
 /// A tool, not a way to draw: runs the vertex function of [`crate::Crowd`] over all vertices of a model and reads
@@ -83,7 +83,7 @@ impl Capture {
             label: Some("gpuskin capture"),
             source: wgpu::ShaderSource::Wgsl(shader::capture(variant).into()),
         });
-        let target = Some(wgpu::ColorTargetState::from(wgpu::TextureFormat::Rgba32Float));
+        let target = Some(wgpu::ColorTargetState::from(wgpu::TextureFormat::Rgba32Uint));
         let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("gpuskin capture"),
             layout: Some(&pipeline_layout),
@@ -223,7 +223,7 @@ impl Sheet {
                 mip_level_count: 1,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
-                format: wgpu::TextureFormat::Rgba32Float,
+                format: wgpu::TextureFormat::Rgba32Uint,
                 usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
                 view_formats: &[],
             })

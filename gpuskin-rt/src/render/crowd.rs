@@ -104,12 +104,19 @@ pub(crate) struct Drawn {
 }
 
 impl CrowdCore {
-    pub(crate) fn new(model: Arc<GpuModel>, name: &str, clock: Arc<AtomicU64>, capacity: u32) -> Self {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        model: Arc<GpuModel>,
+        name: &str,
+        clock: Arc<AtomicU64>,
+        capacity: u32,
+    ) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
         let state = Mutex::new(State { instances, buffer: None, capacity, uploaded: 0 });
-        Self { model, name: name.to_owned(), clock, state }
+        Ok(Self { model, name: name.to_owned(), clock, state })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -123,11 +130,7 @@ impl CrowdCore {
         let state = &mut *state;
         let count = state.instances.records().len();
         if state.buffer.is_none() && count > 0 || count > state.capacity {
-            let limits = device.limits();
-            let most = (limits.max_buffer_size / RECORD) as usize;
-            at_most(count as u64 * RECORD, limits.max_buffer_size, SPLIT, || {
-                format!("{}: bytes of {count} instances", self.name)
-            })?;
+            let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
             }
@@ -159,6 +162,13 @@ impl CrowdCore {
 
 const RECORD: u64 = size_of::<InstanceRecord>() as u64;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
+
+/// The most instances that a device has room for, if it is `needed` at least.
+fn room(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> {
+    let bytes = device.limits().max_buffer_size;
+    at_most(needed * RECORD, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
+    Ok((bytes / RECORD) as usize)
+}
 
 impl<M: BakedModel> Crowd<M> {
     /// An empty crowd of a model that was baked into the program.

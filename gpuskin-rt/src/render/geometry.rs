@@ -207,6 +207,6 @@ fn allowed(limits: &wgpu::Limits, meta: &Metadata, variant: Variant) -> Result<(
     at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes of a vertex"))?;
     let attributes = vertex_buffers(variant).attributes() as u64;
     at_most(attributes, limits.max_vertex_attributes.into(), OTHER_LIMITS, what("vertex attributes"))?;
-    let uniform = limits.max_uniform_buffer_binding_size;
+    let uniform = limits.max_uniform_buffer_binding_size.min(limits.max_buffer_size);
     at_most(MODEL_BYTES, uniform, OTHER_LIMITS, what("bytes of a uniform buffer"))
 }

@@ -234,7 +234,8 @@ impl CrowdRenderer {
     /// A crowd that this renderer draws.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let on_device = self.model(model)?;
-        let core = Arc::new(CrowdCore::new(on_device, &model.meta.name, self.clock.clone(), descriptor.capacity));
+        let (name, clock) = (&model.meta.name, self.clock.clone());
+        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor.capacity)?);
         self.crowds.push(Arc::downgrade(&core));
         Ok(core)
     }

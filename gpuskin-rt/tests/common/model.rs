@@ -1,0 +1,315 @@
+//! Models from numbers, for tests: no glTF, no baker.
+
+use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
+use gpuskin_rt::vertex::{Vertex, pack};
+use gpuskin_rt::*;
+use half::f16;
+
+/// Numbers that look random and are the same everywhere (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// 0..1.
+    pub fn unit(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / 16_777_216.0
+    }
+
+    pub fn within(&mut self, least: f32, most: f32) -> f32 {
+        least + (most - least) * self.unit()
+    }
+
+    pub fn below(&mut self, n: u32) -> u32 {
+        (self.bits() % u64::from(n)) as u32
+    }
+
+    pub fn vector(&mut self) -> Vec3 {
+        Vec3::new(self.within(-1.0, 1.0), self.within(-1.0, 1.0), self.within(-1.0, 1.0))
+    }
+
+    pub fn direction(&mut self) -> Vec3 {
+        (self.vector() + Vec3::splat(1e-3)).normalize()
+    }
+}
+
+/// A clip: frames are numbered through all clips.
+#[derive(Clone, Copy)]
+pub struct TestClip {
+    pub intervals: u32,
+    pub stored: u32,
+    pub duration: f64,
+    pub looped: bool,
+}
+
+/// A loop of 7 frames, an open clip of 6, a single pose.
+pub const CLIPS: [TestClip; 3] = [
+    TestClip { intervals: 7, stored: 7, duration: 0.7, looped: true },
+    TestClip { intervals: 5, stored: 6, duration: 1.0, looped: false },
+    TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false },
+];
+
+/// What a test model is made from.
+pub struct Recipe {
+    pub encoding: Encoding,
+    pub format: VertexFormat,
+    pub bones: u32,
+    pub clips: Vec<TestClip>,
+    pub frames_per_layer: u32,
+    pub width: u32,
+    pub vertices: Vec<Vertex>,
+    pub indices: Vec<u32>,
+    pub materials: Vec<Material>,
+    pub textures: Vec<(ColorTexture, Vec<Vec<u8>>)>,
+}
+
+impl Recipe {
+    /// Random vertices with one to four influences.
+    pub fn random(random: &mut Random, encoding: Encoding, format: VertexFormat, bones: u32) -> Self {
+        let vertices = (0..150).map(|i| random_vertex(random, bones, i % 4 + 1)).collect();
+        Self {
+            encoding,
+            format,
+            bones,
+            clips: CLIPS.to_vec(),
+            frames_per_layer: 14,
+            width: 64,
+            vertices,
+            indices: (0..150).collect(),
+            materials: vec![plain([1.0; 4])],
+            textures: Vec::new(),
+        }
+    }
+
+    /// The model, with the skin matrix of `bone(frame, bone)`: rotation, shear, translation.
+    pub fn build(self, mut bone: impl FnMut(u32, u32) -> Pose) -> TestModel {
+        let frames: u32 = self.clips.iter().map(|c| c.stored).sum();
+        let texels = self.frames_per_layer.min(frames) * self.bones * self.encoding.texels();
+        let texture = AnimationTexture {
+            width: self.width,
+            height: texels.div_ceil(self.width),
+            layers: frames.div_ceil(self.frames_per_layer),
+            frames_per_layer: self.frames_per_layer,
+            frames,
+            rows: self.bones,
+        };
+        let mut animation = vec![0; texture.byte_len(self.encoding) as usize];
+        for frame in 0..frames {
+            for row in 0..self.bones {
+                for (k, texel) in (0..).zip(bone(frame, row).texels(self.encoding)) {
+                    let at = texture.byte_offset(self.encoding, frame, row, k) as usize;
+                    let bytes: Vec<u8> = match self.encoding.format() {
+                        TexelFormat::Rgba32Float => texel.to_array().iter().flat_map(|c| c.to_le_bytes()).collect(),
+                        _ => texel.to_array().iter().flat_map(|c| f16::from_f32(*c).to_le_bytes()).collect(),
+                    };
+                    animation[at..at + bytes.len()].copy_from_slice(&bytes);
+                }
+            }
+        }
+
+        let range = range_of(&self.vertices);
+        let words: Vec<Vec<u32>> = self.vertices.iter().map(|v| pack(v, self.format, &range)).collect();
+        let mut first_frame = 0;
+        let clips: Vec<ClipInfo> = self
+            .clips
+            .iter()
+            .map(|c| {
+                let info = clip_info(*c, first_frame);
+                first_frame += c.stored;
+                info
+            })
+            .collect();
+        let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
+
+        // The hash stands for what the files hold: models of other bytes must have another.
+        let mut hash = Random(0);
+        let wide_indices = self.vertices.len() > 65_536;
+        let mut mesh = vec![0; 16];
+        let mut add = |bytes: &[u8]| {
+            let range = ByteRange { offset: mesh.len() as u64, len: bytes.len() as u64 };
+            mesh.extend(bytes);
+            range
+        };
+        let clip_range = add(bytemuck::cast_slice(&records));
+        let vertex_range = add(bytemuck::cast_slice(&words.concat()));
+        let index_bytes: Vec<u8> = if wide_indices {
+            self.indices.iter().flat_map(|i| i.to_le_bytes()).collect()
+        } else {
+            self.indices.iter().flat_map(|i| (*i as u16).to_le_bytes()).collect()
+        };
+        let index_range = add(&index_bytes);
+        for word in mesh.iter().chain(&animation).chain(self.materials.iter().flat_map(|m| m.name.as_bytes())) {
+            hash.0 = hash.0.wrapping_add(u64::from(*word));
+            hash.bits();
+        }
+        let content_hash: [u8; 16] = bytemuck::cast([hash.bits(), hash.bits()]);
+
+        let levels = |bytes: &[Vec<u8>]| {
+            let mut at = 16;
+            let range = bytes.iter().map(|b| {
+                at += b.len() as u64;
+                ByteRange { offset: at - b.len() as u64, len: b.len() as u64 }
+            });
+            range.collect::<Vec<_>>()
+        };
+        let payload = |bytes: &[Vec<u8>]| {
+            let data = [&content_hash[..], &bytes.concat()].concat();
+            Payload {
+                size: data.len() as u64,
+                data: Data::Bytes(data.into()),
+                hash_at: 0,
+                levels: levels(bytes).into(),
+            }
+        };
+        let count = self.indices.len() as u32 / self.materials.len() as u32;
+        let parts: Vec<MeshPart> = (0..self.materials.len() as u32)
+            .map(|material| MeshPart { material, first_index: material * count, index_count: count })
+            .collect();
+        let model = Model {
+            meta: Metadata {
+                content_hash,
+                format_version: FORMAT_VERSION,
+                name: "test".into(),
+                encoding: self.encoding,
+                texture,
+                clips: clips.into(),
+                bones: vec![].into(),
+                mesh: MeshInfo {
+                    format: self.format,
+                    range,
+                    vertex_count: self.vertices.len() as u32,
+                    vertices: vertex_range,
+                    indices: index_range,
+                    wide_indices,
+                    clips: clip_range,
+                    parts: parts.into(),
+                },
+                materials: self.materials.into(),
+                textures: self.textures.iter().map(|(info, _)| info.clone()).collect(),
+                rest_bounds: Aabb::EMPTY,
+                bounds: Aabb::EMPTY,
+            },
+            animation: payload(&[animation.clone()]),
+            mesh: payload(&[mesh[16..].to_vec()]),
+            textures: self.textures.iter().map(|(_, levels)| payload(levels)).collect(),
+        };
+        TestModel { model, animation, words, records }
+    }
+}
+
+/// A model, and what the CPU twins need of it.
+pub struct TestModel {
+    pub model: Model,
+    animation: Vec<u8>,
+    words: Vec<Vec<u32>>,
+    pub records: Vec<ClipRecord>,
+}
+
+impl TestModel {
+    /// All vertices of an instance, by the CPU twins.
+    pub fn on_cpu(&self, instance: &InstanceRecord, now: Time) -> Vec<skin::SkinnedVertex> {
+        let meta = &self.model.meta;
+        let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
+        let vertex = |words: &Vec<u32>| vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
+        self.words.iter().map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w))).collect()
+    }
+}
+
+/// Where a bone is: `x' = rotation * (stretch * x) + translation`.
+#[derive(Clone, Copy)]
+pub struct Pose {
+    pub rotation: Quat,
+    pub scale: f32,
+    /// For encodings that hold it.
+    pub shear: Mat3,
+    pub translation: Vec3,
+}
+
+impl Pose {
+    pub const REST: Self =
+        Self { rotation: Quat::IDENTITY, scale: 1.0, shear: Mat3::IDENTITY, translation: Vec3::ZERO };
+
+    /// Near the rest pose, so that blends of several bones are not singular.
+    pub fn random(random: &mut Random, mirrored: bool) -> Self {
+        let turn = random.within(-0.5, 0.5);
+        let mut shear = Mat3::from_cols(Vec3::X, Vec3::new(random.within(-0.3, 0.3), 1.0, 0.0), Vec3::Z * 1.2);
+        if mirrored {
+            shear.x_axis = -shear.x_axis;
+        }
+        Self {
+            rotation: Quat::from_axis_angle(random.direction(), turn) * if random.unit() < 0.5 { 1.0 } else { -1.0 },
+            scale: random.within(0.8, 1.2),
+            shear,
+            translation: random.vector() * 0.3,
+        }
+    }
+
+    fn texels(self, encoding: Encoding) -> Vec<Vec4> {
+        if encoding == Encoding::TrsF16 {
+            return vec![Vec4::from(self.rotation), self.translation.extend(self.scale)];
+        }
+        let matrix = Mat3::from_quat(self.rotation) * self.shear * self.scale;
+        [0, 1, 2].map(|i| matrix.row(i).extend(self.translation[i])).to_vec()
+    }
+}
+
+fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
+    let mut weights = [0.0; 4];
+    for weight in &mut weights[..influences] {
+        *weight = random.within(0.05, 1.0);
+    }
+    let sum: f32 = weights.iter().sum();
+    Vertex {
+        position: random.vector(),
+        normal: random.direction(),
+        tangent: random.direction().extend(if random.unit() < 0.5 { 1.0 } else { -1.0 }),
+        uv: Vec2::new(random.unit(), random.within(-1.0, 2.0)),
+        joints: [0; 4].map(|_| random.below(bones)),
+        weights: weights.map(|w| w / sum),
+    }
+}
+
+fn range_of(vertices: &[Vertex]) -> VertexRange {
+    let all = |f: fn(Vec3, Vec3) -> Vec3| vertices.iter().map(|v| v.position).reduce(f).unwrap();
+    let uv = |f: fn(Vec2, Vec2) -> Vec2| vertices.iter().map(|v| v.uv).reduce(f).unwrap();
+    let (min, max) = (all(Vec3::min), all(Vec3::max));
+    let (uv_min, uv_max) = (uv(Vec2::min), uv(Vec2::max));
+    VertexRange {
+        position_min: min.into(),
+        position_extent: (max - min).into(),
+        uv_min: uv_min.into(),
+        uv_extent: (uv_max - uv_min).into(),
+    }
+}
+
+fn clip_info(clip: TestClip, first_frame: u32) -> ClipInfo {
+    ClipInfo {
+        name: "clip".into(),
+        source: "clip".into(),
+        first_frame,
+        intervals: clip.intervals,
+        stored: clip.stored,
+        looped: clip.looped,
+        duration: clip.duration,
+        frame_rate: if clip.duration > 0.0 { f64::from(clip.intervals) / clip.duration } else { 0.0 },
+        bounds: Aabb::EMPTY,
+        encoding_error: ErrorInfo::default(),
+        motion_error: ErrorInfo::default(),
+    }
+}
+
+/// A material of one colour, seen from the front.
+pub fn plain(base_color: [f32; 4]) -> Material {
+    Material {
+        name: format!("{base_color:?}").into(),
+        base_color,
+        base_color_texture: None,
+        double_sided: false,
+        alpha_cutoff: None,
+    }
+}
