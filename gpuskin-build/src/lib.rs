@@ -1,6 +1,8 @@
 //! Bakes animated glTF models into animation textures and Rust constants.
 
 pub mod bake;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod codegen;
 mod color;
 mod container;
