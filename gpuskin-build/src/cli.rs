@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use args::{Args, Command};
 
+use crate::bake::Failed;
 use crate::finding::{Finding, Findings, Style};
 use crate::manifest::Manifest;
 use crate::suggest::closest;
@@ -66,6 +67,12 @@ enum Failure {
 impl From<Findings> for Failure {
     fn from(findings: Findings) -> Self {
         Self::Findings(findings)
+    }
+}
+
+impl From<Failed> for Failure {
+    fn from(failed: Failed) -> Self {
+        Self::Findings(failed.findings)
     }
 }
 
@@ -155,7 +162,7 @@ fn overview() -> String {
 
 /// A manifest, as all commands that take one load it.
 fn load(path: &Path) -> Result<Manifest, Failure> {
-    Ok(Manifest::load(path)?)
+    Ok(crate::load::load(path)?)
 }
 
 // A reader that has seen enough (`| head`) is no error.

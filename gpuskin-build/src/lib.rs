@@ -14,6 +14,7 @@ mod geometry;
 pub mod gpu;
 pub mod identifiers;
 mod import;
+mod load;
 pub mod manifest;
 mod measure;
 pub mod model;

@@ -1,16 +1,17 @@
 //! `bake`: from the manifest to files, and what they cost.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Mutex;
 
-use gpuskin_rt::Metadata;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, option, switch};
-use super::text::{bytes, clip_table, model_line, worst};
-use super::work::{self, BakeOptions, Stage};
+use super::text::{bytes, clip_table, model_line, texture_line, worst};
 use super::{Done, Failure, load};
+use crate::bake::{BakeOptions, BakedModel, Plan, Stage};
 use crate::finding::{Finding, Findings};
+use crate::output;
 
 pub(super) const COMMAND: Command = Command {
     name: "bake",
@@ -35,21 +36,20 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let out = args.path("out").unwrap_or_else(|| manifest.folder.join("baked"));
     let model = args.text("model")?;
     if args.has("dry-run") {
-        let plans = work::plan(&manifest, &BakeOptions { model, ..Default::default() })?;
-        let text: String = plans.iter().map(|plan| heading(&plan.meta, plan.bytes)).collect();
-        return Ok(text.into());
+        let plans = crate::bake::plan(&manifest, &BakeOptions { model, ..Default::default() })?;
+        return Ok(plans.iter().map(planned).collect::<String>().into());
     }
 
     let models = manifest.models.iter().filter(|entry| model.is_none_or(|name| entry.name.value == name)).count();
     let progress = Progress::new(models);
     let report = |model: &str, stage: Stage| progress.report(model, stage);
-    let baked = work::bake(&manifest, &BakeOptions { model, progress: Some(&report), ..Default::default() });
+    let baked = crate::bake::bake(&manifest, &BakeOptions { model, progress: Some(&report), ..Default::default() });
     progress.bar.finish_and_clear();
     let baked = baked?;
 
     let mut text = String::new();
     for model in &baked.models {
-        text.push_str(&heading(&model.meta, work::bytes_of(&baked, model)));
+        text.push_str(&heading(model));
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
         let _ = writeln!(text, "\n{}", clip_table(&model.meta));
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     if args.has("check") {
         let help = "bake again, and commit what it writes";
         let mut findings = Findings::default();
-        for difference in work::check(&baked, &out)? {
+        for difference in output::check(&baked.files, &out)? {
             findings.push(Finding::error(difference.to_string()).help(help));
         }
         if findings.has_errors() {
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         }
         let _ = writeln!(text, "{} is up to date", out.display());
     } else {
-        work::write(&baked, &out)?;
+        output::write(&baked.files, &out)?;
         let total = baked.files.values().map(|file| file.len() as u64).sum();
         let _ = writeln!(text, "{} files, {}, in {}", baked.files.len(), bytes(total), out.display());
     }
@@ -73,15 +73,24 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
 }
 
 /// The first line about a model.
-fn heading(meta: &Metadata, size: u64) -> String {
-    format!("{}  {}, {}\n", meta.name, model_line(meta), bytes(size))
+fn heading(model: &BakedModel) -> String {
+    let size = model.payloads.iter().map(|(_, payload)| payload.size).sum();
+    format!("{}  {}, {}\n", model.meta.name, model_line(&model.meta), bytes(size))
+}
+
+/// What is known of a model before it is baked.
+fn planned(plan: &Plan) -> String {
+    let vertices: usize = plan.model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+    let (bones, clips) = (plan.model.bones.len(), plan.model.clips.len());
+    let line = texture_line(plan.encoding, &plan.texture, bones, vertices, clips);
+    format!("{}  {line}, {} of animation\n", plan.model.name, bytes(plan.texture_bytes()))
 }
 
 /// A bar on standard error, where that is a terminal.
 struct Progress {
     bar: ProgressBar,
     /// Stages that are behind us, by model.
-    reached: Mutex<std::collections::BTreeMap<String, u64>>,
+    reached: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Progress {

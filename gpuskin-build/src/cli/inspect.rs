@@ -140,10 +140,14 @@ fn descriptor(basic: &Basic) -> String {
                 15 => "A".to_owned(),
                 other => format!("channel {other}"),
             };
-            let kind = sample.channel_type_qualifiers;
-            let signed = if kind.contains(ChannelTypeQualifiers::SIGNED) { "signed " } else { "" };
-            let float = if kind.contains(ChannelTypeQualifiers::FLOAT) { "float" } else { "integer" };
-            format!("{channel} {} bits {signed}{float} at {}", sample.bit_length, sample.bit_offset)
+            let has = |qualifier| sample.channel_type_qualifiers.contains(qualifier);
+            let kind = match (has(ChannelTypeQualifiers::FLOAT), has(ChannelTypeQualifiers::SIGNED)) {
+                (true, _) => "float",
+                (false, true) => "signed",
+                (false, false) => "unsigned",
+            };
+            let linear = if has(ChannelTypeQualifiers::LINEAR) { " linear" } else { "" };
+            format!("{channel}{} {kind}{linear}", sample.bit_length)
         })
         .take(16)
         .collect();
@@ -194,8 +198,8 @@ fn model(meta: &Metadata, header: &Header) -> String {
     let mesh = &meta.mesh;
     let _ = writeln!(
         text,
-        "  mesh            {:?} vertices{}, {}-bit indices, {}",
-        mesh.format.packing,
+        "  mesh            {} vertices{}, {}-bit indices, {}",
+        format!("{:?}", mesh.format.packing).to_lowercase(),
         if mesh.format.tangent { " with tangents" } else { "" },
         if mesh.wide_indices { 32 } else { 16 },
         count(mesh.parts.len() as u64, "part", "parts"),

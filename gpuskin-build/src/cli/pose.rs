@@ -3,8 +3,9 @@
 use gpuskin_rt::Encoding;
 
 use super::args::{Args, Command, MANIFEST, option, required};
-use super::work::{PosePath, PoseRequest, When};
-use super::{Done, Failure, load, work};
+use super::text::count;
+use super::{Done, Failure, load};
+use crate::pose::{PosePath, PoseRequest, PoseTimes};
 
 pub(super) const COMMAND: Command = Command {
     name: "pose",
@@ -30,10 +31,10 @@ pub(super) const COMMAND: Command = Command {
 };
 
 pub(super) fn run(args: &Args) -> Result<Done, Failure> {
-    let when = match (args.text("times")?, args.text("frames")?) {
-        (Some(times), None) => When::Times(list("times", times, |time: &f64| time.is_finite())?),
-        (None, Some("all")) => When::AllFrames,
-        (None, Some(frames)) => When::Frames(list("frames", frames, |_| true)?),
+    let times = match (args.text("times")?, args.text("frames")?) {
+        (Some(times), None) => PoseTimes::Seconds(list("times", times, |time: &f64| time.is_finite())?),
+        (None, Some("all")) => PoseTimes::AllFrames,
+        (None, Some(frames)) => PoseTimes::Frames(list("frames", frames, |_| true)?),
         (None, None) => {
             return Err(Failure::Usage("`--times T,T,...` or `--frames all|N,N,...` is missing".to_owned()));
         }
@@ -51,8 +52,11 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         super::preview::need_gpu("pose --path gpu")?;
     }
     let manifest = load(&args.manifest())?;
-    let request = PoseRequest { manifest: &manifest, model, clip, when, path, encoding, out };
-    work::pose(&request).map(Done::from)
+    let request = PoseRequest { model: model.to_owned(), clip: clip.to_owned(), times, path, encoding };
+    let poses = crate::pose::pose(&manifest, &request)?;
+    poses.write(&out)?;
+    let moments = count(poses.times.len() as u64, "moment", "moments");
+    Ok(format!("{moments} of `{clip}` of `{model}` in {}\n", out.display()).into())
 }
 
 fn list<T: std::str::FromStr>(flag: &str, text: &str, fits: impl Fn(&T) -> bool) -> Result<Vec<T>, Failure> {

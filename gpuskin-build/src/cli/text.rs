@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gpuskin_rt::{ClipInfo, ErrorInfo, Metadata, TexelFormat};
+use gpuskin_rt::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, Metadata, TexelFormat};
 
 /// Rows of cells, padded to the widest of each column; numbers to the right.
 pub(super) struct Table {
@@ -91,23 +91,30 @@ pub(super) fn harmless(text: &str, most: usize) -> String {
     cleaned
 }
 
-pub(super) fn texel_format(format: TexelFormat) -> &'static str {
-    match format {
-        TexelFormat::Rgba16Float => "RGBA16F",
-        TexelFormat::Rgba32Float => "RGBA32F",
-    }
-}
-
 /// One line of what a model is, without its name.
 pub(super) fn model_line(meta: &Metadata) -> String {
-    let texture = &meta.texture;
+    texture_line(meta.encoding, &meta.texture, meta.bones.len(), meta.mesh.vertex_count as usize, meta.clips.len())
+}
+
+/// The same of a model that is yet to be baked.
+pub(super) fn texture_line(
+    encoding: Encoding,
+    texture: &AnimationTexture,
+    bones: usize,
+    vertices: usize,
+    clips: usize,
+) -> String {
+    let format = match encoding.format() {
+        TexelFormat::Rgba16Float => "RGBA16F",
+        TexelFormat::Rgba32Float => "RGBA32F",
+    };
     [
-        meta.encoding.name().to_owned(),
-        count(meta.bones.len() as u64, "bone", "bones"),
-        count(meta.mesh.vertex_count.into(), "vertex", "vertices"),
-        count(meta.clips.len() as u64, "clip", "clips"),
+        encoding.name().to_owned(),
+        count(bones as u64, "bone", "bones"),
+        count(vertices as u64, "vertex", "vertices"),
+        count(clips as u64, "clip", "clips"),
         count(texture.frames.into(), "frame", "frames"),
-        format!("{} x {} x {} {}", texture.width, texture.height, texture.layers, texel_format(meta.encoding.format())),
+        format!("{} x {} x {} {format}", texture.width, texture.height, texture.layers),
     ]
     .join(", ")
 }
