@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         text.push_str(&heading(model));
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
-        let _ = writeln!(text, "\n{}", clip_table(&model.meta));
+        let _ = writeln!(text, "{}\n{}", jumps(model), clip_table(&model.meta));
     }
     if args.has("check") {
         let help = "bake again, and commit what it writes";
@@ -72,10 +72,30 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     Ok(Done { text, warnings: baked.warnings })
 }
 
-/// The first line about a model.
+/// The first lines about a model.
 fn heading(model: &BakedModel) -> String {
-    let size = model.payloads.iter().map(|(_, payload)| payload.size).sum();
-    format!("{}  {}, {}\n", model.meta.name, model_line(&model.meta), bytes(size))
+    let size = |part: &str| -> u64 {
+        let names =
+            model.payloads.iter().filter(|(name, _)| name.rsplit('/').next().is_some_and(|n| n.starts_with(part)));
+        names.map(|(_, payload)| payload.size).sum()
+    };
+    let files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh."), ("colour", "color-")]
+        .into_iter()
+        .map(|(title, part)| (title, size(part)))
+        .filter(|(_, size)| *size > 0)
+        .map(|(title, size)| format!("{title} {}", bytes(size)))
+        .collect();
+    format!("{}  {}\n  files           {}\n", model.meta.name, model_line(&model.meta), files.join(", "))
+}
+
+/// Tracks that jump: between frames they are where they were, whatever the encoding, and no error is measured there.
+fn jumps(model: &BakedModel) -> String {
+    let clips = model.meta.clips.iter().zip(&model.errors).filter(|(_, errors)| errors.step_tracks > 0);
+    let clips: Vec<_> = clips.map(|(clip, errors)| format!("{} ({})", clip.name, errors.step_tracks)).collect();
+    if clips.is_empty() {
+        return String::new();
+    }
+    format!("  STEP tracks, left out of the motion error: {}\n", clips.join(", "))
 }
 
 /// What is known of a model before it is baked.
@@ -83,7 +103,7 @@ fn planned(plan: &Plan) -> String {
     let vertices: usize = plan.model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
     let (bones, clips) = (plan.model.bones.len(), plan.model.clips.len());
     let line = texture_line(plan.encoding, &plan.texture, bones, vertices, clips);
-    format!("{}  {line}, {} of animation\n", plan.model.name, bytes(plan.texture_bytes()))
+    format!("{}  {line}, {}\n", plan.model.name, bytes(plan.texture_bytes()))
 }
 
 /// A bar on standard error, where that is a terminal.

@@ -66,6 +66,11 @@ fn inspect(data: &[u8]) -> Result<String, String> {
             metadata = Some(value);
         }
     }
+    // Colour textures hold the hash of their set alone.
+    if let Some(Ok(hash)) = metadata.map(<[u8; 16]>::try_from) {
+        let _ = writeln!(text, "  content hash {}", hex(&hash));
+        return Ok(text);
+    }
     match metadata.map(Metadata::from_postcard) {
         Some(Ok(meta)) => text.push_str(&model(&meta, &reader.header())),
         Some(Err(error)) => {
@@ -184,6 +189,10 @@ fn levels(reader: &Reader<&[u8]>) -> String {
     text
 }
 
+fn hex(hash: &[u8; 16]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The metadata, and whether it agrees with the file that it stands in.
 fn model(meta: &Metadata, header: &Header) -> String {
     let mut text = format!("\n{}  {}\n", harmless(&meta.name, 64), model_line(meta));
@@ -191,8 +200,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
     if (meta.texture.width, meta.texture.height, meta.texture.layers) != sides {
         text.push_str("  The texture's size in the metadata is not that of the file.\n");
     }
-    let hash: String = meta.content_hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    let _ = writeln!(text, "  content hash    {hash}");
+    let _ = writeln!(text, "  content hash    {}", hex(&meta.content_hash));
     let (min, max) = (meta.bounds.min, meta.bounds.max);
     let _ = writeln!(text, "  bounds          {min:.3?} to {max:.3?} m");
     let mesh = &meta.mesh;
