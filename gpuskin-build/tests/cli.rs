@@ -110,3 +110,96 @@ fn files_that_are_no_textures() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("b.ktx2 cannot be read"));
 }
+
+const SAMPLES: [(&str, &str); 2] = [("soldier", "matrix-f16"), ("hound", "trs-f16")];
+
+/// A folder with the sample models and a manifest for them.
+fn samples() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut manifest = String::new();
+    for (name, encoding) in SAMPLES {
+        let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
+        std::fs::copy(assets.join(format!("{name}.glb")), folder.path().join(format!("{name}.glb"))).unwrap();
+        manifest += &format!("[[model]]\nname = \"{name}\"\npath = \"{name}.glb\"\nencoding = \"{encoding}\"\n");
+    }
+    std::fs::write(folder.path().join("gpuskin.toml"), manifest).unwrap();
+    folder
+}
+
+#[track_caller]
+fn works(folder: &Path, args: &[&str]) -> String {
+    let output = in_folder(folder, args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[track_caller]
+fn fails(folder: &Path, args: &[&str]) -> String {
+    let output = in_folder(folder, args);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+#[test]
+fn bake_check_and_inspect() {
+    let folder = samples();
+    let folder = folder.path();
+    let planned = works(folder, &["bake", "--dry-run"]);
+    assert_eq!(planned.lines().count(), 2, "{planned}");
+    assert!(fails(folder, &["bake", "--check"]).contains("missing baked/gpuskin.rs"));
+    assert!(!folder.join("baked").exists());
+
+    let report = works(folder, &["bake"]);
+    for part in ["soldier  matrix-f16, ", "hound  trs-f16, ", "  encoding error  ", "  motion error    ", "  attack "] {
+        assert!(report.contains(part), "`{part}` is not in\n{report}");
+    }
+    assert!(report.lines().all(|line| line.chars().count() <= 100), "{report}");
+    assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
+    for (name, encoding) in SAMPLES {
+        let file = format!("baked/gpuskin/{name}/anim-{encoding}.ktx2");
+        let text = works(folder, &["inspect", &file]);
+        assert!(text.contains(&format!("\n{name}  {encoding}, ")) && text.contains("content hash"), "{text}");
+    }
+    let color = works(folder, &["inspect", "baked/gpuskin/soldier/color-0.ktx2"]);
+    assert!(color.contains("R8G8B8A8_SRGB") && color.contains("content hash"), "{color}");
+
+    std::fs::write(folder.join("baked/gpuskin/hound/mesh.bin"), b"x").unwrap();
+    assert!(fails(folder, &["bake", "--check"]).contains("changed baked/gpuskin/hound/mesh.bin"));
+}
+
+#[test]
+fn one_model_of_several() {
+    let folder = samples();
+    let folder = folder.path();
+    works(folder, &["bake"]);
+    let refused = fails(folder, &["bake", "--model", "hound"]);
+    assert!(refused.contains("baked holds other models too (soldier)"), "{refused}");
+    assert!(folder.join("baked/gpuskin/soldier/mesh.bin").exists());
+    works(folder, &["bake", "--model", "hound", "--check"]);
+    works(folder, &["bake", "--model", "hound", "--out", "hound"]);
+    assert!(folder.join("hound/gpuskin/hound/mesh.bin").exists());
+    assert!(fails(folder, &["bake", "--model", "hond"]).contains("has no model `hond`"));
+}
+
+#[test]
+fn poses_of_the_source() {
+    let folder = samples();
+    let folder = folder.path();
+    let args = ["pose", "--model", "hound", "--clip", "0", "--times", "0,0.1,99", "--path", "source", "--out", "pose"];
+    works(folder, &args);
+    let json = std::fs::read_to_string(folder.join("pose/frames.json")).unwrap();
+    assert!(json.contains("\"frameBytes\""), "{json}");
+    assert!(folder.join("pose/frames.bin").metadata().unwrap().len() > 0);
+}
+
+#[test]
+fn one_run_tells_everything() {
+    let folder = samples();
+    let folder = folder.path();
+    std::fs::write(folder.join("broken.glb"), b"glTF, but not for long").unwrap();
+    let manifest = "[[model]]\nname = \"a\"\npath = \"nowhere.glb\"\n[[model]]\nname = \"b\"\npath = \"broken.glb\"\n";
+    std::fs::write(folder.join("gpuskin.toml"), manifest).unwrap();
+    let stderr = fails(folder, &["bake"]);
+    assert!(stderr.contains("no such file: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
+    assert_eq!(stderr.matches("  × ").count(), 2, "{stderr}");
+}

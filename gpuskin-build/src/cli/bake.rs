@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,7 +21,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[
         MANIFEST,
         option("out", "DIR", "where the files go [default: baked/ beside the manifest]"),
-        option("model", "NAME", "only this one"),
+        option("model", "NAME", "only this one, into a folder of its own; with --check, only its files"),
         switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
         switch("dry-run", "write nothing; print sizes only"),
     ],
@@ -55,21 +56,48 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         let _ = writeln!(text, "{}\n{}", jumps(model), clip_table(&model.meta));
     }
     if args.has("check") {
-        let help = "bake again, and commit what it writes";
-        let mut findings = Findings::default();
-        for difference in output::check(&baked.files, &out)? {
-            findings.push(Finding::error(difference.to_string()).help(help));
-        }
-        if findings.has_errors() {
-            return Err(findings.into());
-        }
+        check(&baked.files, &out, model)?;
         let _ = writeln!(text, "{} is up to date", out.display());
     } else {
+        if let Some(model) = model {
+            refuse_others(&out, model)?;
+        }
         output::write(&baked.files, &out)?;
         let total = baked.files.values().map(|file| file.len() as u64).sum();
         let _ = writeln!(text, "{} files, {}, in {}", baked.files.len(), bytes(total), out.display());
     }
     Ok(Done { text, warnings: baked.warnings })
+}
+
+/// Fails with every file that differs; of one model alone, where only that one was baked.
+fn check(files: &BTreeMap<String, Vec<u8>>, out: &Path, model: Option<&str>) -> Result<(), Failure> {
+    let mut files = files.clone();
+    let folder = model.map(|model| format!("gpuskin/{model}/"));
+    if let Some(folder) = &folder {
+        files.retain(|name, _| name.starts_with(folder));
+    }
+    let mut findings = Findings::default();
+    for difference in output::check(&files, out)? {
+        if folder.as_ref().is_none_or(|folder| difference.path().starts_with(out.join(folder))) {
+            findings.push(Finding::error(difference.to_string()).help("bake again, and commit what it writes"));
+        }
+    }
+    if findings.has_errors() { Err(findings.into()) } else { Ok(()) }
+}
+
+/// The generated module names all models of a folder: baking one of several would take the others away.
+fn refuse_others(out: &Path, model: &str) -> Result<(), Failure> {
+    let folders = std::fs::read_dir(out.join("gpuskin")).into_iter().flatten().flatten();
+    let mut others: Vec<_> =
+        folders.filter_map(|folder| folder.file_name().into_string().ok()).filter(|name| name != model).collect();
+    others.sort();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} holds other models too ({})", out.display(), others.join(", "));
+    Err(Finding::error(message)
+        .help("leave out --model to bake all of them, or give this one a folder with --out")
+        .into())
 }
 
 /// The first lines about a model.
