@@ -1,6 +1,8 @@
 //! Bakes animated glTF models into animation textures and Rust constants.
 
 pub mod bake;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod codegen;
 mod color;
 mod container;
@@ -12,6 +14,7 @@ mod geometry;
 pub mod gpu;
 mod identifiers;
 pub mod import;
+mod load;
 pub mod manifest;
 mod measure;
 pub mod model;

@@ -37,29 +37,7 @@ impl Manifest {
     /// # Errors
     /// Everything that is wrong with it, in the order of its lines.
     pub fn load(path: &Path) -> Result<Self, Findings> {
-        let unreadable = |why: String| Finding::error(format!("the manifest {} {why}", path.display()));
-        let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                unreadable("does not exist".into()).help("paths start at the folder that the command runs in")
-            }
-            _ => unreadable(format!("cannot be read: {error}")),
-        })?;
-        if !metadata.is_file() {
-            return Err(unreadable("is not a file".into()).help("name the gpuskin.toml itself").into());
-        }
-        if metadata.len() > LARGEST {
-            return Err(unreadable(format!("has {} bytes: that is no manifest", metadata.len())).into());
-        }
-        let bytes = std::fs::read(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
-        match String::from_utf8(bytes) {
-            Ok(text) => Self::parse(path, text),
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                let source = read::named_source(path, &String::from_utf8_lossy(error.as_bytes()));
-                let help = "save it as UTF-8";
-                Err(Finding::error("the manifest is not UTF-8 text").help(help).at(&source, at..at).into())
-            }
-        }
+        strict(Self::recover(path))
     }
 
     /// Checks the text of a manifest. `path` is where it stands: paths in it start from there.
@@ -67,8 +45,43 @@ impl Manifest {
     /// # Errors
     /// Everything that is wrong with it, in the order of its lines.
     pub fn parse(path: &Path, text: impl Into<String>) -> Result<Self, Findings> {
-        read::manifest(path, text.into())
+        strict(read::manifest(path, text.into()))
     }
+
+    /// As [`load`](Self::load), with what could be read beside what is wrong: the models that nothing is wrong with, or
+    /// `None` where the text is no TOML.
+    pub fn recover(path: &Path) -> (Option<Self>, Findings) {
+        match text(path) {
+            Ok(text) => read::manifest(path, text),
+            Err(finding) => (None, finding.into()),
+        }
+    }
+}
+
+fn strict((manifest, findings): (Option<Manifest>, Findings)) -> Result<Manifest, Findings> {
+    manifest.filter(|_| !findings.has_errors()).ok_or(findings)
+}
+
+fn text(path: &Path) -> Result<String, Finding> {
+    let unreadable = |why: String| Finding::error(format!("the manifest {} {why}", path.display()));
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            unreadable("does not exist".into()).help("paths start at the folder that the command runs in")
+        }
+        _ => unreadable(format!("cannot be read: {error}")),
+    })?;
+    if !metadata.is_file() {
+        return Err(unreadable("is not a file".into()).help("name the gpuskin.toml itself"));
+    }
+    if metadata.len() > LARGEST {
+        return Err(unreadable(format!("has {} bytes: that is no manifest", metadata.len())));
+    }
+    let bytes = std::fs::read(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let source = read::named_source(path, &String::from_utf8_lossy(error.as_bytes()));
+        Finding::error("the manifest is not UTF-8 text").help("save it as UTF-8").at(&source, at..at)
+    })
 }
 
 /// Where the bytes of a model end up.

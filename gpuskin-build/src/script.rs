@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bake::{BakeOptions, Baked, bake};
 use crate::finding::{Finding, Findings};
-use crate::manifest::Manifest;
+use crate::load::load;
 use crate::output;
 
 /// Bakes a manifest from a build script: into `OUT_DIR`, where `gpuskin_rt::include_baked!()` finds it.
@@ -45,7 +45,7 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked,
         Finding::error("OUT_DIR is not set: this is not a build script")
             .help("elsewhere use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
     })?;
-    let manifest = Manifest::load(path)?;
+    let manifest = load(path)?;
     let baked = match bake(&manifest, &BakeOptions::default()) {
         Ok(baked) => baked,
         Err(failed) => {

@@ -395,3 +395,15 @@ fn hostile_text() {
         }
     }
 }
+
+#[test]
+fn models_that_nothing_is_wrong_with_are_recovered() {
+    let folder = folder();
+    let path = folder.path().join("gpuskin.toml");
+    std::fs::write(&path, format!("[bake]\ntolerance = 1\n{SOLDIER}[[model]]\nname = \"wolf\"\n")).unwrap();
+    let (manifest, findings) = Manifest::recover(&path);
+    let names: Vec<_> = manifest.unwrap().models.into_iter().map(|model| model.name.value).collect();
+    assert_eq!((names, findings.len()), (vec!["soldier".to_owned()], 2));
+    std::fs::write(&path, "[[model]").unwrap();
+    assert!(Manifest::recover(&path).0.is_none());
+}

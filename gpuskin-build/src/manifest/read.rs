@@ -28,35 +28,28 @@ struct Defaults {
     up: UpAxis,
 }
 
-pub(super) fn manifest(path: &Path, text: String) -> Result<Manifest, Findings> {
+/// The manifest with the models that nothing is wrong with, and everything that is wrong. No manifest where the text is
+/// no TOML.
+pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings) {
     let source = named_source(path, &text);
-    let document = parse(&text, &source)?;
+    let document = match parse(&text, &source) {
+        Ok(document) => document,
+        Err(findings) => return (None, findings),
+    };
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let mut notes = Notes { source: Arc::clone(&source), findings: Findings::default() };
 
     let root = Section::new(document.get_ref(), &keys::ROOT, &mut notes);
     let (defaults, storage) = bake(root, &mut notes);
     let entries = model_tables(root, &mut notes);
-    let models: Vec<_> =
+    let drafts: Vec<_> =
         entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
-    let names: Vec<_> = models
-        .iter()
-        .filter_map(|model| {
-            let clips =
-                model.clips.iter().flatten().map(|clip| (clip.name.value.as_str(), Some(clip.name.span.clone())));
-            let name = model.name.as_ref()?;
-            Some(ModelNames { name: &name.value, span: name.span.clone(), clips: clips.collect() })
-        })
-        .collect();
+    let names: Vec<_> = drafts.iter().filter_map(|draft| draft.names()).collect();
     notes.findings.extend(check_identifiers(&source, &names));
 
+    let models = drafts.into_iter().filter_map(Draft::finish).collect();
     notes.findings.sort();
-    match models.into_iter().map(Draft::finish).collect() {
-        Some(models) if !notes.findings.has_errors() => {
-            Ok(Manifest { path: path.to_owned(), folder, source, storage, models })
-        }
-        _ => Err(notes.findings),
-    }
+    (Some(Manifest { path: path.to_owned(), folder, source, storage, models }), notes.findings)
 }
 
 /// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
@@ -168,18 +161,27 @@ struct Draft {
     scale: f64,
     up: UpAxis,
     clips: Option<Vec<ClipEntry>>,
+    /// Nothing is wrong with it.
+    sound: bool,
 }
 
 impl Draft {
+    fn names(&self) -> Option<ModelNames<'_>> {
+        let name = self.name.as_ref()?;
+        let clips = self.clips.iter().flatten().map(|clip| (clip.name.value.as_str(), Some(clip.name.span.clone())));
+        Some(ModelNames { name: &name.value, span: name.span.clone(), clips: clips.collect() })
+    }
+
     fn finish(self) -> Option<ModelEntry> {
-        let Self { name, path, animations, include, exclude, encoding, fps, scale, up, clips } = self;
-        let name = name?;
+        let Self { name, path, animations, include, exclude, encoding, fps, scale, up, clips, sound } = self;
+        let name = name.filter(|_| sound)?;
         let encoding = encoding.unwrap_or(At { value: Encoding::MatrixF16, span: name.span.clone() });
         Some(ModelEntry { name, path: path?, animations, include, exclude, encoding, fps, scale, up, clips })
     }
 }
 
 fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &Defaults, notes: &mut Notes) -> Draft {
+    let findings_before = notes.findings.len();
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| check_name(name, notes));
     let path = section.string("path", notes);
@@ -206,6 +208,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         scale: section.positive("scale", f64::MAX, notes).unwrap_or(defaults.scale),
         up: up(section, notes).unwrap_or(defaults.up),
         clips: clips(section, notes),
+        sound: notes.findings.len() == findings_before,
     }
 }
 

@@ -1,0 +1,164 @@
+//! `bake`: from the manifest to files, and what they cost.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args::{Args, Command, MANIFEST, option, switch};
+use super::text::{bytes, clip_table, model_line, texture_line, worst};
+use super::{Done, Failure, load};
+use crate::bake::{BakeOptions, BakedModel, Plan, Stage};
+use crate::finding::{Finding, Findings};
+use crate::output;
+
+pub(super) const COMMAND: Command = Command {
+    name: "bake",
+    summary: "Bakes the models of a manifest, and prints what they cost and how exact they are.",
+    operand: None,
+    flags: &[
+        MANIFEST,
+        option("out", "DIR", "where the files go [default: baked/ beside the manifest]"),
+        option("model", "NAME", "only this one, into a folder of its own; with --check, only its files"),
+        switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
+        switch("dry-run", "write nothing; print sizes only"),
+    ],
+    notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the baked\n\
+            frames' own times, `motion` between them as well.",
+};
+
+pub(super) fn run(args: &Args) -> Result<Done, Failure> {
+    if args.has("check") && args.has("dry-run") {
+        return Err(Failure::Usage("`--check` and `--dry-run` exclude each other".to_owned()));
+    }
+    let manifest = load(&args.manifest())?;
+    let out = args.path("out").unwrap_or_else(|| manifest.folder.join("baked"));
+    let model = args.text("model")?;
+    if args.has("dry-run") {
+        let plans = crate::bake::plan(&manifest, &BakeOptions { model, ..Default::default() })?;
+        return Ok(plans.iter().map(planned).collect::<String>().into());
+    }
+
+    let models = manifest.models.iter().filter(|entry| model.is_none_or(|name| entry.name.value == name)).count();
+    let progress = Progress::new(models);
+    let report = |model: &str, stage: Stage| progress.report(model, stage);
+    let baked = crate::bake::bake(&manifest, &BakeOptions { model, progress: Some(&report), ..Default::default() });
+    progress.bar.finish_and_clear();
+    let baked = baked?;
+
+    let mut text = String::new();
+    for model in &baked.models {
+        text.push_str(&heading(model));
+        text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
+        text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
+        let _ = writeln!(text, "{}\n{}", jumps(model), clip_table(&model.meta));
+    }
+    if args.has("check") {
+        check(&baked.files, &out, model)?;
+        let _ = writeln!(text, "{} is up to date", out.display());
+    } else {
+        if let Some(model) = model {
+            refuse_others(&out, model)?;
+        }
+        output::write(&baked.files, &out)?;
+        let total = baked.files.values().map(|file| file.len() as u64).sum();
+        let _ = writeln!(text, "{} files, {}, in {}", baked.files.len(), bytes(total), out.display());
+    }
+    Ok(Done { text, warnings: baked.warnings })
+}
+
+/// Fails with every file that differs; of one model alone, where only that one was baked.
+fn check(files: &BTreeMap<String, Vec<u8>>, out: &Path, model: Option<&str>) -> Result<(), Failure> {
+    let mut files = files.clone();
+    let folder = model.map(|model| format!("gpuskin/{model}/"));
+    if let Some(folder) = &folder {
+        files.retain(|name, _| name.starts_with(folder));
+    }
+    let mut findings = Findings::default();
+    for difference in output::check(&files, out)? {
+        if folder.as_ref().is_none_or(|folder| difference.path().starts_with(out.join(folder))) {
+            findings.push(Finding::error(difference.to_string()).help("bake again, and commit what it writes"));
+        }
+    }
+    if findings.has_errors() { Err(findings.into()) } else { Ok(()) }
+}
+
+/// The generated module names all models of a folder: baking one of several would take the others away.
+fn refuse_others(out: &Path, model: &str) -> Result<(), Failure> {
+    let folders = std::fs::read_dir(out.join("gpuskin")).into_iter().flatten().flatten();
+    let mut others: Vec<_> =
+        folders.filter_map(|folder| folder.file_name().into_string().ok()).filter(|name| name != model).collect();
+    others.sort();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} holds other models too ({})", out.display(), others.join(", "));
+    Err(Finding::error(message)
+        .help("leave out --model to bake all of them, or give this one a folder with --out")
+        .into())
+}
+
+/// The first lines about a model.
+fn heading(model: &BakedModel) -> String {
+    let size = |part: &str| -> u64 {
+        let names =
+            model.payloads.iter().filter(|(name, _)| name.rsplit('/').next().is_some_and(|n| n.starts_with(part)));
+        names.map(|(_, payload)| payload.size).sum()
+    };
+    let files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh."), ("colour", "color-")]
+        .into_iter()
+        .map(|(title, part)| (title, size(part)))
+        .filter(|(_, size)| *size > 0)
+        .map(|(title, size)| format!("{title} {}", bytes(size)))
+        .collect();
+    format!("{}  {}\n  files           {}\n", model.meta.name, model_line(&model.meta), files.join(", "))
+}
+
+/// Tracks that jump: between frames they are where they were, whatever the encoding, and no error is measured there.
+fn jumps(model: &BakedModel) -> String {
+    let clips = model.meta.clips.iter().zip(&model.errors).filter(|(_, errors)| errors.step_tracks > 0);
+    let clips: Vec<_> = clips.map(|(clip, errors)| format!("{} ({})", clip.name, errors.step_tracks)).collect();
+    if clips.is_empty() {
+        return String::new();
+    }
+    format!("  STEP tracks, left out of the motion error: {}\n", clips.join(", "))
+}
+
+/// What is known of a model before it is baked.
+fn planned(plan: &Plan) -> String {
+    let vertices: usize = plan.model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+    let (bones, clips) = (plan.model.bones.len(), plan.model.clips.len());
+    let line = texture_line(plan.encoding, &plan.texture, bones, vertices, clips);
+    format!("{}  {line}, {}\n", plan.model.name, bytes(plan.texture_bytes()))
+}
+
+/// A bar on standard error, where that is a terminal.
+struct Progress {
+    bar: ProgressBar,
+    /// Stages that are behind us, by model.
+    reached: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Progress {
+    fn new(models: usize) -> Self {
+        let bar = ProgressBar::new(models as u64 * Stage::Done as u64);
+        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is right");
+        bar.set_style(style);
+        Self { bar, reached: Mutex::default() }
+    }
+
+    fn report(&self, model: &str, stage: Stage) {
+        let doing = match stage {
+            Stage::Import => "reading",
+            Stage::Encode => "encoding",
+            Stage::Measure => "measuring",
+            Stage::Done => "finished",
+        };
+        let mut reached = self.reached.lock().expect("nothing panics with the lock held");
+        reached.insert(model.to_owned(), stage as u64);
+        self.bar.set_position(reached.values().sum());
+        self.bar.set_message(format!("{model}: {doing}"));
+    }
+}

@@ -1,0 +1,255 @@
+//! `inspect`: everything that a KTX2 file says of itself.
+
+use std::fmt::Write;
+
+use gpuskin_rt::Metadata;
+use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
+use ktx2::{Header, Reader};
+
+use super::args::{Args, Command};
+use super::text::{Table, bytes, clip_table, count, harmless, model_line, worst};
+use super::{Done, Failure};
+use crate::finding::Finding;
+
+pub(super) const COMMAND: Command = Command {
+    name: "inspect",
+    summary: "Prints everything that a KTX2 file says of itself.",
+    operand: Some("FILE.ktx2"),
+    flags: &[],
+    notes: "",
+};
+
+/// The key of the model's metadata.
+const KEY: &str = "gpuskin";
+
+pub(super) fn run(args: &Args) -> Result<Done, Failure> {
+    let path = args.operand();
+    let shown = path.display();
+    let data = std::fs::read(&path).map_err(|error| Finding::error(format!("{shown} cannot be read: {error}")))?;
+    let text = inspect(&data).map_err(|why| Finding::error(format!("{shown} {why}")))?;
+    Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
+}
+
+/// What `data` says of itself, or why it says nothing.
+fn inspect(data: &[u8]) -> Result<String, String> {
+    if !data.starts_with(&ktx2::MAGIC) {
+        return Err("is not a KTX2 file".to_owned());
+    }
+    check_descriptor(data)?;
+    let reader = Reader::new(data).map_err(|error| format!("is broken: {error}"))?;
+    let mut text = header(&reader.header());
+    for block in reader.dfd_blocks() {
+        match block {
+            Block::Basic(basic) => text.push_str(&descriptor(basic)),
+            Block::Unknown { header, data } => {
+                let _ = writeln!(
+                    text,
+                    "  descriptor   of vendor {}, type {}, {}",
+                    header.vendor_id,
+                    header.descriptor_type,
+                    bytes(data.len() as u64)
+                );
+            }
+        }
+    }
+    text.push_str(&levels(&reader));
+    let mut metadata = None;
+    for (key, value) in reader.key_value_data() {
+        let shown = match std::str::from_utf8(value) {
+            Ok(text) if key != KEY && value.ends_with(&[0]) => {
+                format!("\"{}\"", harmless(text.trim_end_matches('\0'), 60))
+            }
+            _ => bytes(value.len() as u64),
+        };
+        let _ = writeln!(text, "  key          {}: {shown}", harmless(key, 40));
+        if key == KEY {
+            metadata = Some(value);
+        }
+    }
+    // Colour textures hold the hash of their set alone.
+    if let Some(Ok(hash)) = metadata.map(<[u8; 16]>::try_from) {
+        let _ = writeln!(text, "  content hash {}", hex(&hash));
+        return Ok(text);
+    }
+    match metadata.map(Metadata::from_postcard) {
+        Some(Ok(meta)) => text.push_str(&model(&meta, &reader.header())),
+        Some(Err(error)) => {
+            let _ = writeln!(text, "\n{error}");
+        }
+        None => {}
+    }
+    Ok(text)
+}
+
+/// The reader panics on a block dimension byte of 255 (it stores dimensions less one).
+fn check_descriptor(data: &[u8]) -> Result<(), String> {
+    let cut_short = || "is cut short".to_owned();
+    let word = |at: usize| -> Option<usize> {
+        Some(u32::from_le_bytes(data.get(at..at.checked_add(4)?)?.try_into().ok()?) as usize)
+    };
+    let (start, length) = word(48).zip(word(52)).ok_or_else(cut_short)?;
+    let end = start.checked_add(length).filter(|&end| end <= data.len()).ok_or_else(cut_short)?;
+    let mut at = start.saturating_add(4);
+    while at < end {
+        // Bytes 6 and 7 of a block are its size, 12 to 15 its dimensions.
+        let size = word(at + 4).ok_or_else(cut_short)? >> 16;
+        if size == 0 {
+            return Err("has an empty descriptor block".to_owned());
+        }
+        if data.get(at + 12..at + 16).is_some_and(|dimensions| dimensions.contains(&255)) {
+            return Err("has a texel block 256 texels wide".to_owned());
+        }
+        at += size;
+    }
+    Ok(())
+}
+
+fn header(header: &Header) -> String {
+    let format = header.format.map_or("undefined".to_owned(), |format| format!("{format:?}"));
+    let mut text = format!("  format       {format}\n  size         {}", header.pixel_width);
+    for side in [header.pixel_height, header.pixel_depth] {
+        if side > 0 {
+            let _ = write!(text, " x {side}");
+        }
+    }
+    if header.layer_count > 0 {
+        let _ = write!(text, ", array of {}", count(header.layer_count.into(), "layer", "layers"));
+    }
+    if header.face_count > 1 {
+        let _ = write!(text, ", {} faces", header.face_count);
+    }
+    let levels = if header.level_count == 0 {
+        "mips to be made".to_owned()
+    } else {
+        count(header.level_count.into(), "level", "levels")
+    };
+    let _ = writeln!(text, ", {levels}");
+    if let Some(scheme) = header.supercompression_scheme {
+        let _ = writeln!(text, "  compression  {scheme:?}");
+    }
+    text
+}
+
+fn descriptor(basic: &Basic) -> String {
+    let model = basic.color_model.map_or("no colour model".to_owned(), |model| format!("{model:?}"));
+    let primaries = basic.color_primaries.map_or("no primaries".to_owned(), |primaries| format!("{primaries:?}"));
+    let transfer = basic.transfer_function.map_or("no transfer".to_owned(), |transfer| format!("{transfer:?}"));
+    let samples: Vec<String> = basic
+        .sample_information
+        .iter()
+        .map(|sample| {
+            let channel = match sample.channel_type {
+                0 => "R".to_owned(),
+                1 => "G".to_owned(),
+                2 => "B".to_owned(),
+                15 => "A".to_owned(),
+                other => format!("channel {other}"),
+            };
+            let has = |qualifier| sample.channel_type_qualifiers.contains(qualifier);
+            let kind = match (has(ChannelTypeQualifiers::FLOAT), has(ChannelTypeQualifiers::SIGNED)) {
+                (true, _) => "float",
+                (false, true) => "signed",
+                (false, false) => "unsigned",
+            };
+            let linear = if has(ChannelTypeQualifiers::LINEAR) { " linear" } else { "" };
+            format!("{channel}{} {kind}{linear}", sample.bit_length)
+        })
+        .take(16)
+        .collect();
+    format!(
+        "  descriptor   {model}, {primaries}, {transfer}, {} bytes a texel block\n  samples      {}\n",
+        basic.bytes_planes[0],
+        samples.join(", ")
+    )
+}
+
+fn levels(reader: &Reader<&[u8]>) -> String {
+    let mut text = String::new();
+    let header = reader.header();
+    let start = reader.data().as_ptr() as usize;
+    for (index, level) in reader.levels().enumerate() {
+        if index == 32 {
+            let _ = writeln!(text, "  and more levels than a texture can have");
+            break;
+        }
+        let side = |side: u32| (side >> index).max(1);
+        let at = level.data.as_ptr() as usize - start;
+        let _ = write!(
+            text,
+            "  level {index:<7}{} x {}: {} bytes at {at}",
+            side(header.pixel_width),
+            side(header.pixel_height),
+            level.data.len()
+        );
+        if header.supercompression_scheme.is_some() {
+            let _ = write!(text, ", {} unpacked", bytes(level.uncompressed_byte_length));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn hex(hash: &[u8; 16]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The metadata, and whether it agrees with the file that it stands in.
+fn model(meta: &Metadata, header: &Header) -> String {
+    let mut text = format!("\n{}  {}\n", harmless(&meta.name, 64), model_line(meta));
+    let sides = (header.pixel_width, header.pixel_height, header.layer_count.max(1));
+    if (meta.texture.width, meta.texture.height, meta.texture.layers) != sides {
+        text.push_str("  The texture's size in the metadata is not that of the file.\n");
+    }
+    let _ = writeln!(text, "  content hash    {}", hex(&meta.content_hash));
+    let (min, max) = (meta.bounds.min, meta.bounds.max);
+    let _ = writeln!(text, "  bounds          {min:.3?} to {max:.3?} m");
+    let mesh = &meta.mesh;
+    let _ = writeln!(
+        text,
+        "  mesh            {} vertices{}, {}-bit indices, {}",
+        format!("{:?}", mesh.format.packing).to_lowercase(),
+        if mesh.format.tangent { " with tangents" } else { "" },
+        if mesh.wide_indices { 32 } else { 16 },
+        count(mesh.parts.len() as u64, "part", "parts"),
+    );
+    text.push_str(&worst(meta, "encoding error", |clip| clip.encoding_error));
+    text.push_str(&worst(meta, "motion error", |clip| clip.motion_error));
+
+    let _ = writeln!(text, "\n{}", clip_table(meta));
+    let mut names = Table::new(["clip", "in the glTF file", ">first frame", ">intervals"]);
+    for clip in meta.clips.iter() {
+        names.row([
+            harmless(&clip.name, 24),
+            harmless(&clip.source, 48),
+            clip.first_frame.to_string(),
+            clip.intervals.to_string(),
+        ]);
+    }
+    let _ = writeln!(text, "{}", names.render());
+    let mut bones = Table::new([">bone", "name", "under"]);
+    for (index, bone) in meta.bones.iter().enumerate() {
+        let parent = bone.parent.and_then(|parent| meta.bones.get(parent as usize));
+        let parent = parent.map(|parent| harmless(&parent.name, 40)).unwrap_or_default();
+        bones.row([index.to_string(), harmless(&bone.name, 40), parent]);
+    }
+    text.push_str(&bones.render());
+    if !meta.materials.is_empty() {
+        let mut materials = Table::new(["material", "base colour", "texture", "sides", "cut out"]);
+        for material in meta.materials.iter() {
+            let texture =
+                material.base_color_texture.map(|t| t as usize).and_then(|t| Some((t, meta.textures.get(t)?)));
+            materials.row([
+                harmless(&material.name, 32),
+                format!("{:.3?}", material.base_color),
+                texture.map(|(i, t)| format!("color-{i}, {} x {}", t.width, t.height)).unwrap_or_default(),
+                if material.double_sided { "both" } else { "front" }.to_owned(),
+                material.alpha_cutoff.map(|alpha| format!("below {alpha:.2}")).unwrap_or_default(),
+            ]);
+        }
+        let _ = write!(text, "\n{}", materials.render());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Tables, numbers with units, and what clips look like in both `bake` and `inspect`.
+
+use std::fmt::Write;
+
+use gpuskin_rt::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, Metadata, TexelFormat};
+
+/// Rows of cells, padded to the widest of each column; numbers to the right.
+pub(super) struct Table {
+    right: Vec<bool>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Names of columns; a `>` before a name puts the column to the right.
+    pub(super) fn new<const N: usize>(columns: [&str; N]) -> Self {
+        let right = columns.iter().map(|name| name.starts_with('>')).collect();
+        let names = columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect();
+        Self { right, rows: vec![names] }
+    }
+
+    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        debug_assert_eq!(N, self.right.len());
+        self.rows.push(cells.into());
+    }
+
+    /// The table, indented by two spaces.
+    pub(super) fn render(&self) -> String {
+        let length = |text: &String| text.chars().count();
+        let widths: Vec<usize> = (0..self.right.len())
+            .map(|column| self.rows.iter().map(|row| length(&row[column])).max().unwrap_or_default())
+            .collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((cell, width), right) in row.iter().zip(&widths).zip(&self.right) {
+                let gap = " ".repeat(width - length(cell));
+                let _ = if *right { write!(line, "  {gap}{cell}") } else { write!(line, "  {cell}{gap}") };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Metres in the unit that suits them: `0.412 mm`.
+pub(super) fn length(metres: f32) -> String {
+    let size = f64::from(metres.abs());
+    let (unit, name) = match size {
+        0.0 => return "0".to_owned(),
+        _ if !size.is_finite() => return metres.to_string(),
+        _ if size < 1e-4 => (1e-6, "um"),
+        _ if size < 1e-2 => (1e-3, "mm"),
+        _ if size < 1.0 => (1e-2, "cm"),
+        _ if size < 1e6 => (1.0, "m"),
+        _ => return format!("{metres:.2e} m"),
+    };
+    format!("{} {name}", digits(f64::from(metres) / unit))
+}
+
+/// Three digits that count.
+pub(super) fn digits(number: f64) -> String {
+    match number.abs() {
+        size if size < 9.995 => format!("{number:.2}"),
+        size if size < 99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+/// `1.2 MiB`.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        0..10_240 => format!("{count} B"),
+        10_240..1_048_576 => format!("{} KiB", digits(count as f64 / 1024.0)),
+        _ => format!("{} MiB", digits(count as f64 / 1_048_576.0)),
+    }
+}
+
+/// `1 bone`, `2 bones`.
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Text from a file: nothing that acts on a terminal, and not the whole screen.
+pub(super) fn harmless(text: &str, most: usize) -> String {
+    let mut cleaned: String = text.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().nth(most).is_some() {
+        cleaned.pop();
+        cleaned.push('~');
+    }
+    cleaned
+}
+
+/// One line of what a model is, without its name.
+pub(super) fn model_line(meta: &Metadata) -> String {
+    texture_line(meta.encoding, &meta.texture, meta.bones.len(), meta.mesh.vertex_count as usize, meta.clips.len())
+}
+
+/// The same of a model that is yet to be baked.
+pub(super) fn texture_line(
+    encoding: Encoding,
+    texture: &AnimationTexture,
+    bones: usize,
+    vertices: usize,
+    clips: usize,
+) -> String {
+    let format = match encoding.format() {
+        TexelFormat::Rgba16Float => "RGBA16F",
+        TexelFormat::Rgba32Float => "RGBA32F",
+    };
+    [
+        encoding.name().to_owned(),
+        count(bones as u64, "bone", "bones"),
+        count(vertices as u64, "vertex", "vertices"),
+        count(clips as u64, "clip", "clips"),
+        count(texture.frames.into(), "frame", "frames"),
+        format!("{} x {} x {} {format}", texture.width, texture.height, texture.layers),
+    ]
+    .join(", ")
+}
+
+/// A line a clip.
+pub(super) fn clip_table(meta: &Metadata) -> String {
+    let mut table = Table::new([
+        "clip",
+        ">frames",
+        ">fps",
+        ">seconds",
+        "ends",
+        ">encoding",
+        ">p99.96",
+        ">motion",
+        ">p99.96",
+        ">normals",
+    ]);
+    for clip in meta.clips.iter() {
+        let normals = clip.encoding_error.normal_degrees.max(clip.motion_error.normal_degrees);
+        table.row([
+            harmless(&clip.name, 24),
+            clip.stored.to_string(),
+            short(clip.frame_rate),
+            short(clip.duration),
+            if clip.looped { "loop" } else { "once" }.to_owned(),
+            length(clip.encoding_error.max),
+            length(clip.encoding_error.p9996),
+            length(clip.motion_error.max),
+            length(clip.motion_error.p9996),
+            format!("{} deg", digits(normals.into())),
+        ]);
+    }
+    table.render()
+}
+
+/// The worst clip of a model: `encoding error  0.41 mm (p99.96 0.2 mm) in run at 0.53 s, bone Hand.R`.
+pub(super) fn worst(meta: &Metadata, title: &str, error: impl Fn(&ClipInfo) -> ErrorInfo) -> String {
+    let Some(clip) = meta.clips.iter().max_by(|a, b| error(a).max.total_cmp(&error(b).max)) else {
+        return String::new();
+    };
+    let error = error(clip);
+    let bone = match meta.bones.get(error.bone as usize) {
+        Some(bone) => harmless(&bone.name, 32),
+        None => format!("number {}", error.bone),
+    };
+    format!(
+        "  {title:<15} {} (p99.96 {}) in {} at {} s, bone {bone}\n",
+        length(error.max),
+        length(error.p9996),
+        harmless(&clip.name, 24),
+        short(error.time.into()),
+    )
+}
+
+/// A number of everyday size: at most three digits behind the point, and none that say nothing.
+fn short(number: f64) -> String {
+    if number.abs() >= 1e9 {
+        return format!("{number:.2e}");
+    }
+    let text = format!("{number:.3}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units() {
+        for (metres, text) in [
+            (0.0, "0"),
+            (6.1e-8, "0.06 um"),
+            (4.12e-5, "41.2 um"),
+            (5.1e-4, "0.51 mm"),
+            (-5.1e-4, "-0.51 mm"),
+            (0.0123, "1.23 cm"),
+            (0.999_999, "100 cm"),
+            (12.34, "12.3 m"),
+            (3e38, "3.00e38 m"),
+            (f32::NAN, "NaN"),
+        ] {
+            assert_eq!(length(metres), text);
+        }
+        assert_eq!(
+            (bytes(10_239), bytes(20_480), bytes(5 << 20)),
+            ("10239 B".into(), "20.0 KiB".into(), "5.00 MiB".into())
+        );
+        assert_eq!(
+            (short(30.0), short(59.94), short(0.1 + 0.2), short(1e300)),
+            ("30".into(), "59.94".into(), "0.3".into(), "1.00e300".into())
+        );
+        assert_eq!(harmless("a\u{1b}[31mb", 4), "a?[~");
+    }
+}

@@ -1,0 +1,205 @@
+//! The command line: what it refuses, how, and with which exit status.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn gpuskin(args: &[&str]) -> Output {
+    in_folder(Path::new("."), args)
+}
+
+fn in_folder(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
+    command.args(args).current_dir(folder).env_remove("GPUSKIN_COMMAND").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[track_caller]
+fn misused(args: &[&str], expected: &str) {
+    let output = gpuskin(args);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.starts_with(&format!("error: {expected}\n")), "{stderr}");
+    assert!(stderr.contains("\nUsage: gpuskin "), "{stderr}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn what_is_wrong_with_the_command_line() {
+    misused(&[], "no command given");
+    misused(&["bak"], "no command `bak`: did you mean `bake`?");
+    misused(&["frobnicate"], "no command `frobnicate`");
+    misused(&["bake", "--manifst", "x"], "no flag `--manifst`: did you mean `--manifest`?");
+    misused(&["bake", "-q"], "no flag `-q`");
+    misused(&["bake", "--out"], "`--out` needs a value: --out DIR");
+    misused(&["bake", "--check=yes"], "unexpected argument for option '--check': \"yes\"");
+    misused(&["bake", "--out", "a", "--out", "b"], "`--out` is given twice");
+    misused(&["bake", "art"], "`art` is one too many");
+    misused(&["bake", "--check", "--dry-run"], "`--check` and `--dry-run` exclude each other");
+    misused(&["inspect"], "FILE.ktx2 is missing");
+    misused(&["inspect", "a", "b"], "`b` is one too many");
+    misused(&["preview", "--model", "a"], "`--out FILE.png` is missing");
+    misused(&["preview", "--model", "a", "--out", "a.jpg"], "`--out a.jpg` is not a .png");
+    let pose = ["pose", "--model", "a", "--clip", "0", "--out", "x", "--path"];
+    let with = |rest: &[&'static str]| [&pose[..], rest].concat();
+    misused(&pose[..7], "`--path source|cpu|gpu` is missing");
+    misused(&with(&["cpu"]), "`--times T,T,...` or `--frames all|N,N,...` is missing");
+    misused(&with(&["cpu", "--times", "0", "--frames", "0"]), "`--times` and `--frames` exclude each other");
+    misused(&with(&["cpu", "--times", "0,x"]), "`x` in `--times` is not a number that can stand there");
+    misused(&with(&["cpu", "--times", "nan"]), "`nan` in `--times` is not a number that can stand there");
+    misused(&with(&["cpu", "--frames", "-1"]), "`-1` in `--frames` is not a number that can stand there");
+    misused(&with(&["scource", "--times", "0"]), "`--path` cannot be `scource`: did you mean `source`?");
+    misused(
+        &with(&["cpu", "--times", "0", "--encoding", "matrix-16"]),
+        "`--encoding` cannot be `matrix-16`: did you mean `matrix-f16`?",
+    );
+}
+
+#[test]
+fn help() {
+    let output = gpuskin(&["--help"]);
+    assert!(output.status.success());
+    for command in ["bake", "inspect", "pose", "preview"] {
+        assert!(text(&output.stdout).contains(&format!("\n  {command}")));
+        let help = gpuskin(&[command, "--help"]);
+        let help_text = text(&help.stdout);
+        assert!(help.status.success() && help_text.contains(&format!("Usage: gpuskin {command}")), "{help_text}");
+        assert!(help_text.lines().all(|line| line.chars().count() <= 120), "{help_text}");
+    }
+    assert!(text(&gpuskin(&["--version"]).stdout).starts_with("gpuskin "));
+}
+
+#[test]
+fn findings_are_drawn_plainly_into_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("gpuskin.toml"), "[[model]]\nname = \"a\"\npath = \"a.glb\"\nfsp = 3\n").unwrap();
+    let output = in_folder(folder.path(), &["bake"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert_eq!(
+        text(&output.stderr),
+        "  × no such file: a.glb
+   ╭─[gpuskin.toml:3:8]
+ 3 │ path = \"a.glb\"
+   ·        ───────
+   ╰────
+  help: paths start at the folder of the manifest: there is no a.glb
+
+  × [[model]] has no key `fsp`
+   ╭─[gpuskin.toml:4:1]
+ 4 │ fsp = 3
+   · ───
+   ╰────
+  help: did you mean `fps`?
+"
+    );
+    let output = in_folder(folder.path(), &["bake", "--manifest", "no.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("the manifest no.toml does not exist"));
+}
+
+#[test]
+fn files_that_are_no_textures() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.ktx2"), b"not at all").unwrap();
+    let output = in_folder(folder.path(), &["inspect", "a.ktx2"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), "  × a.ktx2 is not a KTX2 file\n".into()));
+    let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("b.ktx2 cannot be read"));
+}
+
+const SAMPLES: [(&str, &str); 2] = [("soldier", "matrix-f16"), ("hound", "trs-f16")];
+
+/// A folder with the sample models and a manifest for them.
+fn samples() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut manifest = String::new();
+    for (name, encoding) in SAMPLES {
+        let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
+        std::fs::copy(assets.join(format!("{name}.glb")), folder.path().join(format!("{name}.glb"))).unwrap();
+        manifest += &format!("[[model]]\nname = \"{name}\"\npath = \"{name}.glb\"\nencoding = \"{encoding}\"\n");
+    }
+    std::fs::write(folder.path().join("gpuskin.toml"), manifest).unwrap();
+    folder
+}
+
+#[track_caller]
+fn works(folder: &Path, args: &[&str]) -> String {
+    let output = in_folder(folder, args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[track_caller]
+fn fails(folder: &Path, args: &[&str]) -> String {
+    let output = in_folder(folder, args);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+#[test]
+fn bake_check_and_inspect() {
+    let folder = samples();
+    let folder = folder.path();
+    let planned = works(folder, &["bake", "--dry-run"]);
+    assert_eq!(planned.lines().count(), 2, "{planned}");
+    assert!(fails(folder, &["bake", "--check"]).contains("missing baked/gpuskin.rs"));
+    assert!(!folder.join("baked").exists());
+
+    let report = works(folder, &["bake"]);
+    for part in ["soldier  matrix-f16, ", "hound  trs-f16, ", "  encoding error  ", "  motion error    ", "  attack "] {
+        assert!(report.contains(part), "`{part}` is not in\n{report}");
+    }
+    assert!(report.lines().all(|line| line.chars().count() <= 100), "{report}");
+    assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
+    for (name, encoding) in SAMPLES {
+        let file = format!("baked/gpuskin/{name}/anim-{encoding}.ktx2");
+        let text = works(folder, &["inspect", &file]);
+        assert!(text.contains(&format!("\n{name}  {encoding}, ")) && text.contains("content hash"), "{text}");
+    }
+    let color = works(folder, &["inspect", "baked/gpuskin/soldier/color-0.ktx2"]);
+    assert!(color.contains("R8G8B8A8_SRGB") && color.contains("content hash"), "{color}");
+
+    std::fs::write(folder.join("baked/gpuskin/hound/mesh.bin"), b"x").unwrap();
+    assert!(fails(folder, &["bake", "--check"]).contains("changed baked/gpuskin/hound/mesh.bin"));
+}
+
+#[test]
+fn one_model_of_several() {
+    let folder = samples();
+    let folder = folder.path();
+    works(folder, &["bake"]);
+    let refused = fails(folder, &["bake", "--model", "hound"]);
+    assert!(refused.contains("baked holds other models too (soldier)"), "{refused}");
+    assert!(folder.join("baked/gpuskin/soldier/mesh.bin").exists());
+    works(folder, &["bake", "--model", "hound", "--check"]);
+    works(folder, &["bake", "--model", "hound", "--out", "hound"]);
+    assert!(folder.join("hound/gpuskin/hound/mesh.bin").exists());
+    assert!(fails(folder, &["bake", "--model", "hond"]).contains("has no model `hond`"));
+}
+
+#[test]
+fn poses_of_the_source() {
+    let folder = samples();
+    let folder = folder.path();
+    let args = ["pose", "--model", "hound", "--clip", "0", "--times", "0,0.1,99", "--path", "source", "--out", "pose"];
+    works(folder, &args);
+    let json = std::fs::read_to_string(folder.join("pose/frames.json")).unwrap();
+    assert!(json.contains("\"frameBytes\""), "{json}");
+    assert!(folder.join("pose/frames.bin").metadata().unwrap().len() > 0);
+}
+
+#[test]
+fn one_run_tells_everything() {
+    let folder = samples();
+    let folder = folder.path();
+    std::fs::write(folder.join("broken.glb"), b"glTF, but not for long").unwrap();
+    let manifest = "[[model]]\nname = \"a\"\npath = \"nowhere.glb\"\n[[model]]\nname = \"b\"\npath = \"broken.glb\"\n";
+    std::fs::write(folder.join("gpuskin.toml"), manifest).unwrap();
+    let stderr = fails(folder, &["bake"]);
+    assert!(stderr.contains("no such file: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
+    assert_eq!(stderr.matches("  × ").count(), 2, "{stderr}");
+}

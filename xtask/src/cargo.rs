@@ -1,0 +1,57 @@
+//! Cargo, always asked in the same way, so that it builds everything once.
+//!
+//! One profile and one set of features: `--workspace` in every call, because cargo unifies the features of dependencies
+//! over the packages that it is asked for, and would build wgpu again for another selection.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::Failure;
+
+/// `--release`: the tests bake and draw whole models. The features are those of the command line.
+pub(crate) const COMMON: [&str; 4] = ["--workspace", "--release", "--features", "gpuskin-build/cli,gpuskin-build/gpu"];
+
+/// The folder of the workspace.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+}
+
+/// Cargo, in the folder of the workspace.
+pub(crate) fn cargo(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Builds a program of the workspace and returns its path.
+pub(crate) fn build(program: &str) -> Result<PathBuf, Failure> {
+    let status = cargo(["build"]).args(COMMON).args(["--bin", program]).status();
+    if !status.is_ok_and(|status| status.success()) {
+        return Err(Failure::Failed(format!("`{program}` could not be built")));
+    }
+    // Beside this program, which is target/debug/xtask.
+    let this = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
+    let target = this.ancestors().nth(2).expect("a program of cargo's is in a folder of the target folder");
+    Ok(target.join("release").join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Runs a program, and takes over its exit status.
+pub(crate) fn replace_with(mut command: Command) -> ExitCode {
+    match command.status() {
+        Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(error) => {
+            eprintln!("error: {} cannot be run: {error}", command.get_program().display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(mut command: Command) -> Result<(), Failure> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(Failure::Failed(String::new())),
+        Err(error) => Err(Failure::Failed(format!("{} cannot be run: {error}", command.get_program().display()))),
+    }
+}

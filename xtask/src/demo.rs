@@ -1,0 +1,39 @@
+//! `demo`: the crowd example.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use crate::{Failure, cargo, deps};
+
+const HELP: &str = "\
+Draws ten thousand instances of the sample models: in a window where there is a display, else into a PNG.
+
+Usage: cargo xtask demo [--with-deps] [--png FILE] [--count N]
+
+  --with-deps  installs what is missing through apt
+  --png FILE   draws one picture into a file
+  --count N    so many instances
+";
+
+pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let (mut with_deps, mut rest) = (false, Vec::new());
+    while let Some(arg) = parser.next()? {
+        match arg {
+            lexopt::Arg::Long("with-deps") => with_deps = true,
+            lexopt::Arg::Long(name @ ("png" | "count")) => {
+                rest.push(format!("--{name}").into());
+                rest.push(parser.value()?);
+            }
+            lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    deps::ensure(deps::Needs::OneApi, with_deps)?;
+    let mut command = Command::new(cargo::build("crowd")?);
+    command.args(rest);
+    cargo::run(command)
+}

@@ -1,0 +1,150 @@
+//! What drawing needs of the system: a driver for Vulkan, and one for OpenGL. A desktop with a GPU has them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Failure, cargo};
+
+/// What a command draws with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Vulkan, or else OpenGL.
+    OneApi,
+    /// Vulkan and OpenGL: the tests run on both.
+    BothApis,
+}
+
+/// A driver and how to get it.
+struct Driver {
+    name: &'static str,
+    /// Mesa's packages, software renderers included, on Debian and Ubuntu.
+    packages: &'static [&'static str],
+    present: fn() -> bool,
+}
+
+const VULKAN: Driver = Driver {
+    name: "Vulkan",
+    packages: &["libvulkan1", "mesa-vulkan-drivers"],
+    present: || library("libvulkan.so.1") && vulkan_driver(),
+};
+
+const OPENGL: Driver = Driver {
+    name: "OpenGL (EGL)",
+    // EGL of Mesa does not depend on its renderers.
+    packages: &["libegl1", "libgles2", "libgl1-mesa-dri"],
+    present: || library("libEGL.so.1") && opengl_driver(),
+};
+
+/// Finds out what is missing, and installs it or says how to get it.
+pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
+    // Elsewhere drivers come with the system.
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let missing = |drivers: &[&'static Driver]| -> Vec<&'static Driver> {
+        drivers.iter().copied().filter(|driver| !(driver.present)()).collect()
+    };
+    let missing = match needs {
+        Needs::OneApi if (OPENGL.present)() => return Ok(()),
+        Needs::OneApi => missing(&[&VULKAN]),
+        Needs::BothApis => missing(&[&VULKAN, &OPENGL]),
+    };
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names = missing.iter().map(|driver| driver.name).collect::<Vec<_>>().join(" and ");
+    let packages: Vec<_> = missing.iter().flat_map(|driver| driver.packages).copied().collect();
+    if !install {
+        return Err(Failure::Failed(format!(
+            "no driver for {names}\n\n\
+             On Debian or Ubuntu:  sudo apt-get install {}\n\
+             or the same command with --with-deps. Elsewhere: the drivers of your GPU, or Mesa.",
+            packages.join(" ")
+        )));
+    }
+    apt(&packages)?;
+    match missing.iter().find(|driver| !(driver.present)()) {
+        Some(driver) => Err(Failure::Failed(format!("no driver for {}, even with {packages:?}", driver.name))),
+        None => Ok(()),
+    }
+}
+
+fn apt(packages: &[&str]) -> Result<(), Failure> {
+    if !in_path("apt-get") {
+        let packages = packages.join(" ");
+        return Err(Failure::Failed(format!("there is no apt-get here: install what Debian calls {packages}")));
+    }
+    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let apt_get = |args: &[&str]| {
+        // `env` because sudo drops variables.
+        let prefix: &[&str] = if root { &["env"] } else { &["sudo", "env"] };
+        let words = [prefix, &["DEBIAN_FRONTEND=noninteractive", "apt-get"], args].concat();
+        eprintln!("== {}", words.join(" "));
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
+        command
+    };
+    // Lists may be old and the packages in the cache nevertheless.
+    if cargo::run(apt_get(&["update", "-q"])).is_err() {
+        eprintln!("== going on with the package lists that are there");
+    }
+    let install = [&["install", "-q", "-y", "--no-install-recommends"], packages].concat();
+    cargo::run(apt_get(&install))
+        .map_err(|_| Failure::Failed(format!("apt-get could not install {}", packages.join(" "))))
+}
+
+fn in_path(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).exists()))
+}
+
+/// Whether the dynamic linker would find a library.
+fn library(name: &str) -> bool {
+    let from_environment = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&from_environment).collect();
+    folders.extend(
+        ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/run/opengl-driver/lib"].map(Into::into),
+    );
+    for multiarch in ["/lib", "/usr/lib"] {
+        folders.extend(entries(Path::new(multiarch)).into_iter().filter(|path| ends_with(path, "-linux-gnu")));
+    }
+    folders.iter().any(|folder| folder.join(name).exists())
+}
+
+fn vulkan_driver() -> bool {
+    let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
+    let data = ["/usr/share", "/usr/local/share", "/etc", "/run/opengl-driver/share"];
+    named
+        || data
+            .iter()
+            .any(|data| entries(&Path::new(data).join("vulkan/icd.d")).iter().any(|path| ends_with(path, ".json")))
+}
+
+/// Any vendor's EGL, and for Mesa's a renderer: Gallium in one library, or the drivers of older releases.
+fn opengl_driver() -> bool {
+    let vendors: Vec<PathBuf> = ["/usr/share", "/etc", "/run/opengl-driver/share"]
+        .iter()
+        .flat_map(|data| entries(&Path::new(data).join("glvnd/egl_vendor.d")))
+        .filter(|path| ends_with(path, ".json"))
+        .collect();
+    let mesa_only = vendors.iter().all(|path| ends_with(path, "_mesa.json"));
+    let renderer = || {
+        let mut folders = entries(Path::new("/usr/lib"));
+        folders.extend(["/usr/lib".into(), "/usr/lib64".into()]);
+        folders.iter().any(|folder| {
+            folder.join("dri/swrast_dri.so").exists()
+                || entries(folder).iter().any(|path| path.to_string_lossy().contains("/libgallium"))
+        })
+    };
+    // Without vendors' files the library itself is the driver.
+    !mesa_only || vendors.is_empty() || renderer()
+}
+
+fn ends_with(path: &Path, end: &str) -> bool {
+    path.to_string_lossy().ends_with(end)
+}
+
+/// What stands in a folder; nothing where there is none.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+}

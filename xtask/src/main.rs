@@ -1,0 +1,73 @@
+//! `cargo xtask`: everything that is done in this repository, by people and by CI.
+
+mod bench;
+mod cargo;
+mod demo;
+mod deps;
+mod gpuskin;
+mod test;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+  demo     draws ten thousand instances of the sample models, in a window or a PNG
+  test     runs every check that CI runs
+  bench    prints frame times, start-up times and CPU work
+
+  bake     bakes a manifest [default: assets/gpuskin.toml]
+  inspect  prints everything that a KTX2 file says of itself
+  pose     writes the vertices of a clip at given times
+  preview  draws a contact sheet of a model
+
+More: cargo xtask COMMAND --help
+";
+
+/// Why a command stopped.
+enum Failure {
+    /// The command line is wrong.
+    Usage(String),
+    /// What it says; nothing where the program that failed has said it.
+    Failed(String),
+}
+
+impl From<lexopt::Error> for Failure {
+    fn from(error: lexopt::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    let name = args.next().unwrap_or_default();
+    let rest: Vec<OsString> = args.collect();
+    let result = match name.to_str() {
+        Some("demo") => demo::run(rest),
+        Some("test") => test::run(rest),
+        Some("bench") => bench::run(rest),
+        Some(name @ ("bake" | "inspect" | "pose" | "preview")) => return gpuskin::run(name, rest),
+        Some("-h" | "--help" | "help") => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => Err(Failure::Usage(match name.is_empty() {
+            true => "no command given".to_owned(),
+            false => format!("no command `{}`", name.display()),
+        })),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Usage(problem)) => {
+            eprintln!("error: {problem}\n\n{HELP}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Failed(problem)) => {
+            if !problem.is_empty() {
+                eprintln!("error: {problem}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

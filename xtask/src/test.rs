@@ -1,0 +1,67 @@
+//! `test`: every check that CI runs.
+
+use std::ffi::OsString;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::cargo::{COMMON, cargo};
+use crate::{Failure, deps};
+
+const HELP: &str = "\
+Runs every check that CI runs.
+
+Usage: cargo xtask test [--with-deps]
+
+  --with-deps  installs what is missing through apt
+";
+
+pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let mut with_deps = false;
+    while let Some(arg) = parser.next()? {
+        match arg {
+            lexopt::Arg::Long("with-deps") => with_deps = true,
+            lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    deps::ensure(deps::Needs::BothApis, with_deps)?;
+
+    // All of them run, whatever fails: one run tells everything.
+    let mut failed = Vec::new();
+    for (name, mut command) in steps() {
+        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        eprintln!("\n== {name}: cargo {}", args.join(" "));
+        let start = Instant::now();
+        let passed = command.status().is_ok_and(|status| status.success());
+        eprintln!("== {name}: {} after {} s", if passed { "passed" } else { "FAILED" }, start.elapsed().as_secs());
+        if !passed {
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Failed(format!("failed: {}", failed.join(", ")))) }
+}
+
+/// Checks and how to run them; the tests last, so that their closing lines close the log.
+fn steps() -> Vec<(&'static str, Command)> {
+    let with_common = |first: &str, rest: &[&str]| {
+        let mut command = cargo([first]);
+        command.args(COMMON).args(rest);
+        command
+    };
+    let mut doc = with_common("doc", &["--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    let mut test = with_common("test", &["--no-fail-fast"]);
+    test.env("GPUSKIN_REQUIRE_GPU", "1");
+    vec![
+        ("format", cargo(["fmt", "--all", "--check"])),
+        ("clippy", with_common("clippy", &["--all-targets", "--", "-D", "warnings"])),
+        ("documentation", doc),
+        ("packages", cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"])),
+        ("sample models", cargo(["run", "--release", "-p", "gpuskin-assets", "--", "--check"])),
+        ("tests", test),
+    ]
+}
