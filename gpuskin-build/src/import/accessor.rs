@@ -4,6 +4,9 @@ use super::document::Whole;
 use super::file::File;
 use crate::finding::Finding;
 
+/// Most elements of an accessor without bytes: a base of zeros for sparse values. Real ones are as long as a primitive.
+const MAX_ZEROS: u64 = 1 << 20;
+
 /// glTF's `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -133,6 +136,11 @@ impl File<'_> {
         let element = component.size() * width as u64;
         let data = match accessor.buffer_view {
             Some(view) => Some(self.strided(view, accessor.byte_offset, element, accessor.count)?),
+            None if accessor.count.0 > MAX_ZEROS => {
+                let message =
+                    format!("{} elements without a buffer view; at most {MAX_ZEROS} are read", accessor.count.0);
+                return Err(Finding::error(message).help("the file is damaged: export it again"));
+            }
             None => None,
         };
         self.claim(numbers)?;

@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Whole {
             }
             fn visit_f64<E: Error>(self, v: f64) -> Result<Whole, E> {
                 // 2^53: above, not every whole number is an f64.
-                if v >= 0.0 && v <= 9_007_199_254_740_992.0 && v.fract() == 0.0 {
+                if (0.0..=9_007_199_254_740_992.0).contains(&v) && v.fract() == 0.0 {
                     return Ok(Whole(v as u64));
                 }
                 Err(E::invalid_value(serde::de::Unexpected::Float(v), &self))

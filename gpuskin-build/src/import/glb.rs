@@ -50,3 +50,21 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Finding> {
     let json = json.ok_or_else(|| cut_off("it has no JSON chunk"))?;
     Ok(Chunks { json, bin })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_prefix_is_refused_and_the_whole_is_not() {
+        let mut file = b"glTF\x02\0\0\0\x1c\0\0\0\x04\0\0\0JSON{}  ".to_vec();
+        file.extend(0_u32.to_le_bytes());
+        file[8] = file.len() as u8;
+        assert_eq!(chunks(&file).expect("whole"), Chunks { json: 20..24, bin: None });
+        for end in 4..file.len() {
+            assert!(chunks(&file[..end]).is_err(), "{end} bytes");
+        }
+        file[4] = 1;
+        assert!(chunks(&file).expect_err("version 1").message().contains("version 1"));
+    }
+}

@@ -11,6 +11,7 @@ use super::document::{TextureInfo, TextureTransform, Whole};
 use super::file::File;
 use super::report::Report;
 use super::suggest::quoted;
+use super::uri;
 use crate::finding::Finding;
 use crate::model::{Image, Material, Texture};
 
@@ -73,7 +74,7 @@ impl UvSource {
 pub(super) struct Materials {
     pixels: Pixels,
     slots: BTreeMap<Option<usize>, Option<usize>>,
-    image_slots: BTreeMap<usize, usize>,
+    image_slots: BTreeMap<usize, Result<usize, Finding>>,
     texels: u64,
     pub list: Vec<Material>,
     pub images: Vec<Image>,
@@ -194,12 +195,22 @@ impl Materials {
         })
     }
 
+    /// Where an image of the file stands in [`Self::images`].
     fn image(&mut self, file: &File<'_>, index: Whole) -> Result<usize, Finding> {
         if let Some(slot) = self.image_slots.get(&index.index()) {
-            return Ok(*slot);
+            return slot.clone();
         }
+        let slot = self.read_image(file, index).map(|image| {
+            self.images.push(image);
+            self.images.len() - 1
+        });
+        self.image_slots.insert(index.index(), slot.clone());
+        slot
+    }
+
+    fn read_image(&mut self, file: &File<'_>, index: Whole) -> Result<Image, Finding> {
         let source = file.get(&file.document.images, index, "image")?;
-        let uri = source.uri.as_deref().filter(|uri| !uri.starts_with("data:"));
+        let uri = source.uri.as_deref().filter(|uri| !uri::is_data(uri));
         let shown = uri.or(source.name.as_deref()).unwrap_or_default();
         let name = if shown.is_empty() { format!("image {}", index.0) } else { format!("image {} ({shown})", index.0) };
         let within = |finding: Finding| finding.within(&name);
@@ -213,9 +224,7 @@ impl Materials {
             (None, None) => return Err(within(Finding::error("it has neither a URI nor a buffer view"))),
         };
         let (width, height, rgba) = self.decode(bytes).map_err(within)?;
-        self.images.push(Image { name, width, height, rgba });
-        self.image_slots.insert(index.index(), self.images.len() - 1);
-        Ok(self.images.len() - 1)
+        Ok(Image { name, width, height, rgba })
     }
 
     fn decode(&mut self, bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), Finding> {

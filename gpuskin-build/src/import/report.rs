@@ -31,7 +31,7 @@ impl<'a> Report<'a> {
 
     /// Adds what is wrong, and which part of the manifest asked for it.
     pub(super) fn error_at(&mut self, span: &Range<usize>, finding: Finding) {
-        if !self.said.insert(finding.message().to_owned()) {
+        if !self.is_new(self.errors, &finding) {
             return;
         }
         self.errors += 1;
@@ -43,13 +43,18 @@ impl<'a> Report<'a> {
 
     /// Adds what is odd.
     pub(super) fn warn(&mut self, finding: Finding) {
-        if !self.said.insert(finding.message().to_owned()) {
+        if !self.is_new(self.warnings, &finding) {
             return;
         }
         self.warnings += 1;
         if self.warnings <= SHOWN {
             self.findings.push(finding.within(format!("model `{}`", self.entry.name.value)));
         }
+    }
+
+    /// Whether it was not said before. What would not be shown is not remembered, either.
+    fn is_new(&mut self, said: usize, finding: &Finding) -> bool {
+        said >= SHOWN || self.said.insert(finding.message().to_owned())
     }
 
     /// Takes a value, or reports why there is none.

@@ -4,8 +4,8 @@
 const SHOWN: usize = 80;
 /// Longer lists are cut in messages.
 const LISTED: usize = 20;
-/// Names are compared up to here, which keeps the time for a hostile file bounded.
-const COMPARED: usize = 64;
+/// Characters of a name that are compared, and names: the time for a hostile file is bounded.
+const COMPARED: (usize, usize) = (64, 1000);
 
 /// The name between backticks, cut where it is very long, without control characters.
 pub(crate) fn quoted(name: &str) -> String {
@@ -41,11 +41,12 @@ pub(crate) fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
 }
 
 fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
-    let fold = |s: &str| s.chars().take(COMPARED).flat_map(char::to_lowercase).collect::<Vec<char>>();
+    let fold = |s: &str| s.chars().take(COMPARED.0).flat_map(char::to_lowercase).collect::<Vec<char>>();
     let wanted = fold(wanted);
     // A third of it may differ, or it is another name.
     let limit = (wanted.len() / 3).max(1);
-    let near = names.iter().map(|name| (distance(&wanted, &fold(name)), *name)).min_by_key(|(d, _)| *d);
+    let near =
+        names.iter().take(COMPARED.1).map(|name| (distance(&wanted, &fold(name)), *name)).min_by_key(|(d, _)| *d);
     near.filter(|(d, _)| *d <= limit).map(|(_, name)| name)
 }
 

@@ -18,13 +18,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 const CONFINED: &str = "a glTF file reads from its own folder only: put the file beside it, or export as .glb";
 
+/// Whether a URI has its content with it.
+pub(super) fn is_data(uri: &str) -> bool {
+    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+}
+
 /// The content of a `data:` URI; `None` for other URIs.
 pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Finding>> {
-    let (scheme, rest) = uri.split_at_checked(5)?;
-    if !scheme.eq_ignore_ascii_case("data:") {
+    if !is_data(uri) {
         return None;
     }
-    let Some((head, body)) = rest.split_once(',') else {
+    let Some((head, body)) = uri[5..].split_once(',') else {
         return Some(Err(Finding::error("a data URI has no comma before its content")));
     };
     if !head.ends_with(";base64") {
@@ -71,4 +75,47 @@ pub(super) fn confined(folder: &Path, path: &Path) -> Result<(), Finding> {
         return Ok(());
     }
     Err(Finding::error(format!("{} is a link that leaves the folder of the file", path.display())).help(CONFINED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths() {
+        assert_eq!(relative("a%20b.bin").expect("plain"), Path::new("a b.bin"));
+        assert_eq!(relative("./textures//skin.png").expect("below"), Path::new("textures/skin.png"));
+        assert_eq!(relative("..data.bin").expect("a name"), Path::new("..data.bin"));
+        for uri in [
+            "",
+            "/etc/passwd",
+            "//host/share",
+            "../a.bin",
+            "a/../../b.bin",
+            "%2e%2e/a.bin",
+            "%2Fetc/passwd",
+            "..%5Ca.bin",
+            "\\\\host\\share",
+            "file:///etc/passwd",
+            "https://example.com/a.bin",
+            "C:a.bin",
+            "%ff.bin",
+            "a%00.bin",
+        ] {
+            assert!(relative(uri).is_err(), "{uri}");
+        }
+    }
+
+    #[test]
+    fn data_uris() {
+        let bytes = |uri: &str| data(uri).expect("a data URI").expect("decodes");
+        assert_eq!(bytes("data:application/octet-stream;base64,AAECAw=="), [0, 1, 2, 3]);
+        assert_eq!(bytes("DATA:;base64,AAECAw"), [0, 1, 2, 3]);
+        assert_eq!(bytes("data:;base64,AAECAw%3D%3D"), [0, 1, 2, 3]);
+        assert_eq!(bytes("data:,a%01b"), *b"a\x01b");
+        assert!(data("data:;base64,*").expect("a data URI").is_err());
+        assert!(data("data:").expect("a data URI").is_err());
+        assert!(data("a.bin").is_none());
+        assert!(data("dataä").is_none());
+    }
 }
