@@ -63,6 +63,14 @@ pub struct Baked {
     pub warnings: Findings,
 }
 
+impl Baked {
+    /// The models as the runtime takes them, with copies of their files in memory: for tools that draw what they bake.
+    pub fn runtime_models(&self) -> Vec<gpuskin_rt::Model> {
+        let file = |name: &str| self.files[&format!("gpuskin/{name}")].clone();
+        self.models.iter().map(|model| model.runtime(file)).collect()
+    }
+}
+
 /// Why nothing was baked.
 #[derive(Clone, Debug)]
 pub struct Failed {

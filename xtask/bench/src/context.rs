@@ -1,0 +1,60 @@
+//! The sample models, baked, and a device.
+
+use std::path::Path;
+
+use gpuskin_build::bake::{BakeOptions, bake};
+use gpuskin_build::finding::{Findings, Style};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_rt::{Model, wgpu};
+
+use crate::report::heading;
+
+pub(crate) struct Context {
+    /// The manifest's models, in memory.
+    pub(crate) models: Vec<Model>,
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    /// Times of passes can be asked for.
+    pub(crate) timestamps: bool,
+    software: bool,
+}
+
+impl Context {
+    pub(crate) fn new(manifest: &Path) -> Result<Self, String> {
+        let manifest = Manifest::load(manifest).map_err(|findings| text(&findings))?;
+        let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.findings))?;
+        let models = baked.runtime_models();
+        let (device, queue, info) = pollster::block_on(open())?;
+        heading(&format!("{} ({:?}, {})", info.name, info.backend, info.driver_info));
+        let timestamps = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+        let software = info.device_type == wgpu::DeviceType::Cpu;
+        Ok(Self { models, device, queue, timestamps, software })
+    }
+
+    /// The device is a program.
+    pub(crate) fn is_software(&self) -> bool {
+        self.software
+    }
+
+    /// Waits until the device has done all that was submitted.
+    pub(crate) fn wait(&self) -> Result<(), String> {
+        self.device.poll(wgpu::PollType::wait_indefinitely()).map(|_| ()).map_err(|e| e.to_string())
+    }
+}
+
+pub(crate) fn text(findings: &Findings) -> String {
+    findings.render(Style::Plain)
+}
+
+async fn open() -> Result<(wgpu::Device, wgpu::Queue, wgpu::AdapterInfo), String> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapter =
+        wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await.map_err(|e| e.to_string())?;
+    let descriptor = wgpu::DeviceDescriptor {
+        required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+        required_limits: adapter.limits(),
+        ..Default::default()
+    };
+    let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
+    Ok((device, queue, adapter.get_info()))
+}

@@ -1,0 +1,131 @@
+//! Start-up: a crowd's model on the device, against the same bytes written without any of our code.
+
+use gpuskin_rt::files::load;
+use gpuskin_rt::{Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat, wgpu};
+use stats_alloc::Region;
+
+use crate::ALLOCATOR;
+use crate::context::Context;
+use crate::report::{heading, line, median, seconds};
+
+const ROUNDS: usize = 31;
+
+pub(crate) fn measure(context: &Context) -> Result<(), String> {
+    heading("start-up: a model's first crowd, against plain creates and writes of the same bytes");
+    for model in &context.models {
+        let (mut ours, mut plain, mut allocations) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            // A renderer of its own each round: a second crowd of a model shares what the first uploaded. Its pipelines
+            // are made by one crowd before, as both sides would need them.
+            let mut renderer = CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default())
+                .map_err(|e| e.to_string())?;
+            let warm = crowd(&mut renderer, model)?;
+            drop(warm);
+            flush(context)?;
+            let region = Region::new(ALLOCATOR);
+            let (time, result) = seconds(|| {
+                let crowd = crowd(&mut renderer, model);
+                flush(context).map(|()| crowd)
+            });
+            allocations.push(region.change().allocations as f64);
+            let _crowd = result??;
+            ours.push(time);
+
+            let (time, result) = seconds(|| {
+                let resources = write_plainly(context, model);
+                flush(context).map(|()| resources)
+            });
+            let _resources = result?;
+            plain.push(time);
+        }
+        let (ours, plain) = (median(ours), median(plain));
+        line(
+            &format!("{}: ours, plain", model.meta.name),
+            format!("{:.3} ms, {:.3} ms: {:.2} x", ours * 1e3, plain * 1e3, ours / plain),
+        );
+        line(
+            &format!("{}: allocations (wgpu's included)", model.meta.name),
+            format!(
+                "{:.0} for {} clips, {} bones, {} vertices",
+                median(allocations),
+                model.meta.clips.len(),
+                model.meta.bones.len(),
+                model.meta.mesh.vertex_count
+            ),
+        );
+    }
+    Ok(())
+}
+
+fn crowd(renderer: &mut CrowdRenderer, model: &Model) -> Result<Crowd<gpuskin_rt::Dynamic>, String> {
+    Crowd::with_model(renderer, model, CrowdDescriptor::default()).map_err(|e| e.to_string())
+}
+
+fn flush(context: &Context) -> Result<(), String> {
+    context.queue.submit([]);
+    context.wait()
+}
+
+/// Creates and writes the textures and buffers of a model, and nothing else.
+fn write_plainly(context: &Context, model: &Model) -> (Vec<wgpu::Texture>, Vec<wgpu::Buffer>) {
+    let meta = &model.meta;
+    let (format, texel) = match meta.encoding.format() {
+        TexelFormat::Rgba16Float => (wgpu::TextureFormat::Rgba16Float, 8),
+        TexelFormat::Rgba32Float => (wgpu::TextureFormat::Rgba32Float, 16),
+    };
+    let shape = meta.texture;
+    let size = wgpu::Extent3d { width: shape.width, height: shape.height, depth_or_array_layers: shape.layers };
+    let mut textures = vec![texture(context, &model.animation, &meta.content_hash, format, texel, size)];
+    for (payload, color) in model.textures.iter().zip(meta.textures.iter()) {
+        let size = wgpu::Extent3d { width: color.width, height: color.height, depth_or_array_layers: 1 };
+        let format = wgpu::TextureFormat::Rgba8UnormSrgb;
+        textures.push(texture(context, payload, &meta.content_hash, format, 4, size));
+    }
+    let mesh = load(&model.mesh, &meta.content_hash).expect("the bake's own file");
+    let mut buffers = Vec::new();
+    let whole = [meta.mesh.vertices, meta.mesh.indices, meta.mesh.clips];
+    let usages = [wgpu::BufferUsages::VERTEX, wgpu::BufferUsages::INDEX, wgpu::BufferUsages::UNIFORM];
+    for (range, usage) in whole.into_iter().zip(usages) {
+        let size = if usage == wgpu::BufferUsages::UNIFORM { gpuskin_rt::shader::MODEL_BYTES } else { range.len };
+        let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        context.queue.write_buffer(&buffer, 0, &mesh[range.offset as usize..][..range.len as usize]);
+        buffers.push(buffer);
+    }
+    (textures, buffers)
+}
+
+fn texture(
+    context: &Context,
+    payload: &Payload,
+    hash: &[u8; 16],
+    format: wgpu::TextureFormat,
+    texel: u32,
+    size: wgpu::Extent3d,
+) -> wgpu::Texture {
+    let bytes = load(payload, hash).expect("the bake's own file");
+    let texture = context.device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size,
+        mip_level_count: payload.levels.len() as u32,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    for (level, range) in payload.levels.iter().enumerate() {
+        let (width, height) = ((size.width >> level).max(1), (size.height >> level).max(1));
+        context.queue.write_texture(
+            wgpu::TexelCopyTextureInfo { mip_level: level as u32, ..texture.as_image_copy() },
+            &bytes[range.offset as usize..][..range.len as usize],
+            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(width * texel), rows_per_image: Some(height) },
+            wgpu::Extent3d { width, height, ..size },
+        );
+    }
+    texture
+}
