@@ -136,8 +136,11 @@ fn opengl_driver() -> bool {
                 || entries(folder).iter().any(|path| path.to_string_lossy().contains("/libgallium"))
         })
     };
-    // Without vendors' files the library itself is the driver.
-    !mesa_only || vendors.is_empty() || renderer()
+    if vendors.is_empty() {
+        // Without the vendor-neutral dispatcher the library itself is the driver.
+        return !library("libGLdispatch.so.0");
+    }
+    !mesa_only || renderer()
 }
 
 fn ends_with(path: &Path, end: &str) -> bool {
