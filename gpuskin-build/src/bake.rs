@@ -33,8 +33,11 @@ pub struct BakeOptions<'a> {
     /// Does not measure errors: they are zero in the result. For looking at what is drawn, not for shipping it.
     pub skip_errors: bool,
     /// Called from any thread whenever a model enters a stage.
-    pub progress: Option<&'a (dyn Fn(&str, Stage) + Sync)>,
+    pub progress: Option<&'a Progress<'a>>,
 }
+
+/// Told the name of a model and the stage that it enters.
+pub type Progress<'a> = dyn Fn(&str, Stage) + Sync + 'a;
 
 /// How far a model is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,7 +16,7 @@ use quote::{format_ident, quote};
 
 use crate::bake::BakedModel;
 use crate::names::{constant, member, type_name};
-use crate::units::metres;
+use crate::units::length;
 use literals::Literal;
 
 /// The generated module, formatted. Payloads are named by their paths beside it.
@@ -142,8 +142,8 @@ fn clip_doc(clip: &ClipInfo) -> String {
         clip.duration,
         clip.frame_rate,
         if clip.looped { "loops" } else { "plays once" },
-        metres(f64::from(clip.encoding_error.max)),
-        metres(f64::from(clip.motion_error.max)),
+        length(clip.encoding_error.max),
+        length(clip.motion_error.max),
     )
 }
 

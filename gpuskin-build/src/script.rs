@@ -15,10 +15,8 @@ use crate::output;
 ///
 /// # Example
 /// ```no_run
-/// // build.rs
-/// fn main() {
-///     gpuskin_build::build("gpuskin.toml")
-/// }
+/// // In the `main` of build.rs:
+/// gpuskin_build::build("gpuskin.toml");
 /// ```
 pub fn build(manifest: impl AsRef<Path>) {
     if let Err(error) = try_build(manifest) {

@@ -1,11 +1,49 @@
 //! Numbers as people read them.
 
-/// A length in the unit that suits it.
-pub fn metres(length: f64) -> String {
-    match length.abs() {
-        0.0 => "0".to_owned(),
-        l if l < 1e-3 => format!("{:.3} um", length * 1e6),
-        l if l < 1e-1 => format!("{:.3} mm", length * 1e3),
-        _ => format!("{length:.3} m"),
+/// Metres in the unit that suits them: `0.412 mm`.
+pub fn length(metres: f32) -> String {
+    let size = f64::from(metres.abs());
+    let (unit, name) = match size {
+        0.0 => return "0".to_owned(),
+        _ if !size.is_finite() => return metres.to_string(),
+        _ if size < 1e-4 => (1e-6, "um"),
+        _ if size < 1e-2 => (1e-3, "mm"),
+        _ if size < 1.0 => (1e-2, "cm"),
+        _ if size < 1e6 => (1.0, "m"),
+        _ => return format!("{metres:.2e} m"),
+    };
+    format!("{} {name}", digits(f64::from(metres) / unit))
+}
+
+/// Three digits that count.
+pub fn digits(number: f64) -> String {
+    match number.abs() {
+        size if size < 0.9995 => format!("{number:.3}"),
+        size if size < 9.995 => format!("{number:.2}"),
+        size if size < 99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_three_digits_and_a_unit() {
+        for (metres, text) in [
+            (0.0, "0"),
+            (6.1e-8, "0.061 um"),
+            (4.12e-5, "41.2 um"),
+            (5.1e-4, "0.510 mm"),
+            (-5.1e-4, "-0.510 mm"),
+            (0.0123, "1.23 cm"),
+            (0.999_999, "100 cm"),
+            (12.34, "12.3 m"),
+            (3e38, "3.00e38 m"),
+            (f32::NAN, "NaN"),
+        ] {
+            assert_eq!(length(metres), text);
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::finding::{Finding, Findings};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, rate, rest_diagonal, seam};
 use crate::manifest::{Manifest, ModelEntry};
 use crate::model::Model;
-use crate::units::metres;
+use crate::units::length;
 
 /// Greatest animation texture: what a game would load for one model is far below.
 const MAX_TEXTURE_BYTES: u64 = 1 << 30;
@@ -57,7 +57,7 @@ impl Plan {
             let meets = seam <= diagonal * SEAM_TOLERANCE;
             let wish = settings.and_then(|s| s.looped.as_ref());
             if let Some(wish) = wish.filter(|wish| wish.value && !meets) {
-                let apart = metres(seam);
+                let apart = length(seam as f32);
                 let message = format!("clip `{}` loops, but its ends are {apart} apart: it will jump there", clip.name);
                 findings.push(
                     Finding::warning(message)

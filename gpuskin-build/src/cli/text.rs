@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::units::{digits, length};
 use gpuskin_rt::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, Metadata, TexelFormat};
 
 /// Rows of cells, padded to the widest of each column; numbers to the right.
@@ -25,45 +26,21 @@ impl Table {
 
     /// The table, indented by two spaces.
     pub(super) fn render(&self) -> String {
-        let length = |text: &String| text.chars().count();
+        let wide = |text: &String| text.chars().count();
         let widths: Vec<usize> = (0..self.right.len())
-            .map(|column| self.rows.iter().map(|row| length(&row[column])).max().unwrap_or_default())
+            .map(|column| self.rows.iter().map(|row| wide(&row[column])).max().unwrap_or_default())
             .collect();
         let mut text = String::new();
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, width), right) in row.iter().zip(&widths).zip(&self.right) {
-                let gap = " ".repeat(width - length(cell));
+                let gap = " ".repeat(width - wide(cell));
                 let _ = if *right { write!(line, "  {gap}{cell}") } else { write!(line, "  {cell}{gap}") };
             }
             text.push_str(line.trim_end());
             text.push('\n');
         }
         text
-    }
-}
-
-/// Metres in the unit that suits them: `0.412 mm`.
-pub(super) fn length(metres: f32) -> String {
-    let size = f64::from(metres.abs());
-    let (unit, name) = match size {
-        0.0 => return "0".to_owned(),
-        _ if !size.is_finite() => return metres.to_string(),
-        _ if size < 1e-4 => (1e-6, "um"),
-        _ if size < 1e-2 => (1e-3, "mm"),
-        _ if size < 1.0 => (1e-2, "cm"),
-        _ if size < 1e6 => (1.0, "m"),
-        _ => return format!("{metres:.2e} m"),
-    };
-    format!("{} {name}", digits(f64::from(metres) / unit))
-}
-
-/// Three digits that count.
-pub(super) fn digits(number: f64) -> String {
-    match number.abs() {
-        size if size < 9.995 => format!("{number:.2}"),
-        size if size < 99.95 => format!("{number:.1}"),
-        _ => format!("{number:.0}"),
     }
 }
 
@@ -185,20 +162,6 @@ mod tests {
 
     #[test]
     fn units() {
-        for (metres, text) in [
-            (0.0, "0"),
-            (6.1e-8, "0.06 um"),
-            (4.12e-5, "41.2 um"),
-            (5.1e-4, "0.51 mm"),
-            (-5.1e-4, "-0.51 mm"),
-            (0.0123, "1.23 cm"),
-            (0.999_999, "100 cm"),
-            (12.34, "12.3 m"),
-            (3e38, "3.00e38 m"),
-            (f32::NAN, "NaN"),
-        ] {
-            assert_eq!(length(metres), text);
-        }
         assert_eq!(
             (bytes(10_239), bytes(20_480), bytes(5 << 20)),
             ("10239 B".into(), "20.0 KiB".into(), "5.00 MiB".into())

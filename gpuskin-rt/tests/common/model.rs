@@ -190,7 +190,7 @@ impl Recipe {
                     parts: parts.into(),
                 },
                 materials: self.materials.into(),
-                textures: self.textures.iter().map(|(info, _)| info.clone()).collect(),
+                textures: self.textures.iter().map(|(info, _)| *info).collect(),
                 rest_bounds: Aabb::EMPTY,
                 bounds: Aabb::EMPTY,
             },

@@ -115,7 +115,7 @@ fn everything_is_said() {
         "soldier  matrix-f16, 3 bones, 24 vertices, 1 clip, 9 frames, 64 x 2 x 1 RGBA16F\n",
         "  content hash    07070707",
         "  motion error    2.10 cm (p99.96 1.05 cm) in run at 0.25 s, bone Spine\n",
-        "  run        9   30      0.3  loop   0.41 mm",
+        "  run        9   30      0.3  loop  0.410 mm",
         "Armature|Run?[2J",
         "\n     1  Spine  Hips\n",
         "\n     2  Lost\n",
