@@ -59,33 +59,37 @@ fn gpuskin_elapsed(now: vec2<u32>, start: vec2<u32>) -> vec2<u32> {
     return select(vec2<u32>(now.x - start.x - u32(borrow), now.y - start.y), vec2<u32>(0u), early);
 }
 
+// Whether elapsed * rate, both 32.32, reaches a whole cycle or more: the product's upper 64 bits of 128.
+fn gpuskin_passes_a_cycle(elapsed: vec2<u32>, rate: vec2<u32>) -> bool {
+    // The lower words of the cross products are below one cycle each; with the carry of the lowest product they can
+    // be above it together.
+    let cross_0 = gpuskin_multiply(elapsed.y, rate.x);
+    let cross_1 = gpuskin_multiply(elapsed.x, rate.y);
+    let fraction_0 = gpuskin_multiply(elapsed.y, rate.y).x + cross_0.y;
+    let fraction = fraction_0 + cross_1.y;
+    let carried = fraction_0 < cross_0.y || fraction < cross_1.y;
+    let high = elapsed.x != 0u && rate.x != 0u;
+    return carried || high || cross_0.x != 0u || cross_1.x != 0u;
+}
+
 fn gpuskin_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
     let elapsed = gpuskin_elapsed(now, playback.start);
     let backwards = (playback.rate.x >> 31u) != 0u;
     let negated = vec2<u32>(~playback.rate.x + u32(playback.rate.y == 0u), ~playback.rate.y + 1u);
     let rate = select(playback.rate, negated, backwards);
 
-    // elapsed * rate in 64.64 fixed point: four words, of which the lowest is dropped.
-    let low = gpuskin_multiply(elapsed.y, rate.y);
-    let cross_0 = gpuskin_multiply(elapsed.y, rate.x);
-    let cross_1 = gpuskin_multiply(elapsed.x, rate.y);
-    let high = gpuskin_multiply(elapsed.x, rate.x);
-    let fraction_0 = low.x + cross_0.y;
-    let fraction = fraction_0 + cross_1.y;
-    let carry = u32(fraction_0 < cross_0.y) + u32(fraction < cross_1.y);
-    let whole_0 = cross_0.x + cross_1.x;
-    let whole_1 = whole_0 + high.y;
-    let whole = whole_1 + carry;
-    let beyond = high.x + u32(whole_0 < cross_1.x) + u32(whole_1 < high.y) + u32(whole < carry);
-
-    let once = (playback.clip & gpuskin_once) != 0u;
-    let passed_a_cycle = beyond != 0u || whole != 0u;
-    if (backwards) {
-        let at_start = once && (passed_a_cycle || fraction > playback.offset);
-        return GpuskinPhase(select(playback.offset - fraction, 0u, at_start), false);
+    // elapsed * rate in 64.64 fixed point; a loop needs 32 bits of it, those just below the point.
+    let fraction = gpuskin_multiply(elapsed.y, rate.y).x + elapsed.y * rate.x + elapsed.x * rate.y;
+    let value = select(playback.offset + fraction, playback.offset - fraction, backwards);
+    // Only what ends must know of whole cycles. This runs for every vertex, and the rest of the product is most of it.
+    if ((playback.clip & gpuskin_once) != 0u) {
+        let passed_a_cycle = gpuskin_passes_a_cycle(elapsed, rate);
+        if (backwards) {
+            return GpuskinPhase(select(value, 0u, passed_a_cycle || fraction > playback.offset), false);
+        }
+        return GpuskinPhase(value, passed_a_cycle || value < fraction);
     }
-    let value = playback.offset + fraction;
-    return GpuskinPhase(value, once && (passed_a_cycle || value < fraction));
+    return GpuskinPhase(value, false);
 }
 
 fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, now: vec2<u32>) -> GpuskinFramePair {

@@ -17,6 +17,8 @@ fn gpuskin_normalize_or_zero(v: vec3<f32>) -> vec3<f32> {
 }
 
 // The weighted sum of the matrices of a vertex's bones (linear blend skinning). Weights are sorted, greatest first.
+// Skipping bones without weight: on an H200, 7-13 % less time where neighbouring vertices agree in how many they have,
+// as in real meshes, and 2-11 % more where they do not.
 fn gpuskin_pose(frames: GpuskinFramePair, vertex: GpuskinVertex) -> mat3x4<f32> {
     var sum = gpuskin_bone(frames, vertex.joints.x) * vertex.weights.x;
     if (vertex.weights.y > 0.0) {

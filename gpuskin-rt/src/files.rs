@@ -95,8 +95,8 @@ pub fn load<'a>(payload: &'a Payload, content_hash: &[u8; 16]) -> Result<Cow<'a,
             (Cow::Owned(bytes), Some(path))
         }
     };
-    let at = payload.hash_at as usize;
-    if bytes.len() as u64 != payload.size || bytes.get(at..at + 16) != Some(content_hash) {
+    let hash = bytes.get(payload.hash_at as usize..).and_then(|rest| rest.first_chunk());
+    if bytes.len() as u64 != payload.size || hash != Some(content_hash) {
         return Err(FileError::OtherBake { path });
     }
     Ok(bytes)

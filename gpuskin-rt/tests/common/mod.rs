@@ -23,20 +23,21 @@ pub fn gpu(backends: wgpu::Backends) -> Option<Gpu> {
 /// A device; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a failure.
 pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
-    let adapter = pollster::block_on(wgpu::Instance::new(descriptor).request_adapter(&Default::default()));
-    let adapter = match adapter {
-        Ok(adapter) => adapter,
-        Err(e) => {
-            let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no adapter for {backends:?}: {e}");
-            println!("SKIPPED on {backends:?}: no adapter ({e}); GPUSKIN_REQUIRE_GPU=1 makes this a failure");
-            return None;
-        }
-    };
-    let info = adapter.get_info();
+    let instance = wgpu::Instance::new(descriptor);
     let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
-    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).expect("a device of these limits");
-    Some(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
+    let opened = pollster::block_on(async {
+        let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
+        let info = adapter.get_info();
+        Ok::<_, String>(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
+    });
+    opened
+        .inspect_err(|e| {
+            let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
+            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device for {backends:?}: {e}");
+            println!("SKIPPED on {backends:?}: no device ({e}); GPUSKIN_REQUIRE_GPU=1 makes this a failure");
+        })
+        .ok()
 }
 
 /// A device that validates and draws nothing.
