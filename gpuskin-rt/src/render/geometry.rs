@@ -44,8 +44,7 @@ impl Geometry {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&ModelUniform::of(meta)));
-        queue.write_buffer(&uniform, size_of::<ModelUniform>() as u64, clips);
+        queue.write_buffer(&uniform, 0, &[bytemuck::bytes_of(&ModelUniform::of(meta)), clips].concat());
 
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();

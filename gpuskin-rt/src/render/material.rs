@@ -28,15 +28,20 @@ const OTHER_TEXTURE: &str = "request a device with higher limits, or use a small
 
 impl Colors {
     /// One white texel, for materials without a texture.
-    pub(crate) fn white(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
+    pub(crate) fn white(device: &wgpu::Device, queue: &wgpu::Queue, samplers: &mut Samplers) -> Self {
         let info = ColorTexture { width: 1, height: 1, levels: 1, wrap: [Wrap::Repeat; 2], nearest: true };
         let texture = create(device, &info);
         write(queue, &texture, &info, 0, &[255; 4]);
-        Self { view: texture.create_view(&Default::default()), sampler: sampler(device, &info) }
+        Self { view: texture.create_view(&Default::default()), sampler: samplers.get(device, &info) }
     }
 
     /// All textures of a model.
-    pub(crate) fn of_model(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Vec<Self>, Error> {
+    pub(crate) fn of_model(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        samplers: &mut Samplers,
+        model: &Model,
+    ) -> Result<Vec<Self>, Error> {
         let meta = &model.meta;
         if meta.textures.len() != model.textures.len() {
             return Err(Error::model(&meta.name, "it has not as many colour textures as its constants say"));
@@ -62,7 +67,7 @@ impl Colors {
                 }
                 write(queue, &texture, info, level, texels);
             }
-            all.push(Self { view: texture.create_view(&Default::default()), sampler: sampler(device, info) });
+            all.push(Self { view: texture.create_view(&Default::default()), sampler: samplers.get(device, info) });
         }
         Ok(all)
     }
@@ -114,7 +119,24 @@ fn sampler(device: &wgpu::Device, info: &ColorTexture) -> wgpu::Sampler {
     })
 }
 
-/// A bind group for every material of a model.
+/// Samplers by what they do, shared by all models.
+#[derive(Debug, Default)]
+pub(crate) struct Samplers(Vec<([Wrap; 2], bool, wgpu::Sampler)>);
+
+impl Samplers {
+    fn get(&mut self, device: &wgpu::Device, info: &ColorTexture) -> wgpu::Sampler {
+        if let Some((.., sampler)) =
+            self.0.iter().find(|(wrap, nearest, _)| (*wrap, *nearest) == (info.wrap, info.nearest))
+        {
+            return sampler.clone();
+        }
+        let sampler = sampler(device, info);
+        self.0.push((info.wrap, info.nearest, sampler.clone()));
+        sampler
+    }
+}
+
+/// A bind group for every material of a model; their constants share a buffer.
 pub(crate) fn bind_groups(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -123,31 +145,43 @@ pub(crate) fn bind_groups(
     textures: &[Colors],
     white: &Colors,
 ) -> Result<Vec<wgpu::BindGroup>, Error> {
+    let alignment = device.limits().min_uniform_buffer_offset_alignment as usize;
+    let stride = size_of::<MaterialUniform>().next_multiple_of(alignment.max(1));
+    let mut values = vec![0; stride * meta.materials.len()];
+    for (material, bytes) in meta.materials.iter().zip(values.chunks_exact_mut(stride)) {
+        let uniform = MaterialUniform {
+            base_color: material.base_color,
+            alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
+            padding: [0; 3],
+        };
+        bytes[..size_of::<MaterialUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
+    }
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin materials"),
+        size: values.len() as u64,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, &values);
+
     let mut groups = Vec::with_capacity(meta.materials.len());
-    for material in meta.materials.iter() {
+    for (i, material) in meta.materials.iter().enumerate() {
         let colors = match material.base_color_texture {
             None => white,
             Some(i) => textures
                 .get(i as usize)
                 .ok_or_else(|| Error::model(&meta.name, "a material has a texture that is not there"))?,
         };
-        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("gpuskin material"),
-            size: size_of::<MaterialUniform>() as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
+        let uniform = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &buffer,
+            offset: (i * stride) as u64,
+            size: wgpu::BufferSize::new(size_of::<MaterialUniform>() as u64),
         });
-        let values = MaterialUniform {
-            base_color: material.base_color,
-            alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
-            padding: [0; 3],
-        };
-        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&values));
         groups.push(device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin material"),
             layout: &layouts.material,
             entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 0, resource: uniform },
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::TextureView(&colors.view) },
                 wgpu::BindGroupEntry { binding: 2, resource: wgpu::BindingResource::Sampler(&colors.sampler) },
             ],

@@ -8,7 +8,7 @@ use super::crowd::{CrowdCore, GpuModel, Part};
 use super::error::Error;
 use super::geometry::{Geometry, draw_part};
 use super::layouts::Layouts;
-use super::material::{Colors, bind_groups};
+use super::material::{Colors, Samplers, bind_groups};
 use super::pipelines::{PipelineCache, Surface};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
@@ -82,6 +82,7 @@ pub struct CrowdRenderer {
     queue: wgpu::Queue,
     layouts: Layouts,
     pipelines: PipelineCache,
+    samplers: Samplers,
     white: Colors,
     light: Light,
     scene: wgpu::Buffer,
@@ -112,12 +113,14 @@ impl CrowdRenderer {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
         descriptor.check(device)?;
         let layouts = Layouts::new(device);
+        let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>());
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
             light: descriptor.light,
-            white: Colors::white(device, queue),
+            white: Colors::white(device, queue, &mut samplers),
+            samplers,
             pipelines: PipelineCache::new(device, &layouts, descriptor),
             layouts,
             scene,
@@ -248,7 +251,7 @@ impl CrowdRenderer {
         }
         self.models.retain(|_, model| model.strong_count() > 0);
         let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model)?;
-        let textures = Colors::of_model(&self.device, &self.queue, model)?;
+        let textures = Colors::of_model(&self.device, &self.queue, &mut self.samplers, model)?;
         let materials = bind_groups(&self.device, &self.queue, &self.layouts, meta, &textures, &self.white)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);

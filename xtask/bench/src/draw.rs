@@ -99,17 +99,17 @@ struct Input {
     @location(1) place: vec4<f32>,
     @location(2) rotation: vec4<f32>,
 }
-fn unorm(word: u32) -> vec2<f32> { return vec2<f32>(f32(word & 0xffffu), f32(word >> 16u)) / 65535.0; }
+fn halves(word: u32) -> vec2<f32> { return vec2<f32>(f32(word & 0xffffu), f32(word >> 16u)) / 65535.0; }
 fn rotate(q: vec4<f32>, v: vec3<f32>) -> vec3<f32> { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + v * q.w); }
 @vertex
 fn vertex(input: Input) -> Varyings {
-    let p = vec3<f32>(unorm(input.vertex.x), unorm(input.vertex.y).x) * 8.0 - 4.0;
-    let e = unorm(input.vertex.z) * 2.0 - 1.0;
+    let p = vec3<f32>(halves(input.vertex.x), halves(input.vertex.y).x) * 8.0 - 4.0;
+    let e = halves(input.vertex.z) * 2.0 - 1.0;
     var n = vec3<f32>(e, 1.0 - abs(e.x) - abs(e.y));
     let fold = max(-n.z, 0.0);
     n = normalize(vec3<f32>(n.x - select(-fold, fold, n.x >= 0.0), n.y - select(-fold, fold, n.y >= 0.0), n.z));
     let world = input.place.xyz + rotate(input.rotation, p * input.place.w);
-    return Varyings(view.view_proj * vec4<f32>(world, 1.0), unorm(input.vertex.w), rotate(input.rotation, n));
+    return Varyings(view.view_proj * vec4<f32>(world, 1.0), halves(input.vertex.w), rotate(input.rotation, n));
 }
 ";
 

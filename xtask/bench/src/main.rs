@@ -16,6 +16,8 @@ use std::process::ExitCode;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
+gpuskin_rt::include_baked!();
+
 /// Counts allocations, for `startup`.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
