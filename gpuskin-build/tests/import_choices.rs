@@ -212,6 +212,15 @@ fn clips_from_other_files() {
 }
 
 #[test]
+fn a_missing_file_is_the_only_thing_said_about_its_clips() {
+    let clips = || Some(vec![clip("walk", None), clip("wave", None)]);
+    let outcome = figure().import_with(|e| (e.animations, e.clips) = (vec![at("wave.glb".into())], clips()));
+    assert_eq!(outcome.errors().len(), 1, "{:#?}", outcome.errors());
+    refused(&outcome, &["cannot read", "wave.glb"]);
+    refused(&figure().import_with(|e| e.clips = clips()), &["no clip `wave`"]);
+}
+
+#[test]
 fn include_and_exclude() {
     let choose = |include: &[&str], exclude: &[&str]| {
         let list = |names: &[&str]| names.iter().map(|n| at((*n).to_owned())).collect::<Vec<_>>();
@@ -233,7 +242,7 @@ fn everything_is_reported_together() {
     g.json["meshes"][2]["primitives"][0]["material"] = json!(7);
     g.json["animations"][0]["samplers"][0]["interpolation"] = json!("BEZIER");
     let outcome = g.import_with(|e| e.include = vec![at("Boddy".into()), at("Hat".into()), at("Stone1".into())]);
-    refused(&outcome, &["model.glb", "mesh 1 `Triangle`, primitive 0", "POSITION", "accessor 999"]);
+    refused(&outcome, &["model.glb", "mesh 1 `Triangle`, primitive 0", "POSITION", "no accessor 999"]);
     refused(&outcome, &["material 7"]);
     refused(&outcome, &["clip `Armature|Walk`", "`BEZIER`"]);
     refused(&outcome, &["`Boddy`"]);
@@ -416,6 +425,17 @@ fn images_that_are_refused() {
     let mut g = textured(&png(4, 4));
     g.json["meshes"][1]["primitives"][0]["attributes"].as_object_mut().expect("object").remove("TEXCOORD_0");
     warned(&g.import(), &["no TEXCOORD_0"]);
+}
+
+#[test]
+fn glossy_materials_are_warned_of() {
+    let mut g = figure();
+    g.push(
+        "materials",
+        json!({ "extensions": { "KHR_materials_pbrSpecularGlossiness": { "diffuseFactor": [1, 0, 0, 1] } } }),
+    );
+    g.json["meshes"][1]["primitives"][0]["material"] = json!(0);
+    warned(&g.import(), &["material 0", "KHR_materials_pbrSpecularGlossiness"]);
 }
 
 #[test]
