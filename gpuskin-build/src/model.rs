@@ -78,7 +78,8 @@ pub struct Bone {
     pub name: String,
     /// Index of its node.
     pub node: usize,
-    /// From the mesh as modelled to the node's space; the identity for rigid meshes.
+    /// From [`Primitive::positions`] to the node's space. For rigid meshes the identity, unless they share a bone: with a
+    /// skin, or, where no clip moves them, with each other. A mirror where the node's transform mirrors.
     pub inverse_bind: DMat4,
 }
 
@@ -93,17 +94,20 @@ pub struct Primitive {
     pub index: usize,
     /// Index of its skin in the file, where it is skinned.
     pub skin: Option<usize>,
-    /// Metres, in the space that the bones' inverse bind matrices start from.
+    /// In the space that the bones' inverse bind matrices start from: those of the file for skinned meshes, moved to share
+    /// a bone for some rigid ones. Units of the file.
     pub positions: Vec<DVec3>,
-    /// As in the file. `None`: the file has none, and the mesh is shaded flat.
+    /// As in the file or moved with the positions; of any length, zero where the file has them so. `None`: the file has
+    /// none, and the mesh is shaded flat.
     pub normals: Option<Vec<DVec3>>,
-    /// With the sign of the bitangent in `w`, as in the file.
+    /// With the sign of the bitangent in `w`; otherwise as the normals.
     pub tangents: Option<Vec<DVec4>>,
-    /// Texture coordinates for the base colour, `KHR_texture_transform` applied; empty where there are none.
+    /// Texture coordinates for the base colour, `KHR_texture_transform` applied; without a base colour texture those of the
+    /// normal map. Empty where the material needs none, or the file has none.
     pub uvs: Vec<DVec2>,
     /// What moves each vertex: greatest weight first, summing to one, none zero. At least one a vertex.
     pub influences: Influences,
-    /// Triangles.
+    /// Triangles, three different corners each, counter-clockwise from outside in the space of the positions. May be empty.
     pub triangles: Vec<[u32; 3]>,
     /// Index into [`Model::materials`].
     pub material: usize,
@@ -182,7 +186,7 @@ pub struct Image {
     pub width: u32,
     /// Texels down.
     pub height: u32,
-    /// RGBA8, sRGB, rows top down.
+    /// RGBA8, sRGB, rows top down. Empty where only sizes were asked for.
     pub rgba: Vec<u8>,
 }
 
@@ -195,7 +199,7 @@ impl std::fmt::Debug for Image {
 /// A clip: curves over seconds.
 #[derive(Clone, Debug)]
 pub struct Clip {
-    /// Name in Rust.
+    /// Name in Rust: as in the manifest, or the file's in snake case.
     pub name: String,
     /// Name in the glTF file, or `animation 3`.
     pub source: String,

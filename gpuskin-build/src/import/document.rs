@@ -308,6 +308,8 @@ pub(super) struct Material {
     pub alpha_cutoff: Option<f64>,
     #[serde(default)]
     pub double_sided: bool,
+    #[serde(default)]
+    pub extensions: Extensions,
 }
 
 #[derive(Debug, Deserialize)]

@@ -14,9 +14,9 @@ use crate::finding::Finding;
 
 /// Largest file, bytes: what the length field of a GLB can say.
 const MAX_FILE: u64 = u32::MAX as u64;
-/// Numbers that accessors of one model may decode to, all together: 1 GiB of `f64`. Accessors can share bytes or have
-/// none, so the size of a file does not bound what it unfolds to.
-const MAX_NUMBERS: u64 = 1 << 27;
+/// Numbers that accessors of one model may decode to, all together: 512 MiB of `f64`, or 200 clips of 100 bones and 300
+/// keys. Accessors can share bytes or have none, so the size of a file does not bound what it unfolds to.
+const MAX_NUMBERS: u64 = 1 << 26;
 
 /// Extensions that change what bones and vertices do, or how they are stored, and that later versions may read.
 const NOT_YET: [(&str, &str); 4] = [

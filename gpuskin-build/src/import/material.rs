@@ -22,6 +22,9 @@ const MAX_TEXELS: u64 = 1 << 28;
 /// Bytes that decoding one image may take: the largest at 16 bits a channel, and a copy.
 const MAX_DECODE: u64 = 1 << 30;
 
+/// The one extension that keeps the base colour elsewhere. It is archived; old files have it.
+const GLOSSY: &str = "KHR_materials_pbrSpecularGlossiness";
+
 const CONVERT: &str = "convert it to PNG or JPEG, and export again";
 
 /// Whether images are decoded.
@@ -157,6 +160,11 @@ impl Materials {
         }
         if !result.base_color.iter().chain(&result.alpha_cutoff).all(|x| x.is_finite()) {
             return Err(within(Finding::error("its base colour or alpha cutoff is not finite")));
+        }
+        if pbr.is_none() && source.extensions.contains_key(GLOSSY) {
+            let message = format!("{GLOSSY} is not supported: it is drawn white");
+            let help = "convert it to metallic-roughness (gltf-transform: metalrough)";
+            report.warn(within(Finding::warning(message)).within(&file.shown).help(help));
         }
         let base = pbr.and_then(|p| p.base_color_texture.as_ref());
         if let Some(info) = base {

@@ -18,6 +18,9 @@ use crate::model::{Influences, Primitive};
 
 /// Most pairs of `JOINTS_n` and `WEIGHTS_n`: 32 influences a vertex. Exporters write up to two.
 const MAX_SETS: usize = 8;
+/// Most vertices of a model, all primitives together. Every frame of every clip is measured on each of them, and crowds
+/// are made of thousands.
+const MAX_VERTICES: u64 = 1 << 22;
 /// A sum of weights may be this far from one without a word: eight weights, rounded to 1/255.
 const WEIGHT_SLACK: f64 = 0.02;
 
@@ -79,6 +82,8 @@ pub(super) struct Reader<'a, 'f> {
     pub materials: Materials,
     pub bones: Bones,
     pub skins: BTreeMap<Whole, Option<Skin>>,
+    /// How many there are so far.
+    pub vertices: u64,
 }
 
 impl Reader<'_, '_> {
@@ -142,6 +147,7 @@ impl Reader<'_, '_> {
             }
             return skip(report, "it has no positions");
         };
+        self.claim_vertices(position).map_err(|e| e.within("POSITION"))?;
         let positions = file.finite(position, Shape::Vec3, Allowed::Float).map_err(|e| e.within("POSITION"))?;
         let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
         let vertices = positions.len();
@@ -222,6 +228,18 @@ impl Reader<'_, '_> {
             material,
         };
         Ok(Some(Draft { primitive, motion }))
+    }
+
+    /// Counts the vertices of a primitive, before they are read.
+    fn claim_vertices(&mut self, position: Whole) -> Result<(), Finding> {
+        let count = self.file.get(&self.file.document.accessors, position, "accessor")?.count.0;
+        let all = self.vertices.saturating_add(count);
+        if all > MAX_VERTICES {
+            let message = format!("with its {count} vertices, the model has more than {MAX_VERTICES}");
+            return Err(Finding::error(message).help("leave parts out with include and exclude, or reduce them"));
+        }
+        self.vertices = all;
+        Ok(())
     }
 
     /// The weights of a skinned primitive. `None`: its skin is broken, which is reported once.

@@ -81,7 +81,7 @@ fn read<'f>(
     let clips = clips::read(&choices, &sources, &hierarchy, report);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
-    let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins };
+    let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
     let errors = report.errors();
     let mut drafts = reader.read(&taking_part, report);
     let mesh::Reader { materials, mut bones, .. } = reader;

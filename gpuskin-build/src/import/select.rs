@@ -47,17 +47,24 @@ impl Offer {
 }
 
 /// Chooses: what the manifest lists, in its order, or everything under its own name.
+///
+/// Where files are missing from `sources`, what is missing from the clips is no news.
 pub(super) fn choose(sources: &[Source<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<Choice> {
+    let complete = sources.len() == 1 + entry.animations.len();
     let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
-        let message = format!("{}: it has no animation, and nothing to bake without one", entry.path.value);
-        let help = "export it with its animations, or add files that have them: `animations = [\"run.glb\"]`";
-        report.error(Finding::error(message).help(help));
+        if complete {
+            let message = format!("{}: it has no animation, and nothing to bake without one", entry.path.value);
+            let help = "export it with its animations, or add files that have them: `animations = [\"run.glb\"]`";
+            report.error(Finding::error(message).help(help));
+        }
         return Vec::new();
     }
     match &entry.clips {
-        Some(clips) => clips.iter().filter_map(|clip| find(clip, &offers, sources, report)).collect(),
-        None => {
+        Some(clips) if !clips.is_empty() => {
+            clips.iter().filter_map(|clip| find(clip, &offers, sources, complete, report)).collect()
+        }
+        _ => {
             refuse_same_names(&offers, sources, report);
             offers.iter().map(|offer| offer.chosen(&offer.identifier)).collect()
         }
@@ -81,7 +88,13 @@ fn offers(source: usize, file: &File<'_>) -> Vec<Offer> {
     titles.into_iter().enumerate().map(offer).collect()
 }
 
-fn find(clip: &ClipEntry, offers: &[Offer], sources: &[Source<'_, '_>], report: &mut Report<'_>) -> Option<Choice> {
+fn find(
+    clip: &ClipEntry,
+    offers: &[Offer],
+    sources: &[Source<'_, '_>],
+    complete: bool,
+    report: &mut Report<'_>,
+) -> Option<Choice> {
     let wanted = clip.source.as_ref().unwrap_or(&clip.name);
     let mut found: Vec<&Offer> = offers.iter().filter(|offer| offer.title == wanted.value).collect();
     if found.is_empty()
@@ -96,6 +109,9 @@ fn find(clip: &ClipEntry, offers: &[Offer], sources: &[Source<'_, '_>], report: 
         found = offers.iter().filter(|o| o.identifier == identifier || snake(&o.title) == identifier).collect();
     }
     let Some(first) = found.first() else {
+        if !complete {
+            return None;
+        }
         let message = format!("there is no clip {}", quoted(&wanted.value));
         let names = offers.iter().map(|o| o.title.as_str());
         report.error_at(&wanted.span, Finding::error(message).help(instead(&wanted.value, names)));
@@ -133,11 +149,11 @@ fn refuse_same_names(offers: &[Offer], sources: &[Source<'_, '_>], report: &mut 
         );
         let span: &Range<usize> = &sources[offer.source].path.span;
         let help = if first.title == offer.title && first.source == offer.source {
-            "rename one of them in its file".to_owned()
+            format!("rename one of them in its file, or write [model.clips.{}]: it takes the first", offer.identifier)
         } else {
             let source = if first.title == offer.title { qualified(offer, sources) } else { offer.title.clone() };
             format!(
-                "name the clips that you want, one such table each: [model.clips.{}_2] source = {source:?}",
+                "name all clips that you want, one such table each:\n[model.clips.{}_2]\nsource = {source:?}",
                 offer.identifier
             )
         };

@@ -1,6 +1,8 @@
 //! What the tests of the importer share.
 #![allow(dead_code, unreachable_pub, reason = "a module of several test crates, each of which uses a part of it")]
 
+pub mod build;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
