@@ -10,6 +10,7 @@ use glam::{DMat4, DVec3};
 use gpuskin_build::import::Pixels;
 use gpuskin_build::manifest::UpAxis;
 use gpuskin_build::model::{Local, Model, Primitive};
+use miette::Diagnostic;
 use serde_json::json;
 
 /// Vertices in the scene, at rest.
@@ -151,11 +152,13 @@ fn clips_that_the_manifest_lists() {
     let outcome = choose(vec![clip("sprint", Some("Armature|RunFast")), clip("walk", None)]);
     assert_eq!(names(outcome.model()), ["sprint", "walk"]);
     assert_eq!(outcome.model().clips[0].index, 1);
+    let help = |outcome: &Outcome| format!("{}", outcome.findings.iter().next().and_then(|f| f.help()).expect("help"));
     let outcome = choose(vec![clip("wakl", None)]);
     refused(&outcome, &["no clip `wakl`"]);
-    let shown = format!("{:?}", outcome.findings.iter().next());
-    assert!(shown.contains("Armature|RunFast"), "{shown}");
-    refused(&choose(vec![clip("walk", Some("walk"))]), &["no clip `walk`"]);
+    assert_eq!(help(&outcome), "did you mean `walk`? There are `walk`, `run_fast`");
+    let outcome = choose(vec![clip("walk", Some("Armature|walk"))]);
+    refused(&outcome, &["no clip `Armature|walk`"]);
+    assert_eq!(help(&outcome), "did you mean `Armature|Walk`? There are `Armature|Walk`, `Armature|RunFast`");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use common::{Outcome, import_file, shared};
 use serde_json::{Value, json};
 
 /// Far above what any of these files takes unoptimised, far below what a person calls hanging.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Imports bytes in a folder.
 fn import(folder: &Path, bytes: &[u8]) -> Outcome {

@@ -93,8 +93,13 @@ impl Hierarchy {
         for (names, marks, key) in
             [(&entry.include, &mut included, "include"), (&entry.exclude, &mut excluded, "exclude")]
         {
+            let errors = report.errors();
             for name in names {
                 self.mark(file, name, marks, key, report);
+            }
+            if key == "include" && report.errors() > errors {
+                // What was meant is not known: all meshes are checked.
+                marks.fill(true);
             }
             for &i in &self.order {
                 marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);

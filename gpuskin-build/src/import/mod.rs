@@ -71,6 +71,7 @@ fn read<'f>(
     report: &mut Report<'_>,
 ) -> Option<Model> {
     let hierarchy = Hierarchy::read(file, report)?;
+    let errors = report.errors();
     let taking_part = hierarchy.taking_part(file, entry, report);
 
     let mut sources = vec![Source { file, path: &entry.path, other: false }];
@@ -82,7 +83,6 @@ fn read<'f>(
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
-    let errors = report.errors();
     let mut drafts = reader.read(&taking_part, report);
     let mesh::Reader { materials, mut bones, .. } = reader;
     if drafts.is_empty() && report.errors() == errors {

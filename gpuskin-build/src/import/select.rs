@@ -113,7 +113,7 @@ fn find(
             return None;
         }
         let message = format!("there is no clip {}", quoted(&wanted.value));
-        let names = offers.iter().map(|o| o.title.as_str());
+        let names = offers.iter().map(|o| if clip.source.is_some() { &*o.title } else { &*o.identifier });
         report.error_at(&wanted.span, Finding::error(message).help(instead(&wanted.value, names)));
         return None;
     };

@@ -43,8 +43,8 @@ pub(crate) fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
 fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
     let fold = |s: &str| s.chars().take(COMPARED.0).flat_map(char::to_lowercase).collect::<Vec<char>>();
     let wanted = fold(wanted);
-    // A third of it may differ, or it is another name.
-    let limit = (wanted.len() / 3).max(1);
+    // Two swapped letters count twice. More than a third of a long name is another name.
+    let limit = if wanted.len() < 3 { 1 } else { (wanted.len() / 3).max(2) };
     let near =
         names.iter().take(COMPARED.1).map(|name| (distance(&wanted, &fold(name)), *name)).min_by_key(|(d, _)| *d);
     near.filter(|(d, _)| *d <= limit).map(|(_, name)| name)
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn suggests_the_name_that_was_meant() {
         assert_eq!(nearest("run_sword", &["Walk", "Run_Sword", "Jump"]), Some("Run_Sword"));
-        assert_eq!(nearest("Rnu", &["Walk", "Ru", "Jump"]), Some("Ru"));
+        assert_eq!(nearest("Rnu", &["Walk", "Run", "Jump"]), Some("Run"));
         assert_eq!(nearest("Attack", &["Walk", "Jump"]), None);
         assert_eq!(distance(&['a', 'b'], &[]), 2);
     }
