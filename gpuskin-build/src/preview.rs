@@ -10,11 +10,13 @@ mod layout;
 use std::io::Cursor;
 use std::path::Path;
 
-use gpuskin_rt::{ClipInfo, ErrorInfo, Metadata};
+use gpuskin_rt::skin::skin_vertex;
+use gpuskin_rt::{ClipInfo, ErrorInfo, Metadata, Model, Time};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
+use rayon::prelude::*;
 
-use crate::bake::{BakeOptions, bake_one, import_one};
+use crate::bake::{BakeOptions, BakedModel, bake_one, import_one};
 use crate::finding::{Finding, Findings};
 use crate::import::Pixels;
 use crate::manifest::Manifest;
@@ -23,7 +25,7 @@ use crate::output;
 use crate::units::{digits, length};
 use canvas::{Canvas, Rgb};
 use draw::Stage;
-use framing::Framing;
+use framing::{Framing, Outline};
 use layout::Layout;
 
 const PAPER: Rgb = [246, 246, 244];
@@ -57,17 +59,17 @@ pub fn preview(manifest: &Manifest, model: &str) -> Result<Sheet, Findings> {
     let (baked, runtime) = bake_one(manifest, plan, &options)?;
     let gpu = crate::gpu::open()?;
     let device = gpu.0.clone();
-    let drawn = draw::guarded(&device, || Sheet::draw(gpu, &baked.meta, &runtime));
+    let drawn = draw::guarded(&device, || Sheet::draw(gpu, &baked, &runtime));
     Ok(drawn.map_err(|finding| finding.within(format!("model `{model}`")))?)
 }
 
 impl Sheet {
-    fn draw(gpu: (wgpu::Device, wgpu::Queue), meta: &Metadata, model: &gpuskin_rt::Model) -> Result<Self, Finding> {
+    fn draw(gpu: (wgpu::Device, wgpu::Queue), baked: &BakedModel, model: &Model) -> Result<Self, Finding> {
+        let meta = &baked.meta;
         let layout = Layout::new(meta.clips.len());
         let [width, height] = layout.size();
         let mut canvas = Canvas::new(width, height, PAPER);
-        let bounds: Vec<_> = meta.clips.iter().map(|clip| clip.bounds).collect();
-        let framings = framing::frame(&bounds, layout.cell[0] as f32 / layout.cell[1] as f32);
+        let framings = framing::frame(&outlines(baked, model), layout.cell[0] as f32 / layout.cell[1] as f32);
         let scale = framing::common(&framings);
         header(&mut canvas, &layout, meta, scale);
 
@@ -83,7 +85,7 @@ impl Sheet {
             })?;
             label(&mut canvas, &layout, row as u32, meta, clip, framing, scale);
             for (column, seconds) in (0..).zip(&times) {
-                let text = format!("{seconds:.3}");
+                let text = format!("{seconds:.3} s");
                 let at = layout.time(row as u32, column, font::width(&text));
                 canvas.text(at, 1, FAINT, &text);
             }
@@ -134,11 +136,26 @@ impl Sheet {
     }
 }
 
+/// What each clip's figure fills at the times that are shown.
+fn outlines(baked: &BakedModel, model: &Model) -> Vec<Outline> {
+    let (texels, vertices) = (baked.texels(model), baked.vertices(model));
+    let records = &baked.plan.records;
+    let outline = |(index, clip): (usize, &ClipInfo)| {
+        let moments = layout::times(clip).into_iter().map(|seconds| {
+            let instance = draw::standing(index, seconds).record(&baked.meta, Time::ZERO);
+            let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v).position;
+            Outline::of(vertices.iter().map(position))
+        });
+        moments.reduce(Outline::union).unwrap_or_else(|| Outline::of([]))
+    };
+    baked.meta.clips.par_iter().enumerate().map(outline).collect()
+}
+
 fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>) {
     canvas.text(layout.title(), 2, INK, &meta.name);
-    let grid = scale.map_or(String::new(), |s| format!("   |   grid {}", length(s.step)));
+    let lines = scale.map_or(String::new(), |s| format!("   |   grid {}", grid(s.step)));
     let facts = format!(
-        "{} bones   {} vertices   {} clips   {}   |   worst encoding error {}   worst motion error {}{grid}",
+        "{} bones   {} vertices   {} clips   {}   |   worst encoding error {}   worst motion error {}{lines}",
         meta.bones.len(),
         meta.mesh.vertex_count,
         meta.clips.len(),
@@ -147,6 +164,14 @@ fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<F
         worst(meta, |clip| clip.motion_error),
     );
     canvas.text(layout.subtitle(), 1, FAINT, &facts);
+}
+
+/// The distance of grid lines: a round number.
+fn grid(step: f32) -> String {
+    let text = length(step);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}")
 }
 
 /// The greatest error of all clips, and the clip that has it.
@@ -166,18 +191,23 @@ fn label(
 ) {
     let [x, y] = layout.label(row);
     let end = canvas.text([x, y], 2, INK, &member(&meta.name, &clip.name));
+    let manner = match clip.looped {
+        _ if clip.duration <= 0.0 => "still",
+        true => "loops",
+        false => "once",
+    };
     let mut facts = format!(
         "\"{}\"   {} s   {} fps   {}   error {}, between frames {}",
         clip.source,
         digits(clip.duration),
         digits(clip.frame_rate),
-        if clip.looped { "loops" } else { "once" },
+        manner,
         length(clip.encoding_error.max),
         length(clip.motion_error.max),
     );
     let smaller = scale.map_or(1.0, |s| framing.half[0] / s.half[0]);
     if smaller.max(smaller.recip()) > SCALE_WORTH_SAYING {
-        facts += &format!("   drawn {}x smaller, grid {}", digits(f64::from(smaller)), length(framing.step));
+        facts += &format!("   drawn {}x smaller, grid {}", digits(f64::from(smaller)), grid(framing.step));
     }
     canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, &facts);
 }

@@ -59,9 +59,7 @@ impl Stage {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
         for (column, &seconds) in (0..COLUMNS).zip(times) {
-            // It stands still at its moment: all cells are drawn at the clock's beginning.
-            let actor = Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0);
-            self.crowd.set(self.actor, actor);
+            self.crowd.set(self.actor, standing(clip, seconds));
             let mut encoder = self.device.create_command_encoder(&Default::default());
             self.renderer.prepare(&self.queue, &mut encoder, &camera, 0.0).map_err(failed)?;
             {
@@ -75,6 +73,11 @@ impl Stage {
         let stride = self.targets.stride as usize;
         self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
     }
+}
+
+/// An instance that stands still at a moment of a clip, whatever the clock says.
+pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
+    Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0)
 }
 
 fn failed(error: gpuskin_rt::Error) -> Finding {

@@ -2,7 +2,8 @@
 
 /// Pixels from one character to the next.
 pub(super) const ADVANCE: u32 = 6;
-/// Pixels from one line to the next.
+/// Pixels from one line to the next, for those who lay them out.
+#[cfg(test)]
 pub(super) const LINE: u32 = 10;
 /// Rows of a character above the line that letters stand on.
 pub(super) const ASCENT: u32 = 7;

@@ -1,86 +1,129 @@
 //! What part of the world a row of cells shows.
 
 use glam::Vec3;
-use gpuskin_rt::{Aabb, Camera};
+use gpuskin_rt::Camera;
 
 /// The camera stands to the right of where models face (+z), and looks down a little. Radians.
 const YAW: f32 = 0.62;
 const PITCH: f32 = 0.3;
 /// Room around what is framed.
-const MARGIN: f32 = 1.06;
+const MARGIN: f32 = 1.12;
 /// Clips that reach this much further than most have rows of their own scale.
-const FAR: f32 = 1.5;
-/// A model is as large as its ground is far from the lowest of it, at most so: else the ground is put under it.
-const GROUND_TOLERANCE: f32 = 0.2;
+const FAR: f32 = 1.3;
+/// Ground further from the lowest point than this share of the model's height is put there.
+const GROUND_TOLERANCE: f32 = 0.08;
+
+/// The camera's axes, an orthonormal base: right and up in its picture, and towards it.
+fn axes() -> [Vec3; 3] {
+    let toward = Vec3::new(YAW.sin() * PITCH.cos(), PITCH.sin(), YAW.cos() * PITCH.cos());
+    let right = Vec3::Y.cross(toward).normalize();
+    [right, toward.cross(right), toward]
+}
+
+/// What a clip's figure fills.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outline {
+    /// Box along the camera's axes, world units.
+    min: Vec3,
+    max: Vec3,
+    /// Least and greatest height in the world.
+    heights: [f32; 2],
+}
+
+impl Outline {
+    const EMPTY: Self =
+        Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY, heights: [f32::INFINITY, f32::NEG_INFINITY] };
+
+    /// The outline of points of the world.
+    pub(super) fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+        let axes = axes();
+        points.into_iter().fold(Self::EMPTY, |all, p| {
+            let seen = Vec3::from(axes.map(|axis| axis.dot(p)));
+            all.union(Self { min: seen, max: seen, heights: [p.y; 2] })
+        })
+    }
+
+    pub(super) fn union(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            heights: [self.heights[0].min(other.heights[0]), self.heights[1].max(other.heights[1])],
+        }
+    }
+
+    /// With an inside: what is empty, a point or endless becomes a cube of one unit.
+    fn sane(self) -> Self {
+        let diagonal = (self.max - self.min).length();
+        if self.min.is_finite() && self.max.is_finite() && diagonal.is_finite() && diagonal > f32::MIN_POSITIVE {
+            return self;
+        }
+        Self::of((0..8).map(|i| Vec3::new((i & 1) as f32 - 0.5, (i >> 1 & 1) as f32, (i >> 2) as f32 - 0.5)))
+    }
+}
 
 /// A parallel view, in world units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Framing {
     /// The middle of what is seen.
     pub(super) target: Vec3,
-    /// From the middle to the left and the upper edge.
+    /// From the middle to the right and the upper edge.
     pub(super) half: [f32; 2],
     /// Height of the ground.
     pub(super) ground: f32,
     /// Units between the lines of its grid.
     pub(super) step: f32,
-    /// How far what is seen reaches from the middle.
+    /// How far before and behind the middle things are seen.
     reach: f32,
 }
 
-/// Towards the camera; to its right; up in its picture.
-fn axes() -> [Vec3; 3] {
-    let toward = Vec3::new(YAW.sin() * PITCH.cos(), PITCH.sin(), YAW.cos() * PITCH.cos());
-    let right = Vec3::Y.cross(toward).normalize();
-    [toward, right, toward.cross(right)]
-}
-
 impl Framing {
-    /// Shows a box. `aspect`: width over height.
-    fn new(bounds: Aabb, aspect: f32) -> Self {
-        let bounds = sane(bounds);
-        let (min, max) = (Vec3::from(bounds.min), Vec3::from(bounds.max));
+    /// Shows an outline. `aspect`: width over height.
+    fn new(outline: Outline, aspect: f32) -> Self {
+        let Outline { min, max, heights: [low, high] } = outline.sane();
         let (middle, size) = (min.midpoint(max), max - min);
-        let [_, right, up] = axes();
-        // A box is symmetric: so is its outline.
-        let reach = |axis: Vec3| 0.5 * size.dot(axis.abs());
-        let half_width = reach(right).max(reach(up) * aspect) * MARGIN;
-        let near_ground = min.y.abs() <= GROUND_TOLERANCE * size.y.max(0.25 * size.length());
+        let half_width = 0.5 * size.x.max(size.y * aspect).max(1e-3 * size.z) * MARGIN;
+        let near_ground = low.abs() <= GROUND_TOLERANCE * (high - low).max(half_width);
+        let [right, up, toward] = axes();
         Self {
-            target: middle,
+            target: right * middle.x + up * middle.y + toward * middle.z,
             half: [half_width, half_width / aspect],
-            ground: if near_ground { 0.0 } else { min.y },
-            step: round_step(half_width * 0.4),
-            reach: size.length() + 4.0 * half_width,
+            ground: if near_ground { 0.0 } else { low },
+            step: round_step(half_width * 0.5),
+            reach: size.z + 4.0 * half_width,
         }
     }
 
-    /// Whether all of a box is seen.
-    fn shows(&self, bounds: Aabb) -> bool {
-        let bounds = sane(bounds);
-        let (min, max) = (Vec3::from(bounds.min), Vec3::from(bounds.max));
-        let (off, size) = (min.midpoint(max) - self.target, max - min);
-        let [_, right, up] = axes();
-        let within = |axis: Vec3, half: f32| off.dot(axis).abs() + 0.5 * size.dot(axis.abs()) <= half;
-        within(right, self.half[0]) && within(up, self.half[1])
+    /// Whether all of an outline is seen.
+    fn shows(&self, outline: Outline) -> bool {
+        let Outline { min, max, .. } = outline.sane();
+        let middle = Vec3::from(axes().map(|axis| axis.dot(self.target)));
+        let half = Vec3::new(self.half[0], self.half[1], self.reach);
+        (min - middle).cmpge(-half).all() && (max - middle).cmple(half).all()
     }
 
+    /// Depth is 0 at `reach` before the middle, and 1 at `reach` behind it.
     pub(super) fn camera(&self) -> Camera {
-        let eye = self.target + axes()[0] * self.reach;
-        Camera::orthographic_look_at(eye, self.target, self.half[0], self.half[1], 2.0 * self.reach)
+        let [right, up, toward] = axes();
+        let rows = [right / self.half[0], up / self.half[1], toward / (-2.0 * self.reach)];
+        let [x, y, z] = rows.map(|row| -row.dot(self.target));
+        let column = |i: usize| [rows[0][i], rows[1][i], rows[2][i], 0.0];
+        Camera {
+            view_proj: [column(0), column(1), column(2), [x, y, z + 0.5, 1.0]],
+            eye: (self.target + toward * self.reach).to_array(),
+        }
     }
 }
 
-/// Views of the clips that reach so far. Most are the same, so that poses can be compared: those of clips that
-/// reach much further than half of all do are not.
-pub(super) fn frame(clips: &[Aabb], aspect: f32) -> Vec<Framing> {
+/// Views of clips with these outlines. Most are the same, so that poses can be compared: those of clips that reach
+/// much further than half of all do are not.
+pub(super) fn frame(clips: &[Outline], aspect: f32) -> Vec<Framing> {
     let own: Vec<Framing> = clips.iter().map(|clip| Framing::new(*clip, aspect)).collect();
     let mut sizes: Vec<f32> = own.iter().map(|framing| framing.half[0]).collect();
     sizes.sort_by(f32::total_cmp);
     let Some(&middle) = sizes.get(sizes.len().saturating_sub(1) / 2) else { return own };
     let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= FAR * middle);
-    let common = Framing::new(near.fold(Aabb::EMPTY, |all, (clip, _)| all.union(sane(*clip))), aspect);
-    let fitting = |(clip, own): (&Aabb, &Framing)| match common.shows(*clip) {
+    let common = Framing::new(near.fold(Outline::EMPTY, |all, (clip, _)| all.union(clip.sane())), aspect);
+    let fitting = |(clip, own): (&Outline, &Framing)| match common.shows(*clip) {
         true => common,
         false => Framing { ground: common.ground, ..*own },
     };
@@ -92,17 +135,7 @@ pub(super) fn common(framings: &[Framing]) -> Option<Framing> {
     framings.iter().copied().max_by_key(|a| framings.iter().filter(|b| a == *b).count())
 }
 
-/// A box with an inside: what is empty or not finite is a box of one unit.
-fn sane(bounds: Aabb) -> Aabb {
-    let diagonal = bounds.diagonal();
-    let corners = bounds.min.iter().chain(&bounds.max);
-    if corners.clone().all(|c| c.is_finite()) && diagonal.is_finite() && diagonal > f32::MIN_POSITIVE {
-        return bounds;
-    }
-    Aabb { min: [-0.5, 0.0, -0.5], max: [0.5, 1.0, 0.5] }
-}
-
-/// The nearest of 1, 2 and 5 times a power of ten that is not greater.
+/// The greatest of 1, 2 and 5 times a power of ten that is not greater.
 fn round_step(size: f32) -> f32 {
     let power = 10_f32.powf(size.log10().floor());
     match size / power {
@@ -117,27 +150,35 @@ mod tests {
     use super::*;
     use glam::Mat4;
 
-    fn cube(low: f32, high: f32) -> Aabb {
-        Aabb { min: [low, 0.0, low], max: [high; 3] }
+    fn corners(min: Vec3, max: Vec3) -> Vec<Vec3> {
+        let pick = |i: usize, axis: usize| [min, max][i >> axis & 1][axis];
+        (0..8).map(|i| Vec3::new(pick(i, 0), pick(i, 1), pick(i, 2))).collect()
     }
 
-    fn on_screen(framing: &Framing, bounds: Aabb) -> bool {
+    fn cube(low: f32, high: f32) -> Vec<Vec3> {
+        corners(Vec3::new(low, 0.0, low), Vec3::splat(high))
+    }
+
+    fn outline(points: &[Vec3]) -> Outline {
+        Outline::of(points.iter().copied())
+    }
+
+    fn on_screen(framing: &Framing, points: &[Vec3]) -> bool {
         let clip = Mat4::from_cols_array_2d(&framing.camera().view_proj);
-        (0..8).all(|i| {
-            let pick = |axis: usize| [bounds.min, bounds.max][i >> axis & 1][axis];
-            let p = clip.project_point3(Vec3::new(pick(0), pick(1), pick(2)));
+        points.iter().all(|p| {
+            let p = clip.project_point3(*p);
             p.x.abs() <= 1.0 && p.y.abs() <= 1.0 && (0.0..=1.0).contains(&p.z)
         })
     }
 
     #[test]
-    fn boxes_of_all_sizes_fill_the_cell() {
+    fn figures_of_all_sizes_fill_the_cell() {
         for size in [1e-6, 0.01, 1.0, 200.0, 1e9] {
-            let bounds = cube(-0.5 * size, size);
-            let framing = Framing::new(bounds, 0.9);
-            assert!(on_screen(&framing, bounds), "{size}");
-            assert!(framing.shows(bounds), "{size}");
-            assert!(!framing.shows(cube(-size, 1.5 * size)), "{size}");
+            let points = cube(-0.5 * size, size);
+            let framing = Framing::new(outline(&points), 0.9);
+            assert!(on_screen(&framing, &points), "{size}");
+            assert!(framing.shows(outline(&points)), "{size}");
+            assert!(!framing.shows(outline(&cube(-size, 1.5 * size))), "{size}");
             assert!(framing.half[0] < 2.0 * size && framing.step > 0.05 * size && framing.step < size, "{framing:?}");
         }
     }
@@ -145,33 +186,30 @@ mod tests {
     #[test]
     fn a_clip_that_goes_far_leaves_the_others_large() {
         let clips = [cube(-1.0, 1.0), cube(-1.1, 1.1), cube(-0.9, 1.0), cube(-40.0, 40.0)];
-        let framings = frame(&clips, 0.9);
+        let framings = frame(&clips.each_ref().map(|clip| outline(clip)), 0.9);
         assert_eq!(framings[0], framings[1]);
         assert_eq!(framings[0], framings[2]);
+        assert_eq!(common(&framings), Some(framings[0]));
         assert!(framings[3].half[0] > 20.0 * framings[0].half[0]);
         for (clip, framing) in clips.iter().zip(&framings) {
-            assert!(on_screen(framing, *clip));
+            assert!(on_screen(framing, clip));
         }
     }
 
     #[test]
     fn the_ground_is_at_0_unless_the_model_is_elsewhere() {
-        assert_eq!(Framing::new(cube(-1.0, 1.0), 1.0).ground, 0.0);
-        let sunk = Aabb { min: [-1.0, -0.1, -1.0], max: [1.0; 3] };
-        assert_eq!(Framing::new(sunk, 1.0).ground, 0.0);
-        let centered = Aabb { min: [-1.0; 3], max: [1.0; 3] };
-        assert_eq!(Framing::new(centered, 1.0).ground, -1.0);
+        let ground =
+            |low: f32| Framing::new(outline(&corners(Vec3::new(-1.0, low, -1.0), Vec3::splat(1.0))), 1.0).ground;
+        assert_eq!([0.0, -0.1, -1.0].map(ground), [0.0, 0.0, -1.0]);
     }
 
     #[test]
     fn nonsense_is_framed_as_one_unit() {
-        let point = Aabb { min: [1.0; 3], max: [1.0; 3] };
-        let endless = Aabb { min: [-f32::MAX; 3], max: [f32::MAX; 3] };
-        for bounds in [Aabb::EMPTY, point, endless, Aabb { min: [f32::NAN; 3], max: [1.0; 3] }] {
-            let framing = frame(&[bounds], 0.9)[0];
+        for points in [vec![], vec![Vec3::ONE], vec![Vec3::MIN, Vec3::MAX], vec![Vec3::NAN; 3]] {
+            let framing = frame(&[outline(&points)], 0.9)[0];
             assert!(framing.half[0] > 0.4 && framing.half[0] < 2.0, "{framing:?}");
         }
-        assert!(frame(&[], 1.0).is_empty());
+        assert!(frame(&[], 1.0).is_empty() && common(&[]).is_none());
     }
 
     #[test]
