@@ -39,11 +39,12 @@ impl Layout {
         LABEL + self.cell[1] + TIMES
     }
 
-    /// The model's name; the lines of text below it.
+    /// The model's name.
     pub(super) fn title(&self) -> [u32; 2] {
         [MARGIN, 16]
     }
 
+    /// What there is to say of the model, below its name.
     pub(super) fn subtitle(&self) -> [u32; 2] {
         [MARGIN, 42]
     }
