@@ -16,7 +16,6 @@ mod inspect;
 mod pose;
 mod preview;
 mod text;
-mod work;
 
 use std::ffi::OsString;
 use std::io::Write;

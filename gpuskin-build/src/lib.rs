@@ -21,6 +21,8 @@ pub mod model;
 mod names;
 pub mod output;
 pub mod pose;
+#[cfg(feature = "gpu")]
+pub mod preview;
 mod sample;
 mod script;
 mod suggest;

@@ -1,8 +1,11 @@
 //! `preview`: a contact sheet of a model's clips.
 
+use std::path::Path;
+
 use super::args::{Args, Command, MANIFEST, required};
-use super::{Done, Failure, load, work};
+use super::{Done, Failure, load};
 use crate::finding::Finding;
+use crate::manifest::Manifest;
 
 pub(super) const COMMAND: Command = Command {
     name: "preview",
@@ -19,7 +22,19 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     }
     need_gpu("preview")?;
     let manifest = load(&args.manifest())?;
-    work::preview(&manifest, args.required("model")?, &out).map(Done::from)
+    draw(&manifest, args.required("model")?, &out).map(Done::from)
+}
+
+#[cfg(feature = "gpu")]
+fn draw(manifest: &Manifest, model: &str, out: &Path) -> Result<String, Failure> {
+    let sheet = crate::preview::preview(manifest, model)?;
+    sheet.write(out)?;
+    Ok(format!("{}: {} x {} pixels\n", out.display(), sheet.width(), sheet.height()))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn draw(_: &Manifest, _: &str, _: &Path) -> Result<String, Failure> {
+    unreachable!("refused before: there is no GPU in this build")
 }
 
 /// Commands that draw need the feature that brings wgpu.

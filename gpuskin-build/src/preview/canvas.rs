@@ -1,0 +1,82 @@
+//! A picture in memory: rectangles, text, and other pictures laid in.
+
+use super::font;
+
+/// A colour, as stored (sRGB).
+pub(super) type Rgb = [u8; 3];
+
+/// A picture: rows top down.
+#[derive(Clone, Debug)]
+pub(super) struct Canvas {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) pixels: Vec<Rgb>,
+}
+
+impl Canvas {
+    pub(super) fn new(width: u32, height: u32, color: Rgb) -> Self {
+        Self { width, height, pixels: vec![color; width as usize * height as usize] }
+    }
+
+    /// Sets a pixel, if it is on the canvas.
+    fn set(&mut self, x: u32, y: u32, color: Rgb) {
+        if x < self.width && y < self.height {
+            self.pixels[y as usize * self.width as usize + x as usize] = color;
+        }
+    }
+
+    /// Lays in a picture of RGBA pixels, `stride` bytes from row to row.
+    pub(super) fn lay(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
+        for (row, line) in (0..height).zip(bytes.chunks(stride)) {
+            for (column, pixel) in (0..width).zip(line.chunks_exact(4)) {
+                self.set(x + column, y + row, [pixel[0], pixel[1], pixel[2]]);
+            }
+        }
+    }
+
+    /// Writes a line of text, its upper left corner at `x, y`; returns where it ends. What does not fit is cut off.
+    pub(super) fn text(&mut self, [x, y]: [u32; 2], scale: u32, color: Rgb, text: &str) -> u32 {
+        let mut left = x;
+        for c in text.chars() {
+            for (row, bits) in (0..).zip(font::glyph(c)) {
+                for column in (0..font::COLUMNS).filter(|column| bits >> (font::COLUMNS - 1 - column) & 1 == 1) {
+                    for (dy, dx) in (0..scale).flat_map(|dy| (0..scale).map(move |dx| (dy, dx))) {
+                        self.set(left + column * scale + dx, y + row * scale + dy, color);
+                    }
+                }
+            }
+            left = left.saturating_add(font::ADVANCE * scale);
+            if left >= self.width {
+                break;
+            }
+        }
+        left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_at_the_edge() {
+        let mut canvas = Canvas::new(20, 12, [0; 3]);
+        let end = canvas.text([1, 1], 1, [9; 3], "I");
+        assert_eq!(end, 1 + font::ADVANCE);
+        // The bar of an I.
+        assert_eq!(canvas.pixels[5 * 20 + 3], [9; 3]);
+        assert_eq!(canvas.pixels[5 * 20 + 2], [0; 3]);
+        canvas.text([15, 8], 3, [9; 3], "MMMMMMM");
+        canvas.text([900, 900], 1, [9; 3], "M");
+    }
+
+    #[test]
+    fn pictures_lie_where_they_are_put() {
+        let mut canvas = Canvas::new(4, 3, [0; 3]);
+        // A row of one pixel and padding, twice.
+        canvas.lay([2, 1], [1, 2], &[1, 2, 3, 255, 0, 0, 0, 0, 4, 5, 6, 255, 0, 0, 0, 0], 8);
+        assert_eq!(canvas.pixels[4 + 2], [1, 2, 3]);
+        assert_eq!(canvas.pixels[2 * 4 + 2], [4, 5, 6]);
+        assert_eq!(canvas.pixels.iter().filter(|p| **p != [0; 3]).count(), 2);
+    }
+}

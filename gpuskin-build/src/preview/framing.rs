@@ -1,0 +1,222 @@
+//! What part of the world a row of cells shows.
+
+use glam::Vec3;
+use gpuskin_rt::Camera;
+
+/// The camera stands to the right of where models face (+z), and looks down a little. Radians.
+const YAW: f32 = 0.62;
+const PITCH: f32 = 0.3;
+/// Room around what is framed.
+const MARGIN: f32 = 1.12;
+/// Clips that reach this much further than most have rows of their own scale.
+const FAR: f32 = 1.3;
+/// Ground further from the lowest point than this share of the model's height is put there.
+const GROUND_TOLERANCE: f32 = 0.08;
+
+/// The camera's axes, an orthonormal base: right and up in its picture, and towards it.
+fn axes() -> [Vec3; 3] {
+    let toward = Vec3::new(YAW.sin() * PITCH.cos(), PITCH.sin(), YAW.cos() * PITCH.cos());
+    let right = Vec3::Y.cross(toward).normalize();
+    [right, toward.cross(right), toward]
+}
+
+/// What a clip's figure fills.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outline {
+    /// Box along the camera's axes, world units.
+    min: Vec3,
+    max: Vec3,
+    /// Least and greatest height in the world.
+    heights: [f32; 2],
+}
+
+impl Outline {
+    const EMPTY: Self =
+        Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY, heights: [f32::INFINITY, f32::NEG_INFINITY] };
+
+    /// The outline of points of the world.
+    pub(super) fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+        let axes = axes();
+        points.into_iter().fold(Self::EMPTY, |all, p| {
+            let seen = Vec3::from(axes.map(|axis| axis.dot(p)));
+            all.union(Self { min: seen, max: seen, heights: [p.y; 2] })
+        })
+    }
+
+    pub(super) fn union(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            heights: [self.heights[0].min(other.heights[0]), self.heights[1].max(other.heights[1])],
+        }
+    }
+
+    /// With an inside: what is empty, a point or endless becomes a cube of one unit.
+    fn sane(self) -> Self {
+        let diagonal = (self.max - self.min).length();
+        if self.min.is_finite() && self.max.is_finite() && diagonal.is_finite() && diagonal > f32::MIN_POSITIVE {
+            return self;
+        }
+        Self::of((0..8).map(|i| Vec3::new((i & 1) as f32 - 0.5, (i >> 1 & 1) as f32, (i >> 2) as f32 - 0.5)))
+    }
+}
+
+/// A parallel view, in world units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Framing {
+    /// The middle of what is seen.
+    pub(super) target: Vec3,
+    /// From the middle to the right and the upper edge.
+    pub(super) half: [f32; 2],
+    /// Height of the ground.
+    pub(super) ground: f32,
+    /// Units between the lines of its grid.
+    pub(super) step: f32,
+    /// How far before and behind the middle things are seen.
+    reach: f32,
+}
+
+impl Framing {
+    /// Shows an outline. `aspect`: width over height.
+    fn new(outline: Outline, aspect: f32) -> Self {
+        let Outline { min, max, heights: [low, high] } = outline.sane();
+        let (middle, size) = (min.midpoint(max), max - min);
+        let half_width = 0.5 * size.x.max(size.y * aspect).max(1e-3 * size.z) * MARGIN;
+        let near_ground = low.abs() <= GROUND_TOLERANCE * (high - low).max(half_width);
+        let [right, up, toward] = axes();
+        Self {
+            target: right * middle.x + up * middle.y + toward * middle.z,
+            half: [half_width, half_width / aspect],
+            ground: if near_ground { 0.0 } else { low },
+            step: round_step(half_width * 0.5),
+            reach: size.z + 4.0 * half_width,
+        }
+    }
+
+    /// Whether all of an outline is seen.
+    fn shows(&self, outline: Outline) -> bool {
+        let Outline { min, max, .. } = outline.sane();
+        let middle = Vec3::from(axes().map(|axis| axis.dot(self.target)));
+        let half = Vec3::new(self.half[0], self.half[1], self.reach);
+        (min - middle).cmpge(-half).all() && (max - middle).cmple(half).all()
+    }
+
+    /// Depth is 0 at `reach` before the middle, and 1 at `reach` behind it.
+    pub(super) fn camera(&self) -> Camera {
+        let [right, up, toward] = axes();
+        let rows = [right / self.half[0], up / self.half[1], toward / (-2.0 * self.reach)];
+        let [x, y, z] = rows.map(|row| -row.dot(self.target));
+        let column = |i: usize| [rows[0][i], rows[1][i], rows[2][i], 0.0];
+        Camera {
+            view_proj: [column(0), column(1), column(2), [x, y, z + 0.5, 1.0]],
+            eye: (self.target + toward * self.reach).to_array(),
+        }
+    }
+}
+
+/// Views of clips with these outlines. Most are the same, so that poses can be compared: those of clips that reach
+/// much further than half of all do are not.
+pub(super) fn frame(clips: &[Outline], aspect: f32) -> Vec<Framing> {
+    let own: Vec<Framing> = clips.iter().map(|clip| Framing::new(*clip, aspect)).collect();
+    let mut sizes: Vec<f32> = own.iter().map(|framing| framing.half[0]).collect();
+    sizes.sort_by(f32::total_cmp);
+    let Some(&middle) = sizes.get(sizes.len().saturating_sub(1) / 2) else { return own };
+    let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= FAR * middle);
+    let common = Framing::new(near.fold(Outline::EMPTY, |all, (clip, _)| all.union(clip.sane())), aspect);
+    let fitting = |(clip, own): (&Outline, &Framing)| match common.shows(*clip) {
+        true => common,
+        false => Framing { ground: common.ground, ..*own },
+    };
+    clips.iter().zip(&own).map(fitting).collect()
+}
+
+/// The view that most of these are.
+pub(super) fn common(framings: &[Framing]) -> Option<Framing> {
+    framings.iter().copied().max_by_key(|a| framings.iter().filter(|b| a == *b).count())
+}
+
+/// The greatest of 1, 2 and 5 times a power of ten that is not greater.
+fn round_step(size: f32) -> f32 {
+    let power = 10_f32.powf(size.log10().floor());
+    match size / power {
+        digit if digit >= 5.0 => 5.0 * power,
+        digit if digit >= 2.0 => 2.0 * power,
+        _ => power,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Mat4;
+
+    fn corners(min: Vec3, max: Vec3) -> Vec<Vec3> {
+        let pick = |i: usize, axis: usize| [min, max][i >> axis & 1][axis];
+        (0..8).map(|i| Vec3::new(pick(i, 0), pick(i, 1), pick(i, 2))).collect()
+    }
+
+    fn cube(low: f32, high: f32) -> Vec<Vec3> {
+        corners(Vec3::new(low, 0.0, low), Vec3::splat(high))
+    }
+
+    fn outline(points: &[Vec3]) -> Outline {
+        Outline::of(points.iter().copied())
+    }
+
+    fn on_screen(framing: &Framing, points: &[Vec3]) -> bool {
+        let clip = Mat4::from_cols_array_2d(&framing.camera().view_proj);
+        points.iter().all(|p| {
+            let p = clip.project_point3(*p);
+            p.x.abs() <= 1.0 && p.y.abs() <= 1.0 && (0.0..=1.0).contains(&p.z)
+        })
+    }
+
+    #[test]
+    fn figures_of_all_sizes_fill_the_cell() {
+        for size in [1e-6, 0.01, 1.0, 200.0, 1e9] {
+            let points = cube(-0.5 * size, size);
+            let framing = Framing::new(outline(&points), 0.9);
+            assert!(on_screen(&framing, &points), "{size}");
+            assert!(framing.shows(outline(&points)), "{size}");
+            assert!(!framing.shows(outline(&cube(-size, 1.5 * size))), "{size}");
+            assert!(framing.half[0] < 2.0 * size && framing.step > 0.05 * size && framing.step < size, "{framing:?}");
+        }
+    }
+
+    #[test]
+    fn a_clip_that_goes_far_leaves_the_others_large() {
+        let clips = [cube(-1.0, 1.0), cube(-1.1, 1.1), cube(-0.9, 1.0), cube(-40.0, 40.0)];
+        let framings = frame(&clips.each_ref().map(|clip| outline(clip)), 0.9);
+        assert_eq!(framings[0], framings[1]);
+        assert_eq!(framings[0], framings[2]);
+        assert_eq!(common(&framings), Some(framings[0]));
+        assert!(framings[3].half[0] > 20.0 * framings[0].half[0]);
+        for (clip, framing) in clips.iter().zip(&framings) {
+            assert!(on_screen(framing, clip));
+        }
+    }
+
+    #[test]
+    fn the_ground_is_at_0_unless_the_model_is_elsewhere() {
+        let ground =
+            |low: f32| Framing::new(outline(&corners(Vec3::new(-1.0, low, -1.0), Vec3::splat(1.0))), 1.0).ground;
+        assert_eq!([0.0, -0.1, -1.0].map(ground), [0.0, 0.0, -1.0]);
+    }
+
+    #[test]
+    fn nonsense_is_framed_as_one_unit() {
+        for points in [vec![], vec![Vec3::ONE], vec![Vec3::MIN, Vec3::MAX], vec![Vec3::NAN; 3]] {
+            let framing = frame(&[outline(&points)], 0.9)[0];
+            assert!(framing.half[0] > 0.4 && framing.half[0] < 2.0, "{framing:?}");
+        }
+        assert!(frame(&[], 1.0).is_empty() && common(&[]).is_none());
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (size, step) in [(1.0, 1.0), (1.9, 1.0), (2.5, 2.0), (7.0, 5.0), (430.0, 200.0)] {
+            assert_eq!(round_step(size), step);
+        }
+        assert!((round_step(0.03) - 0.02).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,68 @@
+//! The contact sheet, drawn on the adapter that there is.
+#![cfg(feature = "gpu")]
+
+use std::path::Path;
+
+use gpuskin_build::manifest::Manifest;
+use gpuskin_build::preview::{Sheet, preview};
+
+/// Whether there is an adapter; `GPUSKIN_REQUIRE_GPU=1` makes that there is none a failure.
+fn gpu() -> bool {
+    let Err(finding) = gpuskin_build::gpu::open() else { return true };
+    let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
+    assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device: {}", finding.message());
+    println!("SKIPPED: {}; GPUSKIN_REQUIRE_GPU=1 makes this a failure", finding.message());
+    false
+}
+
+fn manifest() -> Manifest {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/gpuskin.toml");
+    Manifest::load(&path).expect("the sample manifest")
+}
+
+fn cell(sheet: &Sheet, [left, top, width, height]: [u32; 4]) -> Vec<[u8; 3]> {
+    let at = |x, y| sheet.pixels()[(y * sheet.width() + x) as usize];
+    (top..top + height).flat_map(|y| (left..left + width).map(move |x| at(x, y))).collect()
+}
+
+/// The hound is brown and black: the background and the ground are grey and blue.
+fn is_figure([r, _, b]: &[u8; 3]) -> bool {
+    r > b
+}
+
+#[test]
+fn every_cell_shows_the_figure_and_it_moves() {
+    if !gpu() {
+        return;
+    }
+    let sheet = preview(&manifest(), "hound").expect("a sheet");
+    assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
+    for clip in 0..3 {
+        let cells: Vec<_> = sheet.cells(clip).into_iter().map(|place| cell(&sheet, place)).collect();
+        assert_eq!(cells.len(), 8);
+        for (i, pixels) in cells.iter().enumerate() {
+            let share = pixels.iter().filter(|p| is_figure(p)).count() as f32 / pixels.len() as f32;
+            assert!((0.08..0.6).contains(&share), "clip {clip}, cell {i}: {share} is the figure");
+            let corner = pixels[0];
+            assert!(!is_figure(&corner), "clip {clip}, cell {i}: {corner:?} in the corner");
+        }
+        for pair in cells.windows(2) {
+            let moved = pair[0].iter().zip(&pair[1]).filter(|(a, b)| a != b).count();
+            assert!(moved > 100, "clip {clip}: {moved} pixels moved");
+        }
+    }
+    assert!(sheet.cells(3).is_empty());
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deeper/hound.png");
+    sheet.write(&path).expect("it is written");
+    let read = image::open(&path).expect("a PNG").into_rgb8();
+    assert_eq!((read.width(), read.height()), (sheet.width(), sheet.height()));
+    assert!(read.as_raw() == sheet.pixels().as_flattened());
+}
+
+#[test]
+fn a_model_that_is_not_there_is_a_finding() {
+    let findings = preview(&manifest(), "cat").expect_err("no such model");
+    assert!(findings.to_string().contains("cat"), "{findings}");
+}
