@@ -5,7 +5,6 @@ use bytemuck::{Pod, Zeroable};
 use super::Error;
 use super::geometry::Geometry;
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
-use super::upload::Upload;
 use crate::{InstanceRecord, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
@@ -69,13 +68,7 @@ impl Capture {
     /// When a file of the model is missing or of another bake, or the device cannot hold the model.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
         let layouts = Layouts::new(device);
-        let mut upload = Upload::new(device, queue, &model.meta);
-        let geometry = Geometry::new(device, &mut upload, &layouts, model)?;
-        if let Some(copies) = upload.finish() {
-            let mut encoder = device.create_command_encoder(&Default::default());
-            copies.record(&mut encoder);
-            queue.submit([encoder.finish()]);
-        }
+        let geometry = Geometry::new(device, queue, &layouts, model)?;
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),
             entries: &[entry(0, wgpu::ShaderStages::VERTEX, uniform(0, true))],

@@ -3,7 +3,6 @@
 use super::Error;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
-use super::upload::Upload;
 use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
 use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat, files};
 
@@ -24,7 +23,7 @@ const OTHER_LIMITS: &str = "request the device with at least wgpu::Limits::downl
 impl Geometry {
     pub(crate) fn new(
         device: &wgpu::Device,
-        upload: &mut Upload<'_>,
+        queue: &wgpu::Queue,
         layouts: &Layouts,
         model: &Model,
     ) -> Result<Self, Error> {
@@ -36,8 +35,8 @@ impl Geometry {
         let mesh = load(meta, &model.mesh)?;
         let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
         let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
-        let vertices = buffer(device, upload, "vertices", wgpu::BufferUsages::VERTEX, vertices);
-        let indices = buffer(device, upload, "indices", wgpu::BufferUsages::INDEX, indices);
+        let vertices = buffer(device, queue, "vertices", wgpu::BufferUsages::VERTEX, vertices);
+        let indices = buffer(device, queue, "indices", wgpu::BufferUsages::INDEX, indices);
 
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin model"),
@@ -45,12 +44,12 @@ impl Geometry {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        upload.buffer(&uniform, &[bytemuck::bytes_of(&ModelUniform::of(meta)), clips].concat());
+        queue.write_buffer(&uniform, 0, &[bytemuck::bytes_of(&ModelUniform::of(meta)), clips].concat());
 
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
         let texels = slice(meta, &animation, level, "the animation texture")?;
-        let animation = animation_texture(device, upload, meta, texels)?;
+        let animation = animation_texture(device, queue, meta, texels)?;
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model"),
             layout: layouts.model(variant),
@@ -94,7 +93,7 @@ pub(crate) fn slice<'a>(meta: &Metadata, bytes: &'a [u8], range: ByteRange, file
 
 fn buffer(
     device: &wgpu::Device,
-    upload: &mut Upload<'_>,
+    queue: &wgpu::Queue,
     label: &str,
     usage: wgpu::BufferUsages,
     bytes: &[u8],
@@ -105,13 +104,20 @@ fn buffer(
         usage: usage | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    upload.buffer(&buffer, bytes);
+    // Copies are of whole words, and an odd number of 16-bit indices is not.
+    let whole = bytes.len() & !3;
+    queue.write_buffer(&buffer, 0, &bytes[..whole]);
+    if whole < bytes.len() {
+        let mut last = [0; 4];
+        last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+        queue.write_buffer(&buffer, whole as u64, &last);
+    }
     buffer
 }
 
 fn animation_texture(
     device: &wgpu::Device,
-    upload: &mut Upload<'_>,
+    queue: &wgpu::Queue,
     meta: &Metadata,
     texels: &[u8],
 ) -> Result<wgpu::TextureView, Error> {
@@ -130,8 +136,12 @@ fn animation_texture(
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
-    let row = shape.width * meta.encoding.format().bytes() as u32;
-    upload.texture(&texture, 0, size, row, texels);
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(shape.width * meta.encoding.format().bytes() as u32),
+        rows_per_image: Some(shape.height),
+    };
+    queue.write_texture(texture.as_image_copy(), texels, layout, size);
     // The dimension follows from the layers, here and in wgpu's GL backend, which sees nothing else.
     Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }

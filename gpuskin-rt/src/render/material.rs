@@ -6,7 +6,6 @@ use super::Error;
 use super::error::at_most;
 use super::geometry::{load, slice};
 use super::layouts::Layouts;
-use super::upload::Upload;
 use crate::{ColorTexture, Metadata, Model, Wrap};
 
 /// Twin of `Material` in `shaders/crowd.wgsl`.
@@ -32,15 +31,14 @@ impl Colors {
     pub(crate) fn white(device: &wgpu::Device, queue: &wgpu::Queue, samplers: &mut Samplers) -> Self {
         let info = ColorTexture { width: 1, height: 1, levels: 1, wrap: [Wrap::Repeat; 2], nearest: true };
         let texture = create(device, &info);
-        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(4), rows_per_image: Some(1) };
-        queue.write_texture(texture.as_image_copy(), &[255; 4], layout, texture.size());
+        write(queue, &texture, &info, 0, &[255; 4]);
         Self { view: texture.create_view(&Default::default()), sampler: samplers.get(device, &info) }
     }
 
     /// All textures of a model.
     pub(crate) fn of_model(
         device: &wgpu::Device,
-        upload: &mut Upload<'_>,
+        queue: &wgpu::Queue,
         samplers: &mut Samplers,
         model: &Model,
     ) -> Result<Vec<Self>, Error> {
@@ -67,9 +65,7 @@ impl Colors {
                 if texels.len() as u64 != width * height * 4 {
                     return Err(Error::model(&meta.name, "a level of a colour texture is incomplete"));
                 }
-                let [width, height] = level_size(info, level);
-                let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
-                upload.texture(&texture, level, size, width * 4, texels);
+                write(queue, &texture, info, level, texels);
             }
             all.push(Self { view: texture.create_view(&Default::default()), sampler: samplers.get(device, info) });
         }
@@ -92,6 +88,16 @@ fn create(device: &wgpu::Device, info: &ColorTexture) -> wgpu::Texture {
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     })
+}
+
+fn write(queue: &wgpu::Queue, texture: &wgpu::Texture, info: &ColorTexture, level: u32, texels: &[u8]) {
+    let [width, height] = level_size(info, level);
+    queue.write_texture(
+        wgpu::TexelCopyTextureInfo { mip_level: level, ..texture.as_image_copy() },
+        texels,
+        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(width * 4), rows_per_image: Some(height) },
+        wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+    );
 }
 
 fn sampler(device: &wgpu::Device, info: &ColorTexture) -> wgpu::Sampler {
@@ -133,7 +139,7 @@ impl Samplers {
 /// A bind group for every material of a model; their constants share a buffer.
 pub(crate) fn bind_groups(
     device: &wgpu::Device,
-    upload: &mut Upload<'_>,
+    queue: &wgpu::Queue,
     layouts: &Layouts,
     meta: &Metadata,
     textures: &[Colors],
@@ -156,7 +162,7 @@ pub(crate) fn bind_groups(
         usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    upload.buffer(&buffer, &values);
+    queue.write_buffer(&buffer, 0, &values);
 
     let mut groups = Vec::with_capacity(meta.materials.len());
     for (i, material) in meta.materials.iter().enumerate() {

@@ -18,7 +18,6 @@ mod layouts;
 mod material;
 mod pipelines;
 mod renderer;
-mod upload;
 mod view;
 
 pub use capture::{Capture, CapturedVertex, capture};

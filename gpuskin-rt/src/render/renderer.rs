@@ -10,7 +10,6 @@ use super::geometry::{Geometry, draw_part};
 use super::layouts::Layouts;
 use super::material::{Colors, Samplers, bind_groups};
 use super::pipelines::{PipelineCache, Surface};
-use super::upload::{Copies, Upload};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
 use crate::shader::Variant;
@@ -92,8 +91,6 @@ pub struct CrowdRenderer {
     clock: Arc<AtomicU64>,
     models: HashMap<[u8; 16], Weak<GpuModel>>,
     crowds: Vec<Weak<CrowdCore>>,
-    /// Of models that no `prepare` has seen yet.
-    uploads: Vec<Copies>,
 }
 
 #[derive(Debug)]
@@ -131,7 +128,6 @@ impl CrowdRenderer {
             clock: Arc::default(),
             models: HashMap::new(),
             crowds: Vec::new(),
-            uploads: Vec::new(),
         };
         renderer.add_view();
         Ok(renderer)
@@ -165,8 +161,7 @@ impl CrowdRenderer {
     /// Sets the clock and the main view, and uploads what was done to the crowds. Once a frame, before drawing.
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
-    /// take effect with the next submission on `queue`; what they need on the device is recorded into `encoder`, which is
-    /// to be submitted no later than what draws.
+    /// take effect with the next submission on `queue`, before its commands; `encoder` is for paths that compute.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -177,8 +172,8 @@ impl CrowdRenderer {
         camera: &Camera,
         time: impl Into<Time>,
     ) -> Result<(), Error> {
+        let _ = encoder;
         let time = time.into();
-        self.uploads.drain(..).for_each(|copies| copies.record(encoder));
         self.clock.store(time.to_bits(), Ordering::Relaxed);
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
@@ -255,11 +250,9 @@ impl CrowdRenderer {
             return Ok(loaded);
         }
         self.models.retain(|_, model| model.strong_count() > 0);
-        let mut upload = Upload::new(&self.device, &self.queue, meta);
-        let geometry = Geometry::new(&self.device, &mut upload, &self.layouts, model)?;
-        let textures = Colors::of_model(&self.device, &mut upload, &mut self.samplers, model)?;
-        let materials = bind_groups(&self.device, &mut upload, &self.layouts, meta, &textures, &self.white)?;
-        self.uploads.extend(upload.finish());
+        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model)?;
+        let textures = Colors::of_model(&self.device, &self.queue, &mut self.samplers, model)?;
+        let materials = bind_groups(&self.device, &self.queue, &self.layouts, meta, &textures, &self.white)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
             Part { mesh: *mesh, pipelines: self.pipelines.get(geometry.variant, surface) }

@@ -1,8 +1,8 @@
-//! Start-up: a crowd's model on the device up to its first `prepare`, against the same bytes written without any of our code.
+//! Start-up: a crowd's model on the device, against the same bytes written without any of our code.
 
 use gpuskin_rt::files::load;
 use gpuskin_rt::{
-    BakedModel, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat, wgpu,
+    BakedModel, Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat, wgpu,
 };
 use stats_alloc::Region;
 
@@ -27,13 +27,12 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default())
             .map_err(|e| e.to_string())?;
         let warm = Crowd::<M>::new(&mut renderer, CrowdDescriptor::default()).map_err(|e| e.to_string())?;
-        prepare(context, &mut renderer)?;
         drop(warm);
         flush(context)?;
         let region = Region::new(ALLOCATOR);
         let (time, result) = seconds(|| {
             let crowd = Crowd::<M>::new(&mut renderer, CrowdDescriptor::default());
-            prepare(context, &mut renderer).map(|()| crowd)
+            flush(context).map(|()| crowd)
         });
         allocations.push(region.change().allocations as f64);
         let _crowd = result?.map_err(|e| e.to_string())?;
@@ -64,15 +63,6 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
         ),
     );
     Ok(())
-}
-
-/// What the first frame does before it draws.
-fn prepare(context: &Context, renderer: &mut CrowdRenderer) -> Result<(), String> {
-    let mut encoder = context.device.create_command_encoder(&Default::default());
-    let camera = Camera::perspective_look_at([0.0, 2.0, 5.0], [0.0, 1.0, 0.0], 1.0, 1.6, 0.1, 1000.0);
-    renderer.prepare(&context.queue, &mut encoder, &camera, 0.0).map_err(|e| e.to_string())?;
-    context.queue.submit([encoder.finish()]);
-    context.wait()
 }
 
 fn flush(context: &Context) -> Result<(), String> {
