@@ -13,12 +13,12 @@ pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 pub(crate) const SAMPLES: u32 = 4;
 
-/// A low sun from the left, a little behind the crowds.
+/// A low sun from the left.
 pub const LIGHT: Light = Light {
-    to_sun: [-0.78, 0.50, 0.16],
-    sun: [1.75, 1.36, 0.92],
-    sky: [0.40, 0.46, 0.58],
-    ground: [0.24, 0.20, 0.15],
+    to_sun: [-0.82, 0.47, 0.06],
+    sun: [2.0, 1.5, 0.95],
+    sky: [0.32, 0.38, 0.50],
+    ground: [0.20, 0.16, 0.115],
     wrap: 0.15,
 };
 

@@ -30,8 +30,8 @@ fn sunlight(world: vec3<f32>) -> f32 {
 fn sky(direction: vec3<f32>) -> vec3<f32> {
     let height = max(direction.y, 0.0);
     let glow = pow(max(dot(direction, air.to_sun.xyz), 0.0), 4.0);
-    let horizon = vec3<f32>(0.80, 0.67, 0.52) + vec3<f32>(0.42, 0.26, 0.08) * glow;
-    return mix(vec3<f32>(0.13, 0.27, 0.52), horizon, exp(-5.5 * height));
+    let horizon = vec3<f32>(0.78, 0.62, 0.45) + vec3<f32>(0.70, 0.36, 0.08) * glow;
+    return mix(vec3<f32>(0.08, 0.22, 0.50), horizon, exp(-6.0 * height));
 }
 
 fn through_air(color: vec3<f32>, depth: f32, clip: vec2<f32>) -> vec3<f32> {
@@ -45,7 +45,7 @@ fn through_air(color: vec3<f32>, depth: f32, clip: vec2<f32>) -> vec3<f32> {
     let shadow = vec3<f32>(0.34, 0.37, 0.45);
     let lit = color * mix(shadow, vec3<f32>(1.0), sunlight(world));
     // Denser near the ground than on the hills.
-    let clear = exp(-pow(length(ray) / 185.0, 1.35));
+    let clear = exp(-pow(length(ray) / 240.0, 1.3) * exp(-max(world.y - 14.0, 0.0) / 45.0));
     return mix(sky(vec3<f32>(direction.x, max(direction.y, 0.0), direction.z)), lit, clear);
 }
 

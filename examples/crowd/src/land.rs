@@ -16,8 +16,8 @@ const GRID: [u32; 2] = [280, 220];
 pub fn height(x: f32, z: f32) -> f32 {
     let rise = 13.0 * smooth((-z - 25.0) / 230.0);
     let waves = 0.9 * (0.043 * x + 0.6).sin() * (0.031 * z + 0.2).sin() * smooth((-z - 5.0) / 60.0);
-    let ridges = 34.0 + 20.0 * (0.011 * x + 1.0).sin() + 11.0 * (0.027 * x + 0.013 * z).sin();
-    rise + waves + ridges * smooth((-z - 270.0) / 330.0)
+    let ridges = 62.0 + 34.0 * (0.010 * x + 2.6).sin() + 16.0 * (0.023 * x + 0.013 * z).sin();
+    rise + waves + ridges * smooth((-z - 230.0) / 400.0)
 }
 
 /// 0 below 0, 1 above 1, without corners between.

@@ -33,11 +33,11 @@ fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     let p = varyings.world.xz;
     // What is finer than a pixel would flicker: it fades with distance.
     let fine = exp(-0.03 * distance(varyings.world, air.eye.xyz));
-    let patches = noise(p * 0.09 + 40.0) * 0.6 + noise(p * 0.31 + 7.0) * 0.4;
+    let patches = noise(p * vec2<f32>(0.16, 0.05) + 40.0) * 0.55 + noise(p * 0.6 + 7.0) * 0.45;
     let blades = mix(0.5, noise(p * vec2<f32>(9.0, 6.0) + 90.0) * 0.55 + noise(p * 23.0) * 0.45, fine);
-    let dust = vec3<f32>(0.34, 0.245, 0.145);
-    let grass = vec3<f32>(0.17, 0.175, 0.065);
-    let color = mix(dust, grass, smoothstep(0.34, 0.66, patches + 0.35 * (blades - 0.5))) * (0.62 + 0.76 * blades);
+    let dust = vec3<f32>(0.30, 0.20, 0.11);
+    let grass = vec3<f32>(0.145, 0.135, 0.05);
+    let color = mix(dust, grass, smoothstep(0.34, 0.66, patches + 0.35 * (blades - 0.5))) * (0.3 + 1.4 * blades);
 
     let normal = normalize(varyings.normal + 0.5 * fine * vec3<f32>(blades - 0.5, 0.0, noise(p * 13.0) - 0.5));
     let ambient = mix(air.ground.rgb, air.sky.rgb, normal.y * 0.5 + 0.5);

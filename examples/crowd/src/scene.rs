@@ -184,7 +184,7 @@ impl Scene {
 
 /// Where the picture is taken from: low, before the first ranks.
 pub fn camera(aspect: f32) -> Camera {
-    Camera::perspective_look_at([-8.2, 3.0, 9.5], [2.5, 1.6, -16.0], 0.70, aspect, 0.3, 1200.0)
+    Camera::perspective_look_at([-15.8, 2.9, 11.8], [-2.8, 0.0, -12.0], 0.64, aspect, 0.3, 1200.0)
 }
 
 /// On the ground, and playing since the clock began.
