@@ -7,6 +7,9 @@
 @group(2) @binding(1) var drawn_depth: texture_depth_multisampled_2d;
 
 const SAMPLES: i32 = 4;
+// What is left of the light where the sun does not come.
+const SHADOW = vec3<f32>(0.32, 0.36, 0.45);
+const EXPOSURE: f32 = 0.85;
 
 @vertex
 fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
@@ -31,22 +34,16 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
     let height = max(direction.y, 0.0);
     let glow = pow(max(dot(direction, air.to_sun.xyz), 0.0), 4.0);
     let horizon = vec3<f32>(0.78, 0.62, 0.45) + vec3<f32>(0.70, 0.36, 0.08) * glow;
-    return mix(vec3<f32>(0.08, 0.22, 0.50), horizon, exp(-6.0 * height));
+    return mix(vec3<f32>(0.06, 0.21, 0.56), horizon, exp(-7.0 * height));
 }
 
-fn through_air(color: vec3<f32>, depth: f32, clip: vec2<f32>) -> vec3<f32> {
-    let at = air.clip_to_world * vec4<f32>(clip, depth, 1.0);
-    let world = at.xyz / at.w;
+// Light that comes from a point in the world, through the haze.
+fn through_haze(light: vec3<f32>, world: vec3<f32>) -> vec3<f32> {
     let ray = world - air.eye.xyz;
     let direction = normalize(ray);
-    if (depth == 1.0) {
-        return sky(direction);
-    }
-    let shadow = vec3<f32>(0.34, 0.37, 0.45);
-    let lit = color * mix(shadow, vec3<f32>(1.0), sunlight(world));
-    // Denser near the ground than on the hills.
-    let clear = exp(-pow(length(ray) / 240.0, 1.3) * exp(-max(world.y - 14.0, 0.0) / 45.0));
-    return mix(sky(vec3<f32>(direction.x, max(direction.y, 0.0), direction.z)), lit, clear);
+    // It lies on the field: the hills rise out of it.
+    let haze = pow(length(ray) / 240.0, 1.3) * exp(-max(world.y - 20.0, 0.0) / 45.0);
+    return mix(sky(direction), light, exp(-haze));
 }
 
 // Bright colours roll off instead of clipping.
@@ -60,8 +57,23 @@ fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
     let clip = (position.xy / size * 2.0 - 1.0) * vec2<f32>(1.0, -1.0);
     let pixel = vec2<i32>(position.xy);
     var sum = vec3<f32>(0.0);
+    var last = vec3<f32>(0.0);
+    var sun = 1.0;
     for (var i = 0; i < SAMPLES; i++) {
-        sum += tone(0.8 * through_air(textureLoad(drawn_color, pixel, i).rgb, textureLoad(drawn_depth, pixel, i), clip));
+        let depth = textureLoad(drawn_depth, pixel, i);
+        let at = air.clip_to_world * vec4<f32>(clip, depth, 1.0);
+        let world = at.xyz / at.w;
+        var light = sky(normalize(world - air.eye.xyz));
+        if (depth < 1.0) {
+            // Mostly all samples are of one surface, and one look at the shadows is enough.
+            if (i == 0 || distance(world, last) > 0.003 / at.w) {
+                sun = sunlight(world);
+                last = world;
+            }
+            let color = textureLoad(drawn_color, pixel, i).rgb;
+            light = through_haze(color * mix(SHADOW, vec3<f32>(1.0), sun), world);
+        }
+        sum += tone(EXPOSURE * light);
     }
     return vec4<f32>(sum / f32(SAMPLES), 1.0);
 }

@@ -14,7 +14,7 @@ const GRID: [u32; 2] = [280, 220];
 
 /// Height of the ground, metres: a field that rises away from the camera, and hills where the haze is.
 pub fn height(x: f32, z: f32) -> f32 {
-    let rise = 13.0 * smooth((-z - 25.0) / 230.0);
+    let rise = 19.0 * smooth((-z - 25.0) / 230.0);
     let waves = 0.9 * (0.043 * x + 0.6).sin() * (0.031 * z + 0.2).sin() * smooth((-z - 5.0) / 60.0);
     let ridges = 62.0 + 34.0 * (0.010 * x + 2.6).sin() + 16.0 * (0.023 * x + 0.013 * z).sin();
     rise + waves + ridges * smooth((-z - 230.0) / 400.0)

@@ -37,7 +37,7 @@ fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     let blades = mix(0.5, noise(p * vec2<f32>(9.0, 6.0) + 90.0) * 0.55 + noise(p * 23.0) * 0.45, fine);
     let dust = vec3<f32>(0.30, 0.20, 0.11);
     let grass = vec3<f32>(0.145, 0.135, 0.05);
-    let color = mix(dust, grass, smoothstep(0.34, 0.66, patches + 0.35 * (blades - 0.5))) * (0.3 + 1.4 * blades);
+    let color = mix(dust, grass, smoothstep(0.34, 0.66, patches + 0.35 * (blades - 0.5))) * (0.45 + 1.1 * blades);
 
     let normal = normalize(varyings.normal + 0.5 * fine * vec3<f32>(blades - 0.5, 0.0, noise(p * 13.0) - 0.5));
     let ambient = mix(air.ground.rgb, air.sky.rgb, normal.y * 0.5 + 0.5);

@@ -1,5 +1,6 @@
 //! `crowd [--png FILE] [--count N] [--size WxH]`
 
+use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -45,7 +46,8 @@ fn run() -> Result<(), Error> {
         }
     }
     match png {
-        None if window::has_display() => window::run(count, size),
+        None if window::has_display() => window::run(count, size)
+            .map_err(|error| format!("{error}\n--png FILE draws a picture, without a window").into()),
         png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size),
     }
 }
@@ -59,6 +61,9 @@ fn write(path: &Path, count: u32, size: [u32; 2]) -> Result<(), Error> {
     let gpu = Gpu::headless()?;
     println!("{}\n{count} instances", gpu.name());
     let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, count)?;
+    if stderr().is_terminal() {
+        eprintln!("drawing; a processor takes a minute for this");
+    }
     let begun = Instant::now();
     let picture = headless::picture(&gpu.device, &gpu.queue, &mut stage, size)?;
     let seconds = begun.elapsed().as_secs_f64();

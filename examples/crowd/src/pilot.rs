@@ -6,15 +6,15 @@ use winit::keyboard::KeyCode;
 
 use crate::land;
 
-/// Circles over the field until it is steered.
+/// Goes to and fro before the field until it is steered.
 #[derive(Debug)]
 pub(crate) struct Pilot {
     eye: Vec3,
     /// Radians: to the left of -z, and up.
     yaw: f32,
     pitch: f32,
-    /// Where on its circle the camera is, radians; `None` once it is steered.
-    circling: Option<f32>,
+    /// Phase of that, radians; `None` once it is steered.
+    swaying: Option<f32>,
     /// Whether a mouse button is held.
     pub(crate) looking: bool,
     keys: Vec<KeyCode>,
@@ -23,7 +23,7 @@ pub(crate) struct Pilot {
 impl Default for Pilot {
     fn default() -> Self {
         let mut pilot =
-            Self { eye: Vec3::ZERO, yaw: 0.0, pitch: 0.0, circling: Some(-0.3), looking: false, keys: Vec::new() };
+            Self { eye: Vec3::ZERO, yaw: 0.0, pitch: 0.0, swaying: Some(-0.3), looking: false, keys: Vec::new() };
         pilot.advance(0.0);
         pilot
     }
@@ -40,7 +40,7 @@ impl Pilot {
     /// Turns by a motion of the mouse, in its units.
     pub(crate) fn look(&mut self, (right, down): (f64, f64)) {
         if self.looking {
-            self.circling = None;
+            self.swaying = None;
             self.yaw -= 0.003 * right as f32;
             self.pitch = (self.pitch - 0.003 * down as f32).clamp(-1.5, 1.5);
         }
@@ -56,13 +56,14 @@ impl Pilot {
             axis(KeyCode::KeyS, KeyCode::KeyW),
         );
         if steer != Vec3::ZERO {
-            self.circling = None;
+            self.swaying = None;
         }
-        if let Some(angle) = &mut self.circling {
+        if let Some(angle) = &mut self.swaying {
             *angle += 0.05 * seconds;
-            // An ellipse around the middle of the field, and a look at its front.
-            self.eye = Vec3::new(70.0 * angle.sin(), 7.0, -60.0 + 82.0 * angle.cos());
-            let line = Vec3::new(0.0, 3.0, -45.0) - self.eye;
+            // To and fro on an arc before the front.
+            let around = 0.8 * angle.sin();
+            self.eye = Vec3::new(42.0 * around.sin(), 5.5, 42.0 * around.cos() - 25.0);
+            let line = Vec3::new(0.0, 2.0, -25.0) - self.eye;
             (self.yaw, self.pitch) = ((-line.x).atan2(-line.z), line.y.atan2(line.x.hypot(line.z)));
         } else {
             let speed = if self.keys.contains(&KeyCode::ShiftLeft) { 40.0 } else { 10.0 };

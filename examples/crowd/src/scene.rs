@@ -140,10 +140,10 @@ impl Scene {
     fn add_fighter(&self, i: u32, column: u32, place: u32) {
         let (pair, second) = (place / 2, place % 2 == 1);
         let dice = |n: u32| random(column * 64 + pair, 300 + n);
-        let across = (pair % 5) as f32 - 2.0 + 0.7 * (dice(0) - 0.5);
-        let away = (pair / 5) as f32 + 0.7 * (dice(1) - 0.5);
+        let across = (pair % 5) as f32 - 2.0 + 0.3 * (dice(0) - 0.5);
+        let away = (pair / 5) as f32 + 0.6 * (dice(1) - 0.5);
         // The first faces this way, across the field; the other stands before him and faces back.
-        let yaw = 1.1 * (dice(2) - 0.5) + if dice(3) < 0.5 { 1.2 } else { -1.2 };
+        let yaw = 0.9 * (dice(2) - 0.5) + if dice(3) < 0.5 { 1.2 } else { -1.2 };
         let reach = if second { 0.72 } else { -0.72 };
         let x = column_x(column) + 2.35 * across + reach * yaw.sin();
         let z = -2.2 * away + reach * yaw.cos();
@@ -184,7 +184,7 @@ impl Scene {
 
 /// Where the picture is taken from: low, before the first ranks.
 pub fn camera(aspect: f32) -> Camera {
-    Camera::perspective_look_at([-15.8, 2.9, 11.8], [-2.8, 0.0, -12.0], 0.64, aspect, 0.3, 1200.0)
+    Camera::perspective_look_at([-13.5, 2.6, 7.7], [-3.5, 0.45, -12.0], 0.64, aspect, 0.3, 1200.0)
 }
 
 /// On the ground, and playing since the clock began.

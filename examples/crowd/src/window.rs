@@ -1,4 +1,4 @@
-//! A window: the camera circles the field until someone takes it over.
+//! A window: the camera looks at the field from all sides until someone takes it over.
 
 use std::sync::Arc;
 use std::time::Instant;
