@@ -51,8 +51,9 @@ impl Air {
         let comparison = BindingType::Sampler(wgpu::SamplerBindingType::Comparison);
         let layout = layout(device, "air", &[uniform_type]);
         let shadow_layout = self::layout(device, "shadows", &[texture(TextureSampleType::Depth, false), comparison]);
-        let color = texture(TextureSampleType::Float { filterable: false }, true);
-        let drawn_layout = self::layout(device, "drawn", &[color, texture(TextureSampleType::Depth, true)]);
+        // Depth too is read as numbers: WGSL reads the samples of depth textures on Vulkan, but not on GL.
+        let samples = texture(TextureSampleType::Float { filterable: false }, true);
+        let drawn_layout = self::layout(device, "drawn", &[samples; 2]);
 
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("air"),

@@ -4,7 +4,7 @@
 @group(1) @binding(0) var shadow_map: texture_depth_2d;
 @group(1) @binding(1) var shadow_sampler: sampler_comparison;
 @group(2) @binding(0) var drawn_color: texture_multisampled_2d<f32>;
-@group(2) @binding(1) var drawn_depth: texture_depth_multisampled_2d;
+@group(2) @binding(1) var drawn_depth: texture_multisampled_2d<f32>;
 
 const SAMPLES: i32 = 4;
 // What is left of the light where the sun does not come.
@@ -60,7 +60,7 @@ fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
     var last = vec3<f32>(0.0);
     var sun = 1.0;
     for (var i = 0; i < SAMPLES; i++) {
-        let depth = textureLoad(drawn_depth, pixel, i);
+        let depth = textureLoad(drawn_depth, pixel, i).r;
         let at = air.clip_to_world * vec4<f32>(clip, depth, 1.0);
         let world = at.xyz / at.w;
         var light = sky(normalize(world - air.eye.xyz));
