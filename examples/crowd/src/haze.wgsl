@@ -11,10 +11,16 @@ const SAMPLES: i32 = 4;
 const SHADOW = vec3<f32>(0.32, 0.36, 0.45);
 const EXPOSURE: f32 = 0.85;
 
+struct Varyings {
+    @builtin(position) position: vec4<f32>,
+    @location(0) clip: vec2<f32>,
+}
+
 @vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
+fn vertex(@builtin(vertex_index) index: u32) -> Varyings {
     // One triangle that covers the screen.
-    return vec4<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0, 0.0, 1.0);
+    let clip = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
+    return Varyings(vec4<f32>(clip, 0.0, 1.0), clip);
 }
 
 // Share of the sun that reaches a point: 3 x 3 comparisons, each filtered.
@@ -52,16 +58,14 @@ fn tone(color: vec3<f32>) -> vec3<f32> {
 }
 
 @fragment
-fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
-    let size = vec2<f32>(textureDimensions(drawn_color));
-    let clip = (position.xy / size * 2.0 - 1.0) * vec2<f32>(1.0, -1.0);
-    let pixel = vec2<i32>(position.xy);
+fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
+    let pixel = vec2<i32>(varyings.position.xy);
     var sum = vec3<f32>(0.0);
     var last = vec3<f32>(0.0);
     var sun = 1.0;
     for (var i = 0; i < SAMPLES; i++) {
         let depth = textureLoad(drawn_depth, pixel, i).r;
-        let at = air.clip_to_world * vec4<f32>(clip, depth, 1.0);
+        let at = air.clip_to_world * vec4<f32>(varyings.clip, depth, 1.0);
         let world = at.xyz / at.w;
         var light = sky(normalize(world - air.eye.xyz));
         if (depth < 1.0) {

@@ -47,6 +47,8 @@ impl Pilot {
     }
 
     pub(crate) fn advance(&mut self, seconds: f32) {
+        // A slow frame is no leap.
+        let seconds = seconds.min(0.1);
         let axis = |more, less| {
             f32::from(u8::from(self.keys.contains(&more))) - f32::from(u8::from(self.keys.contains(&less)))
         };
