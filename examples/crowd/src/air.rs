@@ -51,8 +51,8 @@ impl Air {
         let comparison = BindingType::Sampler(wgpu::SamplerBindingType::Comparison);
         let layout = layout(device, "air", &[uniform_type]);
         let shadow_layout = self::layout(device, "shadows", &[texture(TextureSampleType::Depth, false), comparison]);
-        // Depth too is read as numbers: WGSL reads the samples of depth textures on Vulkan, but not on GL.
-        let samples = texture(TextureSampleType::Float { filterable: false }, true);
+        // Depth too is read as numbers: `textureLoad` of depth textures is not there on GL.
+        let samples = texture(TextureSampleType::Float { filterable: false }, frame::samples(device) > 1);
         let drawn_layout = self::layout(device, "drawn", &[samples; 2]);
 
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
@@ -159,9 +159,13 @@ fn pipeline(
     layouts: [&wgpu::BindGroupLayout; 3],
     format: wgpu::TextureFormat,
 ) -> wgpu::RenderPipeline {
+    let mut text = concat!(include_str!("air.wgsl"), include_str!("haze.wgsl")).to_owned();
+    if frame::samples(device) == 1 {
+        text = text.replace("texture_multisampled_2d", "texture_2d").replace("SAMPLES: i32 = 4", "SAMPLES: i32 = 1");
+    }
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("haze"),
-        source: wgpu::ShaderSource::Wgsl(concat!(include_str!("air.wgsl"), include_str!("haze.wgsl")).into()),
+        source: wgpu::ShaderSource::Wgsl(text.into()),
     });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("haze"),

@@ -11,7 +11,11 @@ use crate::scene::Scene;
 /// Crowds and ground are drawn to these; the air makes a picture of them.
 pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-pub(crate) const SAMPLES: u32 = 4;
+
+/// Samples of a pixel. On GL a shader that reads the samples of a texture finds them black.
+pub(crate) fn samples(device: &wgpu::Device) -> u32 {
+    if device.adapter_info().backend == wgpu::Backend::Gl { 1 } else { 4 }
+}
 
 /// A low sun from the left.
 pub const LIGHT: Light = Light {
@@ -52,7 +56,7 @@ impl Stage {
             RendererDescriptor {
                 color_format: COLOR,
                 depth_format: Some(DEPTH),
-                sample_count: SAMPLES,
+                sample_count: samples(device),
                 depth_pass: DepthPass { format: DEPTH, bias, ..Default::default() },
                 light: LIGHT,
                 ..Default::default()
@@ -111,8 +115,9 @@ pub(crate) struct Targets {
 
 impl Targets {
     fn new(device: &wgpu::Device, air: &Air, size: [u32; 2]) -> Self {
-        let color = target(device, "color", size, COLOR, SAMPLES);
-        let depth = target(device, "depth", size, DEPTH, SAMPLES);
+        let samples = samples(device);
+        let color = target(device, "color", size, COLOR, samples);
+        let depth = target(device, "depth", size, DEPTH, samples);
         Self { size, bind_group: air.bind_drawn(device, [&color, &depth]), color, depth }
     }
 

@@ -78,7 +78,7 @@ impl Land {
                 stencil: Default::default(),
                 bias: Default::default(),
             }),
-            multisample: wgpu::MultisampleState { count: frame::SAMPLES, ..Default::default() },
+            multisample: wgpu::MultisampleState { count: frame::samples(device), ..Default::default() },
             fragment: Some(wgpu::FragmentState {
                 module: &module,
                 entry_point: None,
