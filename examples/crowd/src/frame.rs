@@ -12,7 +12,7 @@ use crate::scene::Scene;
 pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Samples of a pixel. On GL a shader that reads the samples of a texture finds them black.
+/// Samples of a pixel. On GL (Mesa llvmpipe) the samples of a texture read as black in a shader; the cause is not known.
 pub(crate) fn samples(device: &wgpu::Device) -> u32 {
     if device.adapter_info().backend == wgpu::Backend::Gl { 1 } else { 4 }
 }
