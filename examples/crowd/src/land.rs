@@ -1,0 +1,127 @@
+//! The ground: a grid of heights, with a pipeline of the game's own.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+use gpuskin_rt::wgpu;
+use gpuskin_rt::wgpu::util::DeviceExt;
+
+use crate::air::Air;
+use crate::frame;
+
+/// Metres from a vertex of the grid to the next, and vertices across and away.
+const STEP: f32 = 5.0;
+const GRID: [u32; 2] = [280, 220];
+
+/// Height of the ground, metres: a field that rises away from the camera, and hills where the haze is.
+pub fn height(x: f32, z: f32) -> f32 {
+    let rise = 19.0 * smooth((-z - 25.0) / 230.0);
+    let waves = 0.9 * (0.043 * x + 0.6).sin() * (0.031 * z + 0.2).sin() * smooth((-z - 5.0) / 60.0);
+    let ridges = 62.0 + 34.0 * (0.010 * x + 2.6).sin() + 16.0 * (0.023 * x + 0.013 * z).sin();
+    rise + waves + ridges * smooth((-z - 230.0) / 400.0)
+}
+
+/// 0 below 0, 1 above 1, without corners between.
+fn smooth(t: f32) -> f32 {
+    let t = t.clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Vertex {
+    position: [f32; 3],
+    normal: [f32; 3],
+}
+
+/// The ground on the device.
+#[derive(Debug)]
+pub(crate) struct Land {
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    index_count: u32,
+    pipeline: wgpu::RenderPipeline,
+}
+
+impl Land {
+    pub(crate) fn new(device: &wgpu::Device, air: &Air) -> Self {
+        let (vertices, indices) = grid();
+        let buffer = |label, usage, contents: &[u8]| {
+            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+        };
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("land"),
+            source: wgpu::ShaderSource::Wgsl(concat!(include_str!("air.wgsl"), include_str!("land.wgsl")).into()),
+        });
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("land"),
+            bind_group_layouts: &[Some(&air.layout)],
+            immediate_size: 0,
+        });
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("land"),
+            layout: Some(&layout),
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: None,
+                compilation_options: Default::default(),
+                buffers: &[Some(wgpu::VertexBufferLayout {
+                    array_stride: size_of::<Vertex>() as u64,
+                    step_mode: wgpu::VertexStepMode::Vertex,
+                    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3],
+                })],
+            },
+            primitive: Default::default(),
+            depth_stencil: Some(wgpu::DepthStencilState {
+                format: frame::DEPTH,
+                depth_write_enabled: Some(true),
+                depth_compare: Some(wgpu::CompareFunction::Less),
+                stencil: Default::default(),
+                bias: Default::default(),
+            }),
+            multisample: wgpu::MultisampleState { count: frame::samples(device), ..Default::default() },
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: None,
+                compilation_options: Default::default(),
+                targets: &[Some(frame::COLOR.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        Self {
+            vertices: buffer("land", wgpu::BufferUsages::VERTEX, bytemuck::cast_slice(&vertices)),
+            indices: buffer("land", wgpu::BufferUsages::INDEX, bytemuck::cast_slice(&indices)),
+            index_count: indices.len() as u32,
+            pipeline,
+        }
+    }
+
+    pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, air: &Air) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &air.bind_group, &[]);
+        pass.set_vertex_buffer(0, self.vertices.slice(..));
+        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..self.index_count, 0, 0..1);
+    }
+}
+
+fn grid() -> (Vec<Vertex>, Vec<u32>) {
+    let [across, away] = GRID;
+    let mut vertices = Vec::new();
+    let mut indices = Vec::new();
+    for j in 0..away {
+        for i in 0..across {
+            let x = (i as f32 - 0.5 * across as f32) * STEP;
+            let z = (40.0 - j as f32) * STEP;
+            let slope = |dx, dz| height(x - dx, z - dz) - height(x + dx, z + dz);
+            let normal = Vec3::new(slope(0.5, 0.0), 1.0, slope(0.0, 0.5)).normalize();
+            vertices.push(Vertex { position: [x, height(x, z), z], normal: normal.into() });
+            if i + 1 < across && j + 1 < away {
+                let corner = j * across + i;
+                let [right, behind] = [corner + 1, corner + across];
+                indices.extend([corner, right, behind, right, behind + 1, behind]);
+            }
+        }
+    }
+    (vertices, indices)
+}

@@ -1,0 +1,73 @@
+//! `crowd [--png FILE] [--count N] [--size WxH]`
+
+use std::io::{IsTerminal, stderr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use crowd::frame::Stage;
+use crowd::gpu::Gpu;
+use crowd::{Error, headless, window};
+
+const HELP: &str = "\
+Ten thousand soldiers and hounds: in a window where there is a display, else in a picture.
+
+Usage: crowd [--png FILE] [--count N] [--size WxH]
+
+  --png FILE   draws one picture into a file (crowd.png where there is no display)
+  --count N    so many instances (10000)
+  --size WxH   pixels (1600x900)
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("crowd: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Error> {
+    let (mut png, mut count, mut size) = (None, 10_000, [1600, 900]);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        use lexopt::prelude::*;
+        match arg {
+            Long("png") => png = Some(PathBuf::from(parser.value()?)),
+            Long("count") => count = parser.value()?.parse()?,
+            Long("size") => size = parser.value()?.parse_with(parse_size)?,
+            Long("help") | Short('h') => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    match png {
+        None if window::has_display() => window::run(count, size)
+            .map_err(|error| format!("{error}\n--png FILE draws a picture, without a window").into()),
+        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size),
+    }
+}
+
+fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let sides = text.split_once('x').and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    sides.filter(|s| s.iter().all(|side| (1..=8192).contains(side))).ok_or("expected a size like 1600x900".into())
+}
+
+fn write(path: &Path, count: u32, size: [u32; 2]) -> Result<(), Error> {
+    let gpu = Gpu::headless()?;
+    println!("{}\n{count} instances", gpu.name());
+    let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, count)?;
+    if stderr().is_terminal() {
+        eprintln!("drawing; a processor takes a minute for this");
+    }
+    let begun = Instant::now();
+    let picture = headless::picture(&gpu.device, &gpu.queue, &mut stage, size)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    picture.write(path)?;
+    println!("{}: {}x{} pixels, drawn in {seconds:.2} s", path.display(), size[0], size[1]);
+    Ok(())
+}

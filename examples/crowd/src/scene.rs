@@ -1,0 +1,212 @@
+//! Who stands where and plays what. The same count gives the same scene, on any machine.
+
+use gpuskin_rt::{Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceId, Time};
+
+use crate::baked::{clips, models};
+use crate::land;
+
+/// One in so many is a hound.
+const HOUNDS: u32 = 8;
+/// Soldiers abreast and behind each other in a cohort, and metres from one to the next.
+const FILES: u32 = 8;
+const RANKS: u32 = 10;
+const SPACING: [f32; 2] = [1.3, 1.65];
+/// Columns of cohorts, and metres from one cohort to the next: lanes for the hounds are between them.
+const COLUMNS: u32 = 13;
+const PITCH: [f32; 2] = [14.5, 20.0];
+/// Hounds of a pack.
+const PACK: u32 = 5;
+/// Where those who move leave the field, metres in front of the first rank; they enter it again at its far end.
+const FRONT: f32 = 16.0;
+
+/// The crowds of the scene. They are drawn for as long as it lives.
+#[derive(Debug)]
+pub struct Scene {
+    soldiers: Crowd<models::Soldier>,
+    hounds: Crowd<models::Hound>,
+    moving_soldiers: Vec<Moving>,
+    moving_hounds: Vec<Moving>,
+    /// From the first cohort to the last, metres.
+    depth: f32,
+}
+
+/// Who goes somewhere: the clips walk on the spot, and the game moves the instance at the pace of its feet.
+#[derive(Clone, Copy, Debug)]
+struct Moving {
+    id: InstanceId,
+    x: f32,
+    z: f32,
+    /// Metres a second along +z.
+    pace: f32,
+}
+
+/// What a column of cohorts does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    March,
+    Charge,
+    /// The first cohort fights, the others wait.
+    Fight,
+}
+
+impl Scene {
+    /// So many instances of both models, playing all of their clips.
+    ///
+    /// # Errors
+    /// When a model cannot be loaded.
+    pub fn new(renderer: &mut CrowdRenderer, count: u32) -> Result<Self, Error> {
+        let hounds = count / HOUNDS;
+        let soldiers = count - hounds;
+        let rows = soldiers.div_ceil(COLUMNS * FILES * RANKS).max(1);
+        let mut scene = Self {
+            soldiers: Crowd::new(renderer, CrowdDescriptor { capacity: soldiers })?,
+            hounds: Crowd::new(renderer, CrowdDescriptor { capacity: hounds })?,
+            moving_soldiers: Vec::new(),
+            moving_hounds: Vec::new(),
+            depth: rows as f32 * PITCH[1],
+        };
+        for i in 0..soldiers {
+            scene.add_soldier(i);
+        }
+        for i in 0..hounds {
+            scene.add_hound(i);
+        }
+        Ok(scene)
+    }
+
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.soldiers.len() + self.hounds.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Moves those who march, charge and hunt. All others cost nothing.
+    pub fn advance(&self, time: f64) {
+        let position = |moving: &Moving| {
+            let way = (f64::from(moving.z) + f64::from(moving.pace) * time) as f32;
+            let z = FRONT - (FRONT - way).rem_euclid(self.depth);
+            [moving.x, land::height(moving.x, z), z]
+        };
+        for moving in &self.moving_soldiers {
+            self.soldiers.move_to(moving.id, position(moving));
+        }
+        for moving in &self.moving_hounds {
+            self.hounds.move_to(moving.id, position(moving));
+        }
+    }
+
+    /// All of the field as the sun sees it.
+    pub fn sun_camera(&self, to_sun: [f32; 3]) -> Camera {
+        let half = 0.5 * (self.depth + FRONT);
+        let middle = [0.0, 6.0, FRONT - half];
+        let eye = [0, 1, 2].map(|i| middle[i] + 200.0 * to_sun[i]);
+        Camera::orthographic_look_at(eye, middle, half + 12.0, 0.5 * COLUMNS as f32 * PITCH[0] * 0.75, 400.0)
+    }
+
+    fn add_soldier(&mut self, i: u32) {
+        let (cohort, place) = (i / (FILES * RANKS), i % (FILES * RANKS));
+        let (column, row) = (cohort % COLUMNS, cohort / COLUMNS);
+        let order = order(column);
+        if order == Order::Fight && row == 0 {
+            return self.add_fighter(i, column, place);
+        }
+        let dice = |n: u32| random(i, n);
+        let loose = if order == Order::Charge { 0.45 } else { 0.1 };
+        let file = (place % FILES) as f32 - 0.5 * (FILES - 1) as f32;
+        let rank = (place / FILES) as f32;
+        let x = column_x(column) + file * SPACING[0] + loose * (2.0 * dice(0) - 1.0);
+        let z = -(row as f32) * PITCH[1] - rank * SPACING[1] + loose * (2.0 * dice(1) - 1.0);
+        let scale = 0.94 + 0.12 * dice(2);
+        let soldier = upright(x, z).scaled(scale).facing(0.8 * loose * (dice(3) - 0.5));
+        let (clip, pace, phases) = match order {
+            Order::March => (clips::SOLDIER_WALK, 1.35, 0.15),
+            Order::Charge => (clips::SOLDIER_RUN, 3.1, 1.0),
+            Order::Fight => {
+                let idle = soldier.play(clips::SOLDIER_IDLE).phase(dice(4)).speed(0.8 + 0.4 * dice(5));
+                self.soldiers.spawn(idle);
+                return;
+            }
+        };
+        // The same pace for all: who is taller takes his steps slower.
+        let id = self.soldiers.spawn(soldier.play(clip).phase(phases * dice(4)).speed(1.0 / scale));
+        self.moving_soldiers.push(Moving { id, x, z, pace });
+    }
+
+    /// Pairs that fight each other, scattered over the place of a cohort; some have fallen.
+    fn add_fighter(&self, i: u32, column: u32, place: u32) {
+        let (pair, second) = (place / 2, place % 2 == 1);
+        let dice = |n: u32| random(column * 64 + pair, 300 + n);
+        let across = (pair % 5) as f32 - 2.0 + 0.3 * (dice(0) - 0.5);
+        let away = (pair / 5) as f32 + 0.6 * (dice(1) - 0.5);
+        // The first faces this way, across the field; the other stands before him and faces back.
+        let yaw = 0.9 * (dice(2) - 0.5) + if dice(3) < 0.5 { 1.2 } else { -1.2 };
+        let reach = if second { 0.72 } else { -0.72 };
+        let x = column_x(column) + 2.35 * across + reach * yaw.sin();
+        let z = -2.2 * away + reach * yaw.cos();
+        let facing = if second { yaw + std::f32::consts::PI } else { yaw };
+        let soldier = upright(x, z).facing(facing).scaled(0.94 + 0.12 * random(i, 2));
+        let soldier = if second && dice(4) < 0.4 {
+            // Long ago, or just now.
+            let ago = 1.8 * f64::from(dice(5)) * clips::SOLDIER_DIE.info().duration;
+            soldier.play(clips::SOLDIER_DIE).seek(ago)
+        } else {
+            soldier.play(clips::SOLDIER_ATTACK).phase(random(i, 4)).speed(0.85 + 0.3 * random(i, 5))
+        };
+        self.soldiers.spawn(soldier);
+    }
+
+    /// Packs in the lanes between the columns.
+    fn add_hound(&mut self, i: u32) {
+        let (pack, place) = (i / PACK, i % PACK);
+        let (lane, row) = (pack % COLUMNS, pack / COLUMNS);
+        let dice = |n: u32| random(i, 100 + n);
+        let of_pack = |n: u32| random(pack, 200 + n);
+        let x = column_x(lane) + 0.5 * PITCH[0] + (place % 2) as f32 * 1.3 - 0.65 + 0.5 * (dice(0) - 0.5);
+        let rows = self.depth / PITCH[1] * 2.4;
+        let z = -(row as f32 % rows) * PITCH[1] / 2.4 - 3.0 * of_pack(1) - place as f32 * 1.1 - 0.5 * dice(1);
+        let scale = 0.9 + 0.2 * dice(2);
+        let hound = upright(x, z).scaled(scale).phase(dice(4)).speed(1.0 / scale);
+        let mut run = |clip: Clip<_>, pace| {
+            let id = self.hounds.spawn(hound.play(clip));
+            self.moving_hounds.push(Moving { id, x, z, pace });
+        };
+        match lane % 4 {
+            0 | 1 => run(clips::HOUND_RUN, 5.0),
+            2 => run(clips::HOUND_WALK, 0.85),
+            _ => drop(self.hounds.spawn(hound.play(clips::HOUND_IDLE).facing(1.5 * (dice(3) - 0.5)))),
+        }
+    }
+}
+
+/// Where the picture is taken from: low, before the first ranks.
+pub fn camera(aspect: f32) -> Camera {
+    Camera::perspective_look_at([-13.5, 2.6, 7.7], [-3.5, 0.45, -12.0], 0.64, aspect, 0.3, 1200.0)
+}
+
+/// On the ground, and playing since the clock began.
+fn upright<M>(x: f32, z: f32) -> Instance<M> {
+    Instance::at([x, land::height(x, z), z]).starting(Time::ZERO)
+}
+
+/// Columns from the middle outwards, so that few make a scene too.
+fn column_x(column: u32) -> f32 {
+    let side = if column.is_multiple_of(2) { PITCH[0] } else { -PITCH[0] };
+    column.div_ceil(2) as f32 * side
+}
+
+fn order(column: u32) -> Order {
+    [Order::March, Order::Fight, Order::Charge][column as usize % 3]
+}
+
+/// From 0 to 1, always the same for the same numbers.
+fn random(a: u32, b: u32) -> f32 {
+    let mut h = a.wrapping_mul(0x9e37_79b9) ^ b.wrapping_mul(0x85eb_ca6b);
+    for _ in 0..2 {
+        h = (h ^ (h >> 16)).wrapping_mul(0x045d_9f3b);
+    }
+    ((h ^ (h >> 16)) >> 8) as f32 / 16_777_216.0
+}
