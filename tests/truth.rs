@@ -189,9 +189,8 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
         let found = Distance::between(&found, &source.frames);
 
         let size = f64::from(clip.bounds.diagonal());
-        let near = |printed: f64, found: f64, slack: f64| {
-            printed >= found * 0.9 - slack && printed <= found * 1.1 + slack
-        };
+        let near =
+            |printed: f64, found: f64, slack: f64| printed >= found * 0.9 - slack && printed <= found * 1.1 + slack;
         assert!(
             near(f64::from(printed.max), found.position, ROUNDING * size),
             "{} {} {}, size {size}: printed {printed:?}, found {found:?}",
