@@ -105,7 +105,7 @@ fn subjects() -> Option<Vec<Subject>> {
 fn the_importer_agrees_with_the_reference_at_any_time() {
     let Some(subjects) = subjects() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut clips = 0;
+    let (mut clips, mut worst, mut degrees) = (0, 0.0_f64, 0.0_f64);
     for subject in subjects {
         for (clip, results) in &subject.clips {
             let expected = Frames::read(results);
@@ -122,9 +122,11 @@ fn the_importer_agrees_with_the_reference_at_any_time() {
             );
             let any_normals = |frames: &Frames| frames.vertices[0].iter().any(|v| v.1 != DVec3::ZERO);
             assert_eq!(any_normals(&found), any_normals(&expected), "{} {clip}", subject.name);
+            (worst, degrees) = (worst.max(far.position / expected.size), degrees.max(far.degrees));
             clips += 1;
         }
     }
+    println!("{clips} clips: positions within {worst:.1e} of the size, normals within {degrees:.1e} degrees");
     assert!(clips >= 43, "only {clips} clips");
 }
 
@@ -197,6 +199,14 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
             subject.name,
             clip.source,
             encoding.name()
+        );
+        // Of all frames, and these are some.
+        let (degrees, printed) = (found.degrees, f64::from(printed.normal_degrees));
+        assert!(
+            degrees <= printed * 1.1 + SOURCE_DEGREES,
+            "{} {}: {degrees}, printed {printed}",
+            subject.name,
+            clip.source
         );
     }
 }
