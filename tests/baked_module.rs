@@ -1,0 +1,139 @@
+//! What `include_baked!()` puts into the code of a game, against the files that were baked with it.
+
+use gpuskin_rt::files::load;
+use gpuskin_rt::{BakedModel, Clip, Encoding, FORMAT_VERSION, Metadata, Model, TexelFormat};
+use gpuskin_tests::{bones, clips, models};
+use ktx2::dfd::Basic;
+use ktx2::{Format, Reader};
+
+/// Names of the clips of a model, by the constants that stand for them.
+fn named<M: BakedModel>(constants: &[(Clip<M>, &str)]) {
+    assert_eq!(M::MODEL.meta.clips.len(), constants.len());
+    for (index, (clip, name)) in constants.iter().enumerate() {
+        assert_eq!((usize::from(clip.index()), &*clip.info().name), (index, *name));
+        assert_eq!(clip.info(), &M::MODEL.meta.clips[index]);
+        assert_eq!(clip.info().source, *name);
+    }
+}
+
+#[test]
+fn clips_stand_in_the_order_of_the_manifest_or_else_of_the_file() {
+    named::<models::Soldier>(&[
+        (clips::SOLDIER_IDLE, "idle"),
+        (clips::SOLDIER_WALK, "walk"),
+        (clips::SOLDIER_RUN, "run"),
+        (clips::SOLDIER_ATTACK, "attack"),
+        (clips::SOLDIER_DIE, "die"),
+    ]);
+    named::<models::Hound>(&[(clips::HOUND_IDLE, "idle"), (clips::HOUND_WALK, "walk"), (clips::HOUND_RUN, "run")]);
+}
+
+#[test]
+fn all_loop_but_death() {
+    for clip in models::ALL.iter().flat_map(|model| &*model.meta.clips) {
+        assert_eq!(clip.looped, clip.name != "die", "{}", clip.name);
+        assert_eq!(clip.stored, clip.intervals + u32::from(!clip.looped), "{}", clip.name);
+        assert!((f64::from(clip.intervals) / clip.duration - clip.frame_rate).abs() < 1e-9);
+        assert!(clip.encoding_error.max > 0.0 && clip.motion_error.max >= clip.encoding_error.max);
+    }
+}
+
+#[test]
+fn models_stand_in_the_order_of_the_manifest() {
+    let names: Vec<&str> = models::ALL.iter().map(|model| &*model.meta.name).collect();
+    assert_eq!(names, ["soldier", "hound"]);
+    assert!(std::ptr::eq(models::Soldier::MODEL, &models::SOLDIER) && std::ptr::eq(models::ALL[0], &models::SOLDIER));
+    assert!(std::ptr::eq(models::Hound::MODEL, &models::HOUND) && std::ptr::eq(models::ALL[1], &models::HOUND));
+    assert_ne!(models::SOLDIER.meta.content_hash, models::HOUND.meta.content_hash);
+    for model in models::ALL {
+        assert_eq!((model.meta.format_version, model.meta.encoding), (FORMAT_VERSION, Encoding::MatrixF16));
+    }
+}
+
+#[test]
+fn bones_are_rows_of_the_texture() {
+    let meta = &models::SOLDIER.meta;
+    let bone = &meta.bones[usize::from(bones::SOLDIER_HAND_R.index())];
+    assert_eq!(bone.name, "Hand.R");
+    let parent = &meta.bones[bone.parent.expect("an arm") as usize];
+    assert!(parent.name.ends_with(".R"), "{}", parent.name);
+    for model in models::ALL {
+        assert_eq!(model.meta.bones.len(), model.meta.texture.rows as usize);
+        let parents = model.meta.bones.iter().enumerate().filter_map(|(i, bone)| Some((i, bone.parent?)));
+        assert!(parents.into_iter().all(|(i, parent)| (parent as usize) < i), "{}", model.meta.name);
+    }
+}
+
+/// A KTX2 file of a model: header, descriptor and levels are what its constants say.
+fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt::ByteRange]) {
+    let reader = Reader::new(bytes).expect("a KTX2 file");
+    let header = reader.header();
+    assert_eq!(header.format, Some(format));
+    assert_eq!([header.pixel_width, header.pixel_height, header.layer_count.max(1)], size);
+    assert_eq!((header.pixel_depth, header.face_count, header.supercompression_scheme), (0, 1, None));
+    assert_eq!(header.level_count as usize, levels.len());
+    let (descriptor, type_size) = Basic::from_format(format).expect("a format with a descriptor");
+    assert_eq!((reader.basic_dfd(), header.type_size), (Some(&descriptor), type_size));
+    assert_eq!(reader.levels().count(), levels.len());
+    for (n, (level, range)) in reader.levels().zip(levels).enumerate() {
+        let texel = if format == Format::R8G8B8A8_SRGB { 4 } else { u64::from(type_size) * 4 };
+        let side = |length: u32| u64::from((length >> n).max(1));
+        assert_eq!(range.len, side(size[0]) * side(size[1]) * u64::from(size[2]) * texel, "level {n}");
+        assert_eq!(level.data, &bytes[range.offset as usize..][..range.len as usize], "level {n}");
+        assert!(level.data.iter().any(|b| *b != 0), "level {n}");
+    }
+}
+
+/// The value of the key `gpuskin`, which starts with the content hash.
+fn value<'a>(bytes: &'a [u8], model: &Model, hash_at: u64) -> &'a [u8] {
+    let reader = Reader::new(bytes).expect("a KTX2 file");
+    let (_, value) = reader.key_value_data().find(|(key, _)| *key == "gpuskin").expect("the key `gpuskin`");
+    let found = &bytes[hash_at as usize..][..value.len()];
+    assert!(found == value && value[..16] == model.meta.content_hash, "{}", model.meta.name);
+    found
+}
+
+#[test]
+fn files_say_of_themselves_what_the_constants_say() {
+    for model in models::ALL {
+        let meta = &model.meta;
+        let file = load(&model.animation, &meta.content_hash).unwrap();
+        assert_eq!(&Metadata::from_postcard(value(&file, model, model.animation.hash_at)).unwrap(), meta);
+        let format = match meta.encoding.format() {
+            TexelFormat::Rgba16Float => Format::R16G16B16A16_SFLOAT,
+            TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
+        };
+        let shape = meta.texture;
+        check_ktx2(&file, format, [shape.width, shape.height, shape.layers], &model.animation.levels);
+        assert_eq!(model.animation.levels[0].len, shape.byte_len(meta.encoding));
+        assert_eq!(shape.frames, meta.clips.iter().map(|c| c.stored).sum::<u32>());
+
+        assert_eq!((model.textures.len(), meta.textures.len()), (1, 1));
+        let file = load(&model.textures[0], &meta.content_hash).unwrap();
+        value(&file, model, model.textures[0].hash_at);
+        let texture = &meta.textures[0];
+        assert_eq!(model.textures[0].levels.len() as u32, texture.width.max(texture.height).ilog2() + 1);
+        check_ktx2(&file, Format::R8G8B8A8_SRGB, [texture.width, texture.height, 1], &model.textures[0].levels);
+    }
+}
+
+#[test]
+fn the_mesh_file_holds_what_the_constants_say() {
+    for model in models::ALL {
+        let mesh = &model.meta.mesh;
+        let file = load(&model.mesh, &model.meta.content_hash).unwrap();
+        assert_eq!(mesh.vertices.len, u64::from(mesh.vertex_count) * mesh.format.stride() as u64);
+        let words = |range: gpuskin_rt::ByteRange| {
+            let bytes = &file[range.offset as usize..][..range.len as usize];
+            bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("4 bytes"))).collect::<Vec<u32>>()
+        };
+        let records = model.meta.clips.iter().map(|clip| clip.record());
+        let expected: Vec<u32> = records.flat_map(|r| [r.first_frame, r.intervals, r.stored, r.reserved]).collect();
+        assert_eq!(words(mesh.clips), expected);
+        assert!(!mesh.wide_indices);
+        let indices: Vec<u32> = words(mesh.indices).iter().flat_map(|w| [w & 0xffff, w >> 16]).collect();
+        let used = mesh.parts.iter().map(|part| part.first_index + part.index_count).max().expect("a part") as usize;
+        assert!(used <= indices.len() && used + 1 >= indices.len());
+        assert_eq!(indices[..used].iter().max(), Some(&(mesh.vertex_count - 1)));
+    }
+}

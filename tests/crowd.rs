@@ -1,0 +1,160 @@
+//! Crowds of the sample models as a game draws them, with WebGL2's limits, on Vulkan and on OpenGL.
+
+use glam::Vec3;
+use gpuskin_build::bake::{BakeOptions, bake};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_rt::render::Capture;
+use gpuskin_rt::skin::skin_vertex;
+use gpuskin_rt::vertex::{Vertex, unpack};
+use gpuskin_rt::{
+    Camera, Clip, ClipInfo, ClipRecord, Crowd, CrowdRenderer, Dynamic, Encoding, Instance, InstanceRecord, Model,
+    RendererDescriptor, Texels, Time,
+};
+use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open};
+use gpuskin_tests::shared::assets;
+use gpuskin_tests::{clips, models};
+
+const SIDE: u32 = 128;
+/// Metres that the picture shows across and up, from the lower left at the origin.
+const METRES: f32 = 8.0;
+
+fn camera() -> Camera {
+    let half = METRES / 2.0;
+    Camera::orthographic_look_at([half, half, 10.0], [half, half, 0.0], half, half, 20.0)
+}
+
+fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, seconds: f64) -> Picture {
+    let canvas = Canvas::new(gpu, SIDE);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.prepare(&gpu.queue, &mut encoder, &camera(), seconds).unwrap();
+    canvas.pass(&mut encoder, |pass| renderer.draw(pass));
+    canvas.finish(gpu, encoder)
+}
+
+/// Pixels of the background's colour that are not so any more, within metres of the picture.
+fn covered(picture: &Picture, x: [f32; 2], y: [f32; 2]) -> usize {
+    let pixel = |metres: f32| (metres / METRES * SIDE as f32) as u32;
+    let columns = pixel(x[0])..pixel(x[1]);
+    let rows = SIDE - pixel(y[1])..SIDE - pixel(y[0]);
+    rows.flat_map(|y| columns.clone().map(move |x| (x, y))).filter(|&(x, y)| picture.covered(x, y)).count()
+}
+
+const ALL: [f32; 2] = [0.0, METRES];
+
+#[test]
+fn soldiers_and_hounds_stand_where_they_are_put() {
+    for gpu in BACKENDS.into_iter().filter_map(open) {
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor::default()).unwrap();
+        let soldiers = Crowd::<models::Soldier>::new(&mut renderer, Default::default()).unwrap();
+        let hounds = Crowd::<models::Hound>::new(&mut renderer, Default::default()).unwrap();
+        assert_eq!(covered(&draw(&gpu, &mut renderer, 0.0), ALL, ALL), 0, "{}: nobody is there yet", gpu.name);
+
+        let soldier = soldiers.spawn(Instance::at([2.0, 1.0, 0.0]).play(clips::SOLDIER_IDLE));
+        let hound = hounds.spawn(Instance::at([6.0, 4.0, 0.0]).facing(1.0).play(clips::HOUND_IDLE));
+        let picture = draw(&gpu, &mut renderer, 0.0);
+        let (body, dog) = (covered(&picture, [1.0, 3.0], [0.9, 3.2]), covered(&picture, [4.5, 7.5], [3.8, 5.8]));
+        // A pixel is 1/16 m: a body of 1.8 x 0.4 m, a dog of 0.6 x 0.5 m.
+        assert!(body > 150 && dog > 60, "{}: {body} and {dog} pixels", gpu.name);
+        assert_eq!(covered(&picture, ALL, ALL), body + dog, "{}: nothing elsewhere", gpu.name);
+        assert!(picture.colors() > 20, "{}: texture and light", gpu.name);
+
+        assert!(soldiers.move_to(soldier, [5.0, 1.0, 0.0]));
+        assert!(hounds.despawn(hound));
+        let picture = draw(&gpu, &mut renderer, 0.0);
+        let moved = covered(&picture, [4.0, 6.0], [0.9, 3.2]);
+        assert_eq!(covered(&picture, ALL, ALL), moved, "{}", gpu.name);
+        assert!(moved.abs_diff(body) < body / 10, "{}: {moved} instead of {body} pixels", gpu.name);
+
+        // The last pose of `die` lies on the ground, and holds.
+        assert!(soldiers.play(soldier, clips::SOLDIER_DIE));
+        let [falling, lying, later] = [0.3, 60.0, 3600.0].map(|seconds| draw(&gpu, &mut renderer, seconds));
+        assert!(covered(&falling, ALL, [1.8, METRES]) > 0, "{}: it does not lie down at once", gpu.name);
+        assert_eq!(covered(&lying, ALL, [1.8, METRES]), 0, "{}: it lies", gpu.name);
+        assert!(covered(&lying, ALL, [0.9, 1.8]) > 60 && lying == later, "{}", gpu.name);
+
+        // A run is in motion.
+        assert!(soldiers.play(soldier, clips::SOLDIER_RUN));
+        let [a, b] = [3600.1, 3600.3].map(|seconds| draw(&gpu, &mut renderer, seconds));
+        assert!(a != b, "{}", gpu.name);
+    }
+}
+
+/// A model, and what the CPU twins need of it.
+struct Twin {
+    model: Model,
+    animation: Vec<u8>,
+    vertices: Vec<Vertex>,
+    records: Vec<ClipRecord>,
+}
+
+impl Twin {
+    fn new(model: Model) -> Self {
+        let load = |payload| gpuskin_rt::files::load(payload, &model.meta.content_hash).unwrap().into_owned();
+        let level = model.animation.levels[0];
+        let animation = load(&model.animation)[level.offset as usize..][..level.len as usize].to_vec();
+        let (mesh, file) = (&model.meta.mesh, load(&model.mesh));
+        let bytes = &file[mesh.vertices.offset as usize..][..mesh.vertices.len as usize];
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("4 bytes"))).collect();
+        let vertices = words.chunks_exact(mesh.format.words()).map(|w| unpack(w, mesh.format, &mesh.range)).collect();
+        let records = model.meta.clips.iter().map(ClipInfo::record).collect();
+        Self { animation, vertices, records, model }
+    }
+
+    fn pose(&self, instance: &InstanceRecord, now: Time) -> Vec<Vec3> {
+        let meta = &self.model.meta;
+        let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
+        let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v).position;
+        self.vertices.iter().map(skinned).collect()
+    }
+}
+
+/// Of the diagonal of what is drawn.
+const TWIN_TOLERANCE: f32 = 2e-6;
+
+/// Instances of every clip, away from the origin, at uneven times.
+fn moments(model: &Model) -> Vec<(InstanceRecord, Time)> {
+    let instance = |clip: usize| {
+        let at = Instance::<Dynamic>::at([0.3, 0.0, -0.7]).facing(0.4 + clip as f32);
+        at.play(Clip::new(clip as u16)).speed(0.9).phase(0.137).record(&model.meta, Time::from_secs(11.0))
+    };
+    let times = |clip| [11.0, 11.261, 12.777, 99.1].map(|now| (instance(clip), Time::from_secs(now)));
+    (0..model.meta.clips.len()).flat_map(times).collect()
+}
+
+/// Greatest distance between the device and the twins, over the diagonal of what is drawn.
+fn worst(gpu: &Gpu, twin: &Twin) -> f32 {
+    let frames = moments(&twin.model);
+    let captured = Capture::new(&gpu.device, &gpu.queue, &twin.model).unwrap().frames(&frames).unwrap();
+    let mut worst = 0.0_f32;
+    for (vertices, (record, now)) in captured.iter().zip(&frames) {
+        let expected = twin.pose(record, *now);
+        assert_eq!(vertices.len(), expected.len());
+        let bounds = |f: fn(Vec3, Vec3) -> Vec3| expected.iter().copied().reduce(f).unwrap();
+        let diagonal = bounds(Vec3::max).distance(bounds(Vec3::min));
+        assert!(diagonal > 0.5, "{diagonal} m");
+        for (vertex, expected) in vertices.iter().zip(&expected) {
+            let distance = Vec3::from(vertex.position).distance(*expected) / diagonal;
+            worst = worst.max(if distance.is_finite() { distance } else { f32::INFINITY });
+        }
+    }
+    worst
+}
+
+#[test]
+fn the_gpu_draws_what_its_twins_compute() {
+    let manifest = Manifest::load(&assets().join("gpuskin.toml")).unwrap();
+    let bake = |encoding| {
+        let options = BakeOptions { encoding: Some(encoding), skip_errors: true, ..Default::default() };
+        bake(&manifest, &options).unwrap_or_else(|failed| panic!("{}", failed.findings)).runtime_models()
+    };
+    let twins: Vec<Twin> = Encoding::ALL.into_iter().flat_map(bake).map(Twin::new).collect();
+    for gpu in BACKENDS.into_iter().filter_map(open) {
+        for twin in &twins {
+            let (worst, meta) = (worst(&gpu, twin), &twin.model.meta);
+            let of = format!("{} in {} on {}", meta.name, meta.encoding.name(), gpu.name);
+            assert!(worst <= TWIN_TOLERANCE, "{of}: {worst:.1e} of the diagonal");
+            println!("{of}: {worst:.1e} of the diagonal");
+        }
+    }
+}

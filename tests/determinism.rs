@@ -1,0 +1,54 @@
+//! The same input gives the same bytes, on any number of threads and wherever it stands.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use gpuskin_build::bake::{BakeOptions, bake};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_tests::shared::{assets, entries, name};
+
+fn files(folder: &Path, threads: usize) -> BTreeMap<String, Vec<u8>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        assert_eq!(rayon::current_num_threads(), threads);
+        let manifest = Manifest::load(&folder.join("gpuskin.toml")).unwrap();
+        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings)).files
+    })
+}
+
+#[track_caller]
+fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
+    assert!(a.keys().eq(b.keys()), "{:?} and {:?}", a.keys(), b.keys());
+    for (name, bytes) in a {
+        assert!(*bytes == b[name], "{name} differs");
+    }
+}
+
+#[test]
+fn threads_and_places_do_not_show() {
+    let here = files(&assets(), 1);
+    assert_eq!(here.len(), 7, "{:?}", here.keys());
+    assert_same(&here, &files(&assets(), 8));
+
+    let folders = tempfile::tempdir().unwrap();
+    for (place, threads) in [("a", 8), ("a longer way/to the/äpplication", 3)] {
+        let copy = folders.path().join(place);
+        std::fs::create_dir_all(&copy).unwrap();
+        for file in entries(&assets()).iter().filter(|path| path.is_file()) {
+            std::fs::copy(file, copy.join(name(file))).unwrap();
+        }
+        assert_same(&here, &files(&copy, threads));
+    }
+}
+
+#[test]
+fn the_build_script_made_the_same() {
+    let files = files(&assets(), 2);
+    for (model, folder) in gpuskin_tests::models::ALL.iter().zip(["soldier", "hound"]) {
+        let payloads = [(&model.animation, "anim-matrix-f16.ktx2"), (&model.mesh, "mesh.bin")];
+        for (payload, file) in payloads.into_iter().chain([(&model.textures[0], "color-0.ktx2")]) {
+            let bytes = gpuskin_rt::files::load(payload, &model.meta.content_hash).unwrap();
+            assert!(*bytes == files[&format!("gpuskin/{folder}/{file}")], "{folder}/{file}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Files beside the game: where they are looked for, in which order, and what is refused. Every case runs in a process
+//! of its own, since the places are set for a whole process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gpuskin_rt::files::{load, set_folder};
+
+gpuskin_rt::include_baked!("golden");
+
+const MESH: &str = "pole/mesh.bin";
+
+/// Where the bake left `gpuskin/pole/mesh.bin`.
+fn baked() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/gpuskin").join(MESH)
+}
+
+/// The game: loads the mesh, and prints its last byte or what is wrong. `SET_FOLDER` is an argument to it.
+#[test]
+#[ignore = "the other tests run it"]
+fn game() {
+    if let Some(folder) = std::env::var_os("SET_FOLDER") {
+        set_folder(folder);
+    }
+    match load(&models::POLE.mesh, &models::POLE.meta.content_hash) {
+        Ok(bytes) => println!("\nfound {}", bytes.last().unwrap()),
+        Err(error) => println!("\nfailed: {error}"),
+    }
+}
+
+/// Runs the game; gives its line.
+fn run(game: &Path, variables: &[(&str, &Path)]) -> String {
+    let mut command = Command::new(game);
+    command.args(["--exact", "game", "--ignored", "--nocapture"]).env_remove("GPUSKIN_ASSETS").env_remove("SET_FOLDER");
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find(|line| line.starts_with("found ") || line.starts_with("failed: "));
+    line.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))).to_owned()
+}
+
+/// Puts the mesh into a folder, with another last byte: a mark that no check looks at.
+fn put(folder: &Path, mark: u8) {
+    let mut bytes = fs::read(baked()).unwrap();
+    *bytes.last_mut().unwrap() = mark;
+    fs::create_dir_all(folder.join("pole")).unwrap();
+    fs::write(folder.join(MESH), bytes).unwrap();
+}
+
+#[test]
+fn the_nearest_place_wins() {
+    let temporary = tempfile::tempdir().unwrap();
+    let place = |name: &str| temporary.path().join(name);
+    let game = place("game");
+    fs::copy(std::env::current_exe().unwrap(), &game).unwrap();
+    let (set, assets) = (place("set"), place("assets"));
+    let variables: [(&str, &Path); 2] = [("SET_FOLDER", &set), ("GPUSKIN_ASSETS", &assets)];
+    assert_eq!(fs::read(baked()).unwrap().last(), Some(&0), "marks differ from what is baked");
+
+    assert_eq!(run(&game, &variables), "found 0", "where the bake wrote it");
+    put(&place("gpuskin"), 1);
+    assert_eq!(run(&game, &variables), "found 1", "beside the executable");
+    put(&assets, 2);
+    assert_eq!(run(&game, &variables), "found 2", "GPUSKIN_ASSETS");
+    assert_eq!(run(&game, &[]), "found 1", "without the variable");
+    put(&set, 3);
+    assert_eq!(run(&game, &variables), "found 3", "set_folder");
+    assert_eq!(run(&game, &variables[1..]), "found 2", "without the call");
+}
+
+#[test]
+fn files_of_another_bake_are_refused_by_name() {
+    let temporary = tempfile::tempdir().unwrap();
+    let game = std::env::current_exe().unwrap();
+    let refused = |change: fn(&mut Vec<u8>)| {
+        put(temporary.path(), 0);
+        let path = temporary.path().join(MESH);
+        let mut bytes = fs::read(&path).unwrap();
+        change(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        let line = run(&game, &[("GPUSKIN_ASSETS", temporary.path())]);
+        line.starts_with("failed: ") && line.contains("another bake") && line.contains(path.to_str().unwrap())
+    };
+    assert!(!refused(|_| {}));
+    assert!(refused(|bytes| bytes[0] ^= 1), "another hash");
+    assert!(refused(|bytes| bytes.truncate(20)), "half a file");
+    assert!(refused(|bytes| bytes.push(0)), "more than a file");
+    assert!(refused(Vec::clear), "nothing");
+}
