@@ -113,14 +113,21 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Fai
         files.extend(made.into_iter().map(|(name, bytes)| (format!("gpuskin/{name}"), bytes)));
         models.push(model);
     }
+    if findings.has_errors() {
+        return Err(Failed { findings, inputs });
+    }
     files.insert("gpuskin.rs".to_owned(), codegen::module(&models).into_bytes());
     Ok(Baked { files, models, inputs, warnings: findings })
 }
 
-/// Imports and plans the one model that the options name.
-pub(crate) fn import_one(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Plan, Findings> {
-    let (plans, ..) = plan_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
-    Ok(plans.into_iter().next().expect("a model of that name, or an error").1)
+/// Imports and plans the one model that the options name; with what was odd about it.
+pub(crate) fn import_one(
+    manifest: &Manifest,
+    options: &BakeOptions<'_>,
+    pixels: Pixels,
+) -> Result<(Plan, Findings), Findings> {
+    let (plans, warnings, _) = plan_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
+    Ok((plans.into_iter().next().expect("a model of that name, or an error").1, warnings))
 }
 
 /// Bakes one planned model, as the runtime loads it.
@@ -130,7 +137,11 @@ pub(crate) fn bake_one(
     options: &BakeOptions<'_>,
 ) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
     let entry = manifest.models.iter().find(|m| m.name.value == plan.model.name).expect("plans come from the manifest");
-    let (baked, mut files) = assemble::assemble(manifest, entry, plan, options, &mut Findings::default());
+    let mut findings = Findings::default();
+    let (baked, mut files) = assemble::assemble(manifest, entry, plan, options, &mut findings);
+    if findings.has_errors() {
+        return Err(findings);
+    }
     let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
     Ok((baked, model))
 }

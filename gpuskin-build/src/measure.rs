@@ -353,6 +353,8 @@ struct Spread {
 
 impl Spread {
     fn add(&mut self, squared: f32, seconds: f64, vertex: usize, bone: u32) {
+        // A pose that is no pose is infinitely wrong.
+        let squared = if squared.is_nan() { f32::INFINITY } else { squared };
         if self.bins.is_empty() {
             self.bins = vec![0; 1 << 15];
         }

@@ -65,6 +65,8 @@ pub struct Poses {
     pub times: Vec<f64>,
     /// Per time, per vertex of each primitive in their order: position in the source's units, unit normal.
     pub frames: Vec<Vec<(DVec3, DVec3)>>,
+    /// What is odd about the model.
+    pub warnings: Findings,
     double: bool,
 }
 
@@ -79,7 +81,7 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         skip_errors: true,
         ..Default::default()
     };
-    let mut plan = import_one(manifest, &options, Pixels::SizeOnly)?;
+    let (mut plan, warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
     plan.model.drop_images();
     let clip = find_clip(&plan.model, &request.clip)?;
     let grid = plan.grids[clip];
@@ -104,7 +106,7 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
     let undo = Undo::new(&model.root);
     let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
     let frames = frames.into_iter().map(undone).collect();
-    Ok(Poses { model, clip, times, frames, double: request.path == PosePath::Source })
+    Ok(Poses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
 }
 
 /// A clip by its name in the file, its index there, or its name in the manifest.

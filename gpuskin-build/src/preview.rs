@@ -47,6 +47,8 @@ pub struct Sheet {
     canvas: Canvas,
     layout: Layout,
     moments: Vec<u32>,
+    /// What is odd about the model.
+    pub warnings: Findings,
 }
 
 /// Bakes a model and draws its clips on whatever adapter there is.
@@ -55,12 +57,13 @@ pub struct Sheet {
 /// When the model cannot be baked, there is no GPU, or the GPU cannot draw it.
 pub fn preview(manifest: &Manifest, model: &str) -> Result<Sheet, Findings> {
     let options = BakeOptions { model: Some(model), ..Default::default() };
-    let plan = import_one(manifest, &options, Pixels::Decode)?;
+    let (plan, warnings) = import_one(manifest, &options, Pixels::Decode)?;
     let (baked, runtime) = bake_one(manifest, plan, &options)?;
     let gpu = crate::gpu::open()?;
     let device = gpu.0.clone();
     let drawn = draw::guarded(&device, || Sheet::draw(gpu, &baked, &runtime));
-    Ok(drawn.map_err(|finding| finding.within(format!("model `{model}`")))?)
+    let sheet = drawn.map_err(|finding| finding.within(format!("model `{model}`")))?;
+    Ok(Sheet { warnings, ..sheet })
 }
 
 impl Sheet {
@@ -91,7 +94,7 @@ impl Sheet {
             }
             moments.push(times.len() as u32);
         }
-        Ok(Self { canvas, layout, moments })
+        Ok(Self { canvas, layout, moments, warnings: Findings::default() })
     }
 
     /// Pixels across.

@@ -10,10 +10,12 @@ use super::files::{self, FileSet};
 use super::{BakeOptions, Plan, Stage};
 use crate::encode::{self, Encoder};
 use crate::finding::{Finding, Findings};
+use crate::frames::rest_diagonal;
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{Manifest, ModelEntry};
 use crate::measure::{self, ClipErrors, Drawn, Times};
 use crate::sample::Sampler;
+use crate::units::length;
 
 /// Packed weights are narrow where that makes the error at most this much greater than wide ones would.
 const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
@@ -98,10 +100,37 @@ pub(super) fn assemble(
     let times = if options.skip_errors { Times::Some(1) } else { Times::All };
     let errors = mesh.measure(&plan, &geometry, &texels, times);
 
+    judge(&plan, &errors, findings);
+
     let FileSet { meta, payloads, files } = files::write(manifest.storage, &plan, &geometry, &texels, &mesh, &errors);
     options.report(entry, Stage::Done);
     let Geometry { baked_of_source, dropped, .. } = geometry;
     (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source }, files)
+}
+
+/// An encoding error beyond this share of the rest pose's diagonal is seen from afar.
+const COARSE: f64 = 0.01;
+
+/// Refuses clips that would not be seen at all, and tells of those that would be seen wrong.
+fn judge(plan: &Plan, errors: &[ClipErrors], findings: &mut Findings) {
+    let size = rest_diagonal(&plan.model);
+    for (clip, errors) in plan.model.clips.iter().zip(errors) {
+        let ErrorInfo { max, time, bone, .. } = errors.encoding;
+        let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
+        let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
+        let finding = if !max.is_finite() {
+            let help =
+                "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
+            Finding::error(format!("{place}: the pose is out of the range of {encoding}")).help(help)
+        } else if f64::from(max) > size * COARSE {
+            let message = format!("{place}: {encoding} is {} off, on a model of {}", length(max), length(size as f32));
+            Finding::warning(message)
+                .help("use a more precise `encoding`, or set `scale` so that the model is in metres")
+        } else {
+            continue;
+        };
+        findings.push(finding.within(format!("model `{}`", plan.model.name)));
+    }
 }
 
 fn encode(plan: &Plan, findings: &mut Findings) -> encode::Texels {

@@ -56,7 +56,8 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let poses = crate::pose::pose(&manifest, &request)?;
     poses.write(&out)?;
     let moments = count(poses.times.len() as u64, "moment", "moments");
-    Ok(format!("{moments} of `{clip}` of `{model}` in {}\n", out.display()).into())
+    let text = format!("{moments} of `{clip}` of `{model}` in {}\n", out.display());
+    Ok(Done { text, warnings: poses.warnings })
 }
 
 fn list<T: std::str::FromStr>(flag: &str, text: &str, fits: impl Fn(&T) -> bool) -> Result<Vec<T>, Failure> {

@@ -22,18 +22,19 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     }
     need_gpu("preview")?;
     let manifest = load(&args.manifest())?;
-    draw(&manifest, args.required("model")?, &out).map(Done::from)
+    draw(&manifest, args.required("model")?, &out)
 }
 
 #[cfg(feature = "gpu")]
-fn draw(manifest: &Manifest, model: &str, out: &Path) -> Result<String, Failure> {
+fn draw(manifest: &Manifest, model: &str, out: &Path) -> Result<Done, Failure> {
     let sheet = crate::preview::preview(manifest, model)?;
     sheet.write(out)?;
-    Ok(format!("{}: {} x {} pixels\n", out.display(), sheet.width(), sheet.height()))
+    let text = format!("{}: {} x {} pixels\n", out.display(), sheet.width(), sheet.height());
+    Ok(Done { text, warnings: sheet.warnings })
 }
 
 #[cfg(not(feature = "gpu"))]
-fn draw(_: &Manifest, _: &str, _: &Path) -> Result<String, Failure> {
+fn draw(_: &Manifest, _: &str, _: &Path) -> Result<Done, Failure> {
     unreachable!("refused before: there is no GPU in this build")
 }
 

@@ -1,7 +1,7 @@
 //! Where a picture is seen from, and in what light.
 
 use bytemuck::{Pod, Zeroable};
-use glam::camera::rh::{proj::directx, view::look_at_mat4};
+use glam::camera::rh::{proj::directx, view::look_to_mat4};
 use glam::{Mat4, Vec3};
 
 use crate::Time;
@@ -67,7 +67,7 @@ impl Camera {
         let line = (Vec3::from(target) - Vec3::from(eye)).normalize_or(Vec3::NEG_Z);
         // Straight up or down any other axis serves.
         let up = if line.y.abs() > 0.9999 { Vec3::Z } else { Vec3::Y };
-        let view = look_at_mat4(Vec3::from(eye), Vec3::from(eye) + line, up);
+        let view = look_to_mat4(Vec3::from(eye), line, up);
         Self { view_proj: (projection * view).to_cols_array_2d(), eye }
     }
 }
