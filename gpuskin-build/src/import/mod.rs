@@ -19,6 +19,7 @@ pub mod names;
 mod report;
 mod select;
 mod suggest;
+mod tamed;
 mod topology;
 mod uri;
 
