@@ -253,6 +253,47 @@ fn everything_is_reported_together() {
 }
 
 #[test]
+fn values_that_gltf_does_not_have() {
+    let refuse = |place: &str, value: serde_json::Value, parts: &[&str]| {
+        let mut g = textured(&png(4, 4));
+        *g.json.pointer_mut(place).expect("a place") = value;
+        refused(&g.import(), parts);
+    };
+    let position = figure().json["meshes"][1]["primitives"][0]["attributes"]["POSITION"].clone();
+    let place = |key: &str| format!("/accessors/{position}/{key}");
+    refuse(&place("componentType"), json!(5124), &["POSITION", "component type 5124 does not exist"]);
+    refuse(&place("type"), json!("VEC9"), &["POSITION", "VEC3 is needed, VEC9 is there"]);
+    refuse(&place("type"), json!("MAT2"), &["POSITION", "VEC3 is needed, MAT2 is there"]);
+    refuse(&place("count"), json!(-1), &["accessors[", "].count", "whole number"]);
+    let place = "/materials/1/alphaMode";
+    refuse(place, json!("DITHER"), &["material 1 `Felt`", "there is no alpha mode `DITHER`"]);
+
+    let mut g = figure();
+    g.json["meshes"][1]["primitives"][0]["mode"] = json!(7);
+    refused(&g.import(), &["mesh 1 `Triangle`, primitive 0", "there is no primitive mode 7"]);
+    let mut g = figure();
+    let indices = json!({ "bufferView": 0, "componentType": 5126 });
+    let place = format!("/accessors/{position}");
+    g.json.pointer_mut(&place).expect("a place")["sparse"] =
+        json!({ "count": 1, "indices": indices, "values": { "bufferView": 0 } });
+    refused(&g.import(), &["POSITION", "sparse", "component type 5126", "not allowed"]);
+}
+
+#[test]
+fn channels_of_extensions_are_left_out() {
+    let mut g = figure();
+    let pointer =
+        json!({ "extensions": { "KHR_animation_pointer": { "pointer": "/nodes/0/scale" } }, "path": "pointer" });
+    let channels = g.json["animations"][0]["channels"].as_array_mut().expect("a list");
+    channels.push(json!({ "sampler": 0, "target": pointer }));
+    channels.push(json!({ "sampler": 0, "target": { "path": "scale" } }));
+    let outcome = g.import();
+    warned(&outcome, &["channels of the path `pointer` are not supported"]);
+    warned(&outcome, &["a channel has no target node"]);
+    assert_eq!(outcome.model().clips.len(), figure().import().model().clips.len());
+}
+
+#[test]
 fn what_is_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = common::import_file(folder.path(), "gone.glb");
@@ -466,4 +507,8 @@ fn files_beside_the_gltf() {
     let outcome = common::import_file(folder.path(), "art/a.gltf");
     refused(&outcome, &["image 0 (gone.png)", "cannot read"]);
     assert!(outcome.inputs.contains(&folder.path().join("art/gone.png")));
+
+    g.json["buffers"] = json!([{ "uri": "data%20one.bin" }]);
+    write("art/a.gltf", g.json.to_string().as_bytes());
+    refused(&common::import_file(folder.path(), "art/a.gltf"), &["buffers[0].byteLength is missing"]);
 }

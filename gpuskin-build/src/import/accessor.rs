@@ -1,75 +1,25 @@
 //! Accessors: typed numbers in buffer views, checked before anything is allocated.
 
-use super::document::Whole;
+use gltf::json::accessor::{ComponentType as Component, GenericComponentType, IndexComponentType, Type as Shape};
+use gltf::json::validation::{Checked, USize64};
+use gltf::json::{Accessor, Index, buffer};
+
 use super::file::File;
 use crate::finding::Finding;
 
 /// Most elements of an accessor without bytes: a base of zeros for sparse values. Real ones are as long as a primitive.
 const MAX_ZEROS: u64 = 1 << 20;
 
-/// glTF's `type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Scalar,
-    Vec2,
-    Vec3,
-    Vec4,
-    Mat4,
-}
-
-impl Shape {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "SCALAR",
-            Self::Vec2 => "VEC2",
-            Self::Vec3 => "VEC3",
-            Self::Vec4 => "VEC4",
-            Self::Mat4 => "MAT4",
-        }
-    }
-
-    /// Numbers an element.
-    pub(super) fn width(self) -> usize {
-        match self {
-            Self::Scalar => 1,
-            Self::Vec2 => 2,
-            Self::Vec3 => 3,
-            Self::Vec4 => 4,
-            Self::Mat4 => 16,
-        }
-    }
-}
-
-/// glTF's `componentType`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Component {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
-}
-
-impl Component {
-    fn new(code: Whole) -> Result<Self, Finding> {
-        Ok(match code.0 {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            other => return Err(Finding::error(format!("component type {other} does not exist"))),
-        })
-    }
-
-    fn size(self) -> u64 {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::U32 | Self::F32 => 4,
-        }
+/// As a file names it.
+fn name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Scalar => "SCALAR",
+        Shape::Vec2 => "VEC2",
+        Shape::Vec3 => "VEC3",
+        Shape::Vec4 => "VEC4",
+        Shape::Mat2 => "MAT2",
+        Shape::Mat3 => "MAT3",
+        Shape::Mat4 => "MAT4",
     }
 }
 
@@ -95,17 +45,17 @@ struct Strided<'a> {
 
 impl File<'_> {
     /// The numbers of an accessor, element after element; normalised integers mapped to -1..1 or 0..1.
-    pub(super) fn numbers(&self, index: Whole, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
-        self.decode(index, shape, allowed).map_err(|e| e.within(format_args!("accessor {}", index.0)))
+    pub(super) fn numbers(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+        self.decode(index, shape, allowed).map_err(|e| e.within(format_args!("accessor {index}")))
     }
 
     /// As [`Self::numbers`], each of them finite.
-    pub(super) fn finite(&self, index: Whole, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+    pub(super) fn finite(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
         let numbers = self.numbers(index, shape, allowed)?;
         let mut at = 0;
         while at < numbers.len() {
             if !numbers[at].is_finite() {
-                let message = format!("accessor {}: element {} is not finite", index.0, at / shape.width());
+                let message = format!("accessor {index}: element {} is not finite", at / shape.multiplicity());
                 return Err(Finding::error(message));
             }
             at += 1;
@@ -114,28 +64,38 @@ impl File<'_> {
     }
 
     /// Whole numbers: indices, joints.
-    pub(super) fn integers(&self, index: Whole, shape: Shape) -> Result<Vec<u32>, Finding> {
+    pub(super) fn integers(&self, index: Index<Accessor>, shape: Shape) -> Result<Vec<u32>, Finding> {
         let numbers = self.numbers(index, shape, Allowed::Unsigned)?;
         Ok(numbers.into_iter().map(|n| n as u32).collect())
     }
 
-    fn decode(&self, index: Whole, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+    fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
         let accessor = self.get(&self.document.accessors, index, "accessor")?;
-        let component = Component::new(accessor.component_type)?;
-        if accessor.shape != shape.name() {
-            return Err(Finding::error(format!("{} is needed, {} is there", shape.name(), accessor.shape)));
+        let Checked::Valid(GenericComponentType(component)) = accessor.component_type else {
+            let code = self.written(&format!("/accessors/{index}/componentType"));
+            return Err(Finding::error(format!("component type {code} does not exist")));
+        };
+        let found = match accessor.type_ {
+            Checked::Valid(found) if found == shape => None,
+            Checked::Valid(other) => Some(name(other).to_owned()),
+            Checked::Invalid => Some(self.written(&format!("/accessors/{index}/type"))),
+        };
+        if let Some(found) = found {
+            return Err(Finding::error(format!("{} is needed, {found} is there", name(shape))));
         }
         // Some exporters mark floats as normalised; they mean nothing by it.
         let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
         check(component, normalized, allowed)?;
-        let width = shape.width();
+        let width = shape.multiplicity();
         let numbers = accessor.count.0.saturating_mul(width as u64);
         if numbers == 0 {
             return Err(Finding::error("it has no elements"));
         }
-        let element = component.size() * width as u64;
+        let element = (component.size() * width) as u64;
         let data = match accessor.buffer_view {
-            Some(view) => Some(self.strided(view, accessor.byte_offset, element, accessor.count)?),
+            Some(view) => {
+                Some(self.strided(view, accessor.byte_offset.unwrap_or_default(), element, accessor.count)?)
+            }
             None if accessor.count.0 > MAX_ZEROS => {
                 let message =
                     format!("{} elements without a buffer view; at most {MAX_ZEROS} are read", accessor.count.0);
@@ -144,7 +104,7 @@ impl File<'_> {
             None => None,
         };
         self.claim(numbers)?;
-        let count = accessor.count.index();
+        let count = at_most(accessor.count);
         let mut out = Vec::new();
         match data {
             Some(data) => {
@@ -156,15 +116,18 @@ impl File<'_> {
         if let Some(sparse) = &accessor.sparse {
             let within = |e: Finding| e.within("sparse");
             let (at, values) = (&sparse.indices, &sparse.values);
-            if sparse.count > accessor.count {
+            if sparse.count.0 > accessor.count.0 {
                 let (some, all) = (sparse.count.0, accessor.count.0);
                 return Err(Finding::error(format!("{some} of {all} elements are replaced")).within("sparse"));
             }
-            let places = Component::new(at.component_type).map_err(within)?;
-            check(places, false, Allowed::Unsigned).map_err(within)?;
-            let replaced = sparse.count.index();
+            let Checked::Valid(IndexComponentType(places)) = at.component_type else {
+                let code = self.written(&format!("/accessors/{index}/sparse/indices/componentType"));
+                let message = format!("its indices are of component type {code}, which is not allowed here");
+                return Err(within(Finding::error(message).help("unsigned integers are needed")));
+            };
+            let replaced = at_most(sparse.count);
             let places_data =
-                self.strided(at.buffer_view, at.byte_offset, places.size(), sparse.count).map_err(within)?;
+                self.strided(at.buffer_view, at.byte_offset, places.size() as u64, sparse.count).map_err(within)?;
             let data = self.strided(values.buffer_view, values.byte_offset, element, sparse.count).map_err(within)?;
             self.claim((replaced as u64).saturating_mul(1 + width as u64))?;
             let (mut indices, mut numbers) = (Vec::new(), Vec::new());
@@ -182,12 +145,18 @@ impl File<'_> {
     }
 
     /// Where the elements of a buffer view lie, `size` bytes each.
-    fn strided(&self, view: Whole, offset: Whole, size: u64, count: Whole) -> Result<Strided<'_>, Finding> {
+    fn strided(
+        &self,
+        view: Index<buffer::View>,
+        offset: USize64,
+        size: u64,
+        count: USize64,
+    ) -> Result<Strided<'_>, Finding> {
         let (bytes, stride) = self.view(view)?;
         // Some exporters write 0 for elements without gaps.
         let stride = stride.filter(|s| *s != 0).unwrap_or(size);
         if stride < size {
-            return Err(Finding::error(format!("buffer view {}: a stride of {stride} for {size} bytes", view.0)));
+            return Err(Finding::error(format!("buffer view {view}: a stride of {stride} for {size} bytes")));
         }
         let last = count.0.saturating_sub(1).checked_mul(stride);
         let end = last.and_then(|last| last.checked_add(size)?.checked_add(offset.0));
@@ -196,15 +165,19 @@ impl File<'_> {
                 Ok(Strided { bytes: &bytes[offset.0 as usize..], stride: stride as usize })
             }
             _ => Err(Finding::error(format!(
-                "{} elements at {} pass the end of buffer view {}, which has {} bytes",
+                "{} elements at {} pass the end of buffer view {view}, which has {} bytes",
                 count.0,
                 offset.0,
-                view.0,
                 bytes.len()
             ))
             .help("the file is damaged: export it again")),
         }
     }
+}
+
+/// As a length; one that nothing has where it is too large.
+fn at_most(count: USize64) -> usize {
+    usize::try_from(count.0).unwrap_or(usize::MAX)
 }
 
 fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(), Finding> {
@@ -241,7 +214,7 @@ fn read(data: &Strided<'_>, count: usize, width: usize, component: Component, no
         _ => 1.0,
     };
     let bytes = data.bytes;
-    let size = component.size() as usize;
+    let size = component.size();
     let mut element = 0;
     while element < count {
         let mut at = element * data.stride;

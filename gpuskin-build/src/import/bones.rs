@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use glam::{DMat3, DMat4, DVec3};
+use gltf::json::accessor::Type as Shape;
+use gltf::json::{self, Index};
 
-use super::accessor::{Allowed, Shape};
-use super::document::Whole;
+use super::accessor::Allowed;
 use super::file::File;
 use super::hierarchy::{Hierarchy, matrix};
 use super::mesh::{Draft, Motion};
@@ -29,10 +30,10 @@ pub(super) struct Skin {
 }
 
 impl Skin {
-    pub(super) fn read(file: &File<'_>, index: Whole) -> Result<Self, Finding> {
-        let within = |finding: Finding| finding.within(format_args!("skin {}", index.0));
+    pub(super) fn read(file: &File<'_>, index: Index<json::Skin>) -> Result<Self, Finding> {
+        let within = |finding: Finding| finding.within(format_args!("skin {index}"));
         let skin = file.get(&file.document.skins, index, "skin")?;
-        let joints: Vec<usize> = skin.joints.iter().map(|j| j.index()).collect();
+        let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();
         if joints.is_empty() {
             return Err(within(Finding::error("it has no joints")));
         }

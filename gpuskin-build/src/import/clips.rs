@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gltf::json::{self, Index};
+
 use super::curve::{self, KeyTimes};
-use super::document::{self, Whole};
+use super::document;
 use super::file::File;
 use super::hierarchy::Hierarchy;
 use super::report::Report;
@@ -88,7 +90,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.span(&mut clip, animation, &label, report);
         let mut places: BTreeMap<(usize, Property), usize> = BTreeMap::new();
         for (i, channel) in animation.channels.iter().enumerate() {
-            match self.channel(channel, animation, &label, report) {
+            match self.channel(channel, choice.animation, &label, report) {
                 Ok(None) => {}
                 Ok(Some(channel)) => match places.get(&(channel.node, channel.property)) {
                     Some(&place) => {
@@ -107,7 +109,7 @@ impl<'a, 'f> Reader<'a, 'f> {
                     }
                 },
                 Err(finding) => {
-                    let sampler = channel.sampler.0;
+                    let sampler = channel.sampler;
                     report.error(finding.within(format_args!("{label}, channel {i} (sampler {sampler})")));
                 }
             }
@@ -146,7 +148,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     fn channel(
         &mut self,
         channel: &document::Channel,
-        animation: &document::Animation,
+        animation: usize,
         label: &str,
         report: &mut Report<'_>,
     ) -> Result<Option<Channel>, Finding> {
@@ -169,27 +171,28 @@ impl<'a, 'f> Reader<'a, 'f> {
             return Ok(None);
         };
         file.get(&file.document.nodes, target, "node")?;
-        let sampler = file.get(&animation.samplers, channel.sampler, "sampler")?;
+        let sampler = file.get(&file.document.animations[animation].samplers, channel.sampler, "sampler")?;
         let Some(node) = self.node(target)? else { return Ok(None) };
         // Bad times are reported with the samplers.
         let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
-        let curve = curve::curve(file, sampler, property, &keys)?;
+        let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
+        let curve = curve::curve(file, sampler, property, &keys, &place)?;
         Ok(Some(Channel { node, property, curve }))
     }
 
     /// The model's node that a channel moves.
-    fn node(&mut self, target: Whole) -> Result<Option<usize>, Finding> {
+    fn node(&mut self, target: Index<json::Node>) -> Result<Option<usize>, Finding> {
         if !self.source.other {
-            return Ok(Some(target.index()));
+            return Ok(Some(target.value()));
         }
-        let name = self.source.file.document.nodes[target.index()].name.as_deref();
+        let name = self.source.file.document.nodes[target.value()].name.as_deref();
         match name.and_then(|name| self.names.0.get(name)).map(Vec::as_slice) {
             None | Some([]) => {
-                self.strangers.insert(target.index());
+                self.strangers.insert(target.value());
                 Ok(None)
             }
             Some([node]) => {
-                self.known.insert(target.index());
+                self.known.insert(target.value());
                 Ok(Some(*node))
             }
             Some([a, b, ..]) => {

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use glam::{DVec3, DVec4};
+use gltf::json::accessor::Type as Shape;
+use gltf::json::animation::{Interpolation as Kind, Sampler};
+use gltf::json::validation::Checked;
+use gltf::json::{Accessor, Index};
 
-use super::accessor::{Allowed, Shape};
-use super::document::{self, Whole};
+use super::accessor::Allowed;
 use super::file::File;
 use super::hierarchy::unit;
 use super::suggest::quoted;
@@ -15,7 +18,7 @@ use crate::model::{Curve, Interpolation, Property};
 
 /// Key times of a file, each accessor read once: the curves of a clip mostly share theirs.
 #[derive(Default)]
-pub(super) struct KeyTimes(BTreeMap<Whole, Result<Rc<Keys>, Finding>>);
+pub(super) struct KeyTimes(BTreeMap<Index<Accessor>, Result<Rc<Keys>, Finding>>);
 
 /// Key times, ascending; at least one.
 pub(super) struct Keys {
@@ -27,12 +30,12 @@ pub(super) struct Keys {
 
 impl KeyTimes {
     /// The key times of a sampler.
-    pub(super) fn of(&mut self, file: &File<'_>, sampler: &document::Sampler) -> Result<Rc<Keys>, Finding> {
+    pub(super) fn of(&mut self, file: &File<'_>, sampler: &Sampler) -> Result<Rc<Keys>, Finding> {
         self.0.entry(sampler.input).or_insert_with(|| keys(file, sampler.input).map(Rc::new)).clone()
     }
 }
 
-fn keys(file: &File<'_>, accessor: Whole) -> Result<Keys, Finding> {
+fn keys(file: &File<'_>, accessor: Index<Accessor>) -> Result<Keys, Finding> {
     let times = file.finite(accessor, Shape::Scalar, Allowed::Float).map_err(|e| e.within("key times"))?;
     let mut doubled = false;
     let mut i = 1;
@@ -40,8 +43,7 @@ fn keys(file: &File<'_>, accessor: Whole) -> Result<Keys, Finding> {
         if times[i] <= times[i - 1] {
             if times[i] < times[i - 1] {
                 let message = format!(
-                    "key times: accessor {}: key {i} at {} s comes after key {} at {} s",
-                    accessor.0,
+                    "key times: accessor {accessor}: key {i} at {} s comes after key {} at {} s",
                     times[i],
                     i - 1,
                     times[i - 1]
@@ -55,26 +57,30 @@ fn keys(file: &File<'_>, accessor: Whole) -> Result<Keys, Finding> {
     Ok(Keys { times, doubled })
 }
 
-/// Reads a sampler as the curve of a property.
+/// Reads a sampler as the curve of a property; `place` is the sampler's in the JSON.
 pub(super) fn curve(
     file: &File<'_>,
-    sampler: &document::Sampler,
+    sampler: &Sampler,
     property: Property,
     keys: &Keys,
+    place: &str,
 ) -> Result<Curve, Finding> {
-    let interpolation = match sampler.interpolation.as_deref().unwrap_or("LINEAR") {
-        "LINEAR" => Interpolation::Linear,
-        "STEP" => Interpolation::Step,
-        "CUBICSPLINE" => Interpolation::CubicSpline,
-        other => return Err(Finding::error(format!("there is no interpolation {}", quoted(other)))),
+    let interpolation = match sampler.interpolation {
+        Checked::Valid(Kind::Linear) => Interpolation::Linear,
+        Checked::Valid(Kind::Step) => Interpolation::Step,
+        Checked::Valid(Kind::CubicSpline) => Interpolation::CubicSpline,
+        Checked::Invalid => {
+            let name = file.written(&format!("{place}/interpolation"));
+            return Err(Finding::error(format!("there is no interpolation {}", quoted(&name))));
+        }
     };
     let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
     let numbers = file.finite(sampler.output, shape, Allowed::Normalized).map_err(|e| e.within("values"))?;
     let each = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-    let (have, need) = (numbers.len() / shape.width(), keys.times.len() * each);
+    let (have, need) = (numbers.len() / shape.multiplicity(), keys.times.len() * each);
     if have != need {
         let message =
-            format!("accessor {} has {have} values; its {} keys need {need}", sampler.output.0, keys.times.len());
+            format!("accessor {} has {have} values; its {} keys need {need}", sampler.output, keys.times.len());
         return Err(Finding::error(message).help("export it again"));
     }
     let mut values = Vec::with_capacity(have);

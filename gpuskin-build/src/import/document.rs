@@ -1,54 +1,60 @@
-//! glTF's JSON: what of it the import needs, in `f64`.
+//! glTF's JSON, as types of `gltf::json`.
 //!
-//! Not `gltf::json`: that rounds node transforms to `f32`, and drops what it was not built for. Nothing here is checked
-//! beyond types; indices are looked up through [`super::file::File`].
+//! They are read through [`super::tamed`], which keeps away what `gltf::json` cannot take. Nothing here is checked beyond
+//! types: not by `gltf`'s validation, which panics on damaged files; indices are looked up through
+//! [`super::file::File`]. Ours are, because something would be lost:
+//!
+//! - [`Node`]: `gltf::json` rounds transforms to `f32`.
+//! - [`Scene`]: `gltf::json` refuses scenes without nodes, which glTF has.
+//! - [`Animation`], [`Channel`], [`Target`]: `gltf::json` refuses whole files for one channel without a node, as
+//!   `KHR_animation_pointer` has them, and drops the names of paths that it does not know.
+//! - [`Document`], which has these in its lists.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Deref;
 
+use gltf::json::{self, Index};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
+use super::tamed::Tamed;
 use crate::finding::Finding;
 
-/// Longest list of a file. A character with 76 clips has 9,000 accessors.
-const MAX_LIST: usize = 1 << 20;
-/// Largest JSON text, bytes: parsed, it can take thirty times that. The character above has 2 MB.
+/// Largest JSON text, bytes: parsed, it can take thirty times that. A character with 76 clips has 2 MB.
 const MAX_JSON: usize = 1 << 28;
 
+/// As `gltf::json::Root`, with our nodes, scenes and animations.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
-    pub asset: Asset,
-    pub scene: Option<Whole>,
+    pub asset: json::Asset,
+    pub scene: Option<Index<json::Scene>>,
     #[serde(default)]
-    pub scenes: List<Scene>,
+    pub scenes: Vec<Scene>,
     #[serde(default)]
-    pub nodes: List<Node>,
+    pub nodes: Vec<Node>,
     #[serde(default)]
-    pub meshes: List<Mesh>,
+    pub meshes: Vec<json::Mesh>,
     #[serde(default)]
-    pub skins: List<Skin>,
+    pub skins: Vec<json::Skin>,
     #[serde(default)]
-    pub animations: List<Animation>,
+    pub animations: Vec<Animation>,
     #[serde(default)]
-    pub accessors: List<Accessor>,
+    pub accessors: Vec<json::Accessor>,
     #[serde(default)]
-    pub buffer_views: List<BufferView>,
+    pub buffer_views: Vec<json::buffer::View>,
     #[serde(default)]
-    pub buffers: List<Buffer>,
+    pub buffers: Vec<json::Buffer>,
     #[serde(default)]
-    pub materials: List<Material>,
+    pub materials: Vec<json::Material>,
     #[serde(default)]
-    pub textures: List<Texture>,
+    pub textures: Vec<json::Texture>,
     #[serde(default)]
-    pub images: List<Image>,
+    pub images: Vec<json::Image>,
     #[serde(default)]
-    pub samplers: List<TextureSampler>,
+    pub samplers: Vec<json::texture::Sampler>,
     #[serde(default)]
-    pub extensions_required: List<String>,
+    pub extensions_required: Vec<String>,
 }
 
 impl Document {
@@ -59,12 +65,15 @@ impl Document {
             let message = format!("its JSON has {} bytes; at most {MAX_JSON} are read", json.len());
             return Err(Finding::error(message).help("keep binary data in .bin files, or export as .glb"));
         }
-        let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-        let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
-        let json = &json[..end];
-        let document: Self = serde_json::from_slice(json).map_err(|error| {
+        let json = text(json);
+        let read = || {
+            let mut json = serde_json::Deserializer::from_slice(json);
+            let document = Self::deserialize(Tamed::new(&mut json))?;
+            json.end().map(|()| document)
+        };
+        let document = read().map_err(|error| {
             let json = &mut serde_json::Deserializer::from_slice(json);
-            match serde_path_to_error::deserialize::<_, Self>(json) {
+            match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json)) {
                 Err(e) if e.path().iter().next().is_some() => {
                     Finding::error(format!("its JSON is not glTF: {}: {}", e.path(), e.inner()))
                 }
@@ -81,289 +90,147 @@ impl Document {
     }
 }
 
-/// A whole number that is not negative. `3.0` is one, too, as the specification asks of readers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Whole(pub u64);
+/// The JSON without a byte order mark and the zeros that some exporters pad it with.
+fn text(json: &[u8]) -> &[u8] {
+    let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
+    let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+    &json[..end]
+}
 
-impl Whole {
-    /// As an index; one that no list has where it is too large.
-    pub(super) fn index(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX)
+/// What the JSON says at a place, `/accessors/3/type`. For messages: `gltf::json` reads what it does not know as
+/// `Checked::Invalid`, and that is all.
+pub(super) fn written(json: &[u8], place: &str) -> Option<String> {
+    let mut value: &RawValue = serde_json::from_slice(text(json)).ok()?;
+    for step in place.split('/').skip(1) {
+        value = match step.parse::<usize>() {
+            Ok(index) => *serde_json::from_str::<Vec<&RawValue>>(value.get()).ok()?.get(index)?,
+            Err(_) => serde_json::from_str::<BTreeMap<String, &RawValue>>(value.get()).ok()?.remove(step)?,
+        };
     }
+    Some(serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned()))
 }
 
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl Visitor<'_> for Number {
-            type Value = Whole;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number that is not negative")
-            }
-            fn visit_u64<E: Error>(self, v: u64) -> Result<Whole, E> {
-                Ok(Whole(v))
-            }
-            fn visit_f64<E: Error>(self, v: f64) -> Result<Whole, E> {
-                // 2^53: above, not every whole number is an f64.
-                if (0.0..=9_007_199_254_740_992.0).contains(&v) && v.fract() == 0.0 {
-                    return Ok(Whole(v as u64));
-                }
-                Err(E::invalid_value(serde::de::Unexpected::Float(v), &self))
-            }
-        }
-        deserializer.deserialize_any(Number)
-    }
-}
-
-/// A list that refuses to grow without bound.
-#[derive(Debug)]
-pub(super) struct List<T>(Vec<T>);
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T> Deref for List<T> {
-    type Target = [T];
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Items<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
-            type Value = List<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<List<T>, A::Error> {
-                let mut list = Vec::new();
-                while let Some(item) = sequence.next_element()? {
-                    if list.len() == MAX_LIST {
-                        return Err(A::Error::custom(format!("a list of more than {MAX_LIST} items")));
-                    }
-                    list.push(item);
-                }
-                Ok(List(list))
-            }
-        }
-        deserializer.deserialize_seq(Items(PhantomData))
-    }
-}
-
-/// Extensions of which only the presence matters.
-pub(super) type Extensions = BTreeMap<String, IgnoredAny>;
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Asset {
-    #[serde(default)]
-    pub version: String,
-    pub min_version: Option<String>,
-}
-
+/// A scene; in `gltf::json` it must have nodes.
 #[derive(Debug, Deserialize)]
 pub(super) struct Scene {
     #[serde(default)]
-    pub nodes: List<Whole>,
+    pub nodes: Vec<Index<json::Node>>,
 }
 
+/// A node with its transform in `f64`, as the file has it; `gltf::json` rounds it to `f32`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Node {
     pub name: Option<String>,
     #[serde(default)]
-    pub children: List<Whole>,
-    pub mesh: Option<Whole>,
-    pub skin: Option<Whole>,
+    pub children: Vec<Index<json::Node>>,
+    pub mesh: Option<Index<json::Mesh>>,
+    pub skin: Option<Index<json::Skin>>,
     pub matrix: Option<Box<[f64; 16]>>,
     pub translation: Option<[f64; 3]>,
     pub rotation: Option<[f64; 4]>,
     pub scale: Option<[f64; 3]>,
     #[serde(default)]
-    pub extensions: Extensions,
+    pub extensions: BTreeMap<String, IgnoredAny>,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Mesh {
-    pub name: Option<String>,
-    pub primitives: List<Primitive>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Primitive {
-    #[serde(default)]
-    pub attributes: BTreeMap<String, Whole>,
-    pub indices: Option<Whole>,
-    pub material: Option<Whole>,
-    pub mode: Option<Whole>,
-    #[serde(default)]
-    pub targets: List<IgnoredAny>,
-    #[serde(default)]
-    pub extensions: Extensions,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Skin {
-    pub joints: List<Whole>,
-    pub inverse_bind_matrices: Option<Whole>,
-}
-
+/// An animation with our channels.
 #[derive(Debug, Deserialize)]
 pub(super) struct Animation {
     pub name: Option<String>,
     #[serde(default)]
-    pub channels: List<Channel>,
+    pub channels: Vec<Channel>,
     #[serde(default)]
-    pub samplers: List<Sampler>,
+    pub samplers: Vec<json::animation::Sampler>,
 }
 
+/// A channel with our target.
 #[derive(Debug, Deserialize)]
 pub(super) struct Channel {
-    pub sampler: Whole,
+    pub sampler: Index<json::animation::Sampler>,
     pub target: Target,
 }
 
+/// What a channel moves. It may have no node, and its path may be one that an extension defines; in `gltf::json` neither.
 #[derive(Debug, Deserialize)]
 pub(super) struct Target {
-    pub node: Option<Whole>,
+    pub node: Option<Index<json::Node>>,
     #[serde(default)]
     pub path: String,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Sampler {
-    pub input: Whole,
-    pub output: Whole,
-    pub interpolation: Option<String>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Accessor {
-    pub buffer_view: Option<Whole>,
-    #[serde(default)]
-    pub byte_offset: Whole,
-    pub component_type: Whole,
-    #[serde(default)]
-    pub normalized: bool,
-    pub count: Whole,
-    #[serde(rename = "type")]
-    pub shape: String,
-    pub sparse: Option<Box<Sparse>>,
-}
+    fn parse(rest: serde_json::Value) -> Result<Document, String> {
+        let mut json = serde_json::json!({ "asset": { "version": "2.0" } });
+        json.as_object_mut().expect("object").extend(rest.as_object().expect("object").clone());
+        Document::parse(json.to_string().as_bytes()).map_err(|e| e.to_string())
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Sparse {
-    pub count: Whole,
-    pub indices: SparseIndices,
-    pub values: SparseValues,
-}
+    #[track_caller]
+    fn refused(rest: serde_json::Value, parts: &[&str]) {
+        let error = parse(rest).expect_err("refused");
+        assert!(parts.iter().all(|part| error.contains(part)), "{parts:?} not in {error}");
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
-    pub buffer_view: Whole,
-    #[serde(default)]
-    pub byte_offset: Whole,
-    pub component_type: Whole,
-}
+    #[test]
+    fn what_is_missing_is_said_with_its_place() {
+        use serde_json::json;
+        refused(
+            json!({ "meshes": [{ "primitives": [{ "attributes": {} }, {}] }] }),
+            &["meshes[0].primitives[1]", "`attributes`"],
+        );
+        refused(json!({ "meshes": [{}] }), &["meshes[0]", "`primitives`"]);
+        refused(json!({ "skins": [{}] }), &["skins[0]", "`joints`"]);
+        refused(json!({ "accessors": [{ "count": 1, "type": "VEC3" }] }), &["accessors[0]", "`componentType`"]);
+        refused(json!({ "bufferViews": [{ "buffer": 0 }] }), &["bufferViews[0]", "`byteLength`"]);
+        refused(
+            json!({ "animations": [{ "samplers": [{ "input": 0 }] }] }),
+            &["animations[0].samplers[0]", "`output`"],
+        );
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
-    pub buffer_view: Whole,
-    #[serde(default)]
-    pub byte_offset: Whole,
-}
+    #[test]
+    fn whole_numbers() {
+        use serde_json::json;
+        let scene =
+            |index: serde_json::Value| parse(json!({ "scene": index })).map(|d| d.scene.expect("there").value());
+        assert_eq!((scene(json!(3)), scene(json!(3.0)), scene(json!(3e2))), (Ok(3), Ok(3), Ok(300)));
+        assert_eq!(scene(json!(u32::MAX)), Ok(u32::MAX as usize));
+        // Not the scene 0.
+        for index in [json!(1_u64 << 32), json!(4294967296.0), json!(-1), json!(0.5), json!(1e300), json!("0")] {
+            refused(json!({ "scene": index }), &["scene: ", "whole number"]);
+        }
+        let count = |count: serde_json::Value| {
+            let accessor = json!({ "componentType": 5126.0, "count": count, "type": "VEC3" });
+            parse(json!({ "accessors": [accessor] })).map(|d| d.accessors[0].count.0)
+        };
+        assert_eq!((count(json!(1_u64 << 40)), count(json!(4294967296.0))), (Ok(1 << 40), Ok(1 << 32)));
+        refused(
+            json!({ "meshes": [{ "primitives": [{ "attributes": {}, "mode": (1_u64 << 32) + 4 }] }] }),
+            &["primitives[0].mode"],
+        );
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct BufferView {
-    pub buffer: Whole,
-    #[serde(default)]
-    pub byte_offset: Whole,
-    pub byte_length: Whole,
-    pub byte_stride: Option<Whole>,
-}
+    #[test]
+    fn of_extensions_the_names_are_kept_and_of_extras_nothing() {
+        use serde_json::json;
+        let accessor =
+            json!({ "componentType": 5126, "count": 1, "type": "VEC3", "min": [[[]]], "max": 5, "extras": [1] });
+        let material =
+            json!({ "extras": "x", "extensions": { "VENDOR_x": { "a": [1, 2] }, "KHR_materials_unlit": {} } });
+        let document = parse(json!({ "accessors": [accessor], "materials": [material], "extras": 5 })).expect("parses");
+        assert!(document.accessors[0].min.is_none() && document.accessors[0].max.is_none());
+        let extensions = &document.materials[0].extensions.as_ref().expect("there").others;
+        assert_eq!(json!(extensions), json!({ "VENDOR_x": null, "KHR_materials_unlit": null }));
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Buffer {
-    pub uri: Option<String>,
-    pub byte_length: Whole,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Material {
-    pub name: Option<String>,
-    pub pbr_metallic_roughness: Option<Pbr>,
-    pub normal_texture: Option<TextureInfo>,
-    pub alpha_mode: Option<String>,
-    pub alpha_cutoff: Option<f64>,
-    #[serde(default)]
-    pub double_sided: bool,
-    #[serde(default)]
-    pub extensions: Extensions,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Pbr {
-    pub base_color_factor: Option<[f64; 4]>,
-    pub base_color_texture: Option<TextureInfo>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureInfo {
-    pub index: Whole,
-    #[serde(default)]
-    pub tex_coord: Whole,
-    #[serde(default)]
-    pub extensions: TextureInfoExtensions,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct TextureInfoExtensions {
-    #[serde(rename = "KHR_texture_transform")]
-    pub transform: Option<TextureTransform>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureTransform {
-    pub offset: Option<[f64; 2]>,
-    pub rotation: Option<f64>,
-    pub scale: Option<[f64; 2]>,
-    pub tex_coord: Option<Whole>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Texture {
-    pub sampler: Option<Whole>,
-    pub source: Option<Whole>,
-    #[serde(default)]
-    pub extensions: Extensions,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Image {
-    pub name: Option<String>,
-    pub uri: Option<String>,
-    pub buffer_view: Option<Whole>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureSampler {
-    pub mag_filter: Option<Whole>,
-    pub wrap_s: Option<Whole>,
-    pub wrap_t: Option<Whole>,
+    #[test]
+    fn what_is_written_is_found() {
+        let json = br#"{"accessors":[{},{"type":"VEC9","componentType":7}]}"#;
+        assert_eq!(written(json, "/accessors/1/type").as_deref(), Some("VEC9"));
+        assert_eq!(written(json, "/accessors/1/componentType").as_deref(), Some("7"));
+        assert_eq!(written(json, "/accessors/2/type"), None);
+    }
 }

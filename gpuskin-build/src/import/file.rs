@@ -7,7 +7,9 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::document::{Document, Whole};
+use gltf::json::{self, Index};
+
+use super::document::{self, Document};
 use super::suggest::quoted;
 use super::{glb, uri};
 use crate::finding::Finding;
@@ -17,6 +19,9 @@ const MAX_FILE: u64 = u32::MAX as u64;
 /// Numbers that accessors of one model may decode to, all together: 512 MiB of `f64`, or 200 clips of 100 bones and 300
 /// keys. Accessors can share bytes or have none, so the size of a file does not bound what it unfolds to.
 const MAX_NUMBERS: u64 = 1 << 26;
+
+/// How often a message may quote from the JSON, which is read again for it.
+const MAX_QUOTES: u32 = 32;
 
 /// Extensions that change what bones and vertices do, or how they are stored, and that later versions may read.
 const NOT_YET: [(&str, &str); 4] = [
@@ -75,7 +80,10 @@ pub(super) struct File<'a> {
     pub document: Document,
     folder: PathBuf,
     bytes: Vec<u8>,
+    json: Range<usize>,
     bin: Option<Range<usize>>,
+    /// Quotes that are left.
+    quotes: Cell<u32>,
     /// For each buffer, the first buffer with its URI: a file is read once.
     first: Vec<usize>,
     loaded: Vec<OnceCell<Result<Vec<u8>, Finding>>>,
@@ -93,7 +101,7 @@ impl<'a> File<'a> {
         let one = |finding: Finding| vec![finding.within(shown)];
         let bytes = shared.read(path).map_err(|e| vec![e])?;
         let chunks = glb::chunks(&bytes).map_err(one)?;
-        let document = Document::parse(&bytes[chunks.json]).map_err(one)?;
+        let document = Document::parse(&bytes[chunks.json.clone()]).map_err(one)?;
         let refused = required(&document, purpose);
         if !refused.is_empty() {
             return Err(refused.into_iter().map(|finding| finding.within(shown)).collect());
@@ -104,55 +112,77 @@ impl<'a> File<'a> {
         let first = first.collect();
         let loaded = document.buffers.iter().map(|_| OnceCell::new()).collect();
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(Self { shown: shown.to_owned(), document, folder, bytes, bin: chunks.bin, first, loaded, shared })
+        Ok(Self {
+            shown: shown.to_owned(),
+            document,
+            folder,
+            bytes,
+            json: chunks.json,
+            bin: chunks.bin,
+            quotes: Cell::new(MAX_QUOTES),
+            first,
+            loaded,
+            shared,
+        })
     }
 
     /// Looks an index up in one of the document's lists; `what` names an item of it: `accessor`.
-    pub(super) fn get<'l, T>(&self, list: &'l [T], index: Whole, what: &str) -> Result<&'l T, Finding> {
-        list.get(index.index())
-            .ok_or_else(|| Finding::error(format!("there is no {what} {}; the file has {}", index.0, list.len())))
+    pub(super) fn get<'l, T, I>(&self, list: &'l [T], index: Index<I>, what: &str) -> Result<&'l T, Finding> {
+        list.get(index.value())
+            .ok_or_else(|| Finding::error(format!("there is no {what} {index}; the file has {}", list.len())))
+    }
+
+    /// What the JSON says at a place, `/accessors/3/type`, that was read as [`json::validation::Checked::Invalid`].
+    pub(super) fn written(&self, place: &str) -> String {
+        let left = self.quotes.get();
+        self.quotes.set(left.saturating_sub(1));
+        let json = &self.bytes[self.json.clone()];
+        Some(json).filter(|_| left > 0).and_then(|json| document::written(json, place)).unwrap_or_else(|| "…".into())
     }
 
     /// The bytes of a buffer view and its stride.
-    pub(super) fn view(&self, index: Whole) -> Result<(&[u8], Option<u64>), Finding> {
+    pub(super) fn view(&self, index: Index<json::buffer::View>) -> Result<(&[u8], Option<u64>), Finding> {
         let view = self.get(&self.document.buffer_views, index, "buffer view")?;
-        let within = |finding: Finding| finding.within(format_args!("buffer view {}", index.0));
+        let within = |finding: Finding| finding.within(format_args!("buffer view {index}"));
         let buffer = self.buffer(view.buffer).map_err(within)?;
-        let end = view.byte_offset.0.checked_add(view.byte_length.0).filter(|end| *end <= buffer.len() as u64);
+        let offset = view.byte_offset.unwrap_or_default().0;
+        let end = offset.checked_add(view.byte_length.0).filter(|end| *end <= buffer.len() as u64);
         let Some(end) = end else {
             return Err(within(Finding::error(format!(
                 "{} bytes at {} pass the end of buffer {}, which has {}",
                 view.byte_length.0,
-                view.byte_offset.0,
-                view.buffer.0,
+                offset,
+                view.buffer,
                 buffer.len()
             ))));
         };
         // In range of a slice, hence of usize.
-        Ok((&buffer[view.byte_offset.0 as usize..end as usize], view.byte_stride.map(|s| s.0)))
+        Ok((&buffer[offset as usize..end as usize], view.byte_stride.map(|s| s.0 as u64)))
     }
 
-    fn buffer(&self, index: Whole) -> Result<&[u8], Finding> {
+    fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Finding> {
         let buffer = self.get(&self.document.buffers, index, "buffer")?;
+        if buffer.byte_length.0 == 0 {
+            return Err(Finding::error(format!("buffers[{index}].byteLength is missing or zero")));
+        }
         let bytes = match &buffer.uri {
-            None => match (&self.bin, index.0) {
+            None => match (&self.bin, index.value()) {
                 (Some(bin), 0) => &self.bytes[bin.clone()],
                 _ => {
-                    let message = format!("buffer {} has no URI, and no binary chunk is there for it", index.0);
+                    let message = format!("buffer {index} has no URI, and no binary chunk is there for it");
                     return Err(
                         Finding::error(message).help("if the file is compressed, export it without compression")
                     );
                 }
             },
             Some(uri) => {
-                let loaded = self.loaded[self.first[index.index()]].get_or_init(|| self.resource(uri));
-                let within = |e: &Finding| e.clone().within(format_args!("buffer {}", index.0));
+                let loaded = self.loaded[self.first[index.value()]].get_or_init(|| self.resource(uri));
+                let within = |e: &Finding| e.clone().within(format_args!("buffer {index}"));
                 loaded.as_deref().map_err(within)?
             }
         };
         if (bytes.len() as u64) < buffer.byte_length.0 {
-            let message =
-                format!("buffer {} has {} bytes and should have {}", index.0, bytes.len(), buffer.byte_length.0);
+            let message = format!("buffer {index} has {} bytes and should have {}", bytes.len(), buffer.byte_length.0);
             return Err(Finding::error(message).help("the file is cut off: export it again"));
         }
         Ok(bytes)

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
+use gltf::json::Index;
 
 use super::document;
 use super::file::File;
@@ -50,10 +51,10 @@ impl Hierarchy {
         }
         for (i, node) in listed.iter().enumerate() {
             for child in node.children.iter() {
-                let problem = match nodes.get_mut(child.index()) {
-                    None => format!("its child {} does not exist", child.0),
+                let problem = match nodes.get_mut(child.value()) {
+                    None => format!("its child {} does not exist", child),
                     Some(Node { parent: Some(other), .. }) => {
-                        format!("its child {} is a child of node {other}, too", child.0)
+                        format!("its child {} is a child of node {other}, too", child)
                     }
                     Some(node) => {
                         node.parent = Some(i);
@@ -121,7 +122,7 @@ impl Hierarchy {
         }
         let document = &file.document;
         let carrier = document.nodes.iter().zip(&self.nodes).find(|(node, _)| {
-            let mesh = node.mesh.and_then(|m| document.meshes.get(m.index()));
+            let mesh = node.mesh.and_then(|m| document.meshes.get(m.value()));
             mesh.is_some_and(|m| m.name.as_ref() == Some(&name.value))
         });
         let help = match carrier {
@@ -203,7 +204,7 @@ fn order(file: &File<'_>, nodes: &[Node]) -> Order {
         list.push(i);
         reached[i] = true;
         for child in file.document.nodes[i].children.iter() {
-            let child = child.index();
+            let child = child.value();
             // Where a file names a child twice, that is an error already.
             if child < nodes.len() && nodes[child].parent == Some(i) && !reached[child] {
                 ready.push(Reverse(child));
@@ -221,15 +222,15 @@ fn scene(file: &File<'_>) -> Result<Vec<bool>, Finding> {
         return Ok(vec![true; nodes.len()]);
     }
     let within = |finding: Finding| finding.within(&file.shown);
-    let scene = file.get(&document.scenes, document.scene.unwrap_or_default(), "scene").map_err(within)?;
+    let scene = file.get(&document.scenes, document.scene.unwrap_or(Index::new(0)), "scene").map_err(within)?;
     let mut drawn = vec![false; nodes.len()];
-    let mut stack: Vec<usize> = scene.nodes.iter().map(|n| n.index()).collect();
+    let mut stack: Vec<usize> = scene.nodes.iter().map(|n| n.value()).collect();
     while let Some(i) = stack.pop() {
         let Some(node) = nodes.get(i) else {
             return Err(within(Finding::error(format!("the scene has node {i}; the file has {} nodes", nodes.len()))));
         };
         if !std::mem::replace(&mut drawn[i], true) {
-            stack.extend(node.children.iter().map(|c| c.index()));
+            stack.extend(node.children.iter().map(|c| c.value()));
         }
     }
     Ok(drawn)

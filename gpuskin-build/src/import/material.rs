@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use glam::{DMat2, DVec2};
+use gltf::json::extensions::texture::TextureTransform;
+use gltf::json::material::AlphaMode;
+use gltf::json::texture::{MagFilter, WrappingMode};
+use gltf::json::validation::Checked;
+use gltf::json::{self, Index};
 use gpuskin_rt::Wrap;
 use image::{ImageFormat, ImageReader, Limits};
 
-use super::document::{TextureInfo, TextureTransform, Whole};
 use super::file::File;
 use super::report::Report;
 use super::suggest::quoted;
@@ -25,6 +29,9 @@ const MAX_DECODE: u64 = 1 << 30;
 /// The one extension that keeps the base colour elsewhere. It is archived; old files have it.
 const GLOSSY: &str = "KHR_materials_pbrSpecularGlossiness";
 
+/// What `gltf::json` reads where a texture has no image of the core format.
+const NO_IMAGE: usize = u32::MAX as usize;
+
 const CONVERT: &str = "convert it to PNG or JPEG, and export again";
 
 /// Whether images are decoded.
@@ -40,21 +47,20 @@ pub enum Pixels {
 #[derive(Clone, Copy)]
 pub(super) struct UvSource {
     /// The `n` of `TEXCOORD_n`.
-    pub set: u64,
+    pub set: u32,
     matrix: DMat2,
     offset: DVec2,
 }
 
 impl UvSource {
-    fn new(info: &TextureInfo, transform: Option<&TextureTransform>) -> Result<Self, Finding> {
-        let mut source = Self { set: info.tex_coord.0, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
+    fn new(set: u32, transform: Option<&TextureTransform>) -> Result<Self, Finding> {
+        let mut source = Self { set, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
         if let Some(transform) = transform {
-            let TextureTransform { offset, rotation, scale, tex_coord } = transform;
-            source.set = tex_coord.unwrap_or(info.tex_coord).0;
-            source.offset = offset.map_or(DVec2::ZERO, DVec2::from_array);
-            let angle = rotation.unwrap_or(0.0);
+            source.set = transform.tex_coord.unwrap_or(set);
+            source.offset = DVec2::from_array(transform.offset.0.map(f64::from));
+            let angle = f64::from(transform.rotation.0);
             let (sin, cos) = (libm::sin(angle), libm::cos(angle));
-            let scale = scale.map_or(DVec2::ONE, DVec2::from_array);
+            let scale = DVec2::from_array(transform.scale.0.map(f64::from));
             // Counter-clockwise as one sees it, in coordinates whose v points down: what all viewers do, and the
             // listing in the extension's text does not (KhronosGroup/glTF#1563).
             //     | cos  sin |   | u scale_u |
@@ -98,8 +104,13 @@ impl Materials {
     }
 
     /// Where a material of the file stands in [`Self::list`]. A broken one is reported once.
-    pub(super) fn slot(&mut self, file: &File<'_>, material: Option<Whole>, report: &mut Report<'_>) -> Option<usize> {
-        let key = material.map(Whole::index);
+    pub(super) fn slot(
+        &mut self,
+        file: &File<'_>,
+        material: Option<Index<json::Material>>,
+        report: &mut Report<'_>,
+    ) -> Option<usize> {
+        let key = material.map(|m| m.value());
         if let Some(slot) = self.slots.get(&key) {
             return *slot;
         }
@@ -126,7 +137,7 @@ impl Materials {
     fn read(
         &mut self,
         file: &File<'_>,
-        material: Option<Whole>,
+        material: Option<Index<json::Material>>,
         report: &mut Report<'_>,
     ) -> Result<(Material, Option<UvSource>), Finding> {
         let mut result = Material {
@@ -140,87 +151,93 @@ impl Materials {
         let Some(index) = material else { return Ok((result, None)) };
         let source = file.get(&file.document.materials, index, "material")?;
         result.name = source.name.clone().unwrap_or_default();
-        let label = format!("material {} {}", index.0, quoted(&result.name));
+        let label = format!("material {index} {}", quoted(&result.name));
         let within = |finding: Finding| finding.within(&label);
         result.double_sided = source.double_sided;
         result.normal_map = source.normal_texture.is_some();
-        match source.alpha_mode.as_deref().unwrap_or("OPAQUE") {
-            "OPAQUE" => {}
-            "MASK" => result.alpha_cutoff = Some(source.alpha_cutoff.unwrap_or(0.5) as f32),
-            "BLEND" => report.warn(
+        match source.alpha_mode {
+            Checked::Valid(AlphaMode::Opaque) => {}
+            Checked::Valid(AlphaMode::Mask) => result.alpha_cutoff = Some(source.alpha_cutoff.unwrap_or_default().0),
+            Checked::Valid(AlphaMode::Blend) => report.warn(
                 within(Finding::warning("alpha blending is not supported: it is drawn opaque"))
                     .within(&file.shown)
                     .help("alpha mode MASK cuts out by a threshold"),
             ),
-            other => return Err(within(Finding::error(format!("there is no alpha mode {}", quoted(other))))),
+            Checked::Invalid => {
+                let name = file.written(&format!("/materials/{index}/alphaMode"));
+                return Err(within(Finding::error(format!("there is no alpha mode {}", quoted(&name)))));
+            }
         }
-        let pbr = source.pbr_metallic_roughness.as_ref();
-        if let Some(factor) = pbr.and_then(|p| p.base_color_factor) {
-            result.base_color = factor.map(|x| x as f32);
-        }
+        let pbr = &source.pbr_metallic_roughness;
+        result.base_color = pbr.base_color_factor.0;
         if !result.base_color.iter().chain(&result.alpha_cutoff).all(|x| x.is_finite()) {
             return Err(within(Finding::error("its base colour or alpha cutoff is not finite")));
         }
-        if pbr.is_none() && source.extensions.contains_key(GLOSSY) {
+        let white = pbr.base_color_texture.is_none() && result.base_color == [1.0; 4];
+        if white && source.extensions.as_ref().is_some_and(|e| e.others.contains_key(GLOSSY)) {
             let message = format!("{GLOSSY} is not supported: it is drawn white");
             let help = "convert it to metallic-roughness (gltf-transform: metalrough)";
             report.warn(within(Finding::warning(message)).within(&file.shown).help(help));
         }
-        let base = pbr.and_then(|p| p.base_color_texture.as_ref());
+        let base = pbr.base_color_texture.as_ref();
         if let Some(info) = base {
             result.base_color_texture = Some(self.texture(file, info.index).map_err(within)?);
         }
         // Without a base colour the coordinates are there for the tangents of a normal map.
         let uv = match (base, &source.normal_texture) {
-            (Some(info), _) => Some(UvSource::new(info, info.extensions.transform.as_ref()).map_err(within)?),
-            (None, Some(info)) => Some(UvSource::new(info, None).map_err(within)?),
+            (Some(info), _) => {
+                let transform = info.extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
+                Some(UvSource::new(info.tex_coord, transform).map_err(within)?)
+            }
+            (None, Some(info)) => Some(UvSource::new(info.tex_coord, None).map_err(within)?),
             (None, None) => None,
         };
         Ok((result, uv))
     }
 
-    fn texture(&mut self, file: &File<'_>, index: Whole) -> Result<Texture, Finding> {
+    fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Finding> {
         let document = &file.document;
         let texture = file.get(&document.textures, index, "texture")?;
-        let Some(source) = texture.source else {
-            let kinds: Vec<&str> = texture.extensions.keys().map(String::as_str).collect();
-            let message = format!("texture {} has no PNG or JPEG image, only {}", index.0, kinds.join(", "));
+        if texture.source.value() == NO_IMAGE {
+            let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
+            let kinds: Vec<&str> = kinds.collect();
+            let message = format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", "));
             return Err(Finding::error(message).help(CONVERT));
-        };
+        }
         let sampler = match texture.sampler {
             Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
             None => None,
         };
-        let wrap = |code: Option<Whole>| match code.map_or(10497, |c| c.0) {
-            33071 => Wrap::Clamp,
-            33648 => Wrap::Mirror,
+        let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
+            Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
+            Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
             _ => Wrap::Repeat,
         };
         Ok(Texture {
-            image: self.image(file, source)?,
-            wrap: [wrap(sampler.and_then(|s| s.wrap_s)), wrap(sampler.and_then(|s| s.wrap_t))],
-            nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m.0 == 9728),
+            image: self.image(file, texture.source)?,
+            wrap: [wrap(sampler.map(|s| s.wrap_s)), wrap(sampler.map(|s| s.wrap_t))],
+            nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m == Checked::Valid(MagFilter::Nearest)),
         })
     }
 
     /// Where an image of the file stands in [`Self::images`].
-    fn image(&mut self, file: &File<'_>, index: Whole) -> Result<usize, Finding> {
-        if let Some(slot) = self.image_slots.get(&index.index()) {
+    fn image(&mut self, file: &File<'_>, index: Index<json::Image>) -> Result<usize, Finding> {
+        if let Some(slot) = self.image_slots.get(&index.value()) {
             return slot.clone();
         }
         let slot = self.read_image(file, index).map(|image| {
             self.images.push(image);
             self.images.len() - 1
         });
-        self.image_slots.insert(index.index(), slot.clone());
+        self.image_slots.insert(index.value(), slot.clone());
         slot
     }
 
-    fn read_image(&mut self, file: &File<'_>, index: Whole) -> Result<Image, Finding> {
+    fn read_image(&mut self, file: &File<'_>, index: Index<json::Image>) -> Result<Image, Finding> {
         let source = file.get(&file.document.images, index, "image")?;
         let uri = source.uri.as_deref().filter(|uri| !uri::is_data(uri));
         let shown = uri.or(source.name.as_deref()).unwrap_or_default();
-        let name = if shown.is_empty() { format!("image {}", index.0) } else { format!("image {} ({shown})", index.0) };
+        let name = if shown.is_empty() { format!("image {index}") } else { format!("image {index} ({shown})") };
         let within = |finding: Finding| finding.within(&name);
         let owned;
         let bytes = match (&source.uri, source.buffer_view) {

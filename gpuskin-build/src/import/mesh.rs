@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use glam::{DVec2, DVec3, DVec4};
+use gltf::json::accessor::Type as Shape;
+use gltf::json::mesh::{Mode, Semantic};
+use gltf::json::validation::Checked;
+use gltf::json::{self, Accessor, Index};
 
-use super::accessor::{Allowed, Shape};
+use super::accessor::Allowed;
 use super::bones::{Bones, Skin};
-use super::document::{self, Whole};
 use super::file::File;
 use super::hierarchy::node_label;
 use super::material::Materials;
@@ -81,7 +84,7 @@ pub(super) struct Reader<'a, 'f> {
     pub file: &'a File<'f>,
     pub materials: Materials,
     pub bones: Bones,
-    pub skins: BTreeMap<Whole, Option<Skin>>,
+    pub skins: BTreeMap<Index<json::Skin>, Option<Skin>>,
     /// How many there are so far.
     pub vertices: u64,
 }
@@ -104,8 +107,8 @@ impl Reader<'_, '_> {
                 continue;
             };
             let label = match &mesh.name {
-                Some(name) => format!("{}: mesh {} {}", file.shown, index.0, quoted(name)),
-                None => format!("{}: mesh {}", file.shown, index.0),
+                Some(name) => format!("{}: mesh {index} {}", file.shown, quoted(name)),
+                None => format!("{}: mesh {index}", file.shown),
             };
             warn_of_ignored(mesh, &label, report);
             for (i, source) in mesh.primitives.iter().enumerate() {
@@ -122,9 +125,9 @@ impl Reader<'_, '_> {
     fn primitive(
         &mut self,
         node: usize,
-        mesh: Whole,
+        mesh: Index<json::Mesh>,
         index: usize,
-        source: &document::Primitive,
+        source: &json::mesh::Primitive,
         label: &str,
         report: &mut Report<'_>,
     ) -> Result<Option<Draft>, Finding> {
@@ -133,15 +136,18 @@ impl Reader<'_, '_> {
             report.warn(Finding::warning(format!("{why}: it is left out")).within(label));
             Ok(None)
         };
-        let mode = source.mode.map_or(4, |m| m.0);
+        let Checked::Valid(mode) = source.mode else {
+            let code = file.written(&format!("/meshes/{mesh}/primitives/{index}/mode"));
+            return Err(Finding::error(format!("there is no primitive mode {code}")));
+        };
         match mode {
-            0 => return skip(report, "it consists of points"),
-            1..=3 => return skip(report, "it consists of lines"),
-            4..=6 => {}
-            _ => return Err(Finding::error(format!("there is no primitive mode {mode}"))),
+            Mode::Points => return skip(report, "it consists of points"),
+            Mode::Lines | Mode::LineLoop | Mode::LineStrip => return skip(report, "it consists of lines"),
+            Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan => {}
         }
-        let Some(&position) = source.attributes.get("POSITION") else {
-            if source.extensions.contains_key("KHR_draco_mesh_compression") {
+        let Some(position) = accessor(source, Semantic::Positions) else {
+            let extensions = source.extensions.as_ref();
+            if extensions.is_some_and(|e| e.others.contains_key("KHR_draco_mesh_compression")) {
                 return Err(Finding::error("KHR_draco_mesh_compression is not supported yet")
                     .help("export without Draco compression"));
             }
@@ -152,10 +158,11 @@ impl Reader<'_, '_> {
         let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
         let vertices = positions.len();
 
-        let mut attribute = |name: &str, shape: Shape, allowed: Allowed| -> Result<Option<Vec<f64>>, Finding> {
-            let Some(&accessor) = source.attributes.get(name) else { return Ok(None) };
+        let mut attribute = |semantic: Semantic, shape: Shape, allowed: Allowed| -> Result<Option<Vec<f64>>, Finding> {
+            let name = &semantic.to_string();
+            let Some(accessor) = accessor(source, semantic) else { return Ok(None) };
             let mut numbers = file.numbers(accessor, shape, allowed).map_err(|e| e.within(name))?;
-            same_count(name, numbers.len() / shape.width(), vertices)?;
+            same_count(name, numbers.len() / shape.multiplicity(), vertices)?;
             let odd = scrub(&mut numbers);
             if odd > 0 {
                 let message = format!("{name}: {odd} numbers are not finite: taken as zero");
@@ -163,18 +170,18 @@ impl Reader<'_, '_> {
             }
             Ok(Some(numbers))
         };
-        let normals = attribute("NORMAL", Shape::Vec3, Allowed::Float)?;
+        let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Float)?;
         let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
-        let tangents = attribute("TANGENT", Shape::Vec4, Allowed::Float)?;
+        let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Float)?;
         let tangents = tangents.map(|t| t.chunks_exact(4).map(DVec4::from_slice).collect());
 
         let Some(material) = self.materials.slot(file, source.material, report) else { return Ok(None) };
         let mut uvs = Vec::new();
         if let Some(uv) = self.materials.uv(material) {
-            let name = format!("TEXCOORD_{}", uv.set);
-            let accessor = source.attributes.get(&name);
-            match accessor {
-                Some(&accessor) => {
+            let semantic = Semantic::TexCoords(uv.set);
+            let name = semantic.to_string();
+            match accessor(source, semantic) {
+                Some(accessor) => {
                     let mut numbers =
                         file.numbers(accessor, Shape::Vec2, Allowed::Normalized).map_err(|e| e.within(&name))?;
                     same_count(&name, numbers.len() / 2, vertices)?;
@@ -202,7 +209,7 @@ impl Reader<'_, '_> {
         let Some(triangles) = topology::triangles(mode, &indices) else { return Ok(None) };
 
         let mut skin = file.document.nodes[node].skin;
-        if skin.is_some() && !source.attributes.contains_key("JOINTS_0") {
+        if skin.is_some() && accessor(source, Semantic::Joints(0)).is_none() {
             let message = "its node has a skin, and it has no JOINTS_0: it moves with the node";
             report.warn(Finding::warning(message).within(label));
             skin = None;
@@ -216,9 +223,9 @@ impl Reader<'_, '_> {
         };
         let primitive = Primitive {
             node,
-            mesh: mesh.index(),
+            mesh: mesh.value(),
             index,
-            skin: skin.map(Whole::index),
+            skin: skin.map(|s| s.value()),
             positions,
             normals,
             tangents,
@@ -231,7 +238,7 @@ impl Reader<'_, '_> {
     }
 
     /// Counts the vertices of a primitive, before they are read.
-    fn claim_vertices(&mut self, position: Whole) -> Result<(), Finding> {
+    fn claim_vertices(&mut self, position: Index<Accessor>) -> Result<(), Finding> {
         let count = self.file.get(&self.file.document.accessors, position, "accessor")?.count.0;
         let all = self.vertices.saturating_add(count);
         if all > MAX_VERTICES {
@@ -245,8 +252,8 @@ impl Reader<'_, '_> {
     /// The weights of a skinned primitive. `None`: its skin is broken, which is reported once.
     fn weights(
         &mut self,
-        skin: Whole,
-        source: &document::Primitive,
+        skin: Index<json::Skin>,
+        source: &json::mesh::Primitive,
         vertices: usize,
         label: &str,
         report: &mut Report<'_>,
@@ -259,9 +266,12 @@ impl Reader<'_, '_> {
         let Some(skin) = skin else { return Ok(None) };
         let mut sets = Vec::new();
         loop {
-            let (joints, weights) = (format!("JOINTS_{}", sets.len()), format!("WEIGHTS_{}", sets.len()));
-            let Some(&joint_accessor) = source.attributes.get(&joints) else { break };
-            let Some(&weight_accessor) = source.attributes.get(&weights) else {
+            let (joints, weights) = (Semantic::Joints(sets.len() as u32), Semantic::Weights(sets.len() as u32));
+            let (joint_accessor, weight_accessor) =
+                (accessor(source, joints.clone()), accessor(source, weights.clone()));
+            let (joints, weights) = (joints.to_string(), weights.to_string());
+            let Some(joint_accessor) = joint_accessor else { break };
+            let Some(weight_accessor) = weight_accessor else {
                 return Err(Finding::error(format!("it has {joints} and no {weights}")));
             };
             if sets.len() == MAX_SETS {
@@ -337,15 +347,20 @@ impl Reader<'_, '_> {
     }
 }
 
-fn warn_of_ignored(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
-    if mesh.primitives.iter().any(|p| !p.targets.is_empty()) {
+fn warn_of_ignored(mesh: &json::Mesh, label: &str, report: &mut Report<'_>) {
+    if mesh.primitives.iter().any(|p| p.targets.as_ref().is_some_and(|t| !t.is_empty())) {
         let message = "morph targets are not supported yet: it is baked without them";
         report.warn(Finding::warning(message).within(label));
     }
-    if mesh.primitives.iter().any(|p| p.attributes.contains_key("COLOR_0")) {
+    if mesh.primitives.iter().any(|p| accessor(p, Semantic::Colors(0)).is_some()) {
         let message = "vertex colours (COLOR_0) are not supported yet: they are left out";
         report.warn(Finding::warning(message).within(label));
     }
+}
+
+/// The accessor of an attribute.
+fn accessor(primitive: &json::mesh::Primitive, semantic: Semantic) -> Option<Index<Accessor>> {
+    primitive.attributes.get(&Checked::Valid(semantic)).copied()
 }
 
 fn same_count(name: &str, count: usize, vertices: usize) -> Result<(), Finding> {

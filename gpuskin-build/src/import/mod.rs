@@ -18,6 +18,7 @@ mod mesh;
 mod report;
 mod select;
 mod suggest;
+mod tamed;
 mod topology;
 mod uri;
 

@@ -1,8 +1,10 @@
 //! Triangle lists from glTF's primitive modes.
 
+use gltf::json::mesh::Mode;
+
 /// Triangles of a mode with the winding that glTF gives them, without those that have fewer than three different corners.
 /// `None`: points or lines.
-pub(super) fn triangles(mode: u64, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
+pub(super) fn triangles(mode: Mode, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
     let mut triangles = Vec::new();
     let mut push = |a: u32, b: u32, c: u32| {
         if a != b && b != c && c != a {
@@ -11,26 +13,26 @@ pub(super) fn triangles(mode: u64, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
     };
     let count = indices.len();
     match mode {
-        4 => {
+        Mode::Triangles => {
             let mut i = 0;
             while i + 2 < count {
                 push(indices[i], indices[i + 1], indices[i + 2]);
                 i += 3;
             }
         }
-        5 => {
+        Mode::TriangleStrip => {
             for i in 0..count.saturating_sub(2) {
                 // Every other one stands the other way round.
                 let (b, c) = if i % 2 == 0 { (i + 1, i + 2) } else { (i + 2, i + 1) };
                 push(indices[i], indices[b], indices[c]);
             }
         }
-        6 => {
+        Mode::TriangleFan => {
             for i in 1..count.saturating_sub(1) {
                 push(indices[i], indices[i + 1], indices[0]);
             }
         }
-        _ => return None,
+        Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => return None,
     }
     Some(triangles)
 }
@@ -41,12 +43,12 @@ mod tests {
 
     #[test]
     fn modes() {
-        assert_eq!(triangles(4, &[0, 1, 2, 2, 1, 3, 9]), Some(vec![[0, 1, 2], [2, 1, 3]]));
-        assert_eq!(triangles(5, &[0, 1, 2, 3, 4]), Some(vec![[0, 1, 2], [1, 3, 2], [2, 3, 4]]));
-        assert_eq!(triangles(6, &[0, 1, 2, 3]), Some(vec![[1, 2, 0], [2, 3, 0]]));
-        assert_eq!(triangles(0, &[0, 1, 2]), None);
-        assert_eq!(triangles(3, &[0, 1, 2]), None);
-        for mode in 4..7 {
+        assert_eq!(triangles(Mode::Triangles, &[0, 1, 2, 2, 1, 3, 9]), Some(vec![[0, 1, 2], [2, 1, 3]]));
+        assert_eq!(triangles(Mode::TriangleStrip, &[0, 1, 2, 3, 4]), Some(vec![[0, 1, 2], [1, 3, 2], [2, 3, 4]]));
+        assert_eq!(triangles(Mode::TriangleFan, &[0, 1, 2, 3]), Some(vec![[1, 2, 0], [2, 3, 0]]));
+        assert_eq!(triangles(Mode::Points, &[0, 1, 2]), None);
+        assert_eq!(triangles(Mode::LineStrip, &[0, 1, 2]), None);
+        for mode in [Mode::Triangles, Mode::TriangleStrip, Mode::TriangleFan] {
             for few in [&[][..], &[0], &[0, 1]] {
                 assert_eq!(triangles(mode, few), Some(vec![]));
             }
@@ -55,6 +57,6 @@ mod tests {
 
     #[test]
     fn degenerate_triangles_keep_the_parity_of_a_strip() {
-        assert_eq!(triangles(5, &[0, 1, 2, 2, 3, 4]), Some(vec![[0, 1, 2], [2, 4, 3]]));
+        assert_eq!(triangles(Mode::TriangleStrip, &[0, 1, 2, 2, 3, 4]), Some(vec![[0, 1, 2], [2, 4, 3]]));
     }
 }
