@@ -1,4 +1,22 @@
 //! Bakes animated glTF models into animation textures and Rust constants.
+//!
+//! A build script calls [`build`]; the game then says `gpuskin_rt::include_baked!()` and has `models`, `clips` and `bones`:
+//!
+//! ```no_run
+//! // In the `main` of build.rs:
+//! gpuskin_build::build("gpuskin.toml");
+//! ```
+//!
+//! Other tools go through the stages themselves. Signatures tell the story:
+//!
+//! | stage | | |
+//! |---|---|---|
+//! | [`manifest`] | `gpuskin.toml` | [`manifest::Manifest`] |
+//! | [`import`](mod@import) | manifest and glTF | [`model::Model`] |
+//! | [`bake`](mod@bake) | all models | [`bake::Baked`]: files in memory, errors, inputs |
+//! | [`output`] | files in memory | a folder |
+//!
+//! [`pose`](mod@pose) evaluates models for comparison with a reference, [`finding`] holds what is wrong with the input.
 
 pub mod bake;
 #[cfg(feature = "cli")]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Aabb, Data, MeshInfo, Metadata, Model, Packing, Payload, Texels, VertexFormat, VertexRange};
+use gpuskin_rt::{
+    Aabb, Data, ErrorInfo, MeshInfo, Metadata, Model, Packing, Payload, Texels, VertexFormat, VertexRange,
+};
 use rayon::prelude::*;
 
 use super::files::{self, FileSet};
