@@ -37,7 +37,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// What [`write`] would change.
+/// What [`write()`] would change.
 ///
 /// # Errors
 /// When the folder cannot be read.
