@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::bake::{BakeOptions, Baked, bake};
 use crate::finding::{Finding, Findings};
 use crate::load::load;
 use crate::output;
+
+/// An unoptimised bake up to this is no trouble: models are baked when they change, not with every build.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bakes a manifest from a build script: into `OUT_DIR`, where `gpuskin_rt::include_baked!()` finds it.
 ///
@@ -31,11 +35,23 @@ pub fn build(manifest: impl AsRef<Path>) {
 pub fn try_build(manifest: impl AsRef<Path>) -> Result<Baked, BuildError> {
     let manifest = manifest.as_ref();
     let mut inputs = BTreeSet::from([manifest.to_owned()]);
+    let start = Instant::now();
     let result = bake_to_out_dir(manifest, &mut inputs);
     inputs.iter().for_each(|input| println!("cargo::rerun-if-changed={}", input.display()));
-    let baked = result.map_err(|findings| BuildError { findings })?;
+    let mut baked = result.map_err(|findings| BuildError { findings })?;
+    if let Some(advice) = unoptimised(start.elapsed(), env!("GPUSKIN_OPT_LEVEL")) {
+        baked.warnings.push(advice);
+    }
     baked.warnings.cargo_directives().iter().for_each(|line| println!("{line}"));
     Ok(baked)
+}
+
+/// What to do about a bake that an optimised baker would have done much sooner.
+fn unoptimised(took: Duration, opt_level: &str) -> Option<Finding> {
+    (took > PATIENCE && opt_level == "0").then(|| {
+        Finding::warning(format!("baking took {} s, because build scripts are built unoptimised", took.as_secs()))
+            .help("in Cargo.toml:\n[profile.dev.build-override]\nopt-level = 3\n[profile.release.build-override]\nopt-level = 3")
+    })
 }
 
 fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked, Findings> {
@@ -70,3 +86,15 @@ impl std::fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_slow_and_unoptimised_bakes_are_worth_a_word() {
+        let warned = |seconds, level| unoptimised(Duration::from_secs(seconds), level);
+        assert!(warned(9, "0").is_some_and(|f| f.to_string().contains("took 9 s")));
+        assert!(warned(9, "3").is_none() && warned(2, "0").is_none());
+    }
+}

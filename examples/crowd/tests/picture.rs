@@ -1,0 +1,80 @@
+//! The demo's picture, small, against one that was looked at.
+//!
+//! Compared as averages of 4 x 4 pixels, so that edges may fall a little differently on another device. After a change that is
+//! meant to show: `GPUSKIN_BLESS=1 cargo test -p crowd`, and look at `tests/picture.png`.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use crowd::gpu::Gpu;
+use crowd::headless;
+use gpuskin_rt::wgpu;
+
+const SIZE: [u32; 2] = [320, 180];
+const COUNT: u32 = 300;
+/// Pixels that are averaged, down and across.
+const BLOCK: u32 = 4;
+/// Greatest mean difference, of 255: rounding and multisampling differ between devices by less than one.
+const MEAN: f64 = 2.0;
+/// Greatest difference of all but one in a hundred averages, of 255: a figure that moved by half its width is above.
+const MOST: u8 = 20;
+
+#[test]
+fn the_picture_is_the_one_that_was_looked_at() {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
+    let gpu = match Gpu::open(&wgpu::Instance::new(descriptor), None) {
+        Ok(gpu) => gpu,
+        Err(error) => {
+            assert!(std::env::var_os("GPUSKIN_REQUIRE_GPU").is_none(), "no Vulkan adapter: {error}");
+            println!("SKIPPED: no Vulkan adapter: {error}");
+            return;
+        }
+    };
+    let picture = headless::draw(&gpu.device, &gpu.queue, SIZE, COUNT).expect("a picture");
+    let found = averages(&picture.rgba);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/picture.png");
+    if std::env::var_os("GPUSKIN_BLESS").is_some() {
+        write(&golden, &found);
+    }
+    let expected = read(&golden);
+    assert_eq!(expected.len(), found.len(), "bless it again: the size has changed");
+
+    let mut differences: Vec<u8> = expected.iter().zip(&found).map(|(a, b)| a.abs_diff(*b)).collect();
+    differences.sort_unstable();
+    let mean = differences.iter().map(|&d| f64::from(d)).sum::<f64>() / differences.len() as f64;
+    let most = differences[differences.len() * 99 / 100];
+    println!("mean difference {mean:.2}, 99 % within {most}");
+    if mean > MEAN || most > MOST {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        write(&folder.join("picture.png"), &found);
+        panic!("mean difference {mean:.2}, 99 % within {most}: see {}", folder.join("picture.png").display());
+    }
+}
+
+/// Average colours of blocks, RGB.
+fn averages(rgba: &[u8]) -> Vec<u8> {
+    let [width, height] = SIZE.map(|side| side / BLOCK);
+    let average = |x: u32, y: u32, channel: u32| {
+        let pixels = (0..BLOCK * BLOCK).map(|i| (x * BLOCK + i % BLOCK, y * BLOCK + i / BLOCK));
+        let sum: u32 = pixels.map(|(x, y)| u32::from(rgba[((y * SIZE[0] + x) * 4 + channel) as usize])).sum();
+        (sum / (BLOCK * BLOCK)) as u8
+    };
+    (0..width * height).flat_map(|i| [0, 1, 2].map(|channel| average(i % width, i / width, channel))).collect()
+}
+
+fn write(path: &Path, rgb: &[u8]) {
+    let file = File::create(path).expect("a file to write");
+    let mut encoder = png::Encoder::new(BufWriter::new(file), SIZE[0] / BLOCK, SIZE[1] / BLOCK);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().and_then(|mut w| w.write_image_data(rgb)).expect("a picture to write");
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut reader = png::Decoder::new(BufReader::new(file)).read_info().expect("a PNG");
+    let mut rgb = vec![0; reader.output_buffer_size().expect("a size")];
+    reader.next_frame(&mut rgb).expect("a picture");
+    rgb
+}
