@@ -8,11 +8,12 @@ use crate::{Failure, cargo, deps};
 const HELP: &str = "\
 Draws ten thousand instances of the sample models: in a window where there is a display, else into a PNG.
 
-Usage: cargo xtask demo [--with-deps] [--png FILE] [--count N]
+Usage: cargo xtask demo [--with-deps] [--png FILE] [--count N] [--size WxH]
 
   --with-deps  installs what is missing through apt
   --png FILE   draws one picture into a file
   --count N    so many instances
+  --size WxH   pixels across and down
 ";
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
@@ -21,7 +22,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     while let Some(arg) = parser.next()? {
         match arg {
             lexopt::Arg::Long("with-deps") => with_deps = true,
-            lexopt::Arg::Long(name @ ("png" | "count")) => {
+            lexopt::Arg::Long(name @ ("png" | "count" | "size")) => {
                 rest.push(format!("--{name}").into());
                 rest.push(parser.value()?);
             }

@@ -46,8 +46,11 @@ fn run() -> Result<(), Error> {
         }
     }
     match png {
-        None if window::has_display() => window::run(count, size)
-            .map_err(|error| format!("{error}\n--png FILE draws a picture, without a window").into()),
+        // A display may be named and not be there: over ssh, in a container.
+        None if window::has_display() => window::run(count, size).or_else(|error| {
+            eprintln!("no window ({error}): drawing a picture");
+            write("crowd.png".as_ref(), count, size)
+        }),
         png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size),
     }
 }

@@ -95,8 +95,9 @@ impl Shown {
     }
 
     fn draw(&mut self) -> Result<(), Error> {
-        let frame = match self.surface.get_current_texture() {
-            wgpu::CurrentSurfaceTexture::Success(frame) => frame,
+        let (frame, outdated) = match self.surface.get_current_texture() {
+            wgpu::CurrentSurfaceTexture::Success(frame) => (frame, false),
+            wgpu::CurrentSurfaceTexture::Suboptimal(frame) => (frame, true),
             wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => return Ok(()),
             _ => {
                 self.configure();
@@ -110,6 +111,9 @@ impl Shown {
         let time = (now - self.began).as_secs_f64();
         self.stage.draw(&self.gpu.device, &self.gpu.queue, &frame.texture, &self.pilot.camera(aspect), time)?;
         self.gpu.queue.present(frame);
+        if outdated {
+            self.configure();
+        }
 
         let (frames, since) = (self.titled.0 + 1, self.titled.1.elapsed().as_secs_f64());
         self.titled.0 = frames;
