@@ -1,6 +1,6 @@
 //! Two-bone inverse kinematics and planted feet.
 
-use crate::math::{aim, hermite, lerp, rot_x, rot_y, smoothstep, wrap};
+use crate::math::{aim, hermite, lerp, rot_x, rot_y, wrap};
 use crate::skeleton::{Pose, Skeleton};
 use glam::{DVec3, dvec3};
 
@@ -96,9 +96,17 @@ impl FootShape {
     }
 }
 
-/// Piecewise smooth curve through (phase, value) keys.
+/// Smooth curve through (phase, value) keys of a whole stride, the last of which is the first again. It never overshoots a key and stays level
+/// between equal ones: the monotone cubic of Fritsch and Butland. Unlike an ease from key to key it does not stop at those it passes through,
+/// and so turns no faster than it must.
 pub(crate) fn curve(keys: &[(f64, f64)], x: f64) -> f64 {
-    let k = keys.iter().rposition(|&(a, _)| a <= x).unwrap_or(0).min(keys.len() - 2);
+    let last = keys.len() - 1;
+    let k = keys.iter().rposition(|&(a, _)| a <= x).unwrap_or(0).min(last - 1);
+    let piece = |i: usize| (keys[i + 1].0 - keys[i].0, (keys[i + 1].1 - keys[i].1) / (keys[i + 1].0 - keys[i].0));
+    let slope = |i: usize| {
+        let ((ha, da), (hb, db)) = (piece(if i == 0 { last - 1 } else { i - 1 }), piece(if i == last { 0 } else { i }));
+        if da * db <= 0.0 { 0.0 } else { 3.0 * (ha + hb) / ((2.0 * hb + ha) / da + (hb + 2.0 * ha) / db) }
+    };
     let ((a, va), (b, vb)) = (keys[k], keys[k + 1]);
-    lerp(va, vb, smoothstep(a, b, x))
+    hermite(va, slope(k) * (b - a), vb, slope(k + 1) * (b - a), (x - a) / (b - a))
 }

@@ -94,7 +94,7 @@ fn run(s: &Skeleton) -> Clip {
             let step = RUN.at(t + 0.5 * i as f64);
             if step.phase > 1.0 {
                 let fold = sin_turn((step.phase - 1.0) * 0.5);
-                f.foot[i].y += 0.13 * fold * fold * fold;
+                f.foot[i].y += 0.12 * fold * fold;
             }
         }
         let c = cos_turn(t);
@@ -122,6 +122,9 @@ fn run(s: &Skeleton) -> Clip {
 }
 
 /// Draws the sword back over the shoulder, lunges and cuts down across the body.
+///
+/// The hand goes around the shoulder, outside it on the way up and in front of it on the way down: straight from key to key it would pass
+/// so close to the joint that the folded arm turns over within a frame.
 fn attack(s: &Skeleton) -> Clip {
     let ready = Figure::ready();
     let windup = Figure {
@@ -132,14 +135,19 @@ fn attack(s: &Skeleton) -> Clip {
         neck: dvec3(0.02, 0.26, 0.0),
         head: dvec3(0.02, 0.30, 0.0),
         shoulder: [dvec3(0.0, 0.15, 0.0), dvec3(0.35, -0.10, 0.0)],
-        hand: [dvec3(0.15, -0.03, 0.33), dvec3(-0.30, 0.46, -0.04)],
-        elbow: [dvec3(0.9, -0.7, -0.3), dvec3(-1.0, 0.15, 0.25)],
+        hand: [dvec3(0.15, -0.03, 0.33), dvec3(-0.36, 0.42, -0.02)],
+        elbow: [dvec3(0.9, -0.7, -0.3), dvec3(-1.0, -0.25, 0.15)],
         aim: [dvec3(0.5, 0.0, 1.0), dvec3(0.15, 0.62, -0.75)],
         edge: [dvec3(0.0, 1.0, 0.0), dvec3(0.0, 1.0, 0.6)],
         foot: [dvec3(0.135, 0.045, 0.17), ready.foot[1]],
         foot_turn: [dvec3(-0.12, 0.10, 0.0), ready.foot_turn[1]],
         ..ready.clone()
     };
+    let mut raise = Figure::mix(&[(0.5, &ready), (0.5, &windup)]);
+    raise.hand[1] = dvec3(-0.46, 0.12, 0.20);
+    raise.elbow[1] = dvec3(-0.8, -0.6, -0.35);
+    raise.aim[1] = dvec3(-0.05, 0.95, 0.25);
+    raise.edge[1] = dvec3(0.1, -0.2, 1.0);
     let strike = Figure {
         hips: dvec3(0.02, -0.135, 0.10),
         hips_turn: dvec3(0.08, 0.18, 0.0),
@@ -156,6 +164,13 @@ fn attack(s: &Skeleton) -> Clip {
         foot_turn: [dvec3(0.0, 0.10, 0.0), dvec3(0.40, 0.35, 0.0)],
         ..ready.clone()
     };
+    // The body leads, the arm comes after it.
+    let mut cut = Figure::mix(&[(0.45, &windup), (0.55, &strike)]);
+    cut.hand[1] = dvec3(-0.26, 0.42, 0.30);
+    cut.elbow[1] = dvec3(-1.0, -0.35, 0.0);
+    cut.aim[1] = dvec3(0.07, 0.95, 0.05);
+    cut.edge[1] = dvec3(0.1, -0.3, 1.0);
+    cut.foot[0] = dvec3(0.135, 0.06, 0.29);
     let follow = Figure {
         hips: dvec3(0.025, -0.15, 0.11),
         hips_turn: dvec3(0.10, 0.26, 0.0),
@@ -163,7 +178,7 @@ fn attack(s: &Skeleton) -> Clip {
         chest: dvec3(0.18, 0.22, 0.03),
         hand: [dvec3(0.32, -0.06, 0.10), dvec3(0.03, -0.17, 0.30)],
         elbow: [dvec3(0.9, -0.6, -0.5), dvec3(-0.9, -0.2, -0.2)],
-        aim: [dvec3(1.0, 0.0, 0.4), dvec3(0.70, -0.62, 0.45)],
+        aim: [dvec3(1.0, 0.0, 0.4), dvec3(0.50, -0.70, 0.50)],
         edge: [dvec3(0.0, 1.0, 0.0), dvec3(0.5, -0.8, -0.4)],
         ..strike.clone()
     };
@@ -182,13 +197,15 @@ fn attack(s: &Skeleton) -> Clip {
         "attack",
         &[
             (0.0, ready.clone()),
-            (0.30, windup.clone()),
-            (0.36, windup),
-            (0.50, strike),
-            (0.60, follow.clone()),
-            (0.68, follow),
-            (0.86, back),
-            (1.0 + 2.0 / FPS, ready),
+            (0.19, raise),
+            (0.37, windup.clone()),
+            (0.42, windup),
+            (0.57, cut),
+            (0.72, strike),
+            (0.88, follow.clone()),
+            (0.94, follow),
+            (1.12, back),
+            (1.3, ready),
         ],
     )
 }
