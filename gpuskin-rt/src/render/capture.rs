@@ -191,7 +191,7 @@ impl Capture {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(1, &self.geometry.bind_group, &[]);
-            pass.set_vertex_buffer(0, self.geometry.vertices.slice(..));
+            pass.set_vertex_buffer(0, self.geometry.vertices());
             for i in 0..frames.len() as u64 {
                 let first_vertex = (within.start + i) * vertices;
                 let from = numbers.start.saturating_sub(first_vertex) as u32;

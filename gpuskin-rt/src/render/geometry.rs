@@ -1,5 +1,7 @@
 //! A model on the device: vertices, indices, animation texture. Bytes go from the file to the device as they are.
 
+use core::ops::Range;
+
 use super::Error;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
@@ -11,8 +13,7 @@ use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Mode
 pub(crate) struct Geometry {
     pub(crate) variant: Variant,
     pub(crate) vertex_count: u32,
-    pub(crate) vertices: wgpu::Buffer,
-    indices: wgpu::Buffer,
+    mesh: MeshBuffers,
     index_format: wgpu::IndexFormat,
     pub(crate) bind_group: wgpu::BindGroup,
 }
@@ -35,16 +36,8 @@ impl Geometry {
         let mesh = load(meta, &model.mesh)?;
         let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
         let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
-        let vertices = buffer(device, queue, "vertices", wgpu::BufferUsages::VERTEX, vertices);
-        let indices = buffer(device, queue, "indices", wgpu::BufferUsages::INDEX, indices);
-
-        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("gpuskin model"),
-            size: MODEL_BYTES,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        queue.write_buffer(&uniform, 0, &[bytemuck::bytes_of(&ModelUniform::of(meta)), clips].concat());
+        let uniform = ModelUniform::of(meta);
+        let mesh = MeshBuffers::new(device, queue, &[bytemuck::bytes_of(&uniform), clips], vertices, indices);
 
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
@@ -58,20 +51,94 @@ impl Geometry {
                     binding: ANIMATION_BINDING,
                     resource: wgpu::BindingResource::TextureView(&animation),
                 },
-                wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: uniform.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: mesh.constants() },
             ],
         });
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
-        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, vertices, indices, index_format, bind_group })
+        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, mesh, index_format, bind_group })
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.
     pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, instances: &wgpu::Buffer) {
         pass.set_bind_group(group, &self.bind_group, &[]);
-        pass.set_vertex_buffer(0, self.vertices.slice(..));
+        pass.set_vertex_buffer(0, self.vertices());
         pass.set_vertex_buffer(1, instances.slice(..));
-        pass.set_index_buffer(self.indices.slice(..), self.index_format);
+        let (buffer, range) = &self.mesh.indices;
+        pass.set_index_buffer(buffer.slice(range.clone()), self.index_format);
     }
+
+    /// The vertices, as a vertex buffer.
+    pub(crate) fn vertices(&self) -> wgpu::BufferSlice<'_> {
+        self.mesh.buffer.slice(self.mesh.vertices.clone())
+    }
+}
+
+/// Constants, vertices and indices of a model in one buffer, written at once: for small models the number of writes is
+/// what start-up costs.
+#[derive(Debug)]
+struct MeshBuffers {
+    buffer: wgpu::Buffer,
+    vertices: Range<u64>,
+    /// In a buffer of their own on OpenGL: WebGL allows nothing else beside indices.
+    indices: (wgpu::Buffer, Range<u64>),
+}
+
+impl MeshBuffers {
+    fn new(device: &wgpu::Device, queue: &wgpu::Queue, constants: &[&[u8]], vertices: &[u8], indices: &[u8]) -> Self {
+        use wgpu::BufferUsages as Usages;
+        let apart = device.adapter_info().backend == wgpu::Backend::Gl;
+        let usage = Usages::UNIFORM | Usages::VERTEX | if apart { Usages::empty() } else { Usages::INDEX };
+        let beside = if apart { &[][..] } else { indices };
+        let pieces: Vec<&[u8]> = constants.iter().copied().chain([vertices, beside]).collect();
+        let (buffer, places) = write(device, queue, usage, MODEL_BYTES, &pieces);
+        let [.., vertices, beside] = &places[..] else { unreachable!("a place a piece") };
+        let indices = if apart {
+            let (buffer, places) = write(device, queue, Usages::INDEX, 0, &[indices]);
+            (buffer, places[0].clone())
+        } else {
+            (buffer.clone(), beside.clone())
+        };
+        Self { vertices: vertices.clone(), indices, buffer }
+    }
+
+    /// Uniforms are bound at their full size; the shader reads no clip that the model has not.
+    fn constants(&self) -> wgpu::BindingResource<'_> {
+        let size = wgpu::BufferSize::new(MODEL_BYTES);
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.buffer, offset: 0, size })
+    }
+}
+
+/// A buffer of at least so many bytes with these pieces one after the other, each from a multiple of four bytes; and
+/// where they stand.
+fn write(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    usage: wgpu::BufferUsages,
+    least: u64,
+    pieces: &[&[u8]],
+) -> (wgpu::Buffer, Vec<Range<u64>>) {
+    let mut end = 0;
+    let places: Vec<Range<u64>> = pieces
+        .iter()
+        .map(|piece| {
+            let start = end;
+            end += (piece.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+            start..start + piece.len() as u64
+        })
+        .collect();
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin mesh"),
+        size: end.max(least),
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    // No view: the device has said why through its error handler, and nothing can be written.
+    if let Some(mut view) = wgpu::BufferSize::new(end).and_then(|size| queue.write_buffer_with(&buffer, 0, size)) {
+        for (place, piece) in places.iter().zip(pieces) {
+            view.slice(place.start as usize..place.end as usize).copy_from_slice(piece);
+        }
+    }
+    (buffer, places)
 }
 
 /// Draws a part of what is bound.
@@ -89,30 +156,6 @@ pub(crate) fn slice<'a>(meta: &Metadata, bytes: &'a [u8], range: ByteRange, file
     let end = range.offset.checked_add(range.len).and_then(|end| usize::try_from(end).ok());
     let part = end.and_then(|end| bytes.get(range.offset as usize..end));
     part.ok_or_else(|| Error::model(&meta.name, format!("{file} is shorter than its constants say")))
-}
-
-fn buffer(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    label: &str,
-    usage: wgpu::BufferUsages,
-    bytes: &[u8],
-) -> wgpu::Buffer {
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some(label),
-        size: (bytes.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT),
-        usage: usage | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    // Copies are of whole words, and an odd number of 16-bit indices is not.
-    let whole = bytes.len() & !3;
-    queue.write_buffer(&buffer, 0, &bytes[..whole]);
-    if whole < bytes.len() {
-        let mut last = [0; 4];
-        last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-        queue.write_buffer(&buffer, whole as u64, &last);
-    }
-    buffer
 }
 
 fn animation_texture(
@@ -202,6 +245,8 @@ fn allowed(limits: &wgpu::Limits, meta: &Metadata, variant: Variant) -> Result<(
     at_most(texture.layers.into(), layers, OTHER_BAKE, what("layers of the animation texture"))?;
     at_most(mesh.vertices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices"))?;
     at_most(mesh.indices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of indices"))?;
+    let together = [mesh.vertices.len, mesh.indices.len, MODEL_BYTES, 12].into_iter().fold(0, u64::saturating_add);
+    at_most(together, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices and indices"))?;
     let stride = mesh.format.stride() as u64;
     at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes of a vertex"))?;
     let attributes = vertex_buffers(variant).attributes() as u64;
