@@ -1,11 +1,13 @@
 //! Names in messages: quoted, listed, and the one that was probably meant.
 
+use crate::suggest::closest;
+
 /// Longer names are cut in messages.
 const SHOWN: usize = 80;
 /// Longer lists are cut in messages.
 const LISTED: usize = 20;
-/// Characters of a name that are compared, and names: the time for a hostile file is bounded.
-const COMPARED: (usize, usize) = (64, 1000);
+/// Names that are compared: the time for a hostile file is bounded.
+const COMPARED: usize = 1000;
 
 /// The name between backticks, cut where it is very long, without control characters.
 pub(crate) fn quoted(name: &str) -> String {
@@ -34,35 +36,10 @@ pub(crate) fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
         return "there are none".into();
     }
     let all = list(names.iter().copied(), LISTED);
-    match nearest(wanted, &names) {
+    match closest(wanted, names.iter().copied().take(COMPARED)) {
         Some(name) => format!("did you mean {}? There are {all}", quoted(name)),
         None => format!("there are {all}"),
     }
-}
-
-fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
-    let fold = |s: &str| s.chars().take(COMPARED.0).flat_map(char::to_lowercase).collect::<Vec<char>>();
-    let wanted = fold(wanted);
-    // Two swapped letters count twice. More than a third of a long name is another name.
-    let limit = if wanted.len() < 3 { 1 } else { (wanted.len() / 3).max(2) };
-    let near =
-        names.iter().take(COMPARED.1).map(|name| (distance(&wanted, &fold(name)), *name)).min_by_key(|(d, _)| *d);
-    near.filter(|(d, _)| *d <= limit).map(|(_, name)| name)
-}
-
-/// Levenshtein's.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -71,10 +48,10 @@ mod tests {
 
     #[test]
     fn suggests_the_name_that_was_meant() {
-        assert_eq!(nearest("run_sword", &["Walk", "Run_Sword", "Jump"]), Some("Run_Sword"));
-        assert_eq!(nearest("Rnu", &["Walk", "Run", "Jump"]), Some("Run"));
-        assert_eq!(nearest("Attack", &["Walk", "Jump"]), None);
-        assert_eq!(distance(&['a', 'b'], &[]), 2);
+        let meant = |wanted, names: [&'static str; 3]| instead(wanted, names).starts_with("did you mean");
+        assert!(instead("run_sword", ["Walk", "Run_Sword", "Jump"]).starts_with("did you mean `Run_Sword`?"));
+        assert!(meant("Rnu", ["Walk", "Run", "Jump"]));
+        assert!(!meant("Attack", ["Walk", "Slide", "Jump"]));
     }
 
     #[test]
