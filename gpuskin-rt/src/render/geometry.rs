@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::Error;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
+use super::material::{MaterialConstants, MaterialUniform};
 use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
 use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat, files};
 
@@ -27,17 +28,19 @@ impl Geometry {
         queue: &wgpu::Queue,
         layouts: &Layouts,
         model: &Model,
+        materials: &MaterialConstants,
     ) -> Result<Self, Error> {
         let meta = &model.meta;
         let variant = Variant::of(meta);
         consistent(meta).map_err(|reason| Error::model(&meta.name, reason))?;
-        allowed(&device.limits(), meta, variant)?;
+        allowed(&device.limits(), meta, variant, materials)?;
 
         let mesh = load(meta, &model.mesh)?;
         let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
         let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
         let uniform = ModelUniform::of(meta);
-        let mesh = MeshBuffers::new(device, queue, &[bytemuck::bytes_of(&uniform), clips], vertices, indices);
+        let constants = [bytemuck::bytes_of(&uniform), clips];
+        let mesh = MeshBuffers::new(device, queue, constants, materials, vertices, indices);
 
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
@@ -67,38 +70,63 @@ impl Geometry {
         pass.set_index_buffer(buffer.slice(range.clone()), self.index_format);
     }
 
+    /// The constants of a material, for its bind group.
+    pub(crate) fn material(&self, index: usize) -> wgpu::BindingResource<'_> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.mesh.buffer,
+            offset: self.mesh.materials + index as u64 * self.mesh.material_stride,
+            size: wgpu::BufferSize::new(size_of::<MaterialUniform>() as u64),
+        })
+    }
+
     /// The vertices, as a vertex buffer.
     pub(crate) fn vertices(&self) -> wgpu::BufferSlice<'_> {
         self.mesh.buffer.slice(self.mesh.vertices.clone())
     }
 }
 
-/// Constants, vertices and indices of a model in one buffer, written at once: for small models the number of writes is
-/// what start-up costs.
+/// Constants, materials, vertices and indices of a model in one buffer, written at once: for small models the number of
+/// writes is what start-up costs.
 #[derive(Debug)]
 struct MeshBuffers {
     buffer: wgpu::Buffer,
+    /// Bytes before the first material, and from one to the next.
+    materials: u64,
+    material_stride: u64,
     vertices: Range<u64>,
     /// In a buffer of their own on OpenGL: WebGL allows nothing else beside indices.
     indices: (wgpu::Buffer, Range<u64>),
 }
 
 impl MeshBuffers {
-    fn new(device: &wgpu::Device, queue: &wgpu::Queue, constants: &[&[u8]], vertices: &[u8], indices: &[u8]) -> Self {
+    fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        constants: [&[u8]; 2],
+        materials: &MaterialConstants,
+        vertices: &[u8],
+        indices: &[u8],
+    ) -> Self {
         use wgpu::BufferUsages as Usages;
         let apart = device.adapter_info().backend == wgpu::Backend::Gl;
         let usage = Usages::UNIFORM | Usages::VERTEX | if apart { Usages::empty() } else { Usages::INDEX };
         let beside = if apart { &[][..] } else { indices };
-        let pieces: Vec<&[u8]> = constants.iter().copied().chain([vertices, beside]).collect();
-        let (buffer, places) = write(device, queue, usage, MODEL_BYTES, &pieces);
-        let [.., vertices, beside] = &places[..] else { unreachable!("a place a piece") };
+        let word = wgpu::COPY_BUFFER_ALIGNMENT;
+        let pieces = [
+            (constants[0], word),
+            (constants[1], word),
+            (&materials.bytes, materials.alignment),
+            (vertices, word),
+            (beside, word),
+        ];
+        let (buffer, [.., materials_at, vertices, beside]) = write(device, queue, usage, MODEL_BYTES, pieces);
         let indices = if apart {
-            let (buffer, places) = write(device, queue, Usages::INDEX, 0, &[indices]);
-            (buffer, places[0].clone())
+            let (buffer, [whole]) = write(device, queue, Usages::INDEX, 0, [(indices, word)]);
+            (buffer, whole)
         } else {
-            (buffer.clone(), beside.clone())
+            (buffer.clone(), beside)
         };
-        Self { vertices: vertices.clone(), indices, buffer }
+        Self { vertices, indices, buffer, materials: materials_at.start, material_stride: materials.stride }
     }
 
     /// Uniforms are bound at their full size; the shader reads no clip that the model has not.
@@ -108,24 +136,21 @@ impl MeshBuffers {
     }
 }
 
-/// A buffer of at least so many bytes with these pieces one after the other, each from a multiple of four bytes; and
+/// A buffer of at least so many bytes with these pieces one after the other, each from a multiple of so many bytes; and
 /// where they stand.
-fn write(
+fn write<const N: usize>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     usage: wgpu::BufferUsages,
     least: u64,
-    pieces: &[&[u8]],
-) -> (wgpu::Buffer, Vec<Range<u64>>) {
-    let mut end = 0;
-    let places: Vec<Range<u64>> = pieces
-        .iter()
-        .map(|piece| {
-            let start = end;
-            end += (piece.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-            start..start + piece.len() as u64
-        })
-        .collect();
+    pieces: [(&[u8], u64); N],
+) -> (wgpu::Buffer, [Range<u64>; N]) {
+    let mut end = 0_u64;
+    let places = pieces.map(|(piece, alignment)| {
+        let start = end.next_multiple_of(alignment);
+        end = (start + piece.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        start..start + piece.len() as u64
+    });
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("gpuskin mesh"),
         size: end.max(least),
@@ -134,7 +159,7 @@ fn write(
     });
     // No view: the device has said why through its error handler, and nothing can be written.
     if let Some(mut view) = wgpu::BufferSize::new(end).and_then(|size| queue.write_buffer_with(&buffer, 0, size)) {
-        for (place, piece) in places.iter().zip(pieces) {
+        for (place, (piece, _)) in places.iter().zip(pieces) {
             view.slice(place.start as usize..place.end as usize).copy_from_slice(piece);
         }
     }
@@ -235,7 +260,12 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
 }
 
 /// Whether a device can hold a model.
-fn allowed(limits: &wgpu::Limits, meta: &Metadata, variant: Variant) -> Result<(), Error> {
+fn allowed(
+    limits: &wgpu::Limits,
+    meta: &Metadata,
+    variant: Variant,
+    materials: &MaterialConstants,
+) -> Result<(), Error> {
     let (mesh, texture) = (&meta.mesh, &meta.texture);
     let what = |text: &'static str| move || format!("{}: {text}", meta.name);
     let side = u64::from(limits.max_texture_dimension_2d);
@@ -245,7 +275,10 @@ fn allowed(limits: &wgpu::Limits, meta: &Metadata, variant: Variant) -> Result<(
     at_most(texture.layers.into(), layers, OTHER_BAKE, what("layers of the animation texture"))?;
     at_most(mesh.vertices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices"))?;
     at_most(mesh.indices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of indices"))?;
-    let together = [mesh.vertices.len, mesh.indices.len, MODEL_BYTES, 12].into_iter().fold(0, u64::saturating_add);
+    let together =
+        [mesh.vertices.len, mesh.indices.len, MODEL_BYTES, materials.bytes.len() as u64 + materials.alignment]
+            .into_iter()
+            .fold(0, u64::saturating_add);
     at_most(together, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices and indices"))?;
     let stride = mesh.format.stride() as u64;
     at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes of a vertex"))?;

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Error;
 use super::error::at_most;
-use super::geometry::{load, slice};
+use super::geometry::{Geometry, load, slice};
 use super::layouts::Layouts;
 use crate::{ColorTexture, Metadata, Model, Wrap};
 
@@ -136,34 +136,45 @@ impl Samplers {
     }
 }
 
-/// A bind group for every material of a model; their constants share a buffer.
+/// The constants of all materials of a model, as they stand in its buffer.
+#[derive(Debug)]
+pub(crate) struct MaterialConstants {
+    pub(crate) bytes: Vec<u8>,
+    /// What a binding's offset must be a multiple of.
+    pub(crate) alignment: u64,
+    /// Bytes from one to the next.
+    pub(crate) stride: u64,
+}
+
+impl MaterialConstants {
+    pub(crate) fn of(device: &wgpu::Device, meta: &Metadata) -> Self {
+        let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
+        let stride = size_of::<MaterialUniform>().next_multiple_of(alignment);
+        let mut bytes = vec![0; stride * meta.materials.len()];
+        for (material, bytes) in meta.materials.iter().zip(bytes.chunks_exact_mut(stride)) {
+            let uniform = MaterialUniform {
+                base_color: material.base_color,
+                alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
+                padding: [0; 3],
+            };
+            bytes[..size_of::<MaterialUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
+        }
+        Self { bytes, alignment: alignment as u64, stride: stride as u64 }
+    }
+
+    /// Of a model whose materials nobody binds.
+    pub(crate) const NONE: Self = Self { bytes: Vec::new(), alignment: 1, stride: 0 };
+}
+
+/// A bind group for every material of a model; their constants stand in the model's buffer.
 pub(crate) fn bind_groups(
     device: &wgpu::Device,
-    queue: &wgpu::Queue,
     layouts: &Layouts,
     meta: &Metadata,
+    geometry: &Geometry,
     textures: &[Colors],
     white: &Colors,
 ) -> Result<Vec<wgpu::BindGroup>, Error> {
-    let alignment = device.limits().min_uniform_buffer_offset_alignment as usize;
-    let stride = size_of::<MaterialUniform>().next_multiple_of(alignment.max(1));
-    let mut values = vec![0; stride * meta.materials.len()];
-    for (material, bytes) in meta.materials.iter().zip(values.chunks_exact_mut(stride)) {
-        let uniform = MaterialUniform {
-            base_color: material.base_color,
-            alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
-            padding: [0; 3],
-        };
-        bytes[..size_of::<MaterialUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
-    }
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("gpuskin materials"),
-        size: values.len() as u64,
-        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    queue.write_buffer(&buffer, 0, &values);
-
     let mut groups = Vec::with_capacity(meta.materials.len());
     for (i, material) in meta.materials.iter().enumerate() {
         let colors = match material.base_color_texture {
@@ -172,16 +183,11 @@ pub(crate) fn bind_groups(
                 .get(i as usize)
                 .ok_or_else(|| Error::model(&meta.name, "a material has a texture that is not there"))?,
         };
-        let uniform = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &buffer,
-            offset: (i * stride) as u64,
-            size: wgpu::BufferSize::new(size_of::<MaterialUniform>() as u64),
-        });
         groups.push(device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin material"),
             layout: &layouts.material,
             entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: uniform },
+                wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) },
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::TextureView(&colors.view) },
                 wgpu::BindGroupEntry { binding: 2, resource: wgpu::BindingResource::Sampler(&colors.sampler) },
             ],

@@ -8,7 +8,7 @@ use super::crowd::{CrowdCore, GpuModel, Part};
 use super::error::Error;
 use super::geometry::{Geometry, draw_part};
 use super::layouts::Layouts;
-use super::material::{Colors, Samplers, bind_groups};
+use super::material::{Colors, MaterialConstants, Samplers, bind_groups};
 use super::pipelines::{PipelineCache, Surface};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
@@ -250,9 +250,10 @@ impl CrowdRenderer {
             return Ok(loaded);
         }
         self.models.retain(|_, model| model.strong_count() > 0);
-        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model)?;
+        let constants = MaterialConstants::of(&self.device, meta);
+        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model, &constants)?;
         let textures = Colors::of_model(&self.device, &self.queue, &mut self.samplers, model)?;
-        let materials = bind_groups(&self.device, &self.queue, &self.layouts, meta, &textures, &self.white)?;
+        let materials = bind_groups(&self.device, &self.layouts, meta, &geometry, &textures, &self.white)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
             Part { mesh: *mesh, pipelines: self.pipelines.get(geometry.variant, surface) }
