@@ -1,5 +1,5 @@
-// Bones as rows of 3x4 matrices, three texels each: matrix-f32 and matrix-f16. Twin of Texels::bone in
-// gpuskin-rt/src/encoding.rs.
+// Bones as rows of 3x4 matrices, three texels each: matrix-f32 and matrix-f16. Twin of Texels::matrix in
+// gpuskin-rt/src/encoding/texels.rs.
 
 const gpuskin_texels: u32 = 3u;
 
@@ -10,9 +10,4 @@ fn gpuskin_stored_bone(frame: u32, bone: u32) -> mat3x4<f32> {
         gpuskin_texel(frame, bone, 1u),
         gpuskin_texel(frame, bone, 2u),
     );
-}
-
-// The skin matrix of a bone between two frames: component-wise.
-fn gpuskin_bone(frames: GpuskinFramePair, bone: u32) -> mat3x4<f32> {
-    return gpuskin_stored_bone(frames.a, bone) * (1.0 - frames.t) + gpuskin_stored_bone(frames.b, bone) * frames.t;
 }

@@ -13,5 +13,8 @@ struct GpuskinModel {
     position_extent: vec3<f32>,
     uv_min: vec2<f32>,
     uv_extent: vec2<f32>,
-    clips: array<GpuskinClip, 1020>,
+    // Ranges of packed values: value = minimum + extent * fraction. Translation, then elements of the 3x3.
+    value_min: vec4<f32>,
+    value_extent: vec4<f32>,
+    clips: array<GpuskinClip, 1018>,
 }

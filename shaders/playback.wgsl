@@ -28,6 +28,8 @@ struct GpuskinFramePair {
     a: u32,
     b: u32,
     t: f32,
+    // The clip's first frame: ranges of packed values stand before it.
+    first: u32,
 }
 
 struct GpuskinPhase {
@@ -104,5 +106,6 @@ fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, now: vec2<u3
         clip.first_frame + select(a, a - clip.stored, a >= clip.stored),
         clip.first_frame + select(b, b - clip.stored, b >= clip.stored),
         f32(position.y >> 8u) / 16777216.0,
+        clip.first_frame,
     );
 }

@@ -30,6 +30,12 @@ fn gpuskin_from_trs(q: vec4<f32>, translation: vec3<f32>, scale: f32) -> mat3x4<
     );
 }
 
+// From one rotation (t = 0) to the other along the shorter arc: a quaternion and its negative are the same rotation.
+fn gpuskin_blend_rotation(a: vec4<f32>, b: vec4<f32>, t: f32) -> vec4<f32> {
+    let nearest_b = select(b, -b, dot(a, b) < 0.0);
+    return normalize(a * (1.0 - t) + nearest_b * t);
+}
+
 // Where the matrix takes a normal: cofactor matrix times the sign of the determinant, which is the inverse transpose
 // up to a positive factor and exists for singular matrices too. Not normalised.
 fn gpuskin_normal(matrix: mat3x4<f32>, normal: vec3<f32>) -> vec3<f32> {

@@ -1,6 +1,6 @@
 // Texel k of a bone in a frame, where the animation texture has several layers. Twin of AnimationTexture::texel in
 // gpuskin-rt/src/model.rs.
-fn gpuskin_texel(frame: u32, bone: u32, k: u32) -> vec4<f32> {
+fn gpuskin_texel(frame: u32, bone: u32, k: u32) -> GpuskinTexel {
     let layer = frame / gpuskin_model.frames_per_layer;
     let frame_in_layer = frame - layer * gpuskin_model.frames_per_layer;
     let index = (frame_in_layer * gpuskin_model.rows + bone) * gpuskin_texels + k;

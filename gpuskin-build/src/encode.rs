@@ -2,15 +2,18 @@
 //! shaders.
 
 mod matrix;
+mod packed;
+mod pivot;
 mod trs;
 
-use gpuskin_rt::{AnimationTexture, Encoding, MAX_LAYERS, MAX_SIDE, TexelFormat};
+use glam::Vec3;
+use gpuskin_rt::{AnimationTexture, Encoding, MAX_LAYERS, MAX_SIDE, TexelFormat, ValueRange};
 use half::f16;
 
+use crate::model::Model;
 use crate::sample::Rows;
 
-/// Texels of one bone in one frame, four channels each, at most three.
-type BoneTexels = [[f64; 4]; 3];
+pub use matrix::Ranges;
 
 /// An animation texture and its bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,60 +31,71 @@ impl Texels {
     pub fn view(&self) -> gpuskin_rt::Texels<'_> {
         gpuskin_rt::Texels::new(self.encoding, self.texture, &self.bytes).expect("as many bytes as the shape needs")
     }
+
+    /// Writes bytes of a bone's texels in a frame, from the first on. Linear bytes do not see where a row of the texture
+    /// ends.
+    fn put(&mut self, frame: u32, bone: usize, bytes: impl IntoIterator<Item = u8>) {
+        let at = self.texture.byte_offset(self.encoding, frame, bone as u32, 0) as usize;
+        self.bytes[at..].iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+    }
+
+    /// Writes floats, in the precision of the format.
+    fn put_floats(&mut self, frame: u32, bone: usize, values: impl IntoIterator<Item = f64>) {
+        let values = values.into_iter();
+        match self.encoding.format() {
+            TexelFormat::Rgba16Float => self.put(frame, bone, values.flat_map(|v| f16::from_f64(v).to_le_bytes())),
+            _ => self.put(frame, bone, values.flat_map(|v| (v as f32).to_le_bytes())),
+        }
+    }
 }
 
-/// Makes [`Texels`], frame by frame.
+/// A bone that an encoding cannot hold as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// It is scaled unevenly, or sheared.
+    Uneven {
+        /// Index of the bone.
+        bone: usize,
+    },
+    /// A number is out of the encoding's range.
+    OutOfRange {
+        /// Index of the bone.
+        bone: usize,
+    },
+}
+
+/// Makes [`Texels`], clip by clip.
 pub struct Encoder {
     texels: Texels,
-    continuity: trs::Continuity,
-    unfaithful: Option<usize>,
+    /// Of each bone.
+    pivots: Vec<Vec3>,
 }
 
 impl Encoder {
-    /// All texels start as zero.
-    pub fn new(encoding: Encoding, texture: AnimationTexture) -> Self {
+    /// All texels start as zero. `ranges`: of all poses, where the encoding needs them.
+    pub fn new(encoding: Encoding, mut texture: AnimationTexture, model: &Model, ranges: ValueRange) -> Self {
+        texture.range = ranges;
         let bytes = vec![0; texture.byte_len(encoding) as usize];
-        let continuity = trs::Continuity::new(texture.rows as usize);
-        Self { texels: Texels { encoding, texture, bytes }, continuity, unfaithful: None }
+        Self { texels: Texels { encoding, texture, bytes }, pivots: pivot::pivots(model) }
     }
 
-    /// Encodes the skin matrices of all bones in a frame.
-    pub fn frame(&mut self, frame: u32, pose: &[Rows]) {
-        let Texels { encoding, texture, bytes } = &mut self.texels;
-        for (bone, rows) in pose.iter().enumerate() {
-            let texels: BoneTexels = match encoding {
-                Encoding::TrsF16 => {
-                    let trs = trs::decompose(rows);
-                    if trs.residual > trs::FAITHFUL && self.unfaithful.is_none() {
-                        self.unfaithful = Some(bone);
-                    }
-                    trs::texels(&trs, bone, &mut self.continuity)
-                }
-                _ => matrix::texels(rows),
-            };
-            // Linear bytes do not see where a row of the texture ends.
-            let at = texture.byte_offset(*encoding, frame, bone as u32, 0) as usize;
-            write(&mut bytes[at..], encoding.format(), &texels[..encoding.texels() as usize]);
+    /// Encodes the skin matrices of all bones in the frames of a clip, from this one on. The first bone that does not fit,
+    /// of each kind, is reported.
+    pub fn clip(&mut self, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+        let texels = &mut self.texels;
+        match texels.encoding {
+            Encoding::MatrixF32 | Encoding::MatrixF16 => matrix::floats(texels, first_frame, poses),
+            Encoding::MatrixUnorm => matrix::fractions(texels, first_frame, poses),
+            Encoding::TrsF16 => trs::halves(texels, first_frame, poses),
+            Encoding::Fixed16 => trs::fixed(texels, first_frame, poses),
+            Encoding::TrsPacked => packed::clip(texels, first_frame, poses, &self.pivots),
+            other => unreachable!("{other:?} is not made of skin matrices"),
         }
-    }
-
-    /// A bone whose matrix the encoding has no way to express, among the frames since the last call.
-    pub fn take_unfaithful(&mut self) -> Option<usize> {
-        self.unfaithful.take()
     }
 
     /// All frames.
     pub fn finish(self) -> Texels {
         self.texels
-    }
-}
-
-fn write(out: &mut [u8], format: TexelFormat, texels: &[[f64; 4]]) {
-    for (i, &value) in texels.iter().flatten().enumerate() {
-        match format {
-            TexelFormat::Rgba16Float => out[i * 2..][..2].copy_from_slice(&f16::from_f64(value).to_le_bytes()),
-            TexelFormat::Rgba32Float => out[i * 4..][..4].copy_from_slice(&(value as f32).to_le_bytes()),
-        }
     }
 }
 
@@ -101,7 +115,8 @@ pub fn shape(encoding: Encoding, frames: u32, rows: u32) -> Option<AnimationText
     // Layers of even length waste less than full ones and a rest.
     let frames_per_layer = frames.div_ceil(layers);
     let height = (frame * u64::from(frames_per_layer)).div_ceil(u64::from(width)) as u32;
-    (layers <= MAX_LAYERS).then_some(AnimationTexture { width, height, layers, frames_per_layer, frames, rows })
+    let range = ValueRange::default();
+    (layers <= MAX_LAYERS).then_some(AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range })
 }
 
 #[cfg(test)]
@@ -119,20 +134,27 @@ mod tests {
         (0..40).map(|f| (0..5).map(|b| bone(f, b)).collect()).collect()
     }
 
-    /// Greatest difference of any matrix element after a round trip.
-    fn worst(encoding: Encoding, poses: &[Vec<Rows>], layers: u32) -> f64 {
-        let mut texture = shape(encoding, poses.len() as u32, 5).unwrap();
+    /// Greatest difference of any matrix element after a round trip, and what did not fit.
+    fn worst(encoding: Encoding, poses: &[Vec<Rows>], layers: u32) -> (f64, Vec<Misfit>) {
+        let first = encoding.range_frames();
+        let mut texture = shape(encoding, first + poses.len() as u32, 5).unwrap();
         if layers > 1 {
             texture.layers = layers;
             texture.frames_per_layer = texture.frames.div_ceil(layers);
         }
-        let mut encoder = Encoder::new(encoding, texture);
-        poses.iter().enumerate().for_each(|(f, pose)| encoder.frame(f as u32, pose));
+        let mut ranges = Ranges::default();
+        ranges.include(poses);
+        texture.range = ranges.finish();
+        let bytes = vec![0; texture.byte_len(encoding) as usize];
+        let pivots = (0..5).map(|b| Vec3::new(0.1 * b as f32, 1.0, -0.2)).collect();
+        let mut encoder = Encoder { texels: Texels { encoding, texture, bytes }, pivots };
+        let misfits = encoder.clip(first, poses);
         let texels = encoder.finish();
         let mut worst: f64 = 0.0;
         for (f, pose) in poses.iter().enumerate() {
             for (b, rows) in pose.iter().enumerate() {
-                let decoded = texels.view().bone(FramePair { a: f as u32, b: f as u32, t: 0.0 }, b as u32);
+                let frame = first + f as u32;
+                let decoded = texels.view().bone(FramePair { a: frame, b: frame, t: 0.0, first }, b as u32);
                 for (row, decoded) in rows.iter().zip(decoded.rows) {
                     for (value, decoded) in row.iter().zip(decoded.to_array()) {
                         worst = worst.max((value - f64::from(decoded)).abs());
@@ -140,20 +162,42 @@ mod tests {
                 }
             }
         }
-        worst
+        (worst, misfits)
     }
 
     #[test]
     fn every_encoding_reads_back_within_its_rounding() {
         for layers in [1, 4] {
-            let even = poses(DVec3::splat(1.2));
-            assert!(worst(Encoding::MatrixF32, &even, layers) < 1e-6);
-            // Halves have 11 bits: values up to 16 round by 2^-8.
-            assert!(worst(Encoding::MatrixF16, &even, layers) <= 1.0 / 256.0);
-            assert!(worst(Encoding::TrsF16, &even, layers) <= 1.0 / 256.0);
-            assert!(worst(Encoding::TrsF16, &poses(DVec3::splat(-0.7)), layers) <= 1.0 / 256.0);
-            assert!(worst(Encoding::MatrixF16, &poses(DVec3::new(1.0, 3.0, 0.1)), layers) <= 1.0 / 256.0);
-            assert!(worst(Encoding::TrsF16, &poses(DVec3::new(1.0, 3.0, 0.1)), layers) > 0.5);
+            let limit = |encoding| match encoding {
+                Encoding::MatrixF32 => 1e-6,
+                // Numbers within 18 in 65,535 steps.
+                Encoding::MatrixUnorm => 2e-4,
+                Encoding::TrsPacked => 5e-5,
+                // A quaternion in steps of 1/256.
+                Encoding::Fixed16 => 0.02,
+                // Halves have 11 bits: values up to 16 round by 2^-8.
+                _ => 1.0 / 256.0,
+            };
+            for encoding in Encoding::ALL {
+                for scale in [DVec3::splat(1.2), DVec3::splat(-0.7)] {
+                    let (worst, misfits) = worst(encoding, &poses(scale), layers);
+                    assert!(worst < limit(encoding) && misfits.is_empty(), "{encoding:?}: {worst}");
+                }
+                let (worst, misfits) = worst(encoding, &poses(DVec3::new(1.0, 3.0, 0.1)), layers);
+                assert_eq!(worst < limit(encoding) * 2.0, encoding.holds_shear(), "{encoding:?}: {worst}");
+                let uneven = if encoding.holds_shear() { vec![] } else { vec![Misfit::Uneven { bone: 0 }] };
+                assert_eq!(misfits, uneven, "{encoding:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_told() {
+        let far = vec![vec![[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 128.0], [0.0, 0.0, 1.0, 0.0]]; 5]];
+        assert_eq!(worst(Encoding::Fixed16, &far, 1).1, [Misfit::OutOfRange { bone: 0 }]);
+        let farther = vec![vec![[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1e5], [0.0, 0.0, 1.0, 0.0]]; 5]];
+        for encoding in [Encoding::MatrixF16, Encoding::TrsF16] {
+            assert_eq!(worst(encoding, &farther, 1).1, [Misfit::OutOfRange { bone: 0 }], "{encoding:?}");
         }
     }
 

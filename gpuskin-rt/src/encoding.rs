@@ -1,11 +1,11 @@
-//! How a bone's motion stands in texels, and how it is read back. Twins of `shaders/matrix.wgsl` and
-//! `shaders/trs.wgsl`.
+//! How a bone's motion stands in texels.
 
-use glam::{Vec3, Vec4};
-use half::f16;
+mod fixed16;
+pub mod packed;
+mod texels;
 
-use crate::playback::FramePair;
-use crate::{AnimationTexture, SkinMatrix};
+pub use fixed16::{fixed16, from_fixed16};
+pub use texels::Texels;
 
 /// An encoding of bone motion in an animation texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,13 +16,28 @@ pub enum Encoding {
     MatrixF32,
     /// The same in halves, three RGBA16F texels: 24 bytes.
     MatrixF16,
+    /// The same in 16-bit fractions of the model's ranges, one of the 3x3 and one of each axis of the translation: three
+    /// RGBA16Uint texels, 24 bytes.
+    MatrixUnorm,
     /// Quaternion, then translation and uniform scale, two RGBA16F texels: 16 bytes. No shear, no non-uniform scale.
     TrsF16,
+    /// Quaternion, translation and uniform scale in 18-bit integers within ranges of the bone and clip, one RGBA32Uint
+    /// texel: 16 bytes. The rotation turns about the bone's own place. No shear, no non-uniform scale.
+    TrsPacked,
+    /// Quaternion, translation and uniform scale with a sign, 7 integer and 8 fraction bits each, four RGBA8Uint texels:
+    /// 16 bytes, for devices without half floats. Values up to 127.99, in steps of 1/256: coarse.
+    Fixed16,
 }
 
 /// Format of the texels of an animation texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TexelFormat {
+    /// Four 8-bit integers.
+    Rgba8Uint,
+    /// Four 16-bit integers.
+    Rgba16Uint,
+    /// Four 32-bit integers.
+    Rgba32Uint,
     /// Four 16-bit floats.
     Rgba16Float,
     /// Four 32-bit floats.
@@ -33,22 +48,32 @@ impl TexelFormat {
     /// Bytes of a texel.
     pub const fn bytes(self) -> usize {
         match self {
-            Self::Rgba16Float => 8,
-            Self::Rgba32Float => 16,
+            Self::Rgba8Uint => 4,
+            Self::Rgba16Uint | Self::Rgba16Float => 8,
+            Self::Rgba32Uint | Self::Rgba32Float => 16,
         }
+    }
+
+    /// Texels are integers: `texture_2d<u32>`, else `texture_2d<f32>`.
+    pub const fn is_integer(self) -> bool {
+        matches!(self, Self::Rgba8Uint | Self::Rgba16Uint | Self::Rgba32Uint)
     }
 }
 
 impl Encoding {
     /// All of them, best precision first.
-    pub const ALL: [Self; 3] = [Self::MatrixF32, Self::MatrixF16, Self::TrsF16];
+    pub const ALL: [Self; 6] =
+        [Self::MatrixF32, Self::TrsPacked, Self::MatrixUnorm, Self::MatrixF16, Self::TrsF16, Self::Fixed16];
 
     /// Its name in `gpuskin.toml`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MatrixF32 => "matrix-f32",
             Self::MatrixF16 => "matrix-f16",
+            Self::MatrixUnorm => "matrix-unorm",
             Self::TrsF16 => "trs-f16",
+            Self::TrsPacked => "trs-packed",
+            Self::Fixed16 => "fixed16",
         }
     }
 
@@ -60,8 +85,10 @@ impl Encoding {
     /// Texels of one bone in one frame.
     pub const fn texels(self) -> u32 {
         match self {
-            Self::MatrixF32 | Self::MatrixF16 => 3,
+            Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm => 3,
             Self::TrsF16 => 2,
+            Self::TrsPacked => 1,
+            Self::Fixed16 => 4,
         }
     }
 
@@ -70,6 +97,9 @@ impl Encoding {
         match self {
             Self::MatrixF32 => TexelFormat::Rgba32Float,
             Self::MatrixF16 | Self::TrsF16 => TexelFormat::Rgba16Float,
+            Self::MatrixUnorm => TexelFormat::Rgba16Uint,
+            Self::TrsPacked => TexelFormat::Rgba32Uint,
+            Self::Fixed16 => TexelFormat::Rgba8Uint,
         }
     }
 
@@ -78,61 +108,21 @@ impl Encoding {
         self.texels() as usize * self.format().bytes()
     }
 
+    /// Frames before a clip's first, which hold the ranges of its bones.
+    pub const fn range_frames(self) -> u32 {
+        match self {
+            Self::TrsPacked => packed::RANGE_FRAMES,
+            _ => 0,
+        }
+    }
+
     /// Whether the encoding keeps everything that 32-bit floats can: it comes with full-precision vertices.
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::MatrixF32)
     }
-}
 
-/// An animation texture in memory: what the vertex shader's `textureLoad` sees, on the CPU.
-#[derive(Clone, Copy, Debug)]
-pub struct Texels<'a> {
-    encoding: Encoding,
-    texture: AnimationTexture,
-    bytes: &'a [u8],
-}
-
-impl<'a> Texels<'a> {
-    /// `bytes`: all layers of the texture, rows top down, as in the level of the KTX2 file.
-    /// `None` where there are fewer bytes than the texture needs.
-    pub fn new(encoding: Encoding, texture: AnimationTexture, bytes: &'a [u8]) -> Option<Self> {
-        (bytes.len() as u64 >= texture.byte_len(encoding)).then_some(Self { encoding, texture, bytes })
-    }
-
-    /// The matrix of `bone` between two frames.
-    ///
-    /// # Panics
-    /// If a frame or the bone is not in the texture.
-    pub fn bone(&self, frames: FramePair, bone: u32) -> SkinMatrix {
-        match self.encoding {
-            Encoding::MatrixF32 | Encoding::MatrixF16 => {
-                let matrix = |frame| SkinMatrix { rows: [0, 1, 2].map(|k| self.texel(frame, bone, k)) };
-                matrix(frames.a).lerp(matrix(frames.b), frames.t)
-            }
-            Encoding::TrsF16 => {
-                let (qa, qb) = (self.texel(frames.a, bone, 0), self.texel(frames.b, bone, 0));
-                let (ta, tb) = (self.texel(frames.a, bone, 1), self.texel(frames.b, bone, 1));
-                // Shortest arc: a quaternion and its negative are the same rotation.
-                let qb = if qa.dot(qb) < 0.0 { -qb } else { qb };
-                let q = (qa * (1.0 - frames.t) + qb * frames.t).normalize();
-                let t = ta * (1.0 - frames.t) + tb * frames.t;
-                SkinMatrix::from_trs(q, Vec3::new(t.x, t.y, t.z), t.w)
-            }
-        }
-    }
-
-    fn texel(&self, frame: u32, bone: u32, k: u32) -> Vec4 {
-        let at = self.texture.byte_offset(self.encoding, frame, bone, k) as usize;
-        let channel = |i: usize| match self.encoding.format() {
-            TexelFormat::Rgba16Float => {
-                let at = at + i * 2;
-                f16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]).to_f32()
-            }
-            TexelFormat::Rgba32Float => {
-                let at = at + i * 4;
-                f32::from_le_bytes([0, 1, 2, 3].map(|b| self.bytes[at + b]))
-            }
-        };
-        Vec4::new(channel(0), channel(1), channel(2), channel(3))
+    /// Whether it holds any matrix, else rotations with a translation and a uniform scale only.
+    pub const fn holds_shear(self) -> bool {
+        matches!(self, Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm)
     }
 }

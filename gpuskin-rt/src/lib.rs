@@ -62,7 +62,7 @@
 //! The limits of WebGL2 are enough: no storage buffers, no compute.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
-mod encoding;
+pub mod encoding;
 pub mod files;
 mod handle;
 mod instance;

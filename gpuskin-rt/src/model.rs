@@ -11,14 +11,14 @@ pub type Str = Cow<'static, str>;
 pub type List<T> = Cow<'static, [T]>;
 
 /// Version of [`Metadata`] and of the files that belong to it.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Texels along the longest side and layers that every device has: WebGL2's limits.
 pub const MAX_SIDE: u32 = 2048;
 /// Layers of an array texture that every device has.
 pub const MAX_LAYERS: u32 = 256;
 /// Clips of a model: their records share one 16 KiB uniform buffer with the model's ranges.
-pub const MAX_CLIPS: usize = 1020;
+pub const MAX_CLIPS: usize = 1018;
 
 /// A baked model: what it is, and where its bytes are.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +105,7 @@ pub struct Metadata {
 ///
 /// Texel `k` of a bone in a frame is number `(frame * rows + bone) * texels + k`, counted over the frames of one
 /// layer, in rows of `width`. Frames do not straddle layers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnimationTexture {
     /// Texels across; a power of two.
@@ -116,10 +116,23 @@ pub struct AnimationTexture {
     pub layers: u32,
     /// Frames in a layer.
     pub frames_per_layer: u32,
-    /// Frames of all clips.
+    /// Frames of all clips, those that hold ranges included.
     pub frames: u32,
     /// Rows of a frame: bones.
     pub rows: u32,
+    /// What integers are fractions of, where the model has one range for all.
+    pub range: ValueRange,
+}
+
+/// Ranges of packed values: `value = min + extent * fraction`. In [`Encoding::MatrixUnorm`] the three axes of the
+/// translation, metres, then the elements of the 3x3.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct ValueRange {
+    /// Least values.
+    pub min: [f32; 4],
+    /// Greatest values less the least.
+    pub extent: [f32; 4],
 }
 
 impl AnimationTexture {

@@ -80,6 +80,8 @@ pub struct FramePair {
     pub b: u32,
     /// 0 shows `a`, 1 shows `b`.
     pub t: f32,
+    /// Index of the clip's first frame: ranges of packed values stand before it.
+    pub first: u32,
 }
 
 /// Phase of a playback at `now`: 0.32 fixed point of the clip's length, and `true` where it has come to an end.
@@ -116,6 +118,7 @@ pub fn frame_pair(playback: &Playback, clip: &ClipRecord, now: Time) -> FramePai
         a: clip.first_frame + wrap(frame),
         b: clip.first_frame + wrap((frame + 1).min(clip.intervals)),
         t: (fraction >> 8) as f32 / 16_777_216.0,
+        first: clip.first_frame,
     }
 }
 

@@ -47,7 +47,7 @@ use crate::{Encoding, MAX_CLIPS, Metadata, Packing, VertexFormat};
 pub struct Variant {
     /// How bones stand in the animation texture.
     pub encoding: Encoding,
-    /// The animation texture has several layers: `texture_2d_array<f32>`, else `texture_2d<f32>`.
+    /// The animation texture has several layers: `texture_2d_array`, else `texture_2d`.
     pub array: bool,
     /// Layout of the vertices.
     pub vertex: VertexFormat,
@@ -70,13 +70,6 @@ impl Variant {
                 .into_iter()
                 .flat_map(move |encoding| [false, true].into_iter().map(move |array| Self { encoding, array, vertex }))
         })
-    }
-
-    /// One of them, where only the layout of bind groups matters.
-    #[cfg(feature = "wgpu")]
-    pub(crate) const fn any() -> Self {
-        let vertex = VertexFormat { packing: Packing::Full, tangent: false };
-        Self { encoding: Encoding::MatrixF32, array: false, vertex }
     }
 
     /// Words of each attribute of a vertex, at the locations from 0 on.
@@ -124,6 +117,10 @@ pub struct ModelUniform {
     pub uv_min: [f32; 2],
     /// Greatest texture coordinate less the least.
     pub uv_extent: [f32; 2],
+    /// [`crate::ValueRange::min`].
+    pub value_min: [f32; 4],
+    /// [`crate::ValueRange::extent`].
+    pub value_extent: [f32; 4],
 }
 
 impl ModelUniform {
@@ -139,6 +136,8 @@ impl ModelUniform {
             position_extent: range.position_extent,
             uv_min: range.uv_min,
             uv_extent: range.uv_extent,
+            value_min: meta.texture.range.min,
+            value_extent: meta.texture.range.extent,
             ..Self::default()
         }
     }
@@ -176,10 +175,12 @@ fn interface(variant: Variant, group: u32) -> String {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
     let dimension = if variant.array { "2d_array" } else { "2d" };
+    let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
     let _ = write!(
         text,
         "}}\n\n\
-         @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<f32>;\n\
+         alias GpuskinTexel = vec4<{channel}>;\n\
+         @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
          @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
     );
     text
@@ -191,9 +192,16 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     } else {
         include_str!("../shaders/texel_plain.wgsl")
     };
-    let bone = match variant.encoding {
-        Encoding::MatrixF32 | Encoding::MatrixF16 => include_str!("../shaders/matrix.wgsl"),
-        Encoding::TrsF16 => include_str!("../shaders/trs.wgsl"),
+    let (stored, bone) = match variant.encoding {
+        Encoding::MatrixF32 | Encoding::MatrixF16 => {
+            (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
+        }
+        Encoding::MatrixUnorm => {
+            (Some(include_str!("../shaders/matrix_unorm.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
+        }
+        Encoding::TrsF16 => (Some(include_str!("../shaders/trs.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
+        Encoding::Fixed16 => (Some(include_str!("../shaders/fixed16.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
+        Encoding::TrsPacked => (None, include_str!("../shaders/trs_packed.wgsl")),
     };
     let VertexFormat { packing, tangent } = variant.vertex;
     let unpack = match packing {
@@ -223,6 +231,7 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     ]
     .into_iter()
     .chain(weights)
+    .chain(stored)
     .chain([include_str!("../shaders/skin.wgsl")])
 }
 

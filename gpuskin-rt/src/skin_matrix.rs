@@ -54,6 +54,12 @@ impl SkinMatrix {
         }
     }
 
+    /// The same with another translation, metres.
+    pub fn translated(self, translation: Vec3) -> Self {
+        let [x, y, z] = self.rows.map(|row| row.truncate());
+        Self { rows: [x.extend(translation.x), y.extend(translation.y), z.extend(translation.z)] }
+    }
+
     /// Component-wise from `self` (t = 0) to `other` (t = 1).
     pub fn lerp(self, other: Self, t: f32) -> Self {
         self * (1.0 - t) + other * t

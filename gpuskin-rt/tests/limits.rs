@@ -35,14 +35,14 @@ fn refusal(model: &Model, limits: Limits) -> Error {
 fn webgl2_is_enough() {
     let gpu = noop(webgl2());
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-    for frames_per_layer in [5, 14] {
+    for frames_per_layer in [5, 32] {
         Crowd::with_model(&mut renderer, &test_model(frames_per_layer).model, Default::default()).unwrap();
     }
 }
 
 #[test]
 fn models_beyond_a_device_are_refused_with_numbers() {
-    let one = test_model(14).model;
+    let one = test_model(32).model;
     let height = u64::from(one.meta.texture.height.max(one.meta.texture.width));
     let small = |change: fn(&mut Limits)| {
         let mut limits = webgl2();
@@ -154,7 +154,7 @@ fn formats_that_cannot_be_drawn_to_are_refused() {
 
 #[test]
 fn constants_that_contradict_themselves_are_refused() {
-    let good = test_model(14).model;
+    let good = test_model(32).model;
     let wrong: [fn(&mut Model); 16] = [
         |m| m.meta.clips = vec![].into(),
         |m| m.meta.clips.to_mut()[1].first_frame = 9,

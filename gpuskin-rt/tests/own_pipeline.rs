@@ -59,7 +59,7 @@ const PROBE: &str = r"
 
 fn test_model(random: &mut Random, variant: Variant) -> TestModel {
     let mut recipe = Recipe::random(random, variant.encoding, variant.vertex, 12);
-    recipe.frames_per_layer = if variant.array { 5 } else { 14 };
+    recipe.frames_per_layer = if variant.array { 5 } else { 32 };
     recipe.build(|_, _| Pose::random(random, false))
 }
 

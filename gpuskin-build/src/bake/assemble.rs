@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{
-    Aabb, Data, ErrorInfo, MeshInfo, Metadata, Model, Packing, Payload, Texels, VertexFormat, VertexRange,
+    Aabb, Data, Encoding, ErrorInfo, MeshInfo, Metadata, Model, Packing, Payload, Texels, VertexFormat, VertexRange,
 };
 use rayon::prelude::*;
 
 use super::files::{self, FileSet};
 use super::{BakeOptions, Plan, Stage};
-use crate::encode::{self, Encoder};
+use crate::encode::{self, Encoder, Misfit, Ranges};
 use crate::finding::{Finding, Findings};
-use crate::frames::rest_diagonal;
+use crate::frames::{FrameGrid, rest_diagonal};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{Manifest, ModelEntry};
 use crate::measure::{self, ClipErrors, Drawn, Times};
-use crate::sample::Sampler;
+use crate::model::Clip;
+use crate::sample::{Rows, Sampler};
 use crate::units::length;
 
 /// Packed weights are narrow where that makes the error at most this much greater than wide ones would.
@@ -121,8 +122,7 @@ fn judge(plan: &Plan, errors: &[ClipErrors], findings: &mut Findings) {
         let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
         let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
         let finding = if !max.is_finite() {
-            let help =
-                "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
+            let help = "set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
             Finding::error(format!("{place}: the pose is out of the range of {encoding}")).help(help)
         } else if f64::from(max) > size * COARSE {
             let message = format!("{place}: {encoding} is {} off, on a model of {}", length(max), length(size as f32));
@@ -136,21 +136,42 @@ fn judge(plan: &Plan, errors: &[ClipErrors], findings: &mut Findings) {
 }
 
 fn encode(plan: &Plan, findings: &mut Findings) -> encode::Texels {
-    let mut encoder = Encoder::new(plan.encoding, plan.texture);
-    for ((clip, grid), record) in plan.model.clips.iter().zip(&plan.grids).zip(&plan.records) {
+    let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
+    let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
         let sampler = Sampler::new(&plan.model, Some(clip));
-        let poses: Vec<_> = (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect();
-        for (i, pose) in poses.iter().enumerate() {
-            encoder.frame(record.first_frame + i as u32, pose);
-        }
-        if let Some(bone) = encoder.take_unfaithful() {
-            let (bone, encoding) = (&plan.model.bones[bone].name, plan.encoding.name());
-            let message = format!("clip `{}` scales bone `{bone}` unevenly, which {encoding} cannot hold", clip.name);
-            let finding = Finding::warning(message).within(format!("model `{}`", plan.model.name));
-            findings.push(finding.help("use `encoding = \"matrix-f16\"`"));
+        (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect()
+    };
+    let mut ranges = Ranges::default();
+    if plan.encoding == Encoding::MatrixUnorm {
+        clips().for_each(|((clip, grid), _)| ranges.include(&poses(clip, grid)));
+    }
+    let mut encoder = Encoder::new(plan.encoding, plan.texture, &plan.model, ranges.finish());
+    for ((clip, grid), record) in clips() {
+        for misfit in encoder.clip(record.first_frame, &poses(clip, grid)) {
+            findings.push(misfit_finding(plan, clip, misfit));
         }
     }
     encoder.finish()
+}
+
+fn misfit_finding(plan: &Plan, clip: &Clip, misfit: Misfit) -> Finding {
+    let (name, encoding) = (|bone: usize| &plan.model.bones[bone].name, plan.encoding.name());
+    let finding = match misfit {
+        Misfit::Uneven { bone } => {
+            let bone = name(bone);
+            let message = format!("clip `{}` scales bone `{bone}` unevenly, which {encoding} cannot hold", clip.name);
+            Finding::warning(message).help("use `encoding = \"matrix-f16\"`")
+        }
+        Misfit::OutOfRange { bone } => {
+            let bone = name(bone);
+            let message = format!("clip `{}` takes bone `{bone}` out of the range of {encoding}", clip.name);
+            Finding::error(message).help(match plan.encoding {
+                Encoding::Fixed16 => "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`",
+                _ => "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`",
+            })
+        }
+    };
+    finding.within(format!("model `{}`", plan.model.name))
 }
 
 /// Packed vertices, and as the shader unpacks them.

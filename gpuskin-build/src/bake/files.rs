@@ -51,7 +51,7 @@ pub(super) fn write(
         format_version: FORMAT_VERSION,
         name: model.name.clone().into(),
         encoding: plan.encoding,
-        texture: plan.texture,
+        texture: texels.texture,
         bounds: clips.iter().fold(Aabb::EMPTY, |all, c| all.union(c.bounds)),
         clips: clips.into(),
         bones: bones(model).into(),
@@ -134,6 +134,9 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, 
 
 fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
     let format = match texels.encoding.format() {
+        TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
+        TexelFormat::Rgba16Uint => Format::R16G16B16A16_UINT,
+        TexelFormat::Rgba32Uint => Format::R32G32B32A32_UINT,
         TexelFormat::Rgba16Float => Format::R16G16B16A16_SFLOAT,
         TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
     };

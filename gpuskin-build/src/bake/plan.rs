@@ -68,6 +68,7 @@ impl Plan {
             }
             let loops = wish.map_or(meets, |wish| wish.value);
             let grid = FrameGrid::new(clip.end, rate(clip, fps), loops && seam <= closes_within);
+            first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
                 // A sum beyond u32 is refused below, before anything is made of it.
                 first_frame: first_frame.min(u64::from(u32::MAX)) as u32,

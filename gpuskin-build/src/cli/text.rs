@@ -82,6 +82,9 @@ pub(super) fn texture_line(
     clips: usize,
 ) -> String {
     let format = match encoding.format() {
+        TexelFormat::Rgba8Uint => "RGBA8Uint",
+        TexelFormat::Rgba16Uint => "RGBA16Uint",
+        TexelFormat::Rgba32Uint => "RGBA32Uint",
         TexelFormat::Rgba16Float => "RGBA16F",
         TexelFormat::Rgba32Float => "RGBA32F",
     };

@@ -2,7 +2,7 @@
 
 use gpuskin_rt::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipInfo, ColorTexture, Encoding, ErrorInfo, List, Material, MeshInfo,
-    MeshPart, Metadata, Packing, Str, VertexFormat, VertexRange, Wrap,
+    MeshPart, Metadata, Packing, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -76,7 +76,8 @@ structs! {
     Metadata {
         content_hash, format_version, name, encoding, texture, clips, bones, mesh, materials, textures, rest_bounds, bounds
     }
-    AnimationTexture { width, height, layers, frames_per_layer, frames, rows }
+    AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
+    ValueRange { min, extent }
     ClipInfo {
         name, source, first_frame, intervals, stored, looped, duration, frame_rate, bounds, encoding_error, motion_error
     }
@@ -93,7 +94,7 @@ structs! {
 }
 
 enums! {
-    Encoding { MatrixF32, MatrixF16, TrsF16 }
+    Encoding { MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16 }
     Packing { Full, Narrow, Wide }
     Wrap { Repeat, Mirror, Clamp }
 }

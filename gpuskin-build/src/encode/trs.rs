@@ -1,43 +1,78 @@
-//! `trs-f16`: a quaternion, then translation and uniform scale. Uneven scale and shear are lost, and told.
+//! `trs-f16`, `fixed16`: a quaternion, then translation and uniform scale. Uneven scale and shear are lost, and told.
 
 use glam::{DMat3, DQuat, DVec3, DVec4};
+use gpuskin_rt::encoding::fixed16;
 
-use super::BoneTexels;
+use super::{Misfit, Texels};
 use crate::sample::Rows;
 
-/// The last quaternion of each bone: neighbouring frames get the sign that keeps them on one side, so that blending
-/// needs no flip.
-pub(super) struct Continuity(Vec<DVec4>);
+/// Greatest half.
+const GREATEST_HALF: f64 = 65_504.0;
 
-impl Continuity {
-    pub(super) fn new(bones: usize) -> Self {
-        Self(vec![DVec4::W; bones])
-    }
+pub(super) fn halves(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+    each(poses, |frame, bone, trs| {
+        let values = trs.values();
+        texels.put_floats(first_frame + frame, bone, values);
+        values.iter().all(|v| v.abs() <= GREATEST_HALF)
+    })
 }
 
-pub(super) fn texels(trs: &RotationScale, bone: usize, last: &mut Continuity) -> BoneTexels {
-    let rotation = if trs.rotation.dot(last.0[bone]) < 0.0 { -trs.rotation } else { trs.rotation };
-    last.0[bone] = rotation;
-    [rotation.to_array(), trs.translation.extend(trs.scale).to_array(), [0.0; 4]]
+pub(super) fn fixed(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+    each(poses, |frame, bone, trs| {
+        let values = trs.values().map(fixed16);
+        texels.put(first_frame + frame, bone, values.iter().flat_map(|v| v.unwrap_or([0x7f, 0xff])));
+        values.iter().all(Option::is_some)
+    })
+}
+
+/// Calls for every bone of every frame, taken apart. `encode` is false for what is out of range.
+pub(super) fn each(poses: &[Vec<Rows>], mut encode: impl FnMut(u32, usize, &RotationScale) -> bool) -> Vec<Misfit> {
+    // Neighbouring frames get the sign that keeps them on one side, so that blending needs no flip.
+    let mut last = vec![DVec4::W; poses.first().map_or(0, Vec::len)];
+    let (mut uneven, mut out_of_range) = (None, None);
+    for (frame, pose) in (0..).zip(poses) {
+        for (bone, rows) in pose.iter().enumerate() {
+            let mut trs = decompose(rows);
+            if trs.rotation.dot(last[bone]) < 0.0 {
+                trs.rotation = -trs.rotation;
+            }
+            last[bone] = trs.rotation;
+            if trs.residual > FAITHFUL {
+                uneven.get_or_insert(Misfit::Uneven { bone });
+            }
+            if !encode(frame, bone, &trs) {
+                out_of_range.get_or_insert(Misfit::OutOfRange { bone });
+            }
+        }
+    }
+    uneven.into_iter().chain(out_of_range).collect()
 }
 
 /// Greatest difference between a matrix and its decomposition, relative to its scale, that is rounding of exporters
 /// rather than shear or uneven scale.
-pub(super) const FAITHFUL: f64 = 1e-3;
+const FAITHFUL: f64 = 1e-3;
 
 /// What is nearest to a skin matrix among rotations with a uniform scale.
 pub(super) struct RotationScale {
     /// Unit quaternion.
-    rotation: DVec4,
+    pub(super) rotation: DVec4,
     /// Negative for a mirrored matrix.
-    scale: f64,
+    pub(super) scale: f64,
     /// As in the matrix.
     translation: DVec3,
     /// Greatest difference of an element of the 3x3, relative to its greatest element.
-    pub(super) residual: f64,
+    residual: f64,
 }
 
-pub(super) fn decompose(rows: &Rows) -> RotationScale {
+impl RotationScale {
+    /// Quaternion, translation, scale.
+    fn values(&self) -> [f64; 8] {
+        let ([x, y, z, w], [tx, ty, tz]) = (self.rotation.to_array(), self.translation.to_array());
+        [x, y, z, w, tx, ty, tz, self.scale]
+    }
+}
+
+fn decompose(rows: &Rows) -> RotationScale {
     let column = |c: usize| DVec3::new(rows[0][c], rows[1][c], rows[2][c]);
     let m = DMat3::from_cols(column(0), column(1), column(2));
     let scale = libm::cbrt(m.determinant());

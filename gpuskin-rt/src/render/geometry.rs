@@ -216,6 +216,9 @@ fn animation_texture(
 
 fn texture_format(encoding: Encoding) -> wgpu::TextureFormat {
     match encoding.format() {
+        TexelFormat::Rgba8Uint => wgpu::TextureFormat::Rgba8Uint,
+        TexelFormat::Rgba16Uint => wgpu::TextureFormat::Rgba16Uint,
+        TexelFormat::Rgba32Uint => wgpu::TextureFormat::Rgba32Uint,
         TexelFormat::Rgba16Float => wgpu::TextureFormat::Rgba16Float,
         TexelFormat::Rgba32Float => wgpu::TextureFormat::Rgba32Float,
     }
@@ -232,6 +235,7 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
         (meta.clips.len() > MAX_CLIPS, "it has more clips than the runtime holds"),
         (mesh.clips.len != (meta.clips.len() * size_of::<ClipRecord>()) as u64, "its clip records are incomplete"),
         (!meta.clips.iter().all(|c| c.stored > 0 && frames_hold(c.first_frame, c.stored)), "a clip has no frames"),
+        (!meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()), "a clip has no ranges"),
         (mesh.vertex_count == 0 || index_count == 0, "it has no vertices"),
         (
             mesh.vertices.len != u64::from(mesh.vertex_count) * mesh.format.stride() as u64,

@@ -7,8 +7,8 @@ use crate::shader::{ANIMATION_BINDING, INSTANCE_LOCATION, MODEL_BINDING, MODEL_B
 #[derive(Debug)]
 pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
-    /// For animation textures of one layer, then of several.
-    model: [wgpu::BindGroupLayout; 2],
+    /// For animation textures of floats, then of integers; of one layer, then of several.
+    model: [wgpu::BindGroupLayout; KINDS],
     pub(crate) material: wgpu::BindGroupLayout,
 }
 
@@ -19,28 +19,34 @@ impl Layouts {
         };
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let fragment = wgpu::ShaderStages::FRAGMENT;
-        let texture = |filterable, view_dimension| wgpu::BindingType::Texture {
-            sample_type: wgpu::TextureSampleType::Float { filterable },
+        let texture = |sample_type, view_dimension| wgpu::BindingType::Texture {
+            sample_type,
             view_dimension,
             multisampled: false,
         };
-        let model = |view_dimension| {
+        let float = |filterable| wgpu::TextureSampleType::Float { filterable };
+        let model = |sample_type, view_dimension| {
             layout(
                 "gpuskin model",
                 &[
-                    entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, texture(false, view_dimension)),
+                    entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, texture(sample_type, view_dimension)),
                     entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
                 ],
             )
         };
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
-            model: [model(wgpu::TextureViewDimension::D2), model(wgpu::TextureViewDimension::D2Array)],
+            model: [
+                model(float(false), wgpu::TextureViewDimension::D2),
+                model(float(false), wgpu::TextureViewDimension::D2Array),
+                model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2),
+                model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array),
+            ],
             material: layout(
                 "gpuskin material",
                 &[
                     entry(0, fragment, uniform(0, false)),
-                    entry(1, fragment, texture(true, wgpu::TextureViewDimension::D2)),
+                    entry(1, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
                     entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
                 ],
             ),
@@ -48,8 +54,27 @@ impl Layouts {
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
-        &self.model[usize::from(variant.array)]
+        &self.model[kind(variant)]
     }
+
+    /// What a crowd's pipelines bind, by [`kind`].
+    pub(crate) fn pipelines(&self, device: &wgpu::Device) -> [wgpu::PipelineLayout; KINDS] {
+        self.model.each_ref().map(|model| {
+            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("gpuskin"),
+                bind_group_layouts: &[Some(&self.view), Some(model), Some(&self.material)],
+                immediate_size: 0,
+            })
+        })
+    }
+}
+
+/// Kinds of a model's bind group.
+pub(crate) const KINDS: usize = 4;
+
+/// Which of them a variant has: by the channels of its animation texture, and by its layers.
+pub(crate) fn kind(variant: Variant) -> usize {
+    usize::from(variant.encoding.format().is_integer()) * 2 + usize::from(variant.array)
 }
 
 pub(crate) fn entry(binding: u32, visibility: wgpu::ShaderStages, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {

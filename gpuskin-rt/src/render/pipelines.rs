@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
-use super::layouts::{Layouts, vertex_buffers};
+use super::layouts::{KINDS, Layouts, kind, vertex_buffers};
 use crate::Material;
 use crate::shader::{self, Variant};
 
@@ -116,26 +116,18 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    /// For animation textures of one layer, then of several.
-    layouts: [wgpu::PipelineLayout; 2],
+    /// By [`kind`].
+    layouts: [wgpu::PipelineLayout; KINDS],
     modules: HashMap<Variant, wgpu::ShaderModule>,
     pipelines: HashMap<(Variant, Surface), Arc<Pipelines>>,
 }
 
 impl PipelineCache {
     pub(crate) fn new(device: &wgpu::Device, layouts: &Layouts, descriptor: RendererDescriptor) -> Self {
-        let layout = |array| {
-            let any = Variant { array, ..Variant::any() };
-            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("gpuskin"),
-                bind_group_layouts: &[Some(&layouts.view), Some(layouts.model(any)), Some(&layouts.material)],
-                immediate_size: 0,
-            })
-        };
         Self {
             device: device.clone(),
             descriptor,
-            layouts: [layout(false), layout(true)],
+            layouts: layouts.pipelines(device),
             modules: HashMap::new(),
             pipelines: HashMap::new(),
         }
@@ -153,7 +145,7 @@ impl PipelineCache {
         });
         let recipe = Recipe {
             device: self.device.clone(),
-            layout: self.layouts[usize::from(variant.array)].clone(),
+            layout: self.layouts[kind(variant)].clone(),
             module: module.clone(),
             variant,
             surface,

@@ -94,12 +94,23 @@ fn structures_stand_in_memory_as_their_twins_do() {
         &module,
         "GpuskinModel",
         ModelUniform,
-        [width_shift, rows, frames_per_layer, reserved, position_min, position_extent, uv_min, uv_extent]
+        [
+            width_shift,
+            rows,
+            frames_per_layer,
+            reserved,
+            position_min,
+            position_extent,
+            uv_min,
+            uv_extent,
+            value_min,
+            value_extent
+        ]
     );
-    assert_eq!((members, size as u64), (9, MODEL_BYTES));
+    assert_eq!((members, size as u64), (11, MODEL_BYTES));
     assert_eq!(MODEL_BYTES, 16 << 10);
     let (clips, _) = layout(&module, "GpuskinModel");
-    assert_eq!(clips[8], ("clips".into(), size_of::<ModelUniform>() as u32));
+    assert_eq!(clips[10], ("clips".into(), size_of::<ModelUniform>() as u32));
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));

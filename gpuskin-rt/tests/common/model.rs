@@ -1,6 +1,7 @@
 //! Models from numbers, for tests: no glTF, no baker.
 
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
+use gpuskin_rt::encoding::{fixed16, packed};
 use gpuskin_rt::vertex::{Vertex, pack};
 use gpuskin_rt::*;
 use half::f16;
@@ -77,7 +78,7 @@ impl Recipe {
             format,
             bones,
             clips: CLIPS.to_vec(),
-            frames_per_layer: 14,
+            frames_per_layer: 32,
             width: 64,
             vertices,
             indices: (0..150).collect(),
@@ -88,7 +89,8 @@ impl Recipe {
 
     /// The model, with the skin matrix of `bone(frame, bone)`: rotation, shear, translation.
     pub fn build(self, mut bone: impl FnMut(u32, u32) -> Pose) -> TestModel {
-        let frames: u32 = self.clips.iter().map(|c| c.stored).sum();
+        let range_frames = self.encoding.range_frames();
+        let frames: u32 = self.clips.iter().map(|c| range_frames + c.stored).sum();
         let texels = self.frames_per_layer.min(frames) * self.bones * self.encoding.texels();
         let texture = AnimationTexture {
             width: self.width,
@@ -97,33 +99,38 @@ impl Recipe {
             frames_per_layer: self.frames_per_layer,
             frames,
             rows: self.bones,
+            range: VALUES,
         };
         let mut animation = vec![0; texture.byte_len(self.encoding) as usize];
-        for frame in 0..frames {
-            for row in 0..self.bones {
-                for (k, texel) in (0..).zip(bone(frame, row).texels(self.encoding)) {
-                    let at = texture.byte_offset(self.encoding, frame, row, k) as usize;
-                    let bytes: Vec<u8> = match self.encoding.format() {
-                        TexelFormat::Rgba32Float => texel.to_array().iter().flat_map(|c| c.to_le_bytes()).collect(),
-                        _ => texel.to_array().iter().flat_map(|c| f16::from_f32(*c).to_le_bytes()).collect(),
-                    };
-                    animation[at..at + bytes.len()].copy_from_slice(&bytes);
-                }
-            }
-        }
-
-        let range = range_of(&self.vertices);
-        let words: Vec<Vec<u32>> = self.vertices.iter().map(|v| pack(v, self.format, &range)).collect();
+        let mut put = |frame, row, bytes: Vec<u8>| {
+            // Linear bytes do not see where a row of the texture ends.
+            let at = texture.byte_offset(self.encoding, frame, row, 0) as usize;
+            animation[at..at + bytes.len()].copy_from_slice(&bytes);
+        };
         let mut first_frame = 0;
         let clips: Vec<ClipInfo> = self
             .clips
             .iter()
             .map(|c| {
+                for row in 0..self.bones {
+                    for (frame, texel) in (first_frame..first_frame + range_frames).zip(packed_range(row).texels()) {
+                        put(frame, row, bytemuck::cast_slice(&texel).to_vec());
+                    }
+                }
+                first_frame += range_frames;
+                for frame in first_frame..first_frame + c.stored {
+                    for row in 0..self.bones {
+                        put(frame, row, bone(frame, row).texels(self.encoding, row));
+                    }
+                }
                 let info = clip_info(*c, first_frame);
                 first_frame += c.stored;
                 info
             })
             .collect();
+
+        let range = range_of(&self.vertices);
+        let words: Vec<Vec<u32>> = self.vertices.iter().map(|v| pack(v, self.format, &range)).collect();
         let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
 
         // The hash stands for what the files hold: models of other bytes must have another.
@@ -249,12 +256,49 @@ impl Pose {
         }
     }
 
-    fn texels(self, encoding: Encoding) -> Vec<Vec4> {
-        if encoding == Encoding::TrsF16 {
-            return vec![Vec4::from(self.rotation), self.translation.extend(self.scale)];
-        }
+    /// The bytes of a bone in a frame.
+    fn texels(self, encoding: Encoding, bone: u32) -> Vec<u8> {
         let matrix = Mat3::from_quat(self.rotation) * self.shear * self.scale;
-        [0, 1, 2].map(|i| matrix.row(i).extend(self.translation[i])).to_vec()
+        let rows = [0, 1, 2].map(|i| matrix.row(i).extend(self.translation[i]).to_array());
+        let trs = [Vec4::from(self.rotation).to_array(), self.translation.extend(self.scale).to_array()];
+        let halves = |values: &[[f32; 4]]| -> Vec<u8> {
+            values.iter().flatten().flat_map(|c| f16::from_f32(*c).to_le_bytes()).collect()
+        };
+        match encoding {
+            Encoding::MatrixF32 => bytemuck::cast_slice(&rows).to_vec(),
+            Encoding::MatrixF16 => halves(&rows),
+            Encoding::MatrixUnorm => {
+                let fraction = |c: f32| ((c - VALUES.min[0]) / VALUES.extent[0] * 65_535.0).round() as u16;
+                rows.iter().flatten().flat_map(|c| fraction(*c).to_le_bytes()).collect()
+            }
+            Encoding::TrsF16 => halves(&trs),
+            Encoding::Fixed16 => trs.iter().flatten().flat_map(|c| fixed16(f64::from(*c)).unwrap()).collect(),
+            Encoding::TrsPacked => {
+                let range = packed_range(bone);
+                let place = self.rotation * range.pivot * self.scale + self.translation;
+                let trs = packed::Trs {
+                    rotation: Vec4::from(self.rotation).as_dvec4(),
+                    place: place.as_dvec3(),
+                    scale: self.scale.into(),
+                };
+                bytemuck::cast_slice(&packed::pack(&trs, &range)).to_vec()
+            }
+            other => unreachable!("{other:?} has no test texels"),
+        }
+    }
+}
+
+/// Holds every number of a [`Pose`].
+const VALUES: ValueRange = ValueRange { min: [-2.0; 4], extent: [4.0; 4] };
+
+/// Holds every [`Pose`], turning about a place of the bone's own.
+fn packed_range(bone: u32) -> packed::Range {
+    packed::Range {
+        place_min: Vec3::new(-2.0, -1.5, -3.0),
+        place_extent: Vec3::new(4.0, 3.0, 6.0),
+        scale_min: 0.75,
+        scale_extent: 0.5,
+        pivot: packed::round_pivot(Vec3::new(0.3, -0.7, 0.01 * bone as f32 % 1.0)),
     }
 }
 

@@ -77,6 +77,9 @@ fn flush(context: &Context) -> Result<(), String> {
 fn write_plainly(context: &Context, model: &Model) -> (Vec<wgpu::Texture>, Vec<wgpu::Buffer>) {
     let meta = &model.meta;
     let (format, texel) = match meta.encoding.format() {
+        TexelFormat::Rgba8Uint => (wgpu::TextureFormat::Rgba8Uint, 4),
+        TexelFormat::Rgba16Uint => (wgpu::TextureFormat::Rgba16Uint, 8),
+        TexelFormat::Rgba32Uint => (wgpu::TextureFormat::Rgba32Uint, 16),
         TexelFormat::Rgba16Float => (wgpu::TextureFormat::Rgba16Float, 8),
         TexelFormat::Rgba32Float => (wgpu::TextureFormat::Rgba32Float, 16),
     };

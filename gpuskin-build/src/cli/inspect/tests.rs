@@ -8,7 +8,15 @@ use ktx2::{Format, Header, Index, LevelIndex};
 use super::inspect;
 
 fn metadata() -> Metadata {
-    let texture = AnimationTexture { width: 64, height: 2, layers: 1, frames_per_layer: 9, frames: 9, rows: 2 };
+    let texture = AnimationTexture {
+        width: 64,
+        height: 2,
+        layers: 1,
+        frames_per_layer: 9,
+        frames: 9,
+        rows: 2,
+        range: Default::default(),
+    };
     let box_ = Aabb { min: [-1.0, 0.0, -1.0], max: [1.0, 2.0, 1.0] };
     let error = |max| ErrorInfo { max, p9996: max / 2.0, normal_degrees: 0.1, time: 0.25, bone: 1, vertex: 3 };
     let bone = |name: &'static str, parent| BoneInfo { name: name.into(), parent, bind: [[0.0; 4]; 3] };

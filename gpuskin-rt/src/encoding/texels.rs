@@ -1,0 +1,119 @@
+//! An animation texture in memory, read as the vertex shader reads it. Twin of the shaders that define `gpuskin_bone`.
+
+use glam::{Vec3, Vec4};
+use half::f16;
+
+use super::{Encoding, TexelFormat, from_fixed16, packed};
+use crate::playback::FramePair;
+use crate::{AnimationTexture, SkinMatrix};
+
+/// An animation texture in memory: what the vertex shader's `textureLoad` sees, on the CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Texels<'a> {
+    encoding: Encoding,
+    texture: AnimationTexture,
+    bytes: &'a [u8],
+}
+
+impl<'a> Texels<'a> {
+    /// `bytes`: all layers of the texture, rows top down, as in the level of the KTX2 file.
+    /// `None` where there are fewer bytes than the texture needs.
+    pub fn new(encoding: Encoding, texture: AnimationTexture, bytes: &'a [u8]) -> Option<Self> {
+        (bytes.len() as u64 >= texture.byte_len(encoding)).then_some(Self { encoding, texture, bytes })
+    }
+
+    /// The matrix of `bone` between two frames.
+    ///
+    /// # Panics
+    /// If a frame or the bone is not in the texture.
+    pub fn bone(&self, frames: FramePair, bone: u32) -> SkinMatrix {
+        match self.encoding {
+            Encoding::MatrixF32 | Encoding::MatrixF16 | Encoding::MatrixUnorm => {
+                self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), frames.t)
+            }
+            Encoding::TrsF16 | Encoding::Fixed16 => {
+                let ((qa, ta), (qb, tb)) = (self.trs(frames.a, bone), self.trs(frames.b, bone));
+                let t = ta * (1.0 - frames.t) + tb * frames.t;
+                SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::new(t.x, t.y, t.z), t.w)
+            }
+            Encoding::TrsPacked => {
+                let range =
+                    packed::Range::from_texels([2, 1].map(|before| self.integers(frames.first - before, bone, 0)));
+                let (qa, pa, sa) = packed::unpack(self.integers(frames.a, bone, 0), &range);
+                let (qb, pb, sb) = packed::unpack(self.integers(frames.b, bone, 0), &range);
+                let place = pa * (1.0 - frames.t) + pb * frames.t;
+                let scale = sa * (1.0 - frames.t) + sb * frames.t;
+                let turned = SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::ZERO, scale);
+                turned.translated(place - turned.direction(range.pivot))
+            }
+        }
+    }
+
+    /// The skin matrix of a bone in a frame.
+    fn matrix(&self, frame: u32, bone: u32) -> SkinMatrix {
+        let rows = [0, 1, 2];
+        if self.encoding != Encoding::MatrixUnorm {
+            return SkinMatrix { rows: rows.map(|k| self.floats(frame, bone, k)) };
+        }
+        let (min, extent) = (self.texture.range.min, self.texture.range.extent);
+        let row = |k: u32| {
+            let axis = k as usize;
+            let fraction = Vec4::from_array(self.integers(frame, bone, k).map(|v| v as f32)) * (1.0 / 65_535.0);
+            let rotation = fraction.truncate() * extent[3] + Vec3::splat(min[3]);
+            rotation.extend(min[axis] + extent[axis] * fraction.w)
+        };
+        SkinMatrix { rows: rows.map(row) }
+    }
+
+    /// Quaternion; translation and scale.
+    fn trs(&self, frame: u32, bone: u32) -> (Vec4, Vec4) {
+        let pairs = |k: u32| {
+            let [a, b] = [k, k + 1].map(|k| self.integers(frame, bone, k).map(|v| v as u8));
+            Vec4::new(
+                from_fixed16([a[0], a[1]]),
+                from_fixed16([a[2], a[3]]),
+                from_fixed16([b[0], b[1]]),
+                from_fixed16([b[2], b[3]]),
+            )
+        };
+        match self.encoding {
+            Encoding::Fixed16 => (pairs(0), pairs(2)),
+            _ => (self.floats(frame, bone, 0), self.floats(frame, bone, 1)),
+        }
+    }
+
+    fn at(&self, frame: u32, bone: u32, k: u32) -> usize {
+        self.texture.byte_offset(self.encoding, frame, bone, k) as usize
+    }
+
+    fn floats(&self, frame: u32, bone: u32, k: u32) -> Vec4 {
+        let at = self.at(frame, bone, k);
+        let channel = |i: usize| match self.encoding.format() {
+            TexelFormat::Rgba16Float => {
+                let at = at + i * 2;
+                f16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]).to_f32()
+            }
+            _ => {
+                let at = at + i * 4;
+                f32::from_le_bytes([0, 1, 2, 3].map(|b| self.bytes[at + b]))
+            }
+        };
+        Vec4::new(channel(0), channel(1), channel(2), channel(3))
+    }
+
+    fn integers(&self, frame: u32, bone: u32, k: u32) -> [u32; 4] {
+        let at = self.at(frame, bone, k);
+        let width = self.encoding.format().bytes() / 4;
+        let channel = |i: usize| {
+            let bytes = &self.bytes[at + i * width..][..width];
+            bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
+        };
+        [0, 1, 2, 3].map(channel)
+    }
+}
+
+/// From one rotation (t = 0) to the other along the shorter arc: a quaternion and its negative are the same rotation.
+fn blend_rotation(a: Vec4, b: Vec4, t: f32) -> Vec4 {
+    let b = if a.dot(b) < 0.0 { -b } else { b };
+    (a * (1.0 - t) + b * t).normalize()
+}
