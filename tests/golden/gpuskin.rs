@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                147, 119, 54, 51, 240, 66, 33, 120, 57, 57, 31, 59, 4, 202, 99, 41,
+                133, 63, 84, 249, 111, 189, 44, 147, 39, 227, 220, 48, 185, 21, 78, 29,
             ],
-            format_version: 1,
+            format_version: 2,
             name: Borrowed("pole"),
             encoding: Encoding::MatrixF16,
             texture: AnimationTexture {
@@ -27,6 +27,10 @@ pub mod models {
                 frames_per_layer: 19,
                 frames: 19,
                 rows: 2,
+                range: ValueRange {
+                    min: [0.0, 0.0, 0.0, 0.0],
+                    extent: [0.0, 0.0, 0.0, 0.0],
+                },
             },
             clips: Borrowed(
                 &[
@@ -166,12 +170,12 @@ pub mod models {
                 name: Borrowed("pole/anim-matrix-f16.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1744,
+            size: 1776,
             hash_at: 244,
             levels: Borrowed(
                 &[
                     ByteRange {
-                        offset: 720,
+                        offset: 752,
                         len: 1024,
                     },
                 ],
