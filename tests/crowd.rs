@@ -104,7 +104,7 @@ impl Twin {
     fn pose(&self, instance: &InstanceRecord, now: Time) -> Vec<Vec3> {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
-        let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v).position;
+        let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v, meta.normals).position;
         self.vertices.iter().map(skinned).collect()
     }
 }

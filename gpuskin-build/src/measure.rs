@@ -14,7 +14,7 @@
 use glam::{Vec3, Vec4};
 use gpuskin_rt::playback::{clamped_offset, frame_pair};
 use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Playback, SkinMatrix, Texels, Time};
+use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Normals, Playback, SkinMatrix, Texels, Time};
 use rayon::prelude::*;
 
 use crate::frames::FrameGrid;
@@ -37,6 +37,8 @@ pub struct Drawn<'a> {
     pub vertices: &'a [Vertex],
     /// For each source vertex: its vertex.
     pub baked_of_source: &'a [u32],
+    /// How bones turn normals.
+    pub normals: Normals,
 }
 
 /// The errors of a clip.
@@ -216,7 +218,7 @@ impl<'a> ClipWork<'a> {
                     tally.reach(position(entries, &bones));
                     tally.encoding.add(distance, moment.seconds, v, vertex.bone);
                     if vertex.has_normal {
-                        tally.encoding.add_normal(normal_chord_squared(vertex, entries, &bones));
+                        tally.encoding.add_normal(normal_chord_squared(vertex, entries, &bones, drawn.normals));
                     }
                 }
                 if moment.frame || self.stepped.is_empty() || !self.stepped[v] {
@@ -316,7 +318,7 @@ fn position(entries: &[Entry], bones: &[Bone]) -> Vec3 {
 }
 
 /// Squared distance between the tips of the two unit normals.
-fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone]) -> f32 {
+fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone], normals: Normals) -> f32 {
     let mut source = [Vec4::ZERO; 3];
     let mut drawn = [Vec4::ZERO; 3];
     for entry in entries {
@@ -328,7 +330,11 @@ fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone]) 
         }
     }
     let a = cofactor(&source, vertex.source_normal);
-    let b = cofactor(&drawn, vertex.drawn_normal);
+    let n = vertex.drawn_normal;
+    let b = match normals {
+        Normals::Cofactor => cofactor(&drawn, n),
+        Normals::Plain => (drawn[0] * n.x + drawn[1] * n.y + drawn[2] * n.z).truncate().normalize_or_zero(),
+    };
     if a == Vec3::ZERO || b == Vec3::ZERO { 0.0 } else { a.distance_squared(b) }
 }
 

@@ -121,6 +121,11 @@ impl Encoding {
         matches!(self, Self::MatrixF32)
     }
 
+    /// Whether a device must have compute shaders and storage buffers to play it.
+    pub const fn needs_compute(self) -> bool {
+        false
+    }
+
     /// Whether it holds any matrix, else rotations with a translation and a uniform scale only.
     pub const fn holds_shear(self) -> bool {
         matches!(self, Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm)

@@ -40,7 +40,7 @@ use core::fmt::Write;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{Encoding, MAX_CLIPS, Metadata, Packing, VertexFormat};
+use crate::{Encoding, MAX_CLIPS, Metadata, Normals, Packing, VertexFormat};
 
 /// What makes one model's shader differ from another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,25 +51,41 @@ pub struct Variant {
     pub array: bool,
     /// Layout of the vertices.
     pub vertex: VertexFormat,
+    /// How bones turn normals.
+    pub normals: Normals,
 }
 
 impl Variant {
     /// The one of a model.
     pub fn of(meta: &Metadata) -> Self {
-        Self { encoding: meta.encoding, array: meta.texture.layers > 1, vertex: meta.mesh.format }
+        Self {
+            encoding: meta.encoding,
+            array: meta.texture.layers > 1,
+            vertex: meta.mesh.format,
+            normals: meta.normals,
+        }
     }
 
-    /// All of them.
+    /// All of them, with plain normals for one layout of vertices only: they touch nothing else.
     pub fn all() -> impl Iterator<Item = Self> {
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide];
         let formats = packings
             .into_iter()
             .flat_map(|packing| [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent }));
-        formats.flat_map(|vertex| {
-            Encoding::ALL
-                .into_iter()
-                .flat_map(move |encoding| [false, true].into_iter().map(move |array| Self { encoding, array, vertex }))
-        })
+        let all = formats.flat_map(|vertex| {
+            Encoding::ALL.into_iter().flat_map(move |encoding| {
+                let normals = Normals::Cofactor;
+                [false, true].into_iter().map(move |array| Self { encoding, array, vertex, normals })
+            })
+        });
+        let vertex = VertexFormat { packing: Packing::Narrow, tangent: false };
+        let plain = Encoding::ALL.into_iter().map(move |encoding| Self {
+            encoding,
+            array: false,
+            vertex,
+            normals: Normals::Plain,
+        });
+        all.chain(plain)
     }
 
     /// Words of each attribute of a vertex, at the locations from 0 on.
@@ -218,10 +234,15 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         (true, Packing::Full) => include_str!("../shaders/tangent_full.wgsl"),
         (true, _) => include_str!("../shaders/tangent_packed.wgsl"),
     };
+    let normal = match variant.normals {
+        Normals::Cofactor => include_str!("../shaders/normal_cofactor.wgsl"),
+        Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
+    };
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/skin_matrix.wgsl"),
+        normal,
         include_str!("../shaders/model.wgsl"),
         texel,
         bone,

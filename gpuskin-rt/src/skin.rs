@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3, Vec4};
 
 use crate::playback::frame_pair;
 use crate::vertex::Vertex;
-use crate::{ClipRecord, FramePair, InstanceRecord, SkinMatrix, Texels, Time};
+use crate::{ClipRecord, FramePair, InstanceRecord, Normals, SkinMatrix, Texels, Time};
 
 /// A vertex where the pose has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,10 +31,14 @@ pub fn pose(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinMatr
 }
 
 /// A vertex in model space.
-pub fn skin(matrix: &SkinMatrix, vertex: &Vertex) -> SkinnedVertex {
+pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVertex {
+    let normal = match normals {
+        Normals::Cofactor => matrix.normal(vertex.normal),
+        Normals::Plain => matrix.direction(vertex.normal),
+    };
     SkinnedVertex {
         position: matrix.point(vertex.position),
-        normal: matrix.normal(vertex.normal).normalize_or_zero(),
+        normal: normal.normalize_or_zero(),
         tangent: matrix.direction(vertex.tangent.truncate()).normalize_or_zero().extend(vertex.tangent.w),
         uv: vertex.uv,
     }
@@ -47,9 +51,10 @@ pub fn skin_vertex(
     instance: &InstanceRecord,
     now: Time,
     vertex: &Vertex,
+    normals: Normals,
 ) -> SkinnedVertex {
     let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
-    let model = skin(&pose(texels, frames, vertex), vertex);
+    let model = skin(&pose(texels, frames, vertex), vertex, normals);
     SkinnedVertex {
         position: instance.point(model.position),
         normal: instance.direction(model.normal),

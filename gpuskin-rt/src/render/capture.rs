@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::Error;
-use super::geometry::Geometry;
+use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::material::MaterialConstants;
 use crate::{InstanceRecord, Model, Time, shader};
@@ -69,7 +69,7 @@ impl Capture {
     /// When a file of the model is missing or of another bake, or the device cannot hold the model.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
         let layouts = Layouts::new(device);
-        let geometry = Geometry::new(device, queue, &layouts, model, &MaterialConstants::NONE)?;
+        let geometry = Geometry::new(device, queue, &layouts, playable(device, model)?, &MaterialConstants::NONE)?;
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),
             entries: &[entry(0, wgpu::ShaderStages::VERTEX, uniform(0, true))],

@@ -9,6 +9,18 @@ use super::material::{MaterialConstants, MaterialUniform};
 use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
 use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat, files};
 
+/// The model, or the same in another encoding, that a device can play.
+pub(crate) fn playable<'m>(device: &wgpu::Device, model: &'m Model) -> Result<&'m Model, Error> {
+    let limits = device.limits();
+    let computes = limits.max_compute_workgroups_per_dimension > 0 && limits.max_storage_buffers_per_shader_stage > 0;
+    let mut all = core::iter::once(model).chain(model.others.iter());
+    all.find(|model| computes || !model.meta.encoding.needs_compute()).ok_or_else(|| {
+        let name = model.meta.encoding.name();
+        let remedy = "bake the model with `devices = [\"compute\", \"webgl2\"]` as well";
+        Error::model(&model.meta.name, format!("{name} needs compute shaders, which the device has not: {remedy}"))
+    })
+}
+
 /// What the vertex stage needs of a model.
 #[derive(Debug)]
 pub(crate) struct Geometry {
@@ -16,6 +28,7 @@ pub(crate) struct Geometry {
     pub(crate) vertex_count: u32,
     mesh: MeshBuffers,
     index_format: wgpu::IndexFormat,
+    pub(crate) parts: Vec<MeshPart>,
     pub(crate) bind_group: wgpu::BindGroup,
 }
 
@@ -58,7 +71,8 @@ impl Geometry {
             ],
         });
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
-        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, mesh, index_format, bind_group })
+        let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.to_vec());
+        Ok(Self { variant, vertex_count, mesh, index_format, parts, bind_group })
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.

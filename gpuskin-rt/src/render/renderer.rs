@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use super::crowd::{CrowdCore, GpuModel, Part};
 use super::error::Error;
-use super::geometry::{Geometry, draw_part};
+use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
 use super::material::{Colors, MaterialConstants, Samplers, bind_groups};
 use super::pipelines::{PipelineCache, Surface};
@@ -251,14 +251,15 @@ impl CrowdRenderer {
         }
         self.models.retain(|_, model| model.strong_count() > 0);
         let constants = MaterialConstants::of(&self.device, meta);
-        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model, &constants)?;
+        let geometry =
+            Geometry::new(&self.device, &self.queue, &self.layouts, playable(&self.device, model)?, &constants)?;
         let textures = Colors::of_model(&self.device, &self.queue, &mut self.samplers, model)?;
         let materials = bind_groups(&self.device, &self.layouts, meta, &geometry, &textures, &self.white)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
             Part { mesh: *mesh, pipelines: self.pipelines.get(geometry.variant, surface) }
         };
-        let parts = meta.mesh.parts.iter().map(part).collect();
+        let parts = geometry.parts.iter().map(part).collect();
         let loaded = Arc::new(GpuModel { geometry, parts, materials });
         self.models.insert(meta.content_hash, Arc::downgrade(&loaded));
         Ok(loaded)

@@ -62,6 +62,7 @@ pub struct Recipe {
     pub bones: u32,
     pub clips: Vec<TestClip>,
     pub frames_per_layer: u32,
+    pub normals: Normals,
     pub width: u32,
     pub vertices: Vec<Vertex>,
     pub indices: Vec<u32>,
@@ -79,6 +80,7 @@ impl Recipe {
             bones,
             clips: CLIPS.to_vec(),
             frames_per_layer: 32,
+            normals: Normals::Cofactor,
             width: 64,
             vertices,
             indices: (0..150).collect(),
@@ -184,6 +186,7 @@ impl Recipe {
                 name: "test".into(),
                 encoding: self.encoding,
                 texture,
+                normals: self.normals,
                 clips: clips.into(),
                 bones: vec![].into(),
                 mesh: MeshInfo {
@@ -204,6 +207,7 @@ impl Recipe {
             animation: payload(&[animation.clone()]),
             mesh: payload(&[mesh[16..].to_vec()]),
             textures: self.textures.iter().map(|(_, levels)| payload(levels)).collect(),
+            others: vec![].into(),
         };
         TestModel { model, animation, words, records }
     }
@@ -223,7 +227,10 @@ impl TestModel {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
         let vertex = |words: &Vec<u32>| vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
-        self.words.iter().map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w))).collect()
+        self.words
+            .iter()
+            .map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w), meta.normals))
+            .collect()
     }
 }
 
