@@ -1,6 +1,7 @@
 //! `Poses -> Texels`: one module an encoding. How they are read back stands in `gpuskin_rt::Texels`, the twin of the
 //! shaders.
 
+pub mod local;
 mod matrix;
 mod packed;
 mod pivot;
