@@ -7,7 +7,7 @@ struct GpuskinPaletteParameters {
     clock: vec2<u32>,
     // Instances to evaluate.
     instances: u32,
-    // The first of them, among those of the buffer.
+    // The first of them, among those of the buffer and of the palette.
     first_instance: u32,
     // Matrices from one instance's first to the next one's.
     stride: u32,
@@ -36,11 +36,12 @@ fn gpuskin_write_palette(
     if (index >= gpuskin_parameters.instances) {
         return;
     }
-    let at = (gpuskin_parameters.first_instance + index) * 3u;
+    let number = gpuskin_parameters.first_instance + index;
+    let at = number * 3u;
     let instance = gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], gpuskin_instances[at + 2u]);
     let clip_at = gpuskin_local_clip_at(instance.playback.clip & gpuskin_clip_mask);
     let frames = gpuskin_frame_pair(instance.playback, gpuskin_local_clip(clip_at), gpuskin_parameters.clock);
-    let first = index * gpuskin_parameters.stride;
+    let first = number * gpuskin_parameters.stride;
     let bones = gpuskin_words[gpuskin_bone_count];
 
     let nodes = gpuskin_words[gpuskin_node_count];

@@ -142,7 +142,7 @@ fn values_of_later_versions_by_name() {
         let message = format!("`{key}`: \"{value}\" is not supported yet");
         refuses(&format!("{SOLDIER}{key} = \"{value}\"\n"), &[("toml:4:", &message, "help: ")]);
     }
-    for encoding in ["local-packed", "vat-f32", "vat-unorm16", "vat-packed"] {
+    for encoding in ["vat-f32", "vat-unorm16", "vat-packed"] {
         let message = format!("`encoding`: \"{encoding}\" is not supported yet");
         refuses(&format!("[bake]\nencoding = \"{encoding}\"\n{SOLDIER}"), &[("toml:2:12]", &message, "use \"")]);
     }

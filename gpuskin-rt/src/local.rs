@@ -72,58 +72,88 @@ pub fn compose(a: &SkinMatrix, b: &SkinMatrix) -> SkinMatrix {
 /// The words of a model, checked: every offset in them leads to words that are there.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalTracks<'a> {
-    words: &'a [u32],
+    words: Words<'a>,
+}
+
+/// Little-endian words, wherever they begin.
+#[derive(Clone, Copy, Debug)]
+struct Words<'a>(&'a [[u8; 4]]);
+
+impl<'a> Words<'a> {
+    fn get(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at])
+    }
+
+    /// Words from one on; `None` where there are not as many.
+    fn section(&self, at: u32, len: usize) -> Option<Words<'a>> {
+        let at = at as usize;
+        self.0.get(at..at.checked_add(len)?).map(Words)
+    }
 }
 
 impl<'a> LocalTracks<'a> {
-    /// `None` where the words are not what [`layout`] says.
-    pub fn new(words: &'a [u32]) -> Option<Self> {
+    /// Little-endian words; `None` where they are not what [`layout`] says.
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
+        let words = Words(bytes.as_chunks().0);
         validate::is_sound(words).then_some(Self { words })
     }
 
     /// Nodes of the hierarchy, those of a level after those of the levels above.
     pub fn node_count(&self) -> usize {
-        self.words[header::NODES] as usize
+        self.word(header::NODES)
     }
 
     /// Bones.
     pub fn bone_count(&self) -> usize {
-        self.words[header::BONES] as usize
+        self.word(header::BONES)
     }
 
     /// Clips.
     pub fn clip_count(&self) -> usize {
-        self.words[header::CLIPS] as usize
+        self.word(header::CLIPS)
     }
 
-    /// A clip's frames, counted from 0 in every clip.
+    /// A clip's frames; they are numbered through all clips.
     ///
     /// # Panics
     /// If there is no such clip.
     pub fn record(&self, clip: usize) -> ClipRecord {
         let at = self.clip_at(clip);
-        let (intervals, stored) = (self.words[at + clip::INTERVALS], self.words[at + clip::STORED]);
-        ClipRecord { first_frame: 0, intervals, stored, ..ClipRecord::default() }
+        let [first_frame, intervals, stored] =
+            [clip::FIRST_FRAME, clip::INTERVALS, clip::STORED].map(|i| self.words.get(at + i));
+        ClipRecord { first_frame, intervals, stored, ..ClipRecord::default() }
     }
 
-    /// Every node's transform to its parent between two frames of a clip, counted from the clip's first.
+    /// Every node's transform to its parent between two frames of a clip.
     ///
     /// # Panics
-    /// If there is no such clip or frame.
-    pub fn locals(&self, clip: usize, frames: FramePair) -> Vec<LocalTransform> {
+    /// If there is no clip with these frames.
+    pub fn locals(&self, frames: FramePair) -> Vec<LocalTransform> {
+        let clip = self.clip_of(frames);
         (0..self.node_count()).map(|node| self.local(clip, frames, node)).collect()
     }
 
-    /// One node of [`Self::locals`].
-    ///
-    /// # Panics
-    /// If there is no such clip, frame or node.
-    pub fn local(&self, clip: usize, frames: FramePair, node: usize) -> LocalTransform {
-        let at = self.clip_at(clip);
-        assert!(node < self.node_count() && frames.a.max(frames.b) < self.words[at + clip::STORED]);
-        let entry = self.words[at + clip::ENTRIES + node];
+    /// Offset of the clip of two frames.
+    fn clip_of(&self, frames: FramePair) -> usize {
+        // Clips stand in the order of their frames.
+        let (mut low, mut high) = (0, self.clip_count());
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if self.record(middle).first_frame <= frames.first { low = middle } else { high = middle }
+        }
+        let record = self.record(low);
+        let stored = |frame: u32| frame.wrapping_sub(record.first_frame) < record.stored;
+        assert!(frames.first == record.first_frame && stored(frames.a) && stored(frames.b), "{frames:?}");
+        self.clip_at(low)
+    }
+
+    /// A node between two frames of the clip at an offset.
+    fn local(&self, at: usize, frames: FramePair, node: usize) -> LocalTransform {
+        let entry = self.words.get(at + clip::ENTRIES + node);
         let rest = self.word(header::NODES_AT) + node * node::WORDS;
-        let block = |frame: u32| self.word(at + clip::FRAMES_AT) + frame as usize * self.word(at + clip::FRAME_WORDS);
+        let block = |frame: u32| {
+            self.word(at + clip::FRAMES_AT) + (frame - frames.first) as usize * self.word(at + clip::FRAME_WORDS)
+        };
         let (a, b) = (block(frames.a), block(frames.b));
         let mut track = layout::entry_track(entry) as usize;
         let rotation = match layout::entry_kind(entry, 0) {
@@ -160,9 +190,8 @@ impl<'a> LocalTracks<'a> {
     pub fn globals(&self, locals: &[LocalTransform]) -> Vec<SkinMatrix> {
         let mut globals: Vec<SkinMatrix> = Vec::with_capacity(self.node_count());
         for (i, local) in locals[..self.node_count()].iter().enumerate() {
-            let parent = self.words[self.word(header::NODES_AT) + i * node::WORDS + node::PARENT];
             let own = local.matrix();
-            globals.push(if parent == node::NO_PARENT { own } else { compose(&globals[parent as usize], &own) });
+            globals.push(self.parent(i).map_or(own, |p| compose(&globals[p], &own)));
         }
         globals
     }
@@ -172,21 +201,45 @@ impl<'a> LocalTracks<'a> {
     /// # Panics
     /// If there are fewer transforms than nodes.
     pub fn bones(&self, globals: &[SkinMatrix]) -> Vec<SkinMatrix> {
-        let first = self.word(header::BONES_AT);
-        let bone = |i: usize| {
-            let at = first + i * bone::WORDS;
-            let row = |r: usize| Vec4::from([0, 1, 2, 3].map(|c| self.float(at + bone::INVERSE_BIND + 4 * r + c)));
-            compose(&globals[self.word(at + bone::NODE)], &SkinMatrix { rows: [0, 1, 2].map(row) })
-        };
-        (0..self.bone_count()).map(bone).collect()
+        (0..self.bone_count()).map(|i| compose(&globals[self.bone_node(i)], &self.inverse_bind(i))).collect()
     }
 
-    /// All three steps: every bone between two frames of a clip, counted from the clip's first.
+    /// All three steps: every bone between two frames of a clip.
     ///
     /// # Panics
-    /// If there is no such clip or frame.
-    pub fn pose(&self, clip: usize, frames: FramePair) -> Vec<SkinMatrix> {
-        self.bones(&self.globals(&self.locals(clip, frames)))
+    /// If there is no clip with these frames.
+    pub fn pose(&self, frames: FramePair) -> Vec<SkinMatrix> {
+        self.bones(&self.globals(&self.locals(frames)))
+    }
+
+    /// One bone of [`Self::pose`], to the last bit, through its own chain of nodes.
+    ///
+    /// # Panics
+    /// If there is no clip with these frames, or no such bone.
+    pub fn bone(&self, frames: FramePair, bone: usize) -> SkinMatrix {
+        assert!(bone < self.bone_count());
+        let clip = self.clip_of(frames);
+        let own = |node: usize| self.local(clip, frames, node).matrix();
+        let mut chain = vec![self.bone_node(bone)];
+        while let Some(parent) = self.parent(chain[chain.len() - 1]) {
+            chain.push(parent);
+        }
+        let global = chain.iter().rev().map(|&node| own(node)).reduce(|a, b| compose(&a, &b));
+        compose(&global.unwrap_or(SkinMatrix::IDENTITY), &self.inverse_bind(bone))
+    }
+
+    fn parent(&self, node: usize) -> Option<usize> {
+        let parent = self.words.get(self.word(header::NODES_AT) + node * node::WORDS + node::PARENT);
+        (parent != node::NO_PARENT).then_some(parent as usize)
+    }
+
+    fn bone_node(&self, bone: usize) -> usize {
+        self.word(self.word(header::BONES_AT) + bone * bone::WORDS + bone::NODE)
+    }
+
+    fn inverse_bind(&self, bone: usize) -> SkinMatrix {
+        let at = self.word(header::BONES_AT) + bone * bone::WORDS + bone::INVERSE_BIND;
+        SkinMatrix { rows: [0, 4, 8].map(|row| Vec4::from([0, 1, 2, 3].map(|c| self.float(at + row + c)))) }
     }
 
     fn clip_at(&self, clip: usize) -> usize {
@@ -195,11 +248,11 @@ impl<'a> LocalTracks<'a> {
     }
 
     fn word(&self, at: usize) -> usize {
-        self.words[at] as usize
+        self.words.get(at) as usize
     }
 
     fn float(&self, at: usize) -> f32 {
-        f32::from_bits(self.words[at])
+        f32::from_bits(self.words.get(at))
     }
 
     fn vector(&self, at: usize) -> Vec3 {
@@ -208,7 +261,7 @@ impl<'a> LocalTracks<'a> {
 
     /// What a moving track has in a frame, from the track's origin; `block`: first word of the frame.
     fn offset(&self, track: usize, block: usize) -> Vec3 {
-        let shape = self.words[track + track::SHAPE];
+        let shape = self.words.get(track + track::SHAPE);
         let mut bit = self.word(track + track::BIT);
         let step = layout::shape_step(shape);
         Vec3::from([0, 1, 2].map(|c| {
@@ -225,9 +278,9 @@ impl<'a> LocalTracks<'a> {
             return 0;
         }
         let (word, shift) = (block + bit / 32, (bit % 32) as u32);
-        let low = self.words[word] >> shift;
+        let low = self.words.get(word) >> shift;
         // Shifted twice: a shift by 32 is none.
-        let high = (self.words[word + 1] << (31 - shift)) << 1;
+        let high = (self.words.get(word + 1) << (31 - shift)) << 1;
         (low | high) & ((1 << width) - 1)
     }
 }

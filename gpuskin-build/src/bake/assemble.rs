@@ -96,7 +96,7 @@ pub(super) fn assemble(
         let help = "limit influences to 4 in the modelling tool (Blender: Weights > Limit Total)";
         findings.push(Finding::warning(message).within(&within).help(help));
     }
-    let texels = encode(&plan, findings);
+    let texels = plan.local.clone().unwrap_or_else(|| encode(&plan, findings));
 
     options.report(entry, Stage::Measure);
     let mesh = PackedMesh::choose(&plan, &geometry, &texels);

@@ -1,9 +1,10 @@
 //! What will be baked of a model: its frames and the shape of its texture.
 
+use gpuskin_rt::local::layout::MAX_NODES;
 use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use super::BakeOptions;
-use crate::encode;
+use crate::encode::{self, Texels, TooLarge};
 use crate::finding::{Finding, Findings};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, rate, rest_diagonal, seam};
 use crate::manifest::{Manifest, ModelEntry};
@@ -28,6 +29,8 @@ pub struct Plan {
     pub records: Vec<ClipRecord>,
     /// Shape of the texture.
     pub texture: AnimationTexture,
+    /// The animation, where its size is not known before it is encoded.
+    pub(super) local: Option<Texels>,
 }
 
 impl Plan {
@@ -94,7 +97,24 @@ impl Plan {
             findings.push(at_name(Finding::error(message)).help("bake fewer clips, or set a lower `fps`"));
             return None;
         };
-        Some(Self { model, encoding, grids, looped, records, texture })
+        if !encoding.needs_compute() {
+            return Some(Self { model, encoding, grids, looped, records, texture, local: None });
+        }
+        let local = match encode::local_packed(&model, &grids, &records, texture) {
+            Ok(local) => local,
+            Err(TooLarge::Nodes(count)) => {
+                let message = format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}");
+                findings.push(at_name(Finding::error(message)).help("use `encoding = \"matrix-f16\"`"));
+                return None;
+            }
+            Err(TooLarge::Words) => {
+                let finding = Finding::error("its animation takes more than 256 MiB in local-packed");
+                findings.push(at_name(finding).help("bake fewer clips, or set a lower `fps`"));
+                return None;
+            }
+        };
+        let texture = local.texture;
+        Some(Self { model, encoding, grids, looped, records, texture, local: Some(local) })
     }
 
     /// Bytes of the animation texture on the GPU.

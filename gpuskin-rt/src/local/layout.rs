@@ -87,8 +87,10 @@ pub mod clip {
     pub const INTERVALS: usize = 2;
     /// Frames stored.
     pub const STORED: usize = 3;
+    /// Number of its first frame, counted through all clips; ascending.
+    pub const FIRST_FRAME: usize = 4;
     /// One entry a node.
-    pub const ENTRIES: usize = 4;
+    pub const ENTRIES: usize = 5;
 }
 
 /// A moving track.

@@ -43,7 +43,7 @@ pub struct PaletteUniform {
     pub clock: [u32; 2],
     /// Instances to evaluate.
     pub instances: u32,
-    /// The first of them, among those of the buffer.
+    /// The first of them, among those of the buffer and of the palette.
     pub first_instance: u32,
     /// Matrices from one instance's first to the next one's: [`Scratch::stride`].
     pub stride: u32,

@@ -1,13 +1,19 @@
 //! A model on the device: vertices, indices, animation texture. Bytes go from the file to the device as they are.
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use super::Error;
+use super::crowd::Run;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
+use super::palette::Poses;
 use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
-use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat, files};
+use crate::{
+    AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
+    files,
+};
 
 /// What the vertex stage needs of a model.
 #[derive(Debug)]
@@ -16,7 +22,16 @@ pub(crate) struct Geometry {
     pub(crate) vertex_count: u32,
     mesh: MeshBuffers,
     index_format: wgpu::IndexFormat,
-    pub(crate) bind_group: wgpu::BindGroup,
+    motion: Motion,
+}
+
+/// Where bones come from.
+#[derive(Debug)]
+enum Motion {
+    /// The animation texture, in the model's bind group.
+    Texture(wgpu::BindGroup),
+    /// A compute pass; each palette has a bind group of its own.
+    Poses(Arc<Poses>),
 }
 
 const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
@@ -38,34 +53,66 @@ impl Geometry {
         let mesh = load(meta, &model.mesh)?;
         let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
         let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
-        let uniform = ModelUniform::of(meta);
-        let constants = [bytemuck::bytes_of(&uniform), clips];
-        let mesh = MeshBuffers::new(device, queue, constants, materials, vertices, indices);
-
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
         let texels = slice(meta, &animation, level, "the animation texture")?;
-        let animation = animation_texture(device, queue, meta, texels)?;
-        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("gpuskin model"),
-            layout: layouts.model(variant),
-            entries: &[
-                wgpu::BindGroupEntry {
-                    binding: ANIMATION_BINDING,
-                    resource: wgpu::BindingResource::TextureView(&animation),
-                },
-                wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: mesh.constants() },
-            ],
-        });
+        let mut uniform = ModelUniform::of(meta);
+        let poses = if variant.encoding.needs_compute() {
+            let poses = Poses::new(device, queue, meta, texels)?;
+            uniform.palette_stride = poses.stride();
+            Some(Arc::new(poses))
+        } else {
+            None
+        };
+        let constants = [bytemuck::bytes_of(&uniform), clips];
+        let mesh = MeshBuffers::new(device, queue, constants, materials, vertices, indices);
+
+        let motion = match poses {
+            Some(poses) => Motion::Poses(poses),
+            None => {
+                let animation = animation_texture(device, queue, meta, texels)?;
+                let animation = wgpu::BindingResource::TextureView(&animation);
+                Motion::Texture(model_bind_group(device, layouts.model(variant), animation, mesh.constants()))
+            }
+        };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
-        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, mesh, index_format, bind_group })
+        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, mesh, index_format, motion })
+    }
+
+    /// What evaluates poses, where the model has that instead of a texture.
+    pub(crate) fn poses(&self) -> Option<&Arc<Poses>> {
+        match &self.motion {
+            Motion::Poses(poses) => Some(poses),
+            Motion::Texture(_) => None,
+        }
+    }
+
+    /// The model's bind group with a palette.
+    pub(crate) fn with_palette(
+        &self,
+        device: &wgpu::Device,
+        layouts: &Layouts,
+        palette: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
+        let palette = palette.as_entire_binding();
+        model_bind_group(device, layouts.model(self.variant), palette, self.mesh.constants())
+    }
+
+    /// The model's bind group with its texture; `None` where it has none.
+    pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
+        match &self.motion {
+            Motion::Texture(bind_group) => Some(bind_group),
+            Motion::Poses(_) => None,
+        }
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.
-    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, instances: &wgpu::Buffer) {
-        pass.set_bind_group(group, &self.bind_group, &[]);
+    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) {
+        if let Some(bind_group) = run.palette.or(self.texture()) {
+            pass.set_bind_group(group, bind_group, &[]);
+        }
         pass.set_vertex_buffer(0, self.vertices());
-        pass.set_vertex_buffer(1, instances.slice(..));
+        pass.set_vertex_buffer(1, run.records);
         let (buffer, range) = &self.mesh.indices;
         pass.set_index_buffer(buffer.slice(range.clone()), self.index_format);
     }
@@ -166,6 +213,22 @@ fn write<const N: usize>(
     (buffer, places)
 }
 
+fn model_bind_group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    animation: wgpu::BindingResource<'_>,
+    constants: wgpu::BindingResource<'_>,
+) -> wgpu::BindGroup {
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("gpuskin model"),
+        layout,
+        entries: &[
+            wgpu::BindGroupEntry { binding: ANIMATION_BINDING, resource: animation },
+            wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: constants },
+        ],
+    })
+}
+
 /// Draws a part of what is bound.
 pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, part: &MeshPart, instances: u32) {
     pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..instances);
@@ -216,6 +279,7 @@ fn animation_texture(
 
 fn texture_format(encoding: Encoding) -> wgpu::TextureFormat {
     match encoding.format() {
+        TexelFormat::R32Uint => wgpu::TextureFormat::R32Uint,
         TexelFormat::Rgba8Uint => wgpu::TextureFormat::Rgba8Uint,
         TexelFormat::Rgba16Uint => wgpu::TextureFormat::Rgba16Uint,
         TexelFormat::Rgba32Uint => wgpu::TextureFormat::Rgba32Uint,
@@ -247,6 +311,7 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
         ),
         (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a part has no material"),
         (!texture.width.is_power_of_two(), "the width of its animation texture is not a power of two"),
+        (meta.bones.len() as u64 != u64::from(texture.rows), "its animation has not as many rows as it has bones"),
         (texture.rows == 0 || texture.frames_per_layer == 0, "its animation texture is empty"),
         (
             u64::from(texture.frames_per_layer) * u64::from(texture.layers) < u64::from(texture.frames),
@@ -271,6 +336,8 @@ fn allowed(
     materials: &MaterialConstants,
 ) -> Result<(), Error> {
     let (mesh, texture) = (&meta.mesh, &meta.texture);
+    // A storage buffer instead of a texture has limits of its own.
+    let texture = if meta.encoding.needs_compute() { &AnimationTexture::default() } else { texture };
     let what = |text: &'static str| move || format!("{}: {text}", meta.name);
     let side = u64::from(limits.max_texture_dimension_2d);
     at_most(texture.width.into(), side, OTHER_BAKE, what("texels across the animation texture"))?;

@@ -24,6 +24,16 @@ fn shared() -> Option<PathBuf> {
     Some(folder)
 }
 
+fn records(grids: &[FrameGrid]) -> Vec<ClipRecord> {
+    let mut first_frame = 0;
+    let record = |grid: &FrameGrid| {
+        let record = ClipRecord { first_frame, intervals: grid.intervals, stored: grid.stored, reserved: 0 };
+        first_frame += grid.stored;
+        record
+    };
+    grids.iter().map(record).collect()
+}
+
 struct Errors {
     encoding: f64,
     beyond: f64,
@@ -31,7 +41,7 @@ struct Errors {
 }
 
 /// Of all vertices with all their influences: at frames (greatest, and the share beyond a distance), and between them.
-fn errors(model: &Model, grids: &[FrameGrid], words: &[u32], limit: f64) -> Errors {
+fn errors(model: &Model, grids: &[FrameGrid], words: &[u8], limit: f64) -> Errors {
     let tracks = LocalTracks::new(words).expect("sound words");
     let (mut encoding, mut motion, mut beyond, mut count) = (0.0_f64, 0.0_f64, 0_u64, 0_u64);
     for (c, grid) in grids.iter().enumerate() {
@@ -42,7 +52,7 @@ fn errors(model: &Model, grids: &[FrameGrid], words: &[u32], limit: f64) -> Erro
             .map(|i| {
                 let seconds = grid.duration * f64::from(i) / f64::from(grid.intervals * 4);
                 let frames = frame_pair(&playback_at(grid, seconds), &tracks.record(c), Time::ZERO);
-                let (source, drawn) = (sampler.skin_matrices(seconds), tracks.pose(c, frames));
+                let (source, drawn) = (sampler.skin_matrices(seconds), tracks.pose(frames));
                 let (mut worst, mut beyond, mut count) = (0.0_f64, 0, 0);
                 for primitive in &model.primitives {
                     for (v, p) in primitive.positions.iter().enumerate() {
@@ -96,7 +106,7 @@ fn shared_characters_are_small_and_within_the_tolerance() {
         let diagonal = rest_diagonal(&plan.model);
         let tolerance = 5e-5 * diagonal;
         let started = std::time::Instant::now();
-        let words = encode(&plan.model, &plan.grids, tolerance * 0.8).unwrap();
+        let words = encode(&plan.model, &plan.grids, &plan.records, tolerance).unwrap();
         let took = started.elapsed();
         let frames: u32 = plan.grids.iter().map(|g| g.stored).sum();
         let of_model = frames as usize * plan.model.bones.len();
@@ -104,14 +114,14 @@ fn shared_characters_are_small_and_within_the_tolerance() {
         println!(
             "{path}: {} bones, {frames} frames, {:.2} B a bone-sample ({:.3} of matrix-f16), encoding {:.2e}, motion {:.2e} of the diagonal, {:.1?}",
             plan.model.bones.len(),
-            words.len() as f64 * 4.0 / of_model as f64,
-            words.len() as f64 * 4.0 / of_model as f64 / 24.0,
+            words.len() as f64 / of_model as f64,
+            words.len() as f64 / of_model as f64 / 24.0,
             found.encoding / diagonal,
             found.motion / diagonal,
             took,
         );
         assert!(found.encoding <= tolerance && found.beyond == 0.0, "{path}: {:.2e}", found.encoding / diagonal);
-        bytes += words.len() * 4;
+        bytes += words.len();
         samples += of_model;
     }
     let average = bytes as f64 / samples as f64;
@@ -124,7 +134,7 @@ fn awkward_hierarchies_come_back() {
     let model = skeleton::awkward();
     let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
     for tolerance in [0.3, 1e-2, 1e-4, 2e-6] {
-        let words = encode(&model, &grids, tolerance).unwrap();
+        let words = encode(&model, &grids, &records(&grids), tolerance).unwrap();
         let found = errors(&model, &grids, &words, tolerance);
         assert!(found.encoding <= tolerance * 1.01 + 2e-6, "{tolerance}: {}", found.encoding);
     }
@@ -134,20 +144,21 @@ fn awkward_hierarchies_come_back() {
 fn cut_and_changed_words_are_refused_or_harmless() {
     let model = skeleton::awkward();
     let grids = [FrameGrid::new(2.0, 4.0, false), FrameGrid::new(2.0, 3.0, true)];
-    let words = encode(&model, &grids, 1e-3).unwrap();
+    let words = encode(&model, &grids, &records(&grids), 1e-3).unwrap();
     assert!(LocalTracks::new(&words).is_some());
     for end in 0..words.len() {
         assert!(LocalTracks::new(&words[..end]).is_none(), "{end}");
     }
     let mut accepted = 0;
-    for at in 0..words.len() {
-        for change in [0, 1, 5, u32::MAX, words[at] ^ 0x0100_0400, words[at].wrapping_add(1)] {
+    for at in (0..words.len()).step_by(4) {
+        let word = u32::from_le_bytes(words[at..at + 4].try_into().unwrap());
+        for change in [0, 1, 5, u32::MAX, word ^ 0x0100_0400, word.wrapping_add(1)] {
             let mut changed = words.clone();
-            changed[at] = change;
+            changed[at..at + 4].copy_from_slice(&change.to_le_bytes());
             if let Some(tracks) = LocalTracks::new(&changed) {
                 for clip in 0..tracks.clip_count() {
-                    let stored = tracks.record(clip).stored;
-                    tracks.pose(clip, FramePair { a: 0, b: stored - 1, t: 0.5 });
+                    let ClipRecord { first_frame: first, stored, .. } = tracks.record(clip);
+                    tracks.pose(FramePair { a: first, b: first + stored - 1, t: 0.5, first });
                 }
                 accepted += 1;
             }

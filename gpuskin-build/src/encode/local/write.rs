@@ -1,14 +1,14 @@
 //! `tracks -> words`: see `gpuskin_rt::local::layout`.
 
+use gpuskin_rt::ClipRecord;
 use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
 
 use super::code::{Coded, Rest};
 use super::skeleton::Skeleton;
 use super::track::Track;
-use crate::frames::FrameGrid;
 
 /// All words of a model; `None` where they are more than offsets can name.
-pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], grids: &[FrameGrid], clips: &[Coded]) -> Option<Vec<u32>> {
+pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord], clips: &[Coded]) -> Option<Vec<u32>> {
     let mut words = vec![0; header::WORDS];
     words[header::NODES] = skeleton.joints.len() as u32;
     words[header::BONES] = skeleton.bones.len() as u32;
@@ -36,17 +36,17 @@ pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], grids: &[FrameGrid], cl
 
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + clips.len(), 0);
-    for (i, (coded, grid)) in clips.iter().zip(grids).enumerate() {
+    for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
         let at = words[header::CLIPS_AT] as usize + i;
         words[at] = u32::try_from(words.len()).ok()?;
-        one_clip(&mut words, coded, grid)?;
+        one_clip(&mut words, coded, record)?;
     }
     // The last component may be read with the word after it.
     words.push(0);
     Some(words)
 }
 
-fn one_clip(words: &mut Vec<u32>, coded: &Coded, grid: &FrameGrid) -> Option<()> {
+fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<()> {
     let at = words.len();
     words.resize(at + clip::ENTRIES + coded.tracks.len(), 0);
     let mut frame_bits: u32 = 0;
@@ -72,10 +72,11 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, grid: &FrameGrid) -> Option<()>
     let frame_words = frame_bits.div_ceil(32);
     words[at + clip::FRAME_WORDS] = frame_words;
     words[at + clip::FRAMES_AT] = u32::try_from(words.len()).ok()?;
-    words[at + clip::INTERVALS] = grid.intervals;
-    words[at + clip::STORED] = grid.stored;
+    words[at + clip::INTERVALS] = record.intervals;
+    words[at + clip::STORED] = record.stored;
+    words[at + clip::FIRST_FRAME] = record.first_frame;
     let moving = || coded.tracks.iter().flatten().filter_map(|t| if let Track::Moving(m) = t { Some(m) } else { None });
-    for frame in 0..grid.stored as usize {
+    for frame in 0..record.stored as usize {
         let mut bits = Bits { words, filled: 32 };
         for track in moving() {
             for (value, width) in track.frames[frame].into_iter().zip(track.widths()) {
