@@ -55,7 +55,8 @@ impl Poses {
 
         let wrong = |reason: &str| Error::model(&meta.name, reason);
         let tracks = LocalTracks::new(words).ok_or_else(|| wrong("its animation leads nowhere"))?;
-        let agree = tracks.bone_count() == meta.bones.len()
+        let agree = tracks.bone_count() == meta.texture.rows as usize
+            && words.len() as u64 == meta.texture.byte_len(meta.encoding)
             && tracks.clip_count() == meta.clips.len()
             && meta.clips.iter().enumerate().all(|(i, clip)| tracks.record(i) == clip.record());
         if !agree {
