@@ -53,23 +53,24 @@ impl FrameGrid {
     }
 }
 
-/// The rate at which a clip is baked. [`Fps::Auto`] starts at the source's.
+/// The rate at which a clip is baked. [`Fps::Auto`] and [`Fps::Enough`] start at the source's.
 pub fn rate(clip: &Clip, fps: Fps) -> f64 {
     let source = || source_rate(clip).unwrap_or(FALLBACK_RATE);
     match fps {
         Fps::Rate(rate) => rate,
         Fps::Share(share) => source() * share,
-        Fps::Source | Fps::Auto => source(),
+        Fps::Source | Fps::Enough | Fps::Auto => source(),
     }
 }
 
-/// Rates to try for [`Fps::Auto`], lowest first: the source's divided by whole numbers, so that frames stand on keys, and
-/// multiplied.
-pub fn rate_ladder(clip: &Clip) -> Vec<f64> {
+/// Rates to search for one whose motion error is allowed, lowest first: multiples of the source's and, with `fewer`, the
+/// source's divided by whole numbers, so that frames stand on keys.
+pub fn rate_ladder(clip: &Clip, fewer: bool) -> Vec<f64> {
     let source = source_rate(clip).unwrap_or(FALLBACK_RATE);
     let down = [24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2].map(|divisor| source / f64::from(divisor));
     let up = [1, 2, 3, 4, 6, 8].map(|factor| source * f64::from(factor));
-    let mut rates: Vec<f64> = down.into_iter().chain(up).filter(|rate| *rate <= GREATEST_SOURCE_RATE * 1.001).collect();
+    let down = down.into_iter().filter(|_| fewer);
+    let mut rates: Vec<f64> = down.chain(up).filter(|rate| *rate <= GREATEST_SOURCE_RATE * 1.001).collect();
     // Rates of less than a frame a clip are all the same.
     rates.dedup_by_key(|rate| FrameGrid::new(clip.end, *rate, false).intervals);
     rates

@@ -99,8 +99,10 @@ pub enum Storage {
 /// Frames a second.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Fps {
-    /// The uniform rate of the clip's own keys, else 30.
+    /// As [`Fps::Source`]; more where an encoding is chosen and the motion tolerance asks for it.
     #[default]
+    Enough,
+    /// The uniform rate of the clip's own keys, else 30.
     Source,
     /// This share of it: 0.5 is half the frames.
     Share(f64),

@@ -209,7 +209,7 @@ impl<'a> ClipWork<'a> {
         let mut tally = Tally::default();
         for moment in moments {
             let source = self.sampler.skin_matrices(moment.seconds);
-            let shown = drawn_pose(&drawn.texels, self.grid, &self.record, source.len(), moment.seconds);
+            let shown = drawn_pose(&drawn.texels, self.grid, &self.record, moment.seconds);
             let bones: Vec<Bone> = source.iter().zip(&shown).map(|(s, d)| Bone::new(s, d)).collect();
             for (v, vertex) in mesh.vertices.iter().enumerate() {
                 let entries = mesh.entries(vertex);
@@ -233,15 +233,9 @@ impl<'a> ClipWork<'a> {
 }
 
 /// The matrices of all bones as drawn at a time of a clip, between frames too.
-pub fn drawn_pose(
-    texels: &Texels<'_>,
-    grid: &FrameGrid,
-    record: &ClipRecord,
-    bones: usize,
-    seconds: f64,
-) -> Vec<SkinMatrix> {
+pub fn drawn_pose(texels: &Texels<'_>, grid: &FrameGrid, record: &ClipRecord, seconds: f64) -> Vec<SkinMatrix> {
     let frames = frame_pair(&playback_at(grid, seconds), record, Time::ZERO);
-    (0..bones as u32).map(|bone| texels.bone(frames, bone)).collect()
+    texels.pose(frames)
 }
 
 /// The playback that shows a time of a clip, held at its ends; of the first clip of its table.

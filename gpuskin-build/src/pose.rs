@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::skin::skin_vertex;
+use gpuskin_rt::playback::frame_pair;
+use gpuskin_rt::skin::{blend, in_world, skin};
 use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
@@ -177,10 +178,10 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = standing(&baked.plan.grids[clip], clip, seconds);
-    let skinned: Vec<_> = vertices
-        .iter()
-        .map(|v| skin_vertex(&texels, &baked.plan.records, &instance, Time::ZERO, v, model.meta.normals))
-        .collect();
+    let frames = frame_pair(&instance.playback, &baked.plan.records[clip], Time::ZERO);
+    let bones = texels.pose(frames);
+    let skinned: Vec<_> =
+        vertices.iter().map(|v| in_world(&instance, skin(&blend(&bones, v), v, model.meta.normals))).collect();
     let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
     baked.baked_of_source.iter().map(of_source).collect()
 }

@@ -47,7 +47,7 @@ fn defaults() {
     let [model] = &manifest.models[..] else { panic!("one model") };
     assert_eq!((model.name.value.as_str(), model.path.value.as_str()), ("soldier", "art/soldier.glb"));
     assert!(model.encoding.is_none(), "it is chosen");
-    assert_eq!((model.fps, model.scale, model.up), (Fps::Source, 1.0, UpAxis::Y));
+    assert_eq!((model.fps, model.scale, model.up), (Fps::Enough, 1.0, UpAxis::Y));
     assert!(model.clips.is_none() && model.animations.is_empty());
     assert!(model.include.is_empty() && model.exclude.is_empty());
 }
@@ -91,7 +91,7 @@ clips.idle = { fps = 1_000 }
     let encoding = soldier.encoding.clone().unwrap();
     assert_eq!((encoding.value, &text[encoding.span]), (Encoding::TrsF16, "\"trs-f16\""));
     assert_eq!((soldier.fps, soldier.scale, soldier.up), (Fps::Rate(24.0), 0.01, UpAxis::Z));
-    assert_eq!((wolf.fps, wolf.scale, wolf.up), (Fps::Source, 1.0, UpAxis::Y));
+    assert_eq!((wolf.fps, wolf.scale, wolf.up), (Fps::Enough, 1.0, UpAxis::Y));
     assert_eq!(wolf.encoding.clone().unwrap().value, Encoding::MatrixF32);
     assert_eq!(soldier.animations[0].value, "art/run.glb");
     assert_eq!(soldier.include[1].value, "Sword");
@@ -188,7 +188,7 @@ fn values_of_later_versions_by_name() {
         let message = format!("`{key}`: \"{value}\" is not supported yet");
         refuses(&format!("{SOLDIER}{key} = \"{value}\"\n"), &[("toml:4:", &message, "help: ")]);
     }
-    for encoding in ["local-packed", "vat-f32", "vat-unorm16", "vat-packed"] {
+    for encoding in ["vat-f32", "vat-unorm16", "vat-packed"] {
         let message = format!("`encoding`: \"{encoding}\" is not supported yet");
         refuses(&format!("[bake]\nencoding = \"{encoding}\"\n{SOLDIER}"), &[("toml:2:12]", &message, "use \"")]);
     }

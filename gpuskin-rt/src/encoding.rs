@@ -27,11 +27,17 @@ pub enum Encoding {
     /// Quaternion, translation and uniform scale with a sign, 7 integer and 8 fraction bits each, four RGBA8Uint texels:
     /// 16 bytes, for devices without half floats. Values up to 127.99, in steps of 1/256: coarse.
     Fixed16,
+    /// Local rotation, translation and scale of the nodes that move, in as few bits as the tolerance allows, in a buffer
+    /// of words instead of a texture: commonly 2 to 7 bytes. A compute pass composes the hierarchy; rotations are
+    /// interpolated as glTF asks. Any matrix. Needs compute and storage buffers. [`crate::local`] says more.
+    LocalPacked,
 }
 
 /// Format of the texels of an animation texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TexelFormat {
+    /// One 32-bit integer.
+    R32Uint,
     /// Four 8-bit integers.
     Rgba8Uint,
     /// Four 16-bit integers.
@@ -48,7 +54,7 @@ impl TexelFormat {
     /// Bytes of a texel.
     pub const fn bytes(self) -> usize {
         match self {
-            Self::Rgba8Uint => 4,
+            Self::R32Uint | Self::Rgba8Uint => 4,
             Self::Rgba16Uint | Self::Rgba16Float => 8,
             Self::Rgba32Uint | Self::Rgba32Float => 16,
         }
@@ -56,14 +62,21 @@ impl TexelFormat {
 
     /// Texels are integers: `texture_2d<u32>`, else `texture_2d<f32>`.
     pub const fn is_integer(self) -> bool {
-        matches!(self, Self::Rgba8Uint | Self::Rgba16Uint | Self::Rgba32Uint)
+        matches!(self, Self::R32Uint | Self::Rgba8Uint | Self::Rgba16Uint | Self::Rgba32Uint)
     }
 }
 
 impl Encoding {
     /// All of them, best precision first.
-    pub const ALL: [Self; 6] =
-        [Self::MatrixF32, Self::TrsPacked, Self::MatrixUnorm, Self::MatrixF16, Self::TrsF16, Self::Fixed16];
+    pub const ALL: [Self; 7] = [
+        Self::MatrixF32,
+        Self::LocalPacked,
+        Self::TrsPacked,
+        Self::MatrixUnorm,
+        Self::MatrixF16,
+        Self::TrsF16,
+        Self::Fixed16,
+    ];
 
     /// Its name in `gpuskin.toml`.
     pub const fn name(self) -> &'static str {
@@ -74,6 +87,7 @@ impl Encoding {
             Self::TrsF16 => "trs-f16",
             Self::TrsPacked => "trs-packed",
             Self::Fixed16 => "fixed16",
+            Self::LocalPacked => "local-packed",
         }
     }
 
@@ -82,12 +96,12 @@ impl Encoding {
         Self::ALL.into_iter().find(|e| e.name() == name)
     }
 
-    /// Texels of one bone in one frame.
+    /// Texels of one bone in one frame; for [`Encoding::LocalPacked`], of which bones have as many bits as they need, 1.
     pub const fn texels(self) -> u32 {
         match self {
             Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm => 3,
             Self::TrsF16 => 2,
-            Self::TrsPacked => 1,
+            Self::TrsPacked | Self::LocalPacked => 1,
             Self::Fixed16 => 4,
         }
     }
@@ -100,10 +114,11 @@ impl Encoding {
             Self::MatrixUnorm => TexelFormat::Rgba16Uint,
             Self::TrsPacked => TexelFormat::Rgba32Uint,
             Self::Fixed16 => TexelFormat::Rgba8Uint,
+            Self::LocalPacked => TexelFormat::R32Uint,
         }
     }
 
-    /// Bytes of one bone in one frame.
+    /// Bytes of one bone in one frame, by [`Encoding::texels`].
     pub const fn bytes(self) -> usize {
         self.texels() as usize * self.format().bytes()
     }
@@ -121,13 +136,13 @@ impl Encoding {
         matches!(self, Self::MatrixF32)
     }
 
-    /// Whether a device must have compute shaders and storage buffers to play it.
+    /// Whether a compute pass makes skin matrices of it, else the vertex shader reads it as a texture.
     pub const fn needs_compute(self) -> bool {
-        false
+        matches!(self, Self::LocalPacked)
     }
 
     /// Whether it holds any matrix, else rotations with a translation and a uniform scale only.
     pub const fn holds_shear(self) -> bool {
-        matches!(self, Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm)
+        matches!(self, Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm | Self::LocalPacked)
     }
 }

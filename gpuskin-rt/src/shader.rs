@@ -29,8 +29,9 @@
 //! | `gpuskin_instance(words_0, words_1, words_2) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
-//! | `gpuskin_bone(GpuskinFramePair, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
-//! | `gpuskin_pose(GpuskinFramePair, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
+//! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
+//! | `gpuskin_bone(GpuskinShown, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
+//! | `gpuskin_pose(GpuskinShown, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
 //! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | a vertex in the model |
 //!
 //! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
@@ -58,12 +59,8 @@ pub struct Variant {
 impl Variant {
     /// The one of a model.
     pub fn of(meta: &Metadata) -> Self {
-        Self {
-            encoding: meta.encoding,
-            array: meta.texture.layers > 1,
-            vertex: meta.mesh.format,
-            normals: meta.normals,
-        }
+        let array = meta.texture.layers > 1 && !meta.encoding.needs_compute();
+        Self { encoding: meta.encoding, array, vertex: meta.mesh.format, normals: meta.normals }
     }
 
     /// All of them, with plain normals for one layout of vertices only: they touch nothing else.
@@ -73,9 +70,10 @@ impl Variant {
             .into_iter()
             .flat_map(|packing| [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent }));
         let all = formats.flat_map(|vertex| {
+            let shapes = |encoding: Encoding| if encoding.needs_compute() { &[false][..] } else { &[false, true] };
+            let normals = Normals::Cofactor;
             Encoding::ALL.into_iter().flat_map(move |encoding| {
-                let normals = Normals::Cofactor;
-                [false, true].into_iter().map(move |array| Self { encoding, array, vertex, normals })
+                shapes(encoding).iter().map(move |&array| Self { encoding, array, vertex, normals })
             })
         });
         let vertex = VertexFormat { packing: Packing::Narrow, tangent: false };
@@ -104,7 +102,7 @@ impl Variant {
 pub const INSTANCE_LOCATION: u32 = 5;
 /// First location that no variant uses.
 pub const FREE_LOCATION: u32 = 8;
-/// Binding of the animation texture in the model's bind group.
+/// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
 pub const MODEL_BINDING: u32 = 1;
@@ -121,8 +119,8 @@ pub struct ModelUniform {
     pub rows: u32,
     /// Frames in a layer.
     pub frames_per_layer: u32,
-    /// Not used, zero.
-    pub reserved: u32,
+    /// Matrices from one instance's first in the palette to the next one's; 0 where there is none.
+    pub palette_stride: u32,
     /// Least position, metres. Four words each: a `vec3` of WGSL begins at a multiple of 16.
     pub position_min: [f32; 4],
     /// Greatest position less the least.
@@ -190,6 +188,15 @@ fn interface(variant: Variant, group: u32) -> String {
     for i in 0..3 {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
+    if variant.encoding.needs_compute() {
+        let _ = write!(
+            text,
+            "    @builtin(instance_index) instance: u32,\n}}\n\n\
+             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
+        );
+        return text;
+    }
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
     let _ = write!(
@@ -203,11 +210,12 @@ fn interface(variant: Variant, group: u32) -> String {
 }
 
 fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
-    let texel = if variant.array {
-        include_str!("../shaders/texel_array.wgsl")
-    } else {
-        include_str!("../shaders/texel_plain.wgsl")
+    let texel = match (variant.encoding.needs_compute(), variant.array) {
+        (true, _) => None,
+        (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
+        (false, false) => Some(include_str!("../shaders/texel_plain.wgsl")),
     };
+    let frames = texel.map(|_| include_str!("../shaders/shown_frames.wgsl"));
     let (stored, bone) = match variant.encoding {
         Encoding::MatrixF32 | Encoding::MatrixF16 => {
             (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
@@ -218,6 +226,7 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         Encoding::TrsF16 => (Some(include_str!("../shaders/trs.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
         Encoding::Fixed16 => (Some(include_str!("../shaders/fixed16.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
         Encoding::TrsPacked => (None, include_str!("../shaders/trs_packed.wgsl")),
+        Encoding::LocalPacked => (None, include_str!("../shaders/bone_palette.wgsl")),
     };
     let VertexFormat { packing, tangent } = variant.vertex;
     let unpack = match packing {
@@ -244,7 +253,6 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         include_str!("../shaders/skin_matrix.wgsl"),
         normal,
         include_str!("../shaders/model.wgsl"),
-        texel,
         bone,
         include_str!("../shaders/vertex.wgsl"),
         unpack,
@@ -252,6 +260,8 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     ]
     .into_iter()
     .chain(weights)
+    .chain(texel)
+    .chain(frames)
     .chain(stored)
     .chain([include_str!("../shaders/skin.wgsl")])
 }

@@ -30,6 +30,17 @@ pub fn pose(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinMatr
     sum
 }
 
+/// The same of a pose's matrices, [`Texels::pose`].
+pub fn blend(bones: &[SkinMatrix], vertex: &Vertex) -> SkinMatrix {
+    let mut sum = SkinMatrix::ZERO;
+    for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
+        if weight > 0.0 {
+            sum = sum + bones[joint as usize] * weight;
+        }
+    }
+    sum
+}
+
 /// A vertex in model space.
 pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVertex {
     let normal = match normals {
@@ -54,7 +65,11 @@ pub fn skin_vertex(
     normals: Normals,
 ) -> SkinnedVertex {
     let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
-    let model = skin(&pose(texels, frames, vertex), vertex, normals);
+    in_world(instance, skin(&pose(texels, frames, vertex), vertex, normals))
+}
+
+/// A vertex of an instance from model space to the world.
+pub fn in_world(instance: &InstanceRecord, model: SkinnedVertex) -> SkinnedVertex {
     SkinnedVertex {
         position: instance.point(model.position),
         normal: instance.direction(model.normal),

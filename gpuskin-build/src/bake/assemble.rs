@@ -6,7 +6,7 @@ use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Payload, Texels};
 
 use super::attempt::{Attempt, Source};
-use super::choose::{Candidate, Choice};
+use super::choose::{Candidate, Choice, limits};
 use super::files::{self, FileSet};
 use super::plan::Outline;
 use super::{BakeOptions, Plan, Stage};
@@ -94,7 +94,8 @@ pub(super) fn assemble(
     if geometry.dropped.vertices > 0 {
         findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
-    let source = Source { outline, geometry: &geometry, normals: entry.normals };
+    let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
+    let source = Source { outline, geometry: &geometry, normals: entry.normals, tolerance };
     let choice = Choice { entry, source, options };
     let mut attempts: Vec<(Attempt, Vec<Candidate>)> = Vec::new();
     for &class in &entry.devices {

@@ -1,11 +1,12 @@
 //! One encoding tried on a model: texels, packed vertices, errors.
 
+use gpuskin_rt::local::layout::MAX_NODES;
 use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
 use rayon::prelude::*;
 
 use super::plan::{Outline, Plan};
-use crate::encode::{self, Encoder, Misfit, Ranges};
+use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
 use crate::finding::Finding;
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
@@ -80,6 +81,8 @@ pub(super) struct Source<'a> {
     pub(super) outline: &'a Outline,
     pub(super) geometry: &'a Geometry,
     pub(super) normals: Normals,
+    /// Metres that encodings with a choice of precision may be off at frames.
+    pub(super) tolerance: f64,
 }
 
 impl Attempt {
@@ -90,8 +93,13 @@ impl Attempt {
         rates: &[f64],
         limits: Option<&Limits>,
     ) -> Result<Self, Finding> {
-        let plan = Plan::new(source.outline, encoding, rates)?;
-        let (texels, misfits) = encode(&plan);
+        let mut plan = Plan::new(source.outline, encoding, rates)?;
+        let (texels, misfits) = if encoding == Encoding::LocalPacked {
+            (local_packed(&plan, source.tolerance)?, Vec::new())
+        } else {
+            encode(&plan)
+        };
+        plan.texture = texels.texture;
         let mesh = PackedMesh::choose(source, &plan, &texels, limits);
         Ok(Self { plan, texels, mesh, errors: Vec::new(), misfits })
     }
@@ -110,6 +118,19 @@ impl Attempt {
     pub(super) fn gpu_bytes(&self) -> u64 {
         (self.texels.bytes.len() + self.mesh.words.len() * 4) as u64
     }
+}
+
+fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> {
+    encode::local_packed(&plan.model, &plan.grids, &plan.records, plan.texture, tolerance).map_err(
+        |error| match error {
+            TooLarge::Nodes(count) => {
+                Finding::error(format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"))
+                    .help("use `encoding = \"trs-packed\"`")
+            }
+            TooLarge::Words => Finding::error("its animation takes more than 256 MiB in local-packed")
+                .help("bake fewer clips, or set a lower `fps`"),
+        },
+    )
 }
 
 fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {

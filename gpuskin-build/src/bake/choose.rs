@@ -7,7 +7,7 @@ use super::attempt::{Attempt, Limits, Miss, MissKind, Source};
 use crate::encode::Misfit;
 use crate::finding::Finding;
 use crate::frames::rate_ladder;
-use crate::manifest::{DeviceClass, Fps, ModelEntry, Tolerances};
+use crate::manifest::{At, DeviceClass, Fps, ModelEntry, Tolerance, Tolerances};
 use crate::measure::Times;
 use crate::units::{digits, length, tolerance};
 
@@ -36,17 +36,8 @@ pub(super) struct Choice<'a> {
 
 impl Choice<'_> {
     /// The tolerances, those that are not set as they are by default.
-    pub(super) fn limits(&self) -> Limits {
-        let Tolerances { encoding, motion, normal } = &self.entry.tolerances;
-        let diagonal = self.source.outline.diagonal;
-        let metres = |set: &Option<crate::manifest::At<_>>, default: crate::manifest::Tolerance| {
-            set.as_ref().map_or(default, |at| at.value).metres(diagonal)
-        };
-        Limits {
-            encoding: metres(encoding, Tolerances::ENCODING),
-            motion: metres(motion, Tolerances::MOTION),
-            normal: normal.as_ref().map_or(Tolerances::NORMAL, |at| at.value),
-        }
+    fn limits(&self) -> Limits {
+        limits(&self.entry.tolerances, self.source.outline.diagonal)
     }
 
     /// The tolerances that somebody set; others are infinite.
@@ -159,38 +150,34 @@ impl Choice<'_> {
         }
     }
 
-    /// The rate of each clip; for `fps = "auto"` the lowest at which the motion error is allowed, or the highest that there
-    /// is. All clips search at once: each round encodes and measures the model with the rate in the middle.
+    /// The rate of each clip; where it is searched, the lowest at which the motion error is allowed, or the highest that there
+    /// is. All clips search at once: each round encodes and measures the model with the rates that are next.
     fn rates(&self, encoding: Encoding) -> Result<Vec<f64>, Finding> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
         let limits = self.limits();
-        // Of each clip that searches: the rates, and between which two indices the answer is, the upper one included.
-        let mut searches: Vec<(usize, Vec<f64>, [usize; 2])> = Vec::new();
-        for (i, (clip, shape)) in outline.model.clips.iter().zip(&outline.clips).enumerate() {
-            if shape.fps == Fps::Auto {
-                let ladder = rate_ladder(clip);
-                let top = ladder.len() - 1;
-                searches.push((i, ladder, [0, top]));
-            }
-        }
-        while searches.iter().any(|(.., [low, high])| low < high) {
-            for (clip, ladder, [low, high]) in &searches {
-                rates[*clip] = ladder[(low + high) / 2];
+        let named = self.options.encoding.is_some() || self.entry.encoding.is_some();
+        let clips = outline.model.clips.iter().zip(&outline.clips).enumerate();
+        let mut searches: Vec<Search> = clips
+            .filter(|(_, (_, shape))| shape.fps == Fps::Auto || (shape.fps == Fps::Enough && !named))
+            .map(|(index, (clip, shape))| Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto), shape.fps))
+            .collect();
+        while searches.iter().any(|search| !search.is_over()) {
+            for search in &searches {
+                rates[search.clip] = search.ladder[search.next];
             }
             let mut attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
+            // A look at a few frames: what is beyond the limits whatever the rate needs no search.
+            if let Some(miss) = attempt.probe(self.source, &limits) {
+                return Err(self.missed(&attempt, &miss));
+            }
             attempt.measure(self.source, Times::All);
-            for (clip, _, [low, high]) in searches.iter_mut().filter(|(.., [low, high])| low < high) {
-                let middle = (*low + *high) / 2;
-                if f64::from(attempt.errors[*clip].motion.max) <= limits.motion {
-                    *high = middle;
-                } else {
-                    *low = middle + 1;
-                }
+            for search in searches.iter_mut().filter(|search| !search.is_over()) {
+                search.step(f64::from(attempt.errors[search.clip].motion.max) <= limits.motion);
             }
         }
-        for (clip, ladder, [_, high]) in &searches {
-            rates[*clip] = ladder[*high];
+        for search in &searches {
+            rates[search.clip] = search.ladder[search.high];
         }
         Ok(rates)
     }
@@ -279,6 +266,51 @@ impl Choice<'_> {
                 })
             }
         }
+    }
+}
+
+/// The search of a clip for its rate.
+struct Search {
+    clip: usize,
+    /// Lowest first; never empty.
+    ladder: Vec<f64>,
+    /// The answer is one of these, the upper one included.
+    low: usize,
+    high: usize,
+    /// To be tried.
+    next: usize,
+}
+
+impl Search {
+    fn new(clip: usize, ladder: Vec<f64>, fps: Fps) -> Self {
+        let high = ladder.len() - 1;
+        // The source's own rate is mostly enough.
+        let next = if fps == Fps::Auto { high / 2 } else { 0 };
+        Self { clip, ladder, low: 0, high, next }
+    }
+
+    fn is_over(&self) -> bool {
+        self.low == self.high
+    }
+
+    fn step(&mut self, enough: bool) {
+        if enough {
+            self.high = self.next;
+        } else {
+            self.low = self.next + 1;
+        }
+        self.next = (self.low + self.high) / 2;
+    }
+}
+
+/// Tolerances in the units of errors, those that are not set as they are by default.
+pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> Limits {
+    let metres =
+        |set: &Option<At<Tolerance>>, default: Tolerance| set.as_ref().map_or(default, |at| at.value).metres(diagonal);
+    Limits {
+        encoding: metres(&tolerances.encoding, Tolerances::ENCODING),
+        motion: metres(&tolerances.motion, Tolerances::MOTION),
+        normal: tolerances.normal.as_ref().map_or(Tolerances::NORMAL, |at| at.value),
     }
 }
 

@@ -131,6 +131,7 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, 
 
 fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
     let format = match texels.encoding.format() {
+        TexelFormat::R32Uint => Format::R32_UINT,
         TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
         TexelFormat::Rgba16Uint => Format::R16G16B16A16_UINT,
         TexelFormat::Rgba32Uint => Format::R32G32B32A32_UINT,

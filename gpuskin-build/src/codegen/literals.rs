@@ -94,7 +94,7 @@ structs! {
 }
 
 enums! {
-    Encoding { MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16 }
+    Encoding { MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16, LocalPacked }
     Packing { Full, Narrow, Wide }
     Wrap { Repeat, Mirror, Clamp }
     Normals { Cofactor, Plain }

@@ -87,13 +87,11 @@ pub(super) struct Words {
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 
-const PACKED: &str = "use \"trs-packed\", the smallest so far";
 const NO_VERTEX: &str = "only bones can be baked so far: use \"matrix-f16\", \"trs-f16\" or \"matrix-f32\"";
 
 pub(super) const ENCODING: Words = Words {
-    known: &["auto", "matrix-f16", "trs-packed", "trs-f16", "matrix-unorm", "fixed16", "matrix-f32"],
+    known: &["auto", "local-packed", "trs-packed", "matrix-f16", "trs-f16", "matrix-unorm", "fixed16", "matrix-f32"],
     later: &[
-        ("local-packed", PACKED),
         ("vat-f32", NO_VERTEX),
         ("vat-f16", NO_VERTEX),
         ("vat-unorm8", NO_VERTEX),

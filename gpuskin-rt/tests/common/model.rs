@@ -131,6 +131,15 @@ impl Recipe {
             })
             .collect();
 
+        let mut texture = texture;
+        if self.encoding.needs_compute() {
+            let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
+            animation = super::local::words(&mut Random(u64::from(self.bones)), self.bones, &records);
+            texture.height = (animation.len() as u32 / 4).div_ceil(texture.width);
+            texture.layers = 1;
+            texture.frames_per_layer = texture.frames;
+            animation.resize(texture.byte_len(self.encoding) as usize, 0);
+        }
         let range = range_of(&self.vertices);
         let words: Vec<Vec<u32>> = self.vertices.iter().map(|v| pack(v, self.format, &range)).collect();
         let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
@@ -290,6 +299,8 @@ impl Pose {
                 };
                 bytemuck::cast_slice(&packed::pack(&trs, &range)).to_vec()
             }
+            // Its words are made in one piece.
+            Encoding::LocalPacked => Vec::new(),
             other => unreachable!("{other:?} has no test texels"),
         }
     }
