@@ -214,7 +214,7 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
 #[test]
 fn printed_errors_are_those_on_the_gpu() {
     let Some(subjects) = subjects() else { return };
-    let Some(gpu) = gpu::open(Backends::all()) else { return };
+    let Some(gpu) = gpu::open_compute(Backends::all()) else { return };
     for subject in subjects {
         let start = Instant::now();
         for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact()) {
