@@ -97,6 +97,12 @@ impl Reader<'_, '_> {
                 }
             }
         }
+        let document = &self.file.document;
+        let declared = document.extensions_used.iter().chain(&document.extensions_required);
+        if self.file.quantized.get() && !declared.into_iter().any(|name| name == "KHR_mesh_quantization") {
+            let message = "it has integers for vertices and does not declare KHR_mesh_quantization: read as if it did";
+            report.warn(Finding::warning(message).within(&self.file.shown));
+        }
         drafts
     }
 
@@ -131,7 +137,7 @@ impl Reader<'_, '_> {
             return skip(report, "it has no positions");
         };
         self.claim_vertices(position).map_err(|e| e.within("POSITION"))?;
-        let positions = file.finite(position, Shape::Vec3, Allowed::Float).map_err(|e| e.within("POSITION"))?;
+        let positions = file.finite(position, Shape::Vec3, Allowed::Quantized).map_err(|e| e.within("POSITION"))?;
         let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
         let vertices = positions.len();
 
@@ -147,9 +153,9 @@ impl Reader<'_, '_> {
             }
             Ok(Some(numbers))
         };
-        let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Float)?;
+        let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Direction)?;
         let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
-        let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Float)?;
+        let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Direction)?;
         let tangents = tangents.map(|t| t.chunks_exact(4).map(DVec4::from_slice).collect());
         let base = morph::Base { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
         let targets = morph::targets(file, source, &base, report)?;
@@ -162,7 +168,7 @@ impl Reader<'_, '_> {
             match accessor(source, semantic) {
                 Some(accessor) => {
                     let mut numbers =
-                        file.numbers(accessor, Shape::Vec2, Allowed::Normalized).map_err(|e| e.within(&name))?;
+                        file.numbers(accessor, Shape::Vec2, Allowed::Quantized).map_err(|e| e.within(&name))?;
                     same_count(&name, numbers.len() / 2, vertices)?;
                     if scrub(&mut numbers) > 0 {
                         let message = format!("{name} has numbers that are not finite: taken as zero");

@@ -15,6 +15,7 @@ mod glb;
 mod hierarchy;
 mod material;
 mod mesh;
+mod meshopt;
 mod morph;
 mod morph_loss;
 mod report;
