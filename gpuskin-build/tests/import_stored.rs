@@ -116,7 +116,7 @@ fn compressed() -> Gltf {
     let vertices = meshopt::encode_vertex_buffer(&positions).expect("encodes");
     let triangle = meshopt::encode_index_buffer(&[0, 1, 2], 3).expect("encodes");
     let mut g = Gltf::new();
-    let mut view = |g: &mut Gltf, bytes: &[u8], mode: &str, stride: usize| {
+    let view = |g: &mut Gltf, bytes: &[u8], mode: &str, stride: usize| {
         while !g.bin.len().is_multiple_of(4) {
             g.bin.push(0);
         }

@@ -119,6 +119,7 @@ pub(super) fn written(json: &[u8], place: &str) -> Option<String> {
 /// A scene; in `gltf::json` it must have nodes.
 #[derive(Debug, Deserialize)]
 pub(super) struct Scene {
+    pub name: Option<String>,
     #[serde(default)]
     pub nodes: Vec<Index<json::Node>>,
 }

@@ -241,13 +241,17 @@ impl<'a> File<'a> {
     }
 }
 
+/// Whether an extension is read, or changes nothing that is.
+pub(super) fn is_known(name: &str) -> bool {
+    READ.contains(&name) || HARMLESS.iter().any(|start| name.starts_with(start))
+}
+
 /// What the file says a reader must know, and this one does not.
 fn required(document: &Document, purpose: Purpose) -> Vec<Finding> {
     let mut findings = Vec::new();
     for name in &document.extensions_required {
         let name = name.as_str();
-        let known = READ.contains(&name) || HARMLESS.iter().any(|start| name.starts_with(start));
-        if known || (name == DRACO && purpose == Purpose::Clips) {
+        if is_known(name) || (name == DRACO && purpose == Purpose::Clips) {
             continue;
         }
         findings.push(if name == DRACO {

@@ -17,7 +17,7 @@ use super::material::Materials;
 use super::report::Report;
 use super::suggest::quoted;
 use super::weights::Weights;
-use super::{morph, topology};
+use super::{color, morph, topology};
 use crate::finding::Finding;
 use crate::model::{self, Influences};
 
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
                 Some(name) => format!("{}: mesh {index} {}", file.shown, quoted(name)),
                 None => format!("{}: mesh {index}", file.shown),
             };
-            warn_of_ignored(mesh, &label, report);
+            warn_of_targets(mesh, &label, report);
             for (i, source) in mesh.primitives.iter().enumerate() {
                 let label = format!("{label}, primitive {i}");
                 match self.primitive(node, index, i, source, &label, report) {
@@ -183,6 +183,8 @@ impl Reader<'_, '_> {
             }
         }
 
+        let colors = color::read(file, source, vertices, label, report)?;
+
         let indices = match source.indices {
             Some(accessor) => file.integers(accessor, Shape::Scalar).map_err(|e| e.within("indices"))?,
             None => (0..vertices as u32).collect(),
@@ -216,6 +218,7 @@ impl Reader<'_, '_> {
             normals,
             tangents,
             uvs,
+            colors,
             influences: Influences::default(),
             triangles,
             material,
@@ -237,14 +240,10 @@ impl Reader<'_, '_> {
     }
 }
 
-fn warn_of_ignored(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
+fn warn_of_targets(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
     let targets = |p: &Primitive| p.targets.len();
     if mesh.primitives.windows(2).any(|w| targets(&w[0]) != targets(&w[1])) {
         let message = "its primitives have different numbers of morph targets: those that are missing change nothing";
-        report.warn(Finding::warning(message).within(label));
-    }
-    if mesh.primitives.iter().any(|p| accessor(p, Semantic::Colors(0)).is_some()) {
-        let message = "vertex colours (COLOR_0) are not supported yet: they are left out";
         report.warn(Finding::warning(message).within(label));
     }
 }
@@ -262,7 +261,7 @@ pub(super) fn same_count(name: &str, count: usize, vertices: usize) -> Result<()
 }
 
 /// Zero for what is not finite, and how many those are. Exporters write NaN where a triangle has no area.
-fn scrub(numbers: &mut [f64]) -> usize {
+pub(super) fn scrub(numbers: &mut [f64]) -> usize {
     let mut odd = 0;
     for x in numbers {
         if !x.is_finite() {

@@ -310,19 +310,16 @@ mod tests {
     #[test]
     fn filters_are_undone() {
         let normals = [[0.6, -0.48, 0.64, 0.0], [-0.36, 0.48, -0.8, 1.0], [0.0, 0.0, -1.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
-        for (i, v) in meshopt::encode_filter_oct::<u16>(&normals, 16).into_iter().enumerate() {
+        for (v, normal) in meshopt::encode_filter_oct::<u16>(&normals, 16).into_iter().zip(&normals) {
             let mut bytes: Vec<u8> = v.iter().flat_map(|x| x.to_le_bytes()).collect();
             Filter::Octahedral.apply(&mut bytes);
-            for k in 0..3 {
-                assert!((f32::from(short(&bytes, k)) / 32767.0 - normals[i][k]).abs() < 2e-4, "{bytes:?}");
-            }
+            let near = |k: usize| (f32::from(short(&bytes, k)) / 32767.0 - normal[k]).abs() < 2e-4;
+            assert!((0..3).all(near), "{bytes:?}");
         }
-        for (i, v) in meshopt::encode_filter_oct::<u8>(&normals, 8).into_iter().enumerate() {
-            let mut bytes = v;
+        for (mut bytes, normal) in meshopt::encode_filter_oct::<u8>(&normals, 8).into_iter().zip(&normals) {
             Filter::Octahedral.apply(&mut bytes);
-            for k in 0..3 {
-                assert!((f32::from(bytes[k] as i8) / 127.0 - normals[i][k]).abs() < 2e-2, "{bytes:?}");
-            }
+            let near = |k: usize| (f32::from(bytes[k] as i8) / 127.0 - normal[k]).abs() < 2e-2;
+            assert!((0..3).all(near), "{bytes:?}");
         }
         let turns = [[0.5, -0.5, 0.5, 0.5], [0.0, 0.6, 0.0, -0.8], [1.0, 0.0, 0.0, 0.0], [0.1, 0.7, -0.1, 0.7]];
         for (i, v) in meshopt::encode_filter_quat(&turns, 16).into_iter().enumerate() {

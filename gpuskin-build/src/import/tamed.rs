@@ -20,7 +20,12 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Keys whose values nothing reads.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
 /// The extensions whose content is read.
-const READ: [&str; 3] = ["KHR_texture_transform", "EXT_meshopt_compression", "KHR_meshopt_compression"];
+const READ: [&str; 4] = [
+    "KHR_texture_transform",
+    "KHR_materials_pbrSpecularGlossiness",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+];
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
