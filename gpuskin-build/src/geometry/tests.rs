@@ -27,16 +27,18 @@ fn square(material: usize) -> Primitive {
         normals: Some(vec![DVec3::Z; 4]),
         tangents: None,
         uvs: corners.map(|[x, y]| DVec2::new(x, 1.0 - y)).to_vec(),
+        colors: None,
         influences,
         triangles: vec![[0, 1, 2], [0, 2, 3]],
         material,
+        targets: vec![],
     }
 }
 
 fn model(primitives: Vec<Primitive>, normal_map: bool) -> Model {
     Model {
         name: "m".into(),
-        nodes: vec![Node { name: "n".into(), parent: None, local: Local::Trs(Trs::IDENTITY) }],
+        nodes: vec![Node { name: "n".into(), parent: None, local: Local::Trs(Trs::IDENTITY), weights: vec![] }],
         order: vec![0],
         root: DMat4::IDENTITY,
         bones: vec![Bone { name: "n".into(), node: 0, inverse_bind: DMat4::IDENTITY }],
