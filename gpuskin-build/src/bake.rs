@@ -10,11 +10,12 @@ use std::path::PathBuf;
 use gpuskin_rt::Encoding;
 use rayon::prelude::*;
 
+use crate::cache::Cache;
 use crate::codegen;
 use crate::finding::{Finding, Findings};
 use crate::identifiers::{ModelNames, check_identifiers};
 use crate::import::{self, Pixels};
-use crate::manifest::{Manifest, ModelEntry};
+use crate::manifest::{Manifest, ModelEntry, Textures};
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
@@ -32,6 +33,10 @@ pub struct BakeOptions<'a> {
     pub encoding: Option<Encoding>,
     /// Does not measure errors: they are zero in the result. For looking at what is drawn, not for shipping it.
     pub skip_errors: bool,
+    /// Instead of what the manifest says for textures.
+    pub textures: Option<&'a Textures>,
+    /// Where encoded textures are kept from bake to bake.
+    pub cache: Option<&'a Cache>,
     /// Called from any thread whenever a model enters a stage.
     pub progress: Option<&'a Progress<'a>>,
 }

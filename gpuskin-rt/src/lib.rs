@@ -66,6 +66,7 @@ pub mod encoding;
 pub mod files;
 mod handle;
 mod instance;
+mod material;
 mod model;
 pub mod playback;
 #[cfg(feature = "wgpu")]
@@ -79,6 +80,7 @@ pub mod vertex;
 pub use encoding::{Encoding, TexelFormat, Texels};
 pub use handle::{BakedModel, Bone, Clip, Dynamic};
 pub use instance::{Instance, InstanceRecord};
+pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use model::*;
 pub use playback::{ClipRecord, FramePair, Playback};
 #[cfg(feature = "wgpu")]

@@ -105,7 +105,9 @@ pub(super) fn assemble(
 
     judge(&plan, &errors, findings);
 
-    let FileSet { meta, payloads, files } = files::write(manifest.storage, &plan, &geometry, &texels, &mesh, &errors);
+    let textures = (options.textures.unwrap_or(&entry.textures), options.cache);
+    let FileSet { meta, payloads, files } =
+        files::write(manifest.storage, textures, &plan, &geometry, &texels, &mesh, &errors, findings);
     options.report(entry, Stage::Done);
     let Geometry { baked_of_source, dropped, .. } = geometry;
     (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source }, files)

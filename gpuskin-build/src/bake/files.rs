@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::{
-    Aabb, BoneInfo, ByteRange, ClipInfo, ColorTexture, Data, FORMAT_VERSION, List, Material, MeshInfo, Metadata,
-    Payload, TexelFormat,
+    Aabb, BoneInfo, ByteRange, ClipInfo, Data, FORMAT_VERSION, List, MeshInfo, Metadata, Payload, TexelFormat,
 };
 use ktx2::Format;
-use rayon::prelude::*;
 
 use super::Plan;
 use super::assemble::PackedMesh;
+use crate::cache::Cache;
 use crate::color;
 use crate::container::{self, Ktx2};
 use crate::encode::Texels;
+use crate::finding::Findings;
 use crate::frames::rest_bounds;
 use crate::geometry::Geometry;
-use crate::manifest::Storage;
+use crate::manifest::{Storage, Textures};
 use crate::measure::ClipErrors;
-use crate::model::{Bone, Model, Texture};
+use crate::model::{Bone, Model};
 use crate::sample::rows;
 
 /// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
@@ -35,16 +35,18 @@ pub(super) struct FileSet {
 
 pub(super) fn write(
     storage: Storage,
+    (formats, cache): (&Textures, Option<&Cache>),
     plan: &Plan,
     geometry: &Geometry,
     texels: &Texels,
     mesh: &PackedMesh,
     errors: &[ClipErrors],
+    findings: &mut Findings,
 ) -> FileSet {
     let model = &plan.model;
     let (mesh_info, mut mesh_bytes) = mesh_file(plan, geometry, mesh);
-    let levels: Vec<Vec<Vec<u8>>> = model.images.par_iter().map(color::mips).collect();
-    let (materials, textures) = materials(model, &levels);
+    let (materials, planned) = color::plan(model);
+    let textures = color::bake(model, &planned, formats, cache, findings);
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
         content_hash: [0; HASH_LEN],
@@ -57,7 +59,7 @@ pub(super) fn write(
         bones: bones(model).into(),
         mesh: mesh_info,
         materials: materials.into(),
-        textures: textures.iter().map(|(texture, _)| *texture).collect(),
+        textures: textures.iter().map(|texture| texture.info.clone()).collect(),
         rest_bounds: rest_bounds(model),
     };
 
@@ -65,7 +67,7 @@ pub(super) fn write(
     hasher.update(&meta.to_postcard());
     hasher.update(&texels.bytes);
     hasher.update(&mesh_bytes);
-    levels.iter().flatten().for_each(|level| {
+    textures.iter().flat_map(|texture| texture.bytes()).for_each(|level| {
         hasher.update(level);
     });
     meta.content_hash.copy_from_slice(&hasher.finalize().as_bytes()[..HASH_LEN]);
@@ -77,8 +79,14 @@ pub(super) fn write(
     set.add(storage, format!("anim-{}.ktx2", plan.encoding.name()), animation);
     let whole = ByteRange { offset: 0, len: mesh_bytes.len() as u64 };
     set.add(storage, "mesh.bin".to_owned(), Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 });
-    for (n, (texture, image)) in textures.iter().enumerate() {
-        set.add(storage, format!("color-{n}.ktx2"), color_file(texture, &levels[*image], &content_hash));
+    for (n, texture) in textures.iter().enumerate() {
+        for (format, file) in texture.files(&content_hash) {
+            set.add(storage, format!("color-{n}-{format}.ktx2"), file);
+        }
+        if let Some(bytes) = texture.universal(&content_hash) {
+            // Not the runtime's: it is in no payload.
+            set.files.insert(format!("{}/color-{n}-universal.ktx2", set.meta.name), bytes);
+        }
     }
     set
 }
@@ -150,37 +158,6 @@ fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
         levels: std::slice::from_ref(&texels.bytes),
     };
     container::write(&texture, metadata)
-}
-
-fn color_file(texture: &ColorTexture, levels: &[Vec<u8>], content_hash: &[u8; HASH_LEN]) -> Ktx2 {
-    let (width, height) = (texture.width, texture.height);
-    let texture =
-        container::Texture { format: Format::R8G8B8A8_SRGB, texel_bytes: 4, width, height, layers: 1, levels };
-    container::write(&texture, content_hash)
-}
-
-/// Materials, and the textures that they name: one for each image and way of sampling it, with the image's index.
-fn materials(model: &Model, levels: &[Vec<Vec<u8>>]) -> (Vec<Material>, Vec<(ColorTexture, usize)>) {
-    let mut textures: Vec<(ColorTexture, usize)> = Vec::new();
-    let mut index = |t: &Texture| {
-        let image = &model.images[t.image];
-        let levels = levels[t.image].len() as u32;
-        let texture =
-            ColorTexture { width: image.width, height: image.height, levels, wrap: t.wrap, nearest: t.nearest };
-        let found = textures.iter().position(|have| *have == (texture, t.image));
-        found.unwrap_or_else(|| {
-            textures.push((texture, t.image));
-            textures.len() - 1
-        }) as u32
-    };
-    let materials = model.materials.iter().map(|m| Material {
-        name: m.name.clone().into(),
-        base_color: m.base_color,
-        base_color_texture: m.base_color_texture.as_ref().map(&mut index),
-        double_sided: m.double_sided,
-        alpha_cutoff: m.alpha_cutoff,
-    });
-    (materials.collect(), textures)
 }
 
 fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {

@@ -18,6 +18,7 @@ mod mesh;
 mod report;
 mod select;
 mod suggest;
+mod surface;
 mod tamed;
 mod topology;
 mod uri;

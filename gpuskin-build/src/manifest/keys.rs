@@ -11,7 +11,6 @@ pub(super) struct Keys {
 }
 
 const TOLERANCE: &str = "remove it, and choose `encoding` by the errors that `bake` prints for every clip";
-const TEXTURES: &str = "remove it: colour textures are RGBA8";
 const NORMALS: &str = "remove it: normals are turned by the cofactor matrix, which is exact";
 const INFLUENCES: &str = "remove it: each vertex keeps its four greatest weights, and `bake` prints what that costs";
 const LODS: &str = "remove it: the mesh is drawn as it is";
@@ -34,7 +33,20 @@ pub(super) const BAKE: Keys = Keys {
 
 pub(super) const MODEL: Keys = Keys {
     table: "[[model]]",
-    known: &["name", "path", "animations", "mode", "encoding", "include", "exclude", "fps", "scale", "up", "clips"],
+    known: &[
+        "name",
+        "path",
+        "animations",
+        "mode",
+        "encoding",
+        "textures",
+        "include",
+        "exclude",
+        "fps",
+        "scale",
+        "up",
+        "clips",
+    ],
     later: &[
         ("masks", "remove it: clips play on the whole body"),
         ("influences", INFLUENCES),
@@ -90,10 +102,7 @@ pub(super) const ENCODING: Words = Words {
 
 pub(super) const STORAGE: Words = Words { known: &["auto", "embed", "file"], later: &[] };
 
-pub(super) const TEXTURE: Words = Words {
-    known: &["rgba8"],
-    later: &[("bc7", TEXTURES), ("astc", TEXTURES), ("etc2", TEXTURES), ("universal", TEXTURES)],
-};
+pub(super) const TEXTURE: Words = Words { known: &["bc7", "astc", "etc2", "rgba8", "universal"], later: &[] };
 
 pub(super) const MODE: Words = Words {
     known: &["bone"],

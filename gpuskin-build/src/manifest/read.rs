@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
-use super::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, UpAxis, keys};
+use super::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, Textures, UpAxis, keys, textures};
 use crate::finding::{Finding, Findings};
 use crate::identifiers::{ModelNames, check_identifiers};
 use crate::suggest::closest;
@@ -24,6 +24,7 @@ const MOST_SYNTAX_ERRORS: usize = 5;
 struct Defaults {
     fps: Fps,
     encoding: Option<At<Encoding>>,
+    textures: Textures,
     scale: f64,
     up: UpAxis,
 }
@@ -100,7 +101,13 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
 }
 
 fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
-    let mut defaults = Defaults { fps: Fps::default(), encoding: None, scale: 1.0, up: UpAxis::default() };
+    let mut defaults = Defaults {
+        fps: Fps::default(),
+        encoding: None,
+        textures: Textures::default(),
+        scale: 1.0,
+        up: UpAxis::default(),
+    };
     let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
     let DeValue::Table(table) = value.get_ref() else {
         notes.error(value.span(), "`bake` is a table", "write [bake], once");
@@ -111,9 +118,7 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
     defaults.encoding = encoding(section, notes);
     defaults.scale = section.positive("scale", f64::MAX, notes).unwrap_or(1.0);
     defaults.up = up(section, notes).unwrap_or_default();
-    for texture in section.strings("textures", notes) {
-        check_word(&texture, "textures", &keys::TEXTURE, "", notes);
-    }
+    defaults.textures = textures::read(section, notes).unwrap_or_default();
     let storage = match section.word("storage", &keys::STORAGE, notes).as_ref().map(|word| word.value.as_str()) {
         Some("embed") => Storage::Embed,
         Some("file") => Storage::File,
@@ -157,6 +162,7 @@ struct Draft {
     include: Vec<At<String>>,
     exclude: Vec<At<String>>,
     encoding: Option<At<Encoding>>,
+    textures: Textures,
     fps: Fps,
     scale: f64,
     up: UpAxis,
@@ -173,10 +179,10 @@ impl Draft {
     }
 
     fn finish(self) -> Option<ModelEntry> {
-        let Self { name, path, animations, include, exclude, encoding, fps, scale, up, clips, sound } = self;
+        let Self { name, path, animations, include, exclude, encoding, textures, fps, scale, up, clips, sound } = self;
         let name = name.filter(|_| sound)?;
         let encoding = encoding.unwrap_or(At { value: Encoding::MatrixF16, span: name.span.clone() });
-        Some(ModelEntry { name, path: path?, animations, include, exclude, encoding, fps, scale, up, clips })
+        Some(ModelEntry { name, path: path?, animations, include, exclude, encoding, textures, fps, scale, up, clips })
     }
 }
 
@@ -204,6 +210,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
         encoding: encoding(section, notes).or(defaults.encoding.clone()),
+        textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).unwrap_or(defaults.scale),
         up: up(section, notes).unwrap_or(defaults.up),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gpuskin_build::finding::{Finding, Findings};
 use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, UpAxis};
+use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::Model;
 
 /// A value that stands nowhere.
@@ -26,6 +26,7 @@ pub fn entry(path: &str) -> ModelEntry {
         include: vec![],
         exclude: vec![],
         encoding: at(gpuskin_rt::Encoding::MatrixF32),
+        textures: Textures::default(),
         fps: Fps::Source,
         scale: 1.0,
         up: UpAxis::Y,

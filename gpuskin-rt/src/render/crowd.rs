@@ -8,6 +8,7 @@ use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::pipelines::Pipelines;
+use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::shader::Variant;
@@ -69,6 +70,7 @@ pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
     pub(crate) parts: Vec<Part>,
     pub(crate) materials: Vec<wgpu::BindGroup>,
+    pub(crate) textures: Textures,
 }
 
 /// A part and the pipelines of its material.
