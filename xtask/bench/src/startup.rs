@@ -2,7 +2,8 @@
 
 use gpuskin_rt::files::load;
 use gpuskin_rt::{
-    BakedModel, Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat, wgpu,
+    BakedModel, ColorFormat, Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat,
+    wgpu,
 };
 use stats_alloc::Region;
 
@@ -86,7 +87,9 @@ fn write_plainly(context: &Context, model: &Model) -> (Vec<wgpu::Texture>, Vec<w
     let shape = meta.texture;
     let size = wgpu::Extent3d { width: shape.width, height: shape.height, depth_or_array_layers: shape.layers };
     let mut textures = vec![texture(context, &model.animation, &meta.content_hash, format, texel, size)];
-    for (payload, color) in model.textures.iter().zip(meta.textures.iter()) {
+    // The device is requested without features, and takes RGBA8.
+    let files = meta.textures.iter().flat_map(|color| color.formats.iter().map(move |format| (color, *format)));
+    for (payload, (color, _)) in model.textures.iter().zip(files).filter(|(_, file)| file.1 == ColorFormat::Rgba8) {
         let size = wgpu::Extent3d { width: color.width, height: color.height, depth_or_array_layers: 1 };
         let format = wgpu::TextureFormat::Rgba8UnormSrgb;
         textures.push(texture(context, payload, &meta.content_hash, format, 4, size));
