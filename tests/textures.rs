@@ -35,14 +35,14 @@ fn compressed_and_plain_textures_show_the_same() {
         (Features::TEXTURE_COMPRESSION_ETC2, TextureFormat::Rgba8UnormSrgb),
     ];
     for backend in BACKENDS {
-        let Some(gpu) = open_with(backend, wgpu::Limits::downlevel_webgl2_defaults(), Features::empty()) else {
+        let Some(gpu) = open_with(backend, Features::empty()) else {
             continue;
         };
         let (format, plain) = soldier(&gpu, model);
         assert_eq!(format, TextureFormat::Rgba8UnormSrgb);
         assert!(plain.colors() > 500, "{} colours", plain.colors());
         for (feature, expected) in formats {
-            let Some(gpu) = open_with(backend, wgpu::Limits::downlevel_webgl2_defaults(), feature) else { continue };
+            let Some(gpu) = open_with(backend, feature) else { continue };
             let expected =
                 if gpu.device.features().contains(feature) { expected } else { TextureFormat::Rgba8UnormSrgb };
             let (format, picture) = soldier(&gpu, model);

@@ -19,16 +19,20 @@ pub struct Gpu {
 /// A device with WebGL2's limits; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a
 /// failure.
 pub fn open(backends: wgpu::Backends) -> Option<Gpu> {
-    open_with(backends, wgpu::Limits::downlevel_webgl2_defaults(), wgpu::Features::empty())
+    open_with(backends, wgpu::Features::empty())
 }
 
-/// The same with compute and storage buffers.
+/// The same with those of these features that the adapter has.
+pub fn open_with(backends: wgpu::Backends, features: wgpu::Features) -> Option<Gpu> {
+    request(backends, wgpu::Limits::downlevel_webgl2_defaults(), features)
+}
+
+/// A device with compute and storage buffers.
 pub fn open_compute(backends: wgpu::Backends) -> Option<Gpu> {
-    open_with(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::empty())
+    request(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::empty())
 }
 
-/// A device with these limits, and with those of these features that the adapter has.
-pub fn open_with(backends: wgpu::Backends, required_limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
+fn request(backends: wgpu::Backends, required_limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
     let opened = pollster::block_on(async {
