@@ -174,7 +174,12 @@ impl Reader<'_, '_> {
                         let message = format!("{name} has numbers that are not finite: taken as zero");
                         report.warn(Finding::warning(message).within(label));
                     }
-                    uvs = numbers.chunks_exact(2).map(|uv_| uv.apply(DVec2::from_slice(uv_))).collect();
+                    uvs = numbers.chunks_exact(2).map(|at| uv.apply(DVec2::from_slice(at))).collect();
+                    let fits = |uv: &DVec2| uv.abs().max_element() <= f64::from(f32::MAX);
+                    if !uvs.iter().all(fits) {
+                        let message = format!("{name} is beyond the range of f32 after KHR_texture_transform");
+                        return Err(Finding::error(message));
+                    }
                 }
                 None => {
                     let message = format!("its material has a texture, and it has no {name}");
@@ -192,6 +197,10 @@ impl Reader<'_, '_> {
         if let Some(at) = indices.iter().position(|i| *i as usize >= vertices) {
             let message = format!("index {at} is {}; there are {vertices} vertices", indices[at]);
             return Err(Finding::error(message));
+        }
+        if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
+            let message = format!("{} indices are not whole triangles: the last are left out", indices.len());
+            report.warn(Finding::warning(message).within(label));
         }
         let Some(triangles) = topology::triangles(mode, &indices) else { return Ok(None) };
 
