@@ -179,6 +179,20 @@ fn a_deep_hierarchy() {
 }
 
 #[test]
+fn many_nodes_of_a_mesh_of_many_primitives() {
+    let mut g = Gltf::new();
+    let primitives = vec![json!({ "attributes": {} }); 100_000];
+    let mesh = g.push("meshes", json!({ "primitives": primitives }));
+    let nodes: Vec<Value> = (0..100_000).map(|_| json!({ "mesh": mesh })).collect();
+    g.json["nodes"] = json!(nodes);
+    g.json["scenes"][0]["nodes"] = json!((0..nodes.len()).collect::<Vec<_>>());
+    g.clip("Hop", &[0]);
+    let start = Instant::now();
+    refused(&g.import(), &["node 2", "more than 262144 primitives"]);
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+}
+
+#[test]
 fn more_numbers_than_bytes() {
     let mut g = figure();
     let view = g.bytes("SCALAR", 1, &[0]);

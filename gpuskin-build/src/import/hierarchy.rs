@@ -39,12 +39,13 @@ impl Hierarchy {
             return None;
         }
         let before = report.errors();
+        let targets = morph::counts(file);
         let mut nodes = Vec::with_capacity(listed.len());
         for (i, node) in listed.iter().enumerate() {
             let name = node_name(node, i);
             let local = local(node, report, || node_label(file, i));
             let local = report.take(local.map_err(|e| e.within(node_label(file, i))));
-            let weights = morph::rest_weights(file, node, report, || node_label(file, i));
+            let weights = morph::rest_weights(file, node, &targets, report, || node_label(file, i));
             let weights = report.take(weights.map_err(|e| e.within(node_label(file, i))));
             nodes.push(Node {
                 name,

@@ -24,6 +24,9 @@ use crate::model::{self, Influences};
 /// Most vertices of a model, all primitives together. Every frame of every clip is measured on each of them, and crowds
 /// are made of thousands.
 const MAX_VERTICES: u64 = 1 << 22;
+/// Most primitives that a scene draws, those of a mesh once for each node that carries it.
+const MAX_PRIMITIVES: usize = 1 << 18;
+
 /// A primitive whose bones are not numbered yet.
 pub(super) struct Draft {
     /// Without influences.
@@ -71,6 +74,7 @@ impl Reader<'_, '_> {
     /// Reads the primitives of all nodes that take part. What is wrong with one of them is reported, and the next is read.
     pub(super) fn read(&mut self, taking_part: &[bool], report: &mut Report<'_>) -> Vec<Draft> {
         let mut drafts = Vec::new();
+        let mut drawn = 0;
         for node in (0..taking_part.len()).filter(|i| taking_part[*i]) {
             let file = self.file;
             let carrier = &file.document.nodes[node];
@@ -88,6 +92,15 @@ impl Reader<'_, '_> {
                 Some(name) => format!("{}: mesh {index} {}", file.shown, quoted(name)),
                 None => format!("{}: mesh {index}", file.shown),
             };
+            drawn += mesh.primitives.len();
+            if drawn > MAX_PRIMITIVES {
+                let message = format!(
+                    "with those of {}, the scene has more than {MAX_PRIMITIVES} primitives",
+                    node_label(file, node)
+                );
+                report.error(Finding::error(message).help("leave parts out with include and exclude, or join them"));
+                break;
+            }
             warn_of_targets(mesh, &label, report);
             for (i, source) in mesh.primitives.iter().enumerate() {
                 let label = format!("{label}, primitive {i}");
