@@ -50,6 +50,7 @@ mod hierarchy;
 mod material;
 mod mesh;
 mod meshopt;
+mod meshopt_filter;
 mod morph;
 mod morph_loss;
 mod noted;
