@@ -1,34 +1,39 @@
 //! Bakes whole files, and looks for what is no number in what comes out.
 
-use gpuskin_build::bake::{BakeOptions, Baked, bake, plan};
+use gpuskin_build::bake::{BakeOptions, Baked, bake};
 use gpuskin_build::finding::Findings;
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
 use gpuskin_rt::Encoding;
 
 use super::build::Gltf;
+use super::import_file;
 
-/// Bakes the file in every encoding: its warnings, or why it is refused. What is baked has only finite numbers.
+/// Encodings that take any pose.
+const ANY_POSE: [Encoding; 3] = [Encoding::MatrixF32, Encoding::MatrixF16, Encoding::TrsF16];
+
+/// Bakes the file in several encodings: its warnings, or why it is refused. What is baked has only finite numbers.
 pub fn try_bake(g: &Gltf) -> Result<Vec<String>, Vec<String>> {
-    bake_glb(&g.glb(), u64::MAX)
+    bake_glb(&g.glb(), &ANY_POSE, f64::INFINITY)
 }
 
-/// The same from bytes. What would take more than `most` bytes of texture is only planned.
-pub fn bake_glb(glb: &[u8], most: u64) -> Result<Vec<String>, Vec<String>> {
+/// The same from bytes. Clips that last longer than `longest` seconds, all together, are only imported.
+pub fn bake_glb(glb: &[u8], encodings: &[Encoding], longest: f64) -> Result<Vec<String>, Vec<String>> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("model.glb"), glb).expect("writable");
+    let imported = import_file(folder.path(), "model.glb");
+    let Some(model) = &imported.model else { return Err(imported.errors()) };
+    if model.clips.iter().map(|clip| clip.end).sum::<f64>() > longest {
+        return Ok(imported.warnings());
+    }
     let text = "[[model]]\nname = \"model\"\npath = \"model.glb\"\n";
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).expect("a manifest");
     let messages = |findings: &Findings, errors: bool| -> Vec<String> {
         findings.iter().filter(|f| f.is_error() == errors).map(|f| f.message().to_owned()).collect()
     };
     let mut warnings = vec![];
-    for encoding in Encoding::ALL {
+    for encoding in encodings.iter().copied() {
         let options = BakeOptions { encoding: Some(encoding), ..Default::default() };
-        let plans = plan(&manifest, &options).map_err(|failed| messages(&failed.findings, true))?;
-        if plans[0].texture_bytes() > most {
-            continue;
-        }
         let baked = bake(&manifest, &options).map_err(|failed| messages(&failed.findings, true))?;
         warnings = messages(&baked.warnings, false);
         check(&baked, encoding);
