@@ -172,8 +172,8 @@ impl Choice<'_> {
             let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
             let probed = attempt.probe(self.source);
             // What is beyond the limits whatever the rate needs no search.
-            if let Some(miss) = limits.miss(&probed).filter(|_| !named) {
-                return Err(self.missed(&attempt, &miss));
+            if !named && limits.miss(&probed).is_some() {
+                return Ok(outline.rates());
             }
             let slack = probed.iter().fold(0.0, |worst: f64, e| worst.max(e.encoding.max.into()));
             let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();

@@ -132,7 +132,7 @@ fn heading(model: &BakedModel) -> String {
             model.payloads.iter().filter(|(name, _)| name.rsplit('/').next().is_some_and(|n| n.starts_with(part)));
         names.map(|(_, payload)| payload.size).sum()
     };
-    let files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh.")]
+    let files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh")]
         .into_iter()
         .map(|(title, part)| (title, size(part)))
         .filter(|(_, size)| *size > 0)
