@@ -57,10 +57,15 @@ fn look(args: &Args) -> Result<Look, Failure> {
         [one] => Ok(Look::One(Some(one))),
         [a, b] if a == b => {
             let name = a.name();
-            Err(Failure::Usage(format!("`--encoding {name},{name}` compares {name} to itself: name another")))
+            Err(Failure::Usage(format!(
+                "`--encoding {name},{name}` compares {name} to itself: name another encoding after the comma"
+            )))
         }
         [a, b] => Ok(Look::Two([a, b])),
-        _ => Err(Failure::Usage(format!("`--encoding` names {} encodings: it takes one or two", encodings.len()))),
+        _ => Err(Failure::Usage(format!(
+            "`--encoding` names {} encodings: it takes one, or two with a comma between them",
+            encodings.len()
+        ))),
     }
 }
 

@@ -4,8 +4,9 @@ use super::canvas::{Canvas, Rgb};
 
 /// Differences are made at most so many times as great.
 const MOST: u32 = 64;
-/// The share of the pixels that differ which may be as bright as it gets: along contours they differ far more than elsewhere.
-const BLOWN_OUT: f64 = 0.01;
+/// The share of the pixels that differ which may be as bright as it gets: along contours they differ by half the range when
+/// surfaces differ by a step or two.
+const BLOWN_OUT: f64 = 0.2;
 
 /// Pixels of two pictures, by the greatest difference of one of their channels: stored values, 0 to 255.
 #[derive(Clone, Debug)]
@@ -44,16 +45,16 @@ impl Differences {
         self.counts[1..].iter().sum()
     }
 
-    /// The power of two by which differences are seen best: the greatest, up to [`MOST`], that leaves all but a few of
-    /// them below 255.
+    /// The power of two by which differences are seen best: the greatest, up to [`MOST`], that leaves most of them
+    /// below 255.
     pub(super) fn factor(&self) -> u32 {
-        let few = self.differing() as f64 * BLOWN_OUT;
+        let some = self.differing() as f64 * BLOWN_OUT;
         let blown_out = |factor: u32| -> u64 {
             let too_great = (1_u32..).zip(&self.counts[1..]).filter(|(d, _)| d * factor > 255);
             too_great.map(|(_, count)| count).sum()
         };
         let mut factor = MOST;
-        while factor > 1 && blown_out(factor) as f64 > few {
+        while factor > 1 && blown_out(factor) as f64 > some {
             factor /= 2;
         }
         factor

@@ -19,6 +19,8 @@ const HEADER: u32 = 66;
 /// Height of a clip's name above its cells, and of the times below them.
 const LABEL: u32 = 26;
 const TIMES: u32 = 26;
+/// Height of what is written above a strip, nearer to it than to the strip above.
+const CAPTION: u32 = 18;
 
 /// Places on the sheet, in pixels from its upper left corner. A clip has a row of cells, or three where two encodings are
 /// compared: strips, with captions, and more room for what is said of each.
@@ -47,7 +49,7 @@ impl Layout {
         let strips = 3;
         // Lines for either encoding and for the difference; one for the errors of a clip.
         let (header, label) = (HEADER + 3 * LINE, LABEL + LINE);
-        Self { cell: cell(clips * strips), clips, strips, header, label, caption: LINE }
+        Self { cell: cell(clips * strips), clips, strips, header, label, caption: CAPTION }
     }
 
     /// Width and height of the sheet.
@@ -88,7 +90,7 @@ impl Layout {
     /// What is written above a strip, where there are several.
     pub(super) fn caption(&self, row: u32, strip: u32) -> [u32; 2] {
         let [x, y] = self.cell(row, strip, 0);
-        [x, y.saturating_sub(self.caption) + 3]
+        [x, y.saturating_sub(LINE) + 3]
     }
 
     /// A cell.
