@@ -1,17 +1,20 @@
-//! `preview`: a contact sheet of a model, drawn by the runtime. Clips down, times across.
+//! `preview`: a contact sheet of a model, drawn by the runtime. Clips down, times across; in one encoding, or in two with
+//! the difference.
 
 mod canvas;
+mod difference;
 mod draw;
 mod font;
 mod framing;
 mod ground;
+mod labels;
 mod layout;
 
 use std::io::Cursor;
 use std::path::Path;
 
 use gpuskin_rt::skin::skin_vertex;
-use gpuskin_rt::{ClipInfo, ColorFormat, ErrorInfo, Metadata, Model, Time};
+use gpuskin_rt::{ColorFormat, Encoding, Metadata, Model, Time};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;
@@ -20,26 +23,21 @@ use crate::bake::{BakeOptions, BakedModel, import_one};
 use crate::finding::{Finding, Findings};
 use crate::import::Pixels;
 use crate::manifest::{Manifest, Textures};
-use crate::names::member;
 use crate::output;
-use crate::units::{digits, length};
 use canvas::{Canvas, Rgb};
+use difference::Differences;
 use draw::Stage;
 use framing::{Framing, Outline};
 use layout::Layout;
 
 const PAPER: Rgb = [246, 246, 244];
-const INK: Rgb = [34, 38, 46];
-const FAINT: Rgb = [110, 114, 122];
-/// Rows that are drawn at another scale than most say so if it differs by this factor.
-const SCALE_WORTH_SAYING: f32 = 1.05;
 
 /// A picture of a model's clips: RGB, rows top down.
 ///
 /// ```no_run
 /// # use gpuskin_build::{manifest::Manifest, preview::preview};
 /// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
-/// let sheet = preview(&manifest, "soldier").expect("a model that can be baked, and a GPU");
+/// let sheet = preview(&manifest, "soldier", None).expect("a model that can be baked, and a GPU");
 /// sheet.write("soldier.png".as_ref()).expect("a folder to write to");
 /// ```
 #[derive(Clone, Debug)]
@@ -51,52 +49,201 @@ pub struct Sheet {
     pub warnings: Findings,
 }
 
-/// Bakes a model and draws its clips on whatever adapter there is.
+/// Bakes a model and draws its clips on whatever adapter there is. `encoding`: instead of the manifest's.
 ///
 /// # Errors
 /// When the model cannot be baked, there is no GPU, or the GPU cannot draw it.
-pub fn preview(manifest: &Manifest, model: &str) -> Result<Sheet, Findings> {
-    // What every device reads, and at once.
-    let plain = Textures { formats: vec![ColorFormat::Rgba8], universal: false };
-    let options = BakeOptions { model: Some(model), textures: Some(&plain), ..Default::default() };
-    let (imported, warnings) = import_one(manifest, &options, Pixels::Decode)?;
-    let (baked, runtime) = imported.bake(&options)?;
-    let gpu = crate::gpu::open()?;
-    let device = gpu.0.clone();
-    let drawn = draw::guarded(&device, || Sheet::draw(gpu, &baked, &runtime));
-    let sheet = drawn.map_err(|finding| finding.within(format!("model `{model}`")))?;
+pub fn preview(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<Sheet, Findings> {
+    let (take, warnings) = Take::new(manifest, model, encoding)?;
+    let sheet = on_gpu(model, |gpu| Sheet::single(gpu, &take))?;
     Ok(Sheet { warnings, ..sheet })
 }
 
-impl Sheet {
-    fn draw(gpu: (wgpu::Device, wgpu::Queue), baked: &BakedModel, model: &Model) -> Result<Self, Finding> {
-        let meta = &baked.meta;
-        let layout = Layout::new(meta.clips.len());
-        let [width, height] = layout.size();
-        let mut canvas = Canvas::new(width, height, PAPER);
-        let framings = framing::frame(&outlines(baked, model), layout.cell[0] as f32 / layout.cell[1] as f32);
-        let scale = framing::common(&framings);
-        header(&mut canvas, &layout, meta, scale);
+/// Bakes a model in two encodings, and draws its clips in either, from the same camera and at the same times, with the
+/// difference of the pictures below them: in each channel, as stored (sRGB), multiplied by the power of two up to 64 that
+/// shows it best. The factor is the same for all clips, and written on the sheet.
+///
+/// # Errors
+/// As [`preview`].
+///
+/// # Example
+/// ```no_run
+/// # use gpuskin_build::{manifest::Manifest, preview::compare};
+/// # use gpuskin_rt::Encoding;
+/// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
+/// let encodings = [Encoding::MatrixF32, Encoding::Fixed16];
+/// let sheet = compare(&manifest, "soldier", encodings).expect("a model that can be baked, and a GPU");
+/// sheet.write("coarse.png".as_ref()).expect("a folder to write to");
+/// ```
+pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2]) -> Result<Sheet, Findings> {
+    let (a, mut warnings) = Take::new(manifest, model, Some(first))?;
+    let (b, others) = Take::new(manifest, model, Some(second))?;
+    for other in others {
+        if warnings.iter().all(|warning| warning.to_string() != other.to_string()) {
+            warnings.push(other);
+        }
+    }
+    if !a.clips().eq(b.clips()) {
+        let message = format!("its clips in {} are not those in {}", first.name(), second.name());
+        return Err(Finding::error(message).within(format!("model `{model}`")).into());
+    }
+    let sheet = on_gpu(model, |gpu| Sheet::compared(gpu, [&a, &b]))?;
+    Ok(Sheet { warnings, ..sheet })
+}
 
-        let mut stage = Stage::new(gpu, model, layout.cell)?;
-        let mut moments = Vec::new();
-        for (row, (clip, framing)) in meta.clips.iter().zip(&framings).enumerate() {
-            let times = layout::times(clip);
-            stage.row(row, framing, &times, |bytes, stride| {
+fn on_gpu(
+    model: &str,
+    draw: impl FnOnce((wgpu::Device, wgpu::Queue)) -> Result<Sheet, Finding>,
+) -> Result<Sheet, Finding> {
+    let gpu = crate::gpu::open()?;
+    let device = gpu.0.clone();
+    draw::guarded(&device, || draw(gpu)).map_err(|finding| finding.within(format!("model `{model}`")))
+}
+
+/// A model in one encoding: as baked, and as the runtime loads it.
+struct Take {
+    baked: BakedModel,
+    runtime: Model,
+}
+
+impl Take {
+    /// With what is odd about the model.
+    fn new(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<(Self, Findings), Findings> {
+        // What every device reads, and at once.
+        let plain = Textures { formats: vec![ColorFormat::Rgba8], universal: false };
+        let options = BakeOptions { model: Some(model), encoding, textures: Some(&plain), ..Default::default() };
+        let (imported, warnings) = import_one(manifest, &options, Pixels::Decode)?;
+        let (baked, runtime) = imported.bake(&options)?;
+        Ok((Self { baked, runtime }, warnings))
+    }
+
+    fn meta(&self) -> &Metadata {
+        &self.baked.meta
+    }
+
+    fn clips(&self) -> impl Iterator<Item = &str> {
+        self.meta().clips.iter().map(|clip| &*clip.name)
+    }
+
+    /// Which moments of each clip are shown: seconds.
+    fn times(&self) -> Vec<Vec<f64>> {
+        self.meta().clips.iter().map(layout::times).collect()
+    }
+
+    /// What each clip's figure fills at these times.
+    fn outlines(&self, times: &[Vec<f64>]) -> Vec<Outline> {
+        let (texels, vertices) = (self.baked.texels(&self.runtime), self.baked.vertices(&self.runtime));
+        let (meta, records) = (self.meta(), &self.baked.plan.records);
+        let outline = |(clip, times): (usize, &Vec<f64>)| {
+            let moments = times.iter().map(|seconds| {
+                let instance = draw::standing(clip, *seconds).record(meta, Time::ZERO);
+                let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v, meta.normals).position;
+                Outline::of(vertices.iter().map(position))
+            });
+            moments.reduce(Outline::union).unwrap_or_else(|| Outline::of([]))
+        };
+        times.par_iter().enumerate().map(outline).collect()
+    }
+}
+
+impl Sheet {
+    /// Without a word or a picture.
+    fn blank(layout: Layout, times: &[Vec<f64>]) -> Self {
+        let [width, height] = layout.size();
+        let moments = times.iter().map(|times| times.len() as u32).collect();
+        Self { canvas: Canvas::new(width, height, PAPER), layout, moments, warnings: Findings::default() }
+    }
+
+    fn single(gpu: (wgpu::Device, wgpu::Queue), take: &Take) -> Result<Self, Finding> {
+        let times = take.times();
+        let layout = Layout::new(times.len());
+        let framings = framing::frame(&take.outlines(&times), aspect(&layout));
+        let scale = framing::common(&framings);
+        let mut sheet = Self::blank(layout, &times);
+        labels::header(&mut sheet.canvas, &layout, take.meta(), scale);
+        sheet.strip(gpu, take, 0, &framings, &times)?;
+        for (row, framing) in (0..).zip(&framings) {
+            labels::clip(&mut sheet.canvas, &layout, row, take.meta(), framing, scale);
+        }
+        sheet.write_times(&times);
+        Ok(sheet)
+    }
+
+    /// The times are the first one's, the views show both.
+    fn compared(gpu: (wgpu::Device, wgpu::Queue), takes: [&Take; 2]) -> Result<Self, Finding> {
+        let times = takes[0].times();
+        let layout = Layout::compared(times.len());
+        let [of_a, of_b] = takes.map(|take| take.outlines(&times));
+        let outlines: Vec<Outline> = of_a.into_iter().zip(of_b).map(|(a, b)| a.union(b)).collect();
+        let framings = framing::frame(&outlines, aspect(&layout));
+        let scale = framing::common(&framings);
+        let mut sheet = Self::blank(layout, &times);
+        for (strip, take) in (0..).zip(takes) {
+            sheet.strip(gpu.clone(), take, strip, &framings, &times)?;
+        }
+        let differences = sheet.draw_differences();
+        let metas = takes.map(Take::meta);
+        labels::compared_header(&mut sheet.canvas, &layout, metas, scale, &differences);
+        for (row, framing) in (0..).zip(&framings) {
+            labels::compared_clip(&mut sheet.canvas, &layout, row, metas, framing, scale);
+        }
+        sheet.write_times(&times);
+        Ok(sheet)
+    }
+
+    /// Draws a row of cells of each clip.
+    fn strip(
+        &mut self,
+        gpu: (wgpu::Device, wgpu::Queue),
+        take: &Take,
+        strip: u32,
+        framings: &[Framing],
+        times: &[Vec<f64>],
+    ) -> Result<(), Finding> {
+        let Self { canvas, layout, .. } = self;
+        let mut stage = Stage::new(gpu, &take.runtime, layout.cell)?;
+        for (row, (times, framing)) in times.iter().zip(framings).enumerate() {
+            stage.row(row, framing, times, |bytes, stride| {
                 for column in 0..times.len() as u32 {
                     let left = (column * layout.cell[0] * 4) as usize;
-                    canvas.lay(layout.cell(row as u32, column), layout.cell, &bytes[left..], stride);
+                    canvas.lay(layout.cell(row as u32, strip, column), layout.cell, &bytes[left..], stride);
                 }
             })?;
-            label(&mut canvas, &layout, row as u32, meta, clip, framing, scale);
-            for (column, seconds) in (0..).zip(&times) {
-                let text = format!("{seconds:.3} s");
-                let at = layout.time(row as u32, column, font::width(&text));
-                canvas.text(at, 1, FAINT, &text);
-            }
-            moments.push(times.len() as u32);
         }
-        Ok(Self { canvas, layout, moments, warnings: Findings::default() })
+        Ok(())
+    }
+
+    /// Draws how the first two strips differ into the third, and counts it.
+    fn draw_differences(&mut self) -> Differences {
+        let Self { canvas, layout, moments, .. } = self;
+        let rows = || (0..).zip(moments.iter().copied());
+        let places = |row, column| [0, 1, 2].map(|strip| layout.cell(row, strip, column));
+        let of_clip = |(row, columns): (u32, u32)| {
+            let mut counted = Differences::NONE;
+            for [a, b, _] in (0..columns).map(|column| places(row, column)) {
+                counted.count(canvas, a, b, layout.cell);
+            }
+            counted
+        };
+        let of_clips: Vec<Differences> = rows().map(of_clip).collect();
+        let mut all = Differences::NONE;
+        of_clips.iter().for_each(|counted| all.add(counted));
+        let factor = all.factor();
+        for ((row, columns), counted) in rows().zip(&of_clips) {
+            for [a, b, to] in (0..columns).map(|column| places(row, column)) {
+                difference::draw(canvas, to, [a, b], layout.cell, factor);
+            }
+            labels::difference(canvas, layout, row, counted, factor);
+        }
+        all
+    }
+
+    fn write_times(&mut self, times: &[Vec<f64>]) {
+        for (row, times) in (0..).zip(times) {
+            for (column, seconds) in (0..).zip(times) {
+                labels::time(&mut self.canvas, &self.layout, row, column, *seconds);
+            }
+        }
     }
 
     /// Pixels across.
@@ -114,12 +261,13 @@ impl Sheet {
         &self.canvas.pixels
     }
 
-    /// Where the pictures of each clip are, in the order of their times: left, top, width and height.
-    pub fn cells(&self, clip: usize) -> Vec<[u32; 4]> {
-        let columns = self.moments.get(clip).copied().unwrap_or(0);
+    /// Where the pictures of each clip are, in the order of their times: left, top, width and height. `strip`: 0, and on a
+    /// sheet of [`compare`] 1 for the second encoding and 2 for the difference.
+    pub fn cells(&self, clip: usize, strip: usize) -> Vec<[u32; 4]> {
+        let columns = self.moments.get(clip).copied().filter(|_| strip < self.layout.strips as usize).unwrap_or(0);
         let [width, height] = self.layout.cell;
         let place = |column| {
-            let [x, y] = self.layout.cell(clip as u32, column);
+            let [x, y] = self.layout.cell(clip as u32, strip as u32, column);
             [x, y, width, height]
         };
         (0..columns).map(place).collect()
@@ -141,78 +289,7 @@ impl Sheet {
     }
 }
 
-/// What each clip's figure fills at the times that are shown.
-fn outlines(baked: &BakedModel, model: &Model) -> Vec<Outline> {
-    let (texels, vertices) = (baked.texels(model), baked.vertices(model));
-    let records = &baked.plan.records;
-    let outline = |(index, clip): (usize, &ClipInfo)| {
-        let moments = layout::times(clip).into_iter().map(|seconds| {
-            let instance = draw::standing(index, seconds).record(&baked.meta, Time::ZERO);
-            let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v, baked.meta.normals).position;
-            Outline::of(vertices.iter().map(position))
-        });
-        moments.reduce(Outline::union).unwrap_or_else(|| Outline::of([]))
-    };
-    baked.meta.clips.par_iter().enumerate().map(outline).collect()
-}
-
-fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>) {
-    canvas.text(layout.title(), 2, INK, &meta.name);
-    let lines = scale.map_or(String::new(), |s| format!("   |   grid {}", grid(s.step)));
-    let facts = format!(
-        "{} bones   {} vertices   {} clips   {}   |   worst encoding error {}   worst motion error {}{lines}",
-        meta.bones.len(),
-        meta.mesh.vertex_count,
-        meta.clips.len(),
-        meta.encoding.name(),
-        worst(meta, |clip| clip.encoding_error),
-        worst(meta, |clip| clip.motion_error),
-    );
-    canvas.text(layout.subtitle(), 1, FAINT, &facts);
-}
-
-/// The distance of grid lines: a round number.
-fn grid(step: f32) -> String {
-    let text = length(step);
-    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    format!("{number} {unit}")
-}
-
-/// The greatest error of all clips, and the clip that has it.
-fn worst(meta: &Metadata, error: impl Fn(&ClipInfo) -> ErrorInfo) -> String {
-    let greatest = meta.clips.iter().max_by(|a, b| error(a).max.total_cmp(&error(b).max));
-    greatest.map_or("0".into(), |clip| format!("{} ({})", length(error(clip).max), clip.name))
-}
-
-fn label(
-    canvas: &mut Canvas,
-    layout: &Layout,
-    row: u32,
-    meta: &Metadata,
-    clip: &ClipInfo,
-    framing: &Framing,
-    scale: Option<Framing>,
-) {
-    let [x, y] = layout.label(row);
-    let end = canvas.text([x, y], 2, INK, &member(&meta.name, &clip.name));
-    let manner = match clip.looped {
-        _ if clip.duration <= 0.0 => "still",
-        true => "loops",
-        false => "once",
-    };
-    let mut facts = format!(
-        "\"{}\"   {} s   {} fps   {}   error {}, between frames {}",
-        clip.source,
-        digits(clip.duration),
-        digits(clip.frame_rate),
-        manner,
-        length(clip.encoding_error.max),
-        length(clip.motion_error.max),
-    );
-    let smaller = scale.map_or(1.0, |s| framing.half[0] / s.half[0]);
-    if smaller.max(smaller.recip()) > SCALE_WORTH_SAYING {
-        facts += &format!("   drawn {}x smaller, grid {}", digits(f64::from(smaller)), grid(framing.step));
-    }
-    canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, &facts);
+/// Width of a cell over its height.
+fn aspect(layout: &Layout) -> f32 {
+    layout.cell[0] as f32 / layout.cell[1] as f32
 }

@@ -45,9 +45,15 @@ mod tests {
 
     #[test]
     fn tolerances_are_not_below_what_must_meet_them() {
-        for (metres, text) in
-            [(1.23e-4, "0.13 mm"), (0.0499, "50 mm"), (0.0501, "51 mm"), (9.99e-3, "10.0 mm"), (3.0, "3000 mm"), (f32::INFINITY, "inf"), (f32::NAN, "0.0000010 mm")]
-        {
+        for (metres, text) in [
+            (1.23e-4, "0.13 mm"),
+            (0.0499, "50 mm"),
+            (0.0501, "51 mm"),
+            (9.99e-3, "10.0 mm"),
+            (3.0, "3000 mm"),
+            (f32::INFINITY, "inf"),
+            (f32::NAN, "0.0000010 mm"),
+        ] {
             assert_eq!(tolerance(metres), text);
         }
     }

@@ -42,6 +42,21 @@ fn what_is_wrong_with_the_command_line() {
     misused(&["inspect", "a", "b"], "`b` is one too many");
     misused(&["preview", "--model", "a"], "`--out FILE.png` is missing");
     misused(&["preview", "--model", "a", "--out", "a.jpg"], "`--out a.jpg` is not a .png");
+    let encoded = |names: &'static str| ["preview", "--model", "a", "--out", "a.png", "--encoding", names];
+    misused(&encoded("matrix-16"), "`--encoding` cannot be `matrix-16`: did you mean `matrix-f16`?");
+    misused(&encoded("matrix-f32,fixd16"), "`--encoding` cannot be `fixd16`: did you mean `fixed16`?");
+    misused(
+        &encoded("trs-f16, trs-f16"),
+        "`--encoding trs-f16,trs-f16` compares trs-f16 to itself: name another encoding after the comma",
+    );
+    misused(
+        &encoded("trs-f16,fixed16,matrix-f32"),
+        "`--encoding` names 3 encodings: it takes one, or two with a comma between them",
+    );
+    let nothing = gpuskin(&encoded("trs-f16,"));
+    assert!(
+        nothing.status.code() == Some(2) && text(&nothing.stderr).contains("cannot be ``: it is one of matrix-f32, ")
+    );
     let pose = ["pose", "--model", "a", "--clip", "0", "--out", "x", "--path"];
     let with = |rest: &[&'static str]| [&pose[..], rest].concat();
     misused(&pose[..7], "`--path source|cpu|gpu` is missing");
@@ -198,6 +213,31 @@ fn poses_of_the_source() {
     let json = std::fs::read_to_string(folder.join("pose/frames.json")).unwrap();
     assert!(json.contains("\"frameBytes\""), "{json}");
     assert!(folder.join("pose/frames.bin").metadata().unwrap().len() > 0);
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn pictures_of_one_encoding_and_of_two() {
+    if let Err(finding) = gpuskin_build::gpu::open() {
+        let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
+        assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device: {}", finding.message());
+        println!("SKIPPED: {}; GPUSKIN_REQUIRE_GPU=1 makes this a failure", finding.message());
+        return;
+    }
+    let folder = samples();
+    let folder = folder.path();
+    let size = |args: &[&str], out: &str| {
+        let report = works(folder, &[&["preview", "--model", "hound", "--out", out], args].concat());
+        let image = image::open(folder.join(out)).unwrap();
+        assert_eq!(report, format!("{out}: {} x {} pixels\n", image.width(), image.height()));
+        [image.width(), image.height()]
+    };
+    // Eight cells across; three clips, each with a row of cells and lines of text, or with three rows and more text.
+    assert_eq!(size(&[], "plain.png"), [1348, 770]);
+    assert_eq!(size(&["--encoding", "fixed16"], "coarse.png"), [1348, 770]);
+    assert_eq!(size(&["--encoding", "matrix-f32,fixed16"], "both.png"), [1348, 2072]);
+    let [plain, coarse] = ["plain.png", "coarse.png"].map(|name| std::fs::read(folder.join(name)).unwrap());
+    assert!(plain != coarse, "the flag names the encoding that is drawn");
 }
 
 #[test]

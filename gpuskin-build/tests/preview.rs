@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use gpuskin_build::manifest::Manifest;
-use gpuskin_build::preview::{Sheet, preview};
+use gpuskin_build::preview::{Sheet, compare, preview};
+use gpuskin_rt::Encoding;
 
 /// Whether there is an adapter; `GPUSKIN_REQUIRE_GPU=1` makes that there is none a failure.
 fn gpu() -> bool {
@@ -35,10 +36,10 @@ fn every_cell_shows_the_figure_and_it_moves() {
     if !gpu() {
         return;
     }
-    let sheet = preview(&manifest(), "hound").expect("a sheet");
+    let sheet = preview(&manifest(), "hound", None).expect("a sheet");
     assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
     for clip in 0..3 {
-        let cells: Vec<_> = sheet.cells(clip).into_iter().map(|place| cell(&sheet, place)).collect();
+        let cells: Vec<_> = sheet.cells(clip, 0).into_iter().map(|place| cell(&sheet, place)).collect();
         assert_eq!(cells.len(), 8);
         for (i, pixels) in cells.iter().enumerate() {
             let share = pixels.iter().filter(|p| is_figure(p)).count() as f32 / pixels.len() as f32;
@@ -51,7 +52,7 @@ fn every_cell_shows_the_figure_and_it_moves() {
             assert!(moved > 100, "clip {clip}: {moved} pixels moved");
         }
     }
-    assert!(sheet.cells(3).is_empty());
+    assert!(sheet.cells(3, 0).is_empty() && sheet.cells(0, 1).is_empty());
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deeper/hound.png");
@@ -61,8 +62,68 @@ fn every_cell_shows_the_figure_and_it_moves() {
     assert!(read.as_raw() == sheet.pixels().as_flattened());
 }
 
+/// All pixels of a clip's pictures in one strip.
+fn strip(sheet: &Sheet, clip: usize, strip: usize) -> Vec<[u8; 3]> {
+    let cells = sheet.cells(clip, strip);
+    assert_eq!(cells.len(), 8, "clip {clip}, strip {strip}");
+    cells.into_iter().flat_map(|place| cell(sheet, place)).collect()
+}
+
+#[test]
+fn two_encodings_and_what_is_between_them() {
+    if !gpu() {
+        return;
+    }
+    let single = preview(&manifest(), "hound", Some(Encoding::MatrixF32)).expect("a sheet");
+    let sheet = compare(&manifest(), "hound", [Encoding::MatrixF32, Encoding::Fixed16]).expect("a sheet");
+    assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
+    assert_eq!(sheet.width(), single.width());
+    let mut factors = Vec::new();
+    for clip in 0..3 {
+        let [a, b, difference] = [0, 1, 2].map(|n| strip(&sheet, clip, n));
+        for figure in [&a, &b] {
+            let share = figure.iter().filter(|p| is_figure(p)).count() as f32 / figure.len() as f32;
+            assert!((0.08..0.6).contains(&share), "clip {clip}: {share} is the figure");
+        }
+        let differ = a.iter().zip(&b).filter(|(a, b)| a != b).count();
+        let lit = difference.iter().filter(|p| **p != [0; 3]).count();
+        assert_eq!(lit, differ, "clip {clip}: black is where they are equal, and nowhere else");
+        let share = lit as f32 / difference.len() as f32;
+        assert!((0.01..0.5).contains(&share), "clip {clip}: {share} differs");
+        let bright = difference.iter().filter(|p| p.iter().any(|c| *c >= 64)).count();
+        assert!(bright * 4 > lit, "clip {clip}: {bright} of {lit} are seen well");
+        for ((a, b), d) in a.iter().zip(&b).zip(&difference) {
+            for channel in 0..3 {
+                let (apart, drawn) = (a[channel].abs_diff(b[channel]), d[channel]);
+                if apart > 0 && drawn < 255 {
+                    assert_eq!(drawn % apart, 0);
+                    factors.push(drawn / apart);
+                }
+            }
+        }
+    }
+    factors.dedup();
+    assert!(matches!(factors[..], [factor] if factor > 1 && factor <= 64 && factor.is_power_of_two()), "{factors:?}");
+    assert!(sheet.cells(0, 3).is_empty() && sheet.cells(3, 2).is_empty());
+}
+
+#[test]
+fn an_encoding_is_its_own_twin() {
+    if !gpu() {
+        return;
+    }
+    let sheet = compare(&manifest(), "hound", [Encoding::TrsPacked; 2]).expect("a sheet");
+    for clip in 0..3 {
+        assert!(strip(&sheet, clip, 0).iter().any(is_figure));
+        assert!(strip(&sheet, clip, 2).iter().all(|p| *p == [0; 3]), "clip {clip}");
+    }
+}
+
 #[test]
 fn a_model_that_is_not_there_is_a_finding() {
-    let findings = preview(&manifest(), "cat").expect_err("no such model");
+    let findings = preview(&manifest(), "cat", None).expect_err("no such model");
+    assert!(findings.to_string().contains("cat"), "{findings}");
+    let encodings = [Encoding::MatrixF32, Encoding::MatrixF16];
+    let findings = compare(&manifest(), "cat", encodings).expect_err("no such model");
     assert!(findings.to_string().contains("cat"), "{findings}");
 }

@@ -175,15 +175,13 @@ impl Args {
 
     /// Value of a flag, one of a few words.
     pub(super) fn word<'a>(&'a self, name: &str, words: &[&'static str]) -> Result<Option<&'a str>, Failure> {
+        self.text(name)?.map(|text| known(name, text, words)).transpose()
+    }
+
+    /// Value of a flag, some of a few words with commas between them.
+    pub(super) fn words<'a>(&'a self, name: &str, words: &[&'static str]) -> Result<Option<Vec<&'a str>>, Failure> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        if words.contains(&text) {
-            return Ok(Some(text));
-        }
-        let near = match closest(text, words.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is one of {}", words.join(", ")),
-        };
-        Err(Failure::Usage(format!("`--{name}` cannot be `{text}`: {near}")))
+        text.split(',').map(|text| known(name, text.trim(), words)).collect::<Result<_, _>>().map(Some)
     }
 
     /// The manifest's path.
@@ -195,4 +193,16 @@ impl Args {
     pub(super) fn operand(&self) -> PathBuf {
         self.operand.as_ref().expect("parsing looks for it").into()
     }
+}
+
+/// A word, if it is one of these.
+fn known<'a>(flag: &str, text: &'a str, words: &[&'static str]) -> Result<&'a str, Failure> {
+    if words.contains(&text) {
+        return Ok(text);
+    }
+    let near = match closest(text, words.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("it is one of {}", words.join(", ")),
+    };
+    Err(Failure::Usage(format!("`--{flag}` cannot be `{text}`: {near}")))
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::args::{Args, Command, MANIFEST, required};
+use gpuskin_rt::Encoding;
+
+use super::args::{Args, Command, MANIFEST, option, required};
 use super::{Done, Failure, load};
 use crate::finding::Finding;
 use crate::manifest::Manifest;
@@ -11,30 +13,75 @@ pub(super) const COMMAND: Command = Command {
     name: "preview",
     summary: "Draws a contact sheet of a model: clips down, times across.",
     operand: None,
-    flags: &[MANIFEST, required("model", "NAME", "which model"), required("out", "FILE.png", "the picture")],
-    notes: "It is drawn by the runtime, on whatever adapter there is.",
+    flags: &[
+        MANIFEST,
+        required("model", "NAME", "which model"),
+        required("out", "FILE.png", "the picture"),
+        option(
+            "encoding",
+            "A|A,B",
+            "A: in this encoding instead of the manifest's\n\
+             A,B: in both, with the errors of each, and the difference |A - B| of the\n\
+             pictures, amplified by a power of two up to 64 that stands on the sheet",
+        ),
+    ],
+    notes: "It is drawn by the runtime, on whatever adapter there is. The manifest's tolerances hold: a model that does\n\
+            not meet one that is set is not drawn.",
 };
+
+/// How a model is drawn.
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "nothing is drawn without a GPU"))]
+enum Look {
+    /// In the manifest's encoding, or this.
+    One(Option<Encoding>),
+    /// In two, with the difference.
+    Two([Encoding; 2]),
+}
 
 pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let out = args.path("out").expect("it is required");
     if out.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("png")) {
         return Err(Failure::Usage(format!("`--out {}` is not a .png", out.display())));
     }
+    let look = look(args)?;
     need_gpu("preview")?;
     let manifest = load(&args.manifest())?;
-    draw(&manifest, args.required("model")?, &out)
+    draw(&manifest, args.required("model")?, look, &out)
+}
+
+fn look(args: &Args) -> Result<Look, Failure> {
+    let names = args.words("encoding", &Encoding::ALL.map(Encoding::name))?.unwrap_or_default();
+    let encodings: Vec<Encoding> = names.into_iter().filter_map(Encoding::from_name).collect();
+    match encodings[..] {
+        [] => Ok(Look::One(None)),
+        [one] => Ok(Look::One(Some(one))),
+        [a, b] if a == b => {
+            let name = a.name();
+            Err(Failure::Usage(format!(
+                "`--encoding {name},{name}` compares {name} to itself: name another encoding after the comma"
+            )))
+        }
+        [a, b] => Ok(Look::Two([a, b])),
+        _ => Err(Failure::Usage(format!(
+            "`--encoding` names {} encodings: it takes one, or two with a comma between them",
+            encodings.len()
+        ))),
+    }
 }
 
 #[cfg(feature = "gpu")]
-fn draw(manifest: &Manifest, model: &str, out: &Path) -> Result<Done, Failure> {
-    let sheet = crate::preview::preview(manifest, model)?;
+fn draw(manifest: &Manifest, model: &str, look: Look, out: &Path) -> Result<Done, Failure> {
+    let sheet = match look {
+        Look::One(encoding) => crate::preview::preview(manifest, model, encoding)?,
+        Look::Two(encodings) => crate::preview::compare(manifest, model, encodings)?,
+    };
     sheet.write(out)?;
     let text = format!("{}: {} x {} pixels\n", out.display(), sheet.width(), sheet.height());
     Ok(Done { text, warnings: sheet.warnings })
 }
 
 #[cfg(not(feature = "gpu"))]
-fn draw(_: &Manifest, _: &str, _: &Path) -> Result<Done, Failure> {
+fn draw(_: &Manifest, _: &str, _: Look, _: &Path) -> Result<Done, Failure> {
     unreachable!("refused before: there is no GPU in this build")
 }
 

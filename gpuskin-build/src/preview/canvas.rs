@@ -25,6 +25,11 @@ impl Canvas {
         }
     }
 
+    /// A pixel that is on the canvas.
+    pub(super) fn get(&self, x: u32, y: u32) -> Rgb {
+        self.pixels[y as usize * self.width as usize + x as usize]
+    }
+
     /// Lays in a picture of RGBA pixels, `stride` bytes from row to row.
     pub(super) fn lay(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
         for (row, line) in (0..height).zip(bytes.chunks(stride)) {

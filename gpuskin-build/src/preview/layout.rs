@@ -4,39 +4,66 @@ use gpuskin_rt::ClipInfo;
 
 /// Moments of a clip.
 pub(super) const COLUMNS: u32 = 8;
-/// Beyond so many clips cells are half as large, that a sheet of all clips a model may have fits in memory.
+/// Cells, and beyond how many rows of them they are smaller, that a sheet of all clips a model may have fits in memory.
+const LARGE: [u32; 2] = [160, 176];
 const MOST_LARGE_ROWS: u32 = 200;
+const SMALL: [u32; 2] = [80, 88];
+const MOST_SMALL_ROWS: u32 = 1100;
+const TINY: [u32; 2] = [48, 52];
 
 const MARGIN: u32 = 20;
 const GAP: u32 = 4;
+/// From one line of small text to the next.
+const LINE: u32 = 14;
 const HEADER: u32 = 66;
 /// Height of a clip's name above its cells, and of the times below them.
 const LABEL: u32 = 26;
 const TIMES: u32 = 26;
+/// Height of what is written above a strip, nearer to it than to the strip above.
+const CAPTION: u32 = 18;
 
-/// Places on the sheet, in pixels from its upper left corner.
+/// Places on the sheet, in pixels from its upper left corner. A clip has a row of cells, or three where two encodings are
+/// compared: strips, with captions, and more room for what is said of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     /// Width and height of a cell.
     pub(super) cell: [u32; 2],
-    rows: u32,
+    clips: u32,
+    /// Rows of cells of each clip.
+    pub(super) strips: u32,
+    header: u32,
+    label: u32,
+    caption: u32,
 }
 
 impl Layout {
+    /// Of clips in one encoding.
     pub(super) fn new(clips: usize) -> Self {
-        let rows = clips as u32;
-        let cell = if rows > MOST_LARGE_ROWS { [80, 88] } else { [160, 176] };
-        Self { cell, rows }
+        let clips = clips as u32;
+        Self { cell: cell(clips), clips, strips: 1, header: HEADER, label: LABEL, caption: 0 }
+    }
+
+    /// Of clips in two encodings, and the difference.
+    pub(super) fn compared(clips: usize) -> Self {
+        let clips = clips as u32;
+        let strips = 3;
+        // Lines for either encoding and for the difference; one for the errors of a clip.
+        let (header, label) = (HEADER + 3 * LINE, LABEL + LINE);
+        Self { cell: cell(clips * strips), clips, strips, header, label, caption: CAPTION }
     }
 
     /// Width and height of the sheet.
     pub(super) fn size(&self) -> [u32; 2] {
         let width = 2 * MARGIN + COLUMNS * (self.cell[0] + GAP) - GAP;
-        [width, HEADER + self.rows * self.row_height() + MARGIN]
+        [width, self.header + self.clips * self.row_height() + MARGIN]
     }
 
     fn row_height(&self) -> u32 {
-        LABEL + self.cell[1] + TIMES
+        self.label + self.strips * self.strip_height() + TIMES
+    }
+
+    fn strip_height(&self) -> u32 {
+        self.caption + self.cell[1]
     }
 
     /// The model's name.
@@ -44,25 +71,47 @@ impl Layout {
         [MARGIN, 16]
     }
 
-    /// What there is to say of the model, below its name.
-    pub(super) fn subtitle(&self) -> [u32; 2] {
-        [MARGIN, 42]
+    /// A line of what there is to say of the model, below its name.
+    pub(super) fn subtitle(&self, line: u32) -> [u32; 2] {
+        [MARGIN, 42 + line * LINE]
     }
 
     /// A clip's name.
     pub(super) fn label(&self, row: u32) -> [u32; 2] {
-        [MARGIN, HEADER + row * self.row_height() + 2]
+        [MARGIN, self.header + row * self.row_height() + 2]
+    }
+
+    /// What there is to say of a clip's encodings, below its name.
+    pub(super) fn sublabel(&self, row: u32) -> [u32; 2] {
+        let [x, y] = self.label(row);
+        [x, y + LABEL - 4]
+    }
+
+    /// What is written above a strip, where there are several.
+    pub(super) fn caption(&self, row: u32, strip: u32) -> [u32; 2] {
+        let [x, y] = self.cell(row, strip, 0);
+        [x, y.saturating_sub(LINE) + 3]
     }
 
     /// A cell.
-    pub(super) fn cell(&self, row: u32, column: u32) -> [u32; 2] {
-        [MARGIN + column * (self.cell[0] + GAP), HEADER + row * self.row_height() + LABEL]
+    pub(super) fn cell(&self, row: u32, strip: u32, column: u32) -> [u32; 2] {
+        let top = self.header + row * self.row_height() + self.label;
+        [MARGIN + column * (self.cell[0] + GAP), top + strip * self.strip_height() + self.caption]
     }
 
-    /// What is written below a cell, when it is so wide.
+    /// What is written below a clip's last cell of a column, when it is so wide.
     pub(super) fn time(&self, row: u32, column: u32, width: u32) -> [u32; 2] {
-        let [x, y] = self.cell(row, column);
+        let [x, y] = self.cell(row, self.strips - 1, column);
         [x + self.cell[0].saturating_sub(width) / 2, y + self.cell[1] + 4]
+    }
+}
+
+/// Width and height of cells, when there are so many rows of them.
+fn cell(rows: u32) -> [u32; 2] {
+    match rows {
+        0..=MOST_LARGE_ROWS => LARGE,
+        ..=MOST_SMALL_ROWS => SMALL,
+        _ => TINY,
     }
 }
 
@@ -110,21 +159,38 @@ mod tests {
 
     #[test]
     fn nothing_overlaps_or_leaves_the_sheet() {
-        for clips in [0, 1, 2, 76, 201, 1020] {
-            let layout = Layout::new(clips);
-            let [width, height] = layout.size();
-            assert!(u64::from(width) * u64::from(height) < 1 << 27, "{clips}: {width} x {height}");
-            let mut bottom = layout.subtitle()[1] + 2 * super::super::font::LINE;
-            for row in 0..clips as u32 {
-                assert!(layout.label(row)[1] >= bottom);
-                assert!(layout.cell(row, 0)[1] >= layout.label(row)[1] + 2 * super::super::font::LINE);
-                for column in 1..COLUMNS {
-                    assert!(layout.cell(row, column)[0] > layout.cell(row, column - 1)[0] + layout.cell[0]);
+        use super::super::font;
+        for clips in [0, 1, 2, 76, 201, 366, 367, 1020] {
+            for layout in [Layout::new(clips), Layout::compared(clips)] {
+                let [width, height] = layout.size();
+                assert!(u64::from(width) * u64::from(height) < 1 << 27, "{clips}: {width} x {height}");
+                let compared = layout.strips > 1;
+                let mut bottom = layout.subtitle(if compared { 3 } else { 0 })[1] + 2 * font::LINE;
+                for row in 0..clips as u32 {
+                    assert!(layout.label(row)[1] >= bottom);
+                    bottom = layout.label(row)[1] + 2 * font::LINE;
+                    if compared {
+                        assert!(layout.sublabel(row)[1] >= bottom);
+                        bottom = layout.sublabel(row)[1] + font::LINE;
+                    }
+                    for strip in 0..layout.strips {
+                        if compared {
+                            assert!(layout.caption(row, strip)[1] >= bottom);
+                            bottom = layout.caption(row, strip)[1] + font::LINE;
+                        }
+                        assert!(layout.cell(row, strip, 0)[1] >= bottom);
+                        for column in 1..COLUMNS {
+                            let left = layout.cell(row, strip, column - 1)[0];
+                            assert!(layout.cell(row, strip, column)[0] > left + layout.cell[0]);
+                        }
+                        assert!(layout.cell(row, strip, COLUMNS - 1)[0] + layout.cell[0] < width);
+                        bottom = layout.cell(row, strip, 0)[1] + layout.cell[1];
+                    }
+                    assert!(layout.time(row, 0, 10)[1] >= bottom);
+                    bottom = layout.time(row, 0, 10)[1] + font::LINE;
                 }
-                assert!(layout.cell(row, COLUMNS - 1)[0] + layout.cell[0] < width);
-                bottom = layout.time(row, 0, 10)[1] + super::super::font::LINE;
+                assert!(bottom < height);
             }
-            assert!(bottom < height);
         }
     }
 }

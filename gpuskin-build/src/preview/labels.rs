@@ -1,0 +1,171 @@
+//! What is written on the sheet.
+
+use gpuskin_rt::{ClipInfo, ErrorInfo, Metadata};
+
+use super::canvas::{Canvas, Rgb};
+use super::difference::Differences;
+use super::font;
+use super::framing::Framing;
+use super::layout::Layout;
+use crate::names::member;
+use crate::units::{digits, length};
+
+const INK: Rgb = [34, 38, 46];
+const FAINT: Rgb = [110, 114, 122];
+/// Rows that are drawn at another scale than most say so if it differs by this factor.
+const SCALE_WORTH_SAYING: f32 = 1.05;
+
+/// The model's name, and what there is to say of all its clips in one encoding.
+pub(super) fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>) {
+    let facts = format!("{}   {}   |   {}{}", counts(meta), meta.encoding.name(), errors(meta), lines(scale));
+    title(canvas, layout, meta, &[facts]);
+}
+
+/// The same of two encodings, and how they differ.
+pub(super) fn compared_header(
+    canvas: &mut Canvas,
+    layout: &Layout,
+    [a, b]: [&Metadata; 2],
+    scale: Option<Framing>,
+    differences: &Differences,
+) {
+    let [first, second] = [a, b].map(|meta| meta.encoding.name());
+    let factor = differences.factor();
+    let [of_first, of_second] = [a, b].map(|meta| format!("{:<12}   {}", meta.encoding.name(), errors(meta)));
+    let difference = format!(
+        "{:<12}   |{first} - {second}| in each channel (sRGB), amplified x {factor}: {}",
+        "difference",
+        extent(differences)
+    );
+    let facts = format!("{}{}", counts(a), lines(scale));
+    title(canvas, layout, a, &[facts, of_first, of_second, difference]);
+}
+
+fn title(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, lines: &[String]) {
+    canvas.text(layout.title(), 2, INK, &meta.name);
+    for (line, text) in (0..).zip(lines) {
+        canvas.text(layout.subtitle(line), 1, FAINT, text);
+    }
+}
+
+fn counts(meta: &Metadata) -> String {
+    let (bones, vertices, clips) = (meta.bones.len(), meta.mesh.vertex_count, meta.clips.len());
+    format!("{bones} bones   {vertices} vertices   {clips} clips")
+}
+
+fn errors(meta: &Metadata) -> String {
+    let encoding = worst(meta, |clip| clip.encoding_error);
+    let motion = worst(meta, |clip| clip.motion_error);
+    format!("worst encoding error {encoding}   worst motion error {motion}")
+}
+
+/// The greatest error of all clips, and the clip that has it.
+fn worst(meta: &Metadata, error: impl Fn(&ClipInfo) -> ErrorInfo) -> String {
+    let greatest = meta.clips.iter().max_by(|a, b| error(a).max.total_cmp(&error(b).max));
+    greatest.map_or("0".into(), |clip| format!("{} ({})", length(error(clip).max), clip.name))
+}
+
+fn lines(scale: Option<Framing>) -> String {
+    scale.map_or(String::new(), |s| format!("   |   grid {}", grid(s.step)))
+}
+
+/// The distance of grid lines: a round number.
+fn grid(step: f32) -> String {
+    let text = length(step);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}")
+}
+
+/// How many pixels differ, and how much.
+fn extent(differences: &Differences) -> String {
+    match differences.greatest() {
+        0 => "no pixel differs".to_owned(),
+        greatest => {
+            format!("{} % of the pixels differ, by up to {greatest} of 255", digits(100.0 * differences.share()))
+        }
+    }
+}
+
+/// A clip's name, and what there is to say of it in one encoding.
+pub(super) fn clip(
+    canvas: &mut Canvas,
+    layout: &Layout,
+    row: u32,
+    meta: &Metadata,
+    framing: &Framing,
+    scale: Option<Framing>,
+) {
+    let Some(clip) = meta.clips.get(row as usize) else { return };
+    let facts =
+        format!("{}   {}   {}   {}{}", span(clip), rate(clip), manner(clip), error(clip), shrunk(framing, scale));
+    name(canvas, layout, row, meta, clip, &facts);
+}
+
+/// The same in two encodings; and which row of cells is which.
+pub(super) fn compared_clip(
+    canvas: &mut Canvas,
+    layout: &Layout,
+    row: u32,
+    metas: [&Metadata; 2],
+    framing: &Framing,
+    scale: Option<Framing>,
+) {
+    let [Some(a), Some(b)] = metas.map(|meta| meta.clips.get(row as usize)) else { return };
+    let facts = format!("{}   {}{}", span(a), manner(a), shrunk(framing, scale));
+    name(canvas, layout, row, metas[0], a, &facts);
+    let [first, second] = metas.map(|meta| meta.encoding.name());
+    let of_both = format!("{first}: {}, {}   |   {second}: {}, {}", rate(a), error(a), rate(b), error(b));
+    canvas.text(layout.sublabel(row), 1, FAINT, &of_both);
+    for (strip, text) in (0..).zip([first, second]) {
+        canvas.text(layout.caption(row, strip), 1, INK, text);
+    }
+}
+
+/// What stands above the difference of a clip's pictures.
+pub(super) fn difference(canvas: &mut Canvas, layout: &Layout, row: u32, of_clip: &Differences, factor: u32) {
+    let end = canvas.text(layout.caption(row, layout.strips - 1), 1, INK, &format!("difference x {factor}"));
+    let [_, y] = layout.caption(row, layout.strips - 1);
+    canvas.text([end + 2 * font::ADVANCE, y], 1, FAINT, &extent(of_clip));
+}
+
+fn name(canvas: &mut Canvas, layout: &Layout, row: u32, meta: &Metadata, clip: &ClipInfo, facts: &str) {
+    let [x, y] = layout.label(row);
+    let end = canvas.text([x, y], 2, INK, &member(&meta.name, &clip.name));
+    canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, facts);
+}
+
+fn span(clip: &ClipInfo) -> String {
+    format!("\"{}\"   {} s", clip.source, digits(clip.duration))
+}
+
+fn rate(clip: &ClipInfo) -> String {
+    format!("{} fps", digits(clip.frame_rate))
+}
+
+fn manner(clip: &ClipInfo) -> &'static str {
+    match clip.looped {
+        _ if clip.duration <= 0.0 => "still",
+        true => "loops",
+        false => "once",
+    }
+}
+
+fn error(clip: &ClipInfo) -> String {
+    format!("error {}, between frames {}", length(clip.encoding_error.max), length(clip.motion_error.max))
+}
+
+/// That a row is drawn at another scale than most, if it is.
+fn shrunk(framing: &Framing, scale: Option<Framing>) -> String {
+    let smaller = scale.map_or(1.0, |s| framing.half[0] / s.half[0]);
+    if smaller.max(smaller.recip()) <= SCALE_WORTH_SAYING {
+        return String::new();
+    }
+    format!("   drawn {}x smaller, grid {}", digits(f64::from(smaller)), grid(framing.step))
+}
+
+/// The time below a column of cells.
+pub(super) fn time(canvas: &mut Canvas, layout: &Layout, row: u32, column: u32, seconds: f64) {
+    let text = format!("{seconds:.3} s");
+    canvas.text(layout.time(row, column, font::width(&text)), 1, FAINT, &text);
+}
