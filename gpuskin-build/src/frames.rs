@@ -143,7 +143,7 @@ mod tests {
         let curve = Curve { values: vec![DVec4::ZERO; times.len()], interpolation: Interpolation::Linear, times };
         let end = *curve.times.last().unwrap();
         let channels = vec![Channel { node: 0, property: Property::Scale, curve }];
-        Clip { name: "a".into(), source: "a".into(), index: 0, file: None, channels, start: 0.0, end }
+        Clip { name: "a".into(), source: "a".into(), index: 0, file: None, channels, morphs: vec![], start: 0.0, end }
     }
 
     fn source(times: &[f64]) -> f64 {

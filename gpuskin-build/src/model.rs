@@ -44,6 +44,9 @@ pub struct Node {
     pub parent: Option<usize>,
     /// Its transform where no clip moves it.
     pub local: Local,
+    /// What the morph targets of its mesh are multiplied by where no clip says otherwise, one each. The node's own weights,
+    /// else those of its mesh, else zeros; empty where its mesh has no targets.
+    pub weights: Vec<f64>,
 }
 
 /// A node's own transform, to its parent's space.
@@ -111,6 +114,57 @@ pub struct Primitive {
     pub triangles: Vec<[u32; 3]>,
     /// Index into [`Model::materials`].
     pub material: usize,
+    /// What the weights of [`Self::node`] blend in before bones move the vertices. At most as many as the node has weights;
+    /// each node that carries the mesh has targets of its own, moved with its positions.
+    pub targets: Vec<MorphTarget>,
+}
+
+impl Primitive {
+    /// Where a vertex is before bones move it, with its node's morph weights.
+    pub fn position(&self, vertex: usize, weights: &[f64]) -> DVec3 {
+        blend(self.positions[vertex], &self.targets, weights, |target| Some(target.positions[vertex]))
+    }
+
+    /// The normal of a vertex before bones turn it, of any length, with its node's morph weights.
+    pub fn normal(&self, vertex: usize, weights: &[f64]) -> Option<DVec3> {
+        let normal = self.normals.as_ref()?[vertex];
+        Some(blend(normal, &self.targets, weights, |target| Some(target.normals.as_ref()?[vertex])))
+    }
+
+    /// The tangent of a vertex before bones turn it, of any length, with its node's morph weights; `w` is not blended.
+    pub fn tangent(&self, vertex: usize, weights: &[f64]) -> Option<DVec4> {
+        let tangent = self.tangents.as_ref()?[vertex];
+        let delta = |target: &MorphTarget| Some(target.tangents.as_ref()?[vertex]);
+        Some(blend(tangent.truncate(), &self.targets, weights, delta).extend(tangent.w))
+    }
+}
+
+/// `base + sum weight * delta`.
+fn blend(
+    base: DVec3,
+    targets: &[MorphTarget],
+    weights: &[f64],
+    delta: impl Fn(&MorphTarget) -> Option<DVec3>,
+) -> DVec3 {
+    let mut sum = base;
+    for (target, &weight) in targets.iter().zip(weights) {
+        if let (true, Some(delta)) = (weight != 0.0, delta(target)) {
+            sum += delta * weight;
+        }
+    }
+    sum
+}
+
+/// What a morph weight of one adds to the vertices of a primitive, in the space of its positions.
+#[derive(Clone, Debug)]
+pub struct MorphTarget {
+    /// Zeros where the file has none.
+    pub positions: Vec<DVec3>,
+    /// To normals as they stand in [`Primitive::normals`], before they are brought to unit length. `None`: none change, or
+    /// the primitive has no normals.
+    pub normals: Option<Vec<DVec3>>,
+    /// Likewise to tangents.
+    pub tangents: Option<Vec<DVec3>>,
 }
 
 /// Lists of bones and weights, one a vertex.
@@ -209,6 +263,8 @@ pub struct Clip {
     pub file: Option<String>,
     /// Curves, at most one for a node and property.
     pub channels: Vec<Channel>,
+    /// Curves of morph weights, at most one for a node.
+    pub morphs: Vec<MorphChannel>,
     /// First key of all samplers, seconds.
     pub start: f64,
     /// Last key of all samplers, seconds: a clip runs from 0 to here.
@@ -224,6 +280,29 @@ pub struct Channel {
     pub property: Property,
     /// How.
     pub curve: Curve,
+}
+
+/// A curve of the morph weights of a node.
+#[derive(Clone, Debug)]
+pub struct MorphChannel {
+    /// Index of the node.
+    pub node: usize,
+    /// How.
+    pub curve: WeightCurve,
+}
+
+/// Keys of all morph weights of a node.
+#[derive(Clone, Debug)]
+pub struct WeightCurve {
+    /// Seconds; strictly ascending, at least one.
+    pub times: Vec<f64>,
+    /// One row of [`Self::targets`] weights a key; three for [`Interpolation::CubicSpline`] (in-tangents, values,
+    /// out-tangents).
+    pub values: Vec<f64>,
+    /// As many as the node has weights; at least one.
+    pub targets: usize,
+    /// glTF's three.
+    pub interpolation: Interpolation,
 }
 
 /// A property of a node that clips move.

@@ -5,7 +5,7 @@
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
 
-use crate::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
+use crate::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs, WeightCurve};
 
 /// Upper three rows of a 4x4 matrix: `rows[r][c]`, column vectors, metres.
 pub type Rows = [[f64; 4]; 3];
@@ -18,6 +18,8 @@ pub struct Sampler<'a> {
     curves: Vec<[Option<&'a Curve>; 3]>,
     /// Transforms of nodes that do not move, to their parents.
     resting: Vec<DMat4>,
+    /// Per node: the curve of its morph weights.
+    morphs: Vec<Option<&'a WeightCurve>>,
 }
 
 impl<'a> Sampler<'a> {
@@ -27,8 +29,12 @@ impl<'a> Sampler<'a> {
         for channel in clip.iter().flat_map(|c| &c.channels) {
             curves[channel.node][channel.property as usize] = Some(&channel.curve);
         }
+        let mut morphs = vec![None; model.nodes.len()];
+        for channel in clip.iter().flat_map(|c| &c.morphs) {
+            morphs[channel.node] = Some(&channel.curve);
+        }
         let resting = model.nodes.iter().map(|node| matrix(&node.local)).collect();
-        Self { model, curves, resting }
+        Self { model, curves, resting, morphs }
     }
 
     /// Every node's transform to the baked scene at a time in seconds.
@@ -45,6 +51,14 @@ impl<'a> Sampler<'a> {
     pub fn skin_matrices(&self, time: f64) -> Vec<Rows> {
         let globals = self.globals(time);
         self.model.bones.iter().map(|bone| rows(&(globals[bone.node] * bone.inverse_bind))).collect()
+    }
+
+    /// The weights of a node's morph targets at a time in seconds: empty where its mesh has none.
+    pub fn morph_weights(&self, node: usize, time: f64) -> Vec<f64> {
+        match self.morphs[node] {
+            Some(curve) => evaluate_weights(curve, time),
+            None => self.model.nodes[node].weights.clone(),
+        }
     }
 
     fn local(&self, node: usize, time: f64) -> DMat4 {
@@ -96,30 +110,68 @@ pub fn evaluate(curve: &Curve, property: Property, time: f64) -> DVec4 {
         Property::Rotation => normalized(v),
         _ => v,
     };
-    let times = &curve.times;
-    // The last key that is not after `time`.
-    let after = times.partition_point(|&t| t <= time);
-    if after == 0 || after == times.len() {
-        return unit(value(if after == 0 { 0 } else { after - 1 }));
-    }
-    let key = after - 1;
-    let interval = times[after] - times[key];
-    let u = (time - times[key]) / interval;
+    let (key, u, interval) = match span(&curve.times, time) {
+        Span::Held(key) => return unit(value(key)),
+        Span::Between { key, u, interval } => (key, u, interval),
+    };
+    let after = key + 1;
     match curve.interpolation {
         Interpolation::Step => unit(value(key)),
         Interpolation::Linear if property == Property::Rotation => unit(slerp(value(key), value(after), u)),
         Interpolation::Linear => value(key) + (value(after) - value(key)) * u,
         Interpolation::CubicSpline => {
-            let (u2, u3) = (u * u, u * u * u);
             let (out_tangent, in_tangent) = (curve.values[3 * key + 2], curve.values[3 * after]);
-            unit(
-                value(key) * (2.0 * u3 - 3.0 * u2 + 1.0)
-                    + out_tangent * (interval * (u3 - 2.0 * u2 + u))
-                    + value(after) * (3.0 * u2 - 2.0 * u3)
-                    + in_tangent * (interval * (u3 - u2)),
-            )
+            let [a, b, c, d] = hermite(u, interval);
+            unit(value(key) * a + out_tangent * b + value(after) * c + in_tangent * d)
         }
     }
+}
+
+/// A curve of morph weights at a time in seconds, held before its first and after its last key: one for each target.
+pub fn evaluate_weights(curve: &WeightCurve, time: f64) -> Vec<f64> {
+    let rows = if curve.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+    let row = |row: usize| &curve.values[row * curve.targets..][..curve.targets];
+    let value = |key: usize| row(key * rows + rows / 2);
+    let (key, u, interval) = match span(&curve.times, time) {
+        Span::Held(key) => return value(key).to_vec(),
+        Span::Between { key, u, interval } => (key, u, interval),
+    };
+    let (from, to) = (value(key), value(key + 1));
+    match curve.interpolation {
+        Interpolation::Step => from.to_vec(),
+        Interpolation::Linear => from.iter().zip(to).map(|(a, b)| a + (b - a) * u).collect(),
+        Interpolation::CubicSpline => {
+            let (out_tangents, in_tangents) = (row(3 * key + 2), row(3 * key + 3));
+            let [a, b, c, d] = hermite(u, interval);
+            let weight = |i: usize| from[i] * a + out_tangents[i] * b + to[i] * c + in_tangents[i] * d;
+            (0..curve.targets).map(weight).collect()
+        }
+    }
+}
+
+/// Where a time stands among keys.
+enum Span {
+    /// Before the first key, or from the last on.
+    Held(usize),
+    /// At the share `u` of the `interval` seconds from a key to the next; on a key, from that one on.
+    Between { key: usize, u: f64, interval: f64 },
+}
+
+fn span(times: &[f64], time: f64) -> Span {
+    // The first key that is after `time`.
+    let after = times.partition_point(|&t| t <= time);
+    if after == 0 || after == times.len() {
+        return Span::Held(after.saturating_sub(1));
+    }
+    let key = after - 1;
+    let interval = times[after] - times[key];
+    Span::Between { key, u: (time - times[key]) / interval, interval }
+}
+
+/// Factors of value, out-tangent, next value and next in-tangent (appendix C.5).
+fn hermite(u: f64, interval: f64) -> [f64; 4] {
+    let (u2, u3) = (u * u, u * u * u);
+    [2.0 * u3 - 3.0 * u2 + 1.0, interval * (u3 - 2.0 * u2 + u), 3.0 * u2 - 2.0 * u3, interval * (u3 - u2)]
 }
 
 /// Unit length; no rotation where there is no length.
@@ -204,5 +256,32 @@ mod tests {
         };
         let expected = DMat4::from_scale_rotation_translation(trs.scale, trs.rotation, trs.translation);
         assert!(matrix(&Local::Trs(trs)).abs_diff_eq(expected, 1e-12));
+    }
+
+    #[test]
+    fn morph_weights_between_keys() {
+        let curve = |interpolation, values: &[f64]| WeightCurve {
+            times: vec![1.0, 3.0],
+            values: values.to_vec(),
+            targets: 2,
+            interpolation,
+        };
+        let near = |curve: &WeightCurve, time: f64, expected: [f64; 2]| {
+            let found = evaluate_weights(curve, time);
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} at {time}");
+        };
+        let linear = curve(Interpolation::Linear, &[0.0, 1.0, 1.0, 0.0]);
+        near(&linear, 0.0, [0.0, 1.0]);
+        near(&linear, 1.5, [0.25, 0.75]);
+        near(&linear, 9.0, [1.0, 0.0]);
+        let step = curve(Interpolation::Step, &[0.0, 1.0, 1.0, 0.0]);
+        near(&step, 2.999, [0.0, 1.0]);
+        near(&step, 3.0, [1.0, 0.0]);
+        // In-tangents, values, out-tangents of both targets. Halfway: (a + b) / 2 + 2 s * (out - in) / 8.
+        let spline = [9.0, 9.0, 0.0, 1.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 9.0, 9.0];
+        let spline = curve(Interpolation::CubicSpline, &spline);
+        near(&spline, 2.0, [0.5 + 0.25 * 2.0, 0.5]);
+        near(&spline, 3.0, [1.0, 0.0]);
+        near(&spline, 0.5, [0.0, 1.0]);
     }
 }

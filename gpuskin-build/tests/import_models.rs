@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{import_entry, import_file, models, shared};
+use common::{import_entry, import_file, models, morph_weights, shared};
 use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use gpuskin_build::import::Pixels;
 use gpuskin_build::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
@@ -74,23 +74,21 @@ fn vertices_stand_where_the_reference_has_them() {
     let Some(shared) = shared() else { return };
     let mut compared = 0;
     for path in models(&shared.join("models")) {
-        // Morph targets are not imported yet, and move these.
-        let morphs = path.starts_with("AnimatedMorphCube/") || path.starts_with("RobotExpressive/");
-        if REFUSED.iter().any(|(p, _)| *p == path) || path.starts_with("AnimatedMorphCube/") {
+        if REFUSED.iter().any(|(p, _)| *p == path) {
             continue;
         }
         let outcome = import_entry(&shared.join("models"), &common::entry(&path), Pixels::SizeOnly);
         let model = outcome.model();
         let expected = shared.join("truth/expected").join(path.replace('/', "__"));
         for clip in std::fs::read_dir(&expected).expect("ground truth").map(|e| e.expect("readable").path()) {
-            compare(model, &clip, &path, morphs);
+            compare(model, &clip, &path);
             compared += 1;
         }
     }
-    assert!(compared >= 44, "{compared} clips");
+    assert!(compared >= 45, "{compared} clips");
 }
 
-fn compare(model: &Model, expected: &std::path::Path, path: &str, morphs: bool) {
+fn compare(model: &Model, expected: &std::path::Path, path: &str) {
     let text = std::fs::read_to_string(expected.join("frames.json")).expect("frames.json");
     let info: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let bytes = std::fs::read(expected.join("frames.bin")).expect("frames.bin");
@@ -108,24 +106,24 @@ fn compare(model: &Model, expected: &std::path::Path, path: &str, morphs: bool) 
     assert_eq!(order, model.primitives.iter().map(|p| (p.node, p.index)).collect::<Vec<_>>(), "{path}");
     let (mut worst, mut turned) = (0.0_f64, 0.0_f64);
     for frame in info["frames"].as_array().expect("frames") {
-        let skin = skin_matrices(model, clip, frame["time"].as_f64().expect("time"));
+        let time = frame["time"].as_f64().expect("time");
+        let skin = skin_matrices(model, clip, time);
         let offset = number(&frame["offset"]);
         for (p, e) in model.primitives.iter().zip(primitives) {
             assert_eq!(p.positions.len(), number(&e["vertices"]));
-            if morphs && number(&e["targets"]) > 0 {
-                continue;
-            }
+            assert_eq!(p.targets.len(), number(&e["targets"]));
+            let weights = morph_weights(model, Some(clip), p.node, time);
             assert_eq!(p.normals.is_some(), !e["normalOffset"].is_null());
             for v in 0..p.positions.len() {
                 let mut m = DMat4::ZERO;
                 for (bone, weight) in p.influences.of(v) {
                     m += skin[usize::from(*bone)] * *weight;
                 }
-                let position = m.transform_point3(p.positions[v]);
+                let position = m.transform_point3(p.position(v, &weights));
                 worst = worst.max(position.distance(vector(offset + number(&e["positionOffset"]) + 12 * v)) / size);
-                let Some(normals) = &p.normals else { continue };
+                let Some(normal) = p.normal(v, &weights) else { continue };
                 let expected = vector(offset + number(&e["normalOffset"]) + 12 * v);
-                turned = turned.max(cofactor(DMat3::from_mat4(m), normals[v]).distance(expected));
+                turned = turned.max(cofactor(DMat3::from_mat4(m), normal).distance(expected));
             }
         }
     }

@@ -30,13 +30,14 @@ fn square(material: usize) -> Primitive {
         influences,
         triangles: vec![[0, 1, 2], [0, 2, 3]],
         material,
+        targets: vec![],
     }
 }
 
 fn model(primitives: Vec<Primitive>, normal_map: bool) -> Model {
     Model {
         name: "m".into(),
-        nodes: vec![Node { name: "n".into(), parent: None, local: Local::Trs(Trs::IDENTITY) }],
+        nodes: vec![Node { name: "n".into(), parent: None, local: Local::Trs(Trs::IDENTITY), weights: vec![] }],
         order: vec![0],
         root: DMat4::IDENTITY,
         bones: vec![Bone { name: "n".into(), node: 0, inverse_bind: DMat4::IDENTITY }],

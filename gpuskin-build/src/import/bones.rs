@@ -216,15 +216,36 @@ fn transform(primitive: &mut Primitive, m: DMat4) {
     for position in &mut primitive.positions {
         *position = m.transform_point3(*position);
     }
-    for normal in primitive.normals.iter_mut().flatten() {
-        *normal = (cofactor * *normal).normalize_or_zero();
+    for delta in primitive.targets.iter_mut().flat_map(|target| &mut target.positions) {
+        *delta = linear * *delta;
     }
-    for tangent in primitive.tangents.iter_mut().flatten() {
-        *tangent = (linear * tangent.truncate()).normalize_or_zero().extend(tangent.w * sign);
+    // What morph targets add goes with what it is added to, and is scaled by as much.
+    for (v, normal) in primitive.normals.iter_mut().flatten().enumerate() {
+        let (unit, length) = normalized(cofactor * *normal);
+        *normal = unit;
+        for delta in primitive.targets.iter_mut().filter_map(|target| target.normals.as_mut()) {
+            delta[v] = cofactor * delta[v] / length;
+        }
+    }
+    for (v, tangent) in primitive.tangents.iter_mut().flatten().enumerate() {
+        let (unit, length) = normalized(linear * tangent.truncate());
+        *tangent = unit.extend(tangent.w * sign);
+        for delta in primitive.targets.iter_mut().filter_map(|target| target.tangents.as_mut()) {
+            delta[v] = linear * delta[v] / length;
+        }
     }
     if mirrors {
         for triangle in &mut primitive.triangles {
             triangle.swap(1, 2);
         }
+    }
+}
+
+/// At unit length, and what it was divided by; zero as it is, by one.
+fn normalized(v: DVec3) -> (DVec3, f64) {
+    let length = v.length();
+    match v.try_normalize() {
+        Some(unit) => (unit, length),
+        None => (DVec3::ZERO, 1.0),
     }
 }

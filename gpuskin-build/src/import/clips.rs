@@ -7,12 +7,12 @@ use gltf::json::{self, Index};
 use super::curve::{self, KeyTimes};
 use super::document;
 use super::file::File;
-use super::hierarchy::Hierarchy;
+use super::hierarchy::{Hierarchy, node_label};
 use super::report::Report;
 use super::select::{Choice, Source};
 use super::suggest::{list, quoted};
 use crate::finding::Finding;
-use crate::model::{Channel, Clip, Property};
+use crate::model::{Channel, Clip, MorphChannel, Property};
 
 /// Nodes without a namesake that a warning lists.
 const LISTED: usize = 5;
@@ -36,9 +36,17 @@ pub(super) fn read(
     clips
 }
 
+/// What a channel moves, and how.
+enum Curves {
+    Transform(Channel),
+    Morph(MorphChannel),
+}
+
 struct Reader<'a, 'f> {
     source: &'a Source<'a, 'f>,
     model: &'a File<'f>,
+    /// Morph targets of each node of the model.
+    targets: Vec<usize>,
     names: Names<'a>,
     keys: KeyTimes,
     /// Nodes of another file that have no namesake, and those that have one.
@@ -71,7 +79,8 @@ impl<'a, 'f> Reader<'a, 'f> {
     fn new(source: &'a Source<'a, 'f>, model: &'a Source<'a, 'f>, hierarchy: &Hierarchy) -> Self {
         let names = if source.other { Names::new(model.file, hierarchy) } else { Names(BTreeMap::new()) };
         let (strangers, known) = (BTreeSet::new(), BTreeSet::new());
-        Self { source, model: model.file, names, keys: KeyTimes::default(), strangers, known }
+        let targets = hierarchy.nodes.iter().map(|node| node.weights.len()).collect();
+        Self { source, model: model.file, targets, names, keys: KeyTimes::default(), strangers, known }
     }
 
     fn clip(&mut self, choice: &Choice, report: &mut Report<'_>) -> Clip {
@@ -84,37 +93,33 @@ impl<'a, 'f> Reader<'a, 'f> {
             index: choice.animation,
             file: self.source.other.then(|| self.source.path.value.clone()),
             channels: Vec::with_capacity(animation.channels.len()),
+            morphs: Vec::new(),
             start: 0.0,
             end: 0.0,
         };
         self.span(&mut clip, animation, &label, report);
-        let mut places: BTreeMap<(usize, Property), usize> = BTreeMap::new();
         for (i, channel) in animation.channels.iter().enumerate() {
             match self.channel(channel, choice.animation, &label, report) {
                 Ok(None) => {}
-                Ok(Some(channel)) => match places.get(&(channel.node, channel.property)) {
-                    Some(&place) => {
-                        let node = &self.model.document.nodes[channel.node];
-                        let name = quoted(node.name.as_deref().unwrap_or_default());
-                        let message = format!(
-                            "node {} {name}: {:?} has two channels: the last wins",
-                            channel.node, channel.property
-                        );
-                        report.warn(Finding::warning(message).within(&label));
-                        clip.channels[place] = channel;
-                    }
-                    None => {
-                        places.insert((channel.node, channel.property), clip.channels.len());
-                        clip.channels.push(channel);
-                    }
-                },
+                Ok(Some(Curves::Transform(channel))) => clip.channels.push(channel),
+                Ok(Some(Curves::Morph(channel))) => clip.morphs.push(channel),
                 Err(finding) => {
                     let sampler = channel.sampler;
                     report.error(finding.within(format_args!("{label}, channel {i} (sampler {sampler})")));
                 }
             }
         }
-        clip.channels.sort_by_key(|c| (c.node, c.property));
+        let mut warn = |node: usize, what: &str| {
+            let name = quoted(self.model.document.nodes[node].name.as_deref().unwrap_or_default());
+            let message = format!("node {node} {name}: {what} has two channels: the last wins");
+            report.warn(Finding::warning(message).within(&label));
+        };
+        for (node, property) in keep_last(&mut clip.channels, |c| (c.node, c.property)) {
+            warn(node, &format!("{property:?}"));
+        }
+        for node in keep_last(&mut clip.morphs, |c| c.node) {
+            warn(node, "weights");
+        }
         clip
     }
 
@@ -151,14 +156,13 @@ impl<'a, 'f> Reader<'a, 'f> {
         animation: usize,
         label: &str,
         report: &mut Report<'_>,
-    ) -> Result<Option<Channel>, Finding> {
+    ) -> Result<Option<Curves>, Finding> {
         let file = self.source.file;
         let property = match channel.target.path.as_str() {
-            "translation" => Property::Translation,
-            "rotation" => Property::Rotation,
-            "scale" => Property::Scale,
-            // The mesh says that morph targets are left out.
-            "weights" => return Ok(None),
+            "translation" => Some(Property::Translation),
+            "rotation" => Some(Property::Rotation),
+            "scale" => Some(Property::Scale),
+            "weights" => None,
             other => {
                 let message = format!("channels of the path {} are not supported: they are left out", quoted(other));
                 report.warn(Finding::warning(message).within(label));
@@ -176,8 +180,20 @@ impl<'a, 'f> Reader<'a, 'f> {
         // Bad times are reported with the samplers.
         let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
         let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
-        let curve = curve::curve(file, sampler, property, &keys, &place)?;
-        Ok(Some(Channel { node, property, curve }))
+        if let Some(property) = property {
+            let curve = curve::curve(file, sampler, property, &keys, &place)?;
+            return Ok(Some(Curves::Transform(Channel { node, property, curve })));
+        }
+        let targets = self.targets[node];
+        if targets == 0 {
+            let node = node_label(self.model, node);
+            let message = format!("a channel moves morph weights of {node}, whose mesh has no targets: it is left out");
+            report.warn(Finding::warning(message).within(label));
+            return Ok(None);
+        }
+        let curve = curve::weights(file, sampler, targets, &keys, &place)
+            .map_err(|e| e.within(node_label(self.model, node)))?;
+        Ok(Some(Curves::Morph(MorphChannel { node, curve })))
     }
 
     /// The model's node that a channel moves.
@@ -237,6 +253,21 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 }
 
+/// Sorts by a key and keeps the last of those that share one. Gives the keys of those that were dropped.
+fn keep_last<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) -> Vec<K> {
+    list.reverse();
+    list.sort_by_key(&key);
+    let mut dropped = Vec::new();
+    list.dedup_by(|earlier, kept| {
+        let same = key(earlier) == key(kept);
+        if same {
+            dropped.push(key(earlier));
+        }
+        same
+    });
+    dropped
+}
+
 /// For each node, whether a clip moves it, and not only what it hangs from.
 pub(super) fn moved(clips: &[Clip], nodes: usize) -> Vec<bool> {
     let mut moved = vec![false; nodes];
@@ -246,10 +277,11 @@ pub(super) fn moved(clips: &[Clip], nodes: usize) -> Vec<bool> {
     moved
 }
 
-/// Warns of clips that move no bone.
-pub(super) fn warn_of_idle(clips: &[Clip], moves_a_bone: &[bool], report: &mut Report<'_>) {
+/// Warns of clips that move no node of those that move something.
+pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'_>) {
     for clip in clips {
-        if !clip.channels.iter().any(|channel| moves_a_bone[channel.node]) {
+        let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
+        if !nodes.any(|node| moves[node]) {
             let message = format!("clip {} moves nothing of what is drawn", quoted(&clip.source));
             report.warn(Finding::warning(message));
         }

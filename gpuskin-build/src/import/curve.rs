@@ -14,7 +14,7 @@ use super::file::File;
 use super::hierarchy::unit;
 use super::suggest::quoted;
 use crate::finding::Finding;
-use crate::model::{Curve, Interpolation, Property};
+use crate::model::{Curve, Interpolation, Property, WeightCurve};
 
 /// Key times of a file, each accessor read once: the curves of a clip mostly share theirs.
 #[derive(Default)]
@@ -65,24 +65,12 @@ pub(super) fn curve(
     keys: &Keys,
     place: &str,
 ) -> Result<Curve, Finding> {
-    let interpolation = match sampler.interpolation {
-        Checked::Valid(Kind::Linear) => Interpolation::Linear,
-        Checked::Valid(Kind::Step) => Interpolation::Step,
-        Checked::Valid(Kind::CubicSpline) => Interpolation::CubicSpline,
-        Checked::Invalid => {
-            let name = file.written(&format!("{place}/interpolation"));
-            return Err(Finding::error(format!("there is no interpolation {}", quoted(&name))));
-        }
-    };
+    let interpolation = interpolation(file, sampler, place)?;
     let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
     let numbers = file.finite(sampler.output, shape, Allowed::Normalized).map_err(|e| e.within("values"))?;
     let each = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-    let (have, need) = (numbers.len() / shape.multiplicity(), keys.times.len() * each);
-    if have != need {
-        let message =
-            format!("accessor {} has {have} values; its {} keys need {need}", sampler.output, keys.times.len());
-        return Err(Finding::error(message).help("export it again"));
-    }
+    let have = numbers.len() / shape.multiplicity();
+    same_count(sampler, have, keys, each)?;
     let mut values = Vec::with_capacity(have);
     let mut at = 0;
     while at < numbers.len() {
@@ -96,22 +84,65 @@ pub(super) fn curve(
         values.push(if each == 3 { value } else { DVec4::from(unit(value)) });
         at += 4;
     }
-    let mut curve = Curve { times: keys.times.clone(), values, interpolation };
+    let mut times = keys.times.clone();
     if keys.doubled {
-        merge(&mut curve, each);
+        merge(&mut times, &mut values, each, interpolation);
     }
-    Ok(curve)
+    Ok(Curve { times, values, interpolation })
+}
+
+/// Reads a sampler as the morph weights of a node.
+pub(super) fn weights(
+    file: &File<'_>,
+    sampler: &Sampler,
+    targets: usize,
+    keys: &Keys,
+    place: &str,
+) -> Result<WeightCurve, Finding> {
+    let interpolation = interpolation(file, sampler, place)?;
+    let values = file.finite(sampler.output, Shape::Scalar, Allowed::Normalized);
+    let mut values = values.map_err(|e| e.within("values"))?;
+    let each = if interpolation == Interpolation::CubicSpline { 3 * targets } else { targets };
+    same_count(sampler, values.len(), keys, each)
+        .map_err(|e| e.within(format_args!("weights of {targets} morph targets")))?;
+    let mut times = keys.times.clone();
+    if keys.doubled {
+        merge(&mut times, &mut values, each, interpolation);
+    }
+    Ok(WeightCurve { times, values, targets, interpolation })
+}
+
+fn interpolation(file: &File<'_>, sampler: &Sampler, place: &str) -> Result<Interpolation, Finding> {
+    match sampler.interpolation {
+        Checked::Valid(Kind::Linear) => Ok(Interpolation::Linear),
+        Checked::Valid(Kind::Step) => Ok(Interpolation::Step),
+        Checked::Valid(Kind::CubicSpline) => Ok(Interpolation::CubicSpline),
+        Checked::Invalid => {
+            let name = file.written(&format!("{place}/interpolation"));
+            Err(Finding::error(format!("there is no interpolation {}", quoted(&name)))
+                .help("glTF has LINEAR, STEP and CUBICSPLINE"))
+        }
+    }
+}
+
+fn same_count(sampler: &Sampler, have: usize, keys: &Keys, each: usize) -> Result<(), Finding> {
+    let need = keys.times.len() * each;
+    if have == need {
+        return Ok(());
+    }
+    let message = format!("accessor {} has {have} values; its {} keys need {need}", sampler.output, keys.times.len());
+    Err(Finding::error(message).help("export it again"))
 }
 
 /// Leaves keys at strictly ascending times. Of several keys at one time, the curve comes in to the first and goes on from
 /// the last: it jumps. The first moves down to the next lower `f64`, far below the resolution of the `f32` in the file.
-fn merge(curve: &mut Curve, each: usize) {
-    let times = std::mem::take(&mut curve.times);
-    let values = std::mem::take(&mut curve.values);
+fn merge<T: Copy>(all_times: &mut Vec<f64>, all_values: &mut Vec<T>, each: usize, interpolation: Interpolation) {
+    let times = std::mem::take(all_times);
+    let values = std::mem::take(all_values);
     let last = times.len() - 1;
     let mut keep = |time: f64, key: usize| {
-        curve.times.push(time);
-        curve.values.extend_from_slice(&values[key * each..][..each]);
+        all_times.push(time);
+        all_values.extend_from_slice(&values[key * each..][..each]);
     };
     let mut first = 0;
     while first <= last {
@@ -121,8 +152,7 @@ fn merge(curve: &mut Curve, each: usize) {
         }
         // The value at the end of the curve, as the reference reads it: the last but one of the doubled keys, unless
         // they are steps.
-        let stays =
-            if end == last && end > first && curve.interpolation != Interpolation::Step { end - 1 } else { end };
+        let stays = if end == last && end > first && interpolation != Interpolation::Step { end - 1 } else { end };
         if stays > first && first > 0 {
             keep(times[first].next_down(), first);
         }
@@ -136,11 +166,11 @@ mod tests {
     use super::*;
 
     fn merged(times: &[f64], interpolation: Interpolation) -> Vec<(f64, f64)> {
-        let values = (0..times.len()).map(|i| DVec4::splat(i as f64)).collect();
-        let mut curve = Curve { times: times.to_vec(), values, interpolation };
-        merge(&mut curve, 1);
-        assert!(curve.times.windows(2).all(|w| w[0] < w[1]), "{:?}", curve.times);
-        curve.times.iter().zip(&curve.values).map(|(t, v)| (*t, v.x)).collect()
+        let mut values = (0..times.len()).map(|i| i as f64).collect();
+        let mut times = times.to_vec();
+        merge(&mut times, &mut values, 1, interpolation);
+        assert!(times.windows(2).all(|w| w[0] < w[1]), "{times:?}");
+        times.into_iter().zip(values).collect()
     }
 
     #[test]

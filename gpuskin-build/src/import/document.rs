@@ -5,6 +5,7 @@
 //! [`super::file::File`]. Ours are, because something would be lost:
 //!
 //! - [`Node`]: `gltf::json` rounds transforms to `f32`.
+//! - [`Mesh`]: it rounds weights, too. [`Primitive`]: it drops names of morph target attributes that it does not know.
 //! - [`Scene`]: `gltf::json` refuses scenes without nodes, which glTF has.
 //! - [`Animation`], [`Channel`], [`Target`]: `gltf::json` refuses whole files for one channel without a node, as
 //!   `KHR_animation_pointer` has them, and drops the names of paths that it does not know.
@@ -12,7 +13,9 @@
 
 use std::collections::BTreeMap;
 
-use gltf::json::{self, Index};
+use gltf::json::mesh::{Mode, Semantic};
+use gltf::json::validation::Checked;
+use gltf::json::{self, Accessor, Index};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -34,7 +37,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub nodes: Vec<Node>,
     #[serde(default)]
-    pub meshes: Vec<json::Mesh>,
+    pub meshes: Vec<Mesh>,
     #[serde(default)]
     pub skins: Vec<json::Skin>,
     #[serde(default)]
@@ -125,10 +128,33 @@ pub(super) struct Node {
     pub children: Vec<Index<json::Node>>,
     pub mesh: Option<Index<json::Mesh>>,
     pub skin: Option<Index<json::Skin>>,
+    pub weights: Option<Vec<f64>>,
     pub matrix: Option<Box<[f64; 16]>>,
     pub translation: Option<[f64; 3]>,
     pub rotation: Option<[f64; 4]>,
     pub scale: Option<[f64; 3]>,
+    #[serde(default)]
+    pub extensions: BTreeMap<String, IgnoredAny>,
+}
+
+/// A mesh with its morph weights in `f64`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Mesh {
+    pub name: Option<String>,
+    pub primitives: Vec<Primitive>,
+    pub weights: Option<Vec<f64>>,
+}
+
+/// A primitive with all attributes of its morph targets.
+#[derive(Debug, Deserialize)]
+pub(super) struct Primitive {
+    pub attributes: BTreeMap<Checked<Semantic>, Index<Accessor>>,
+    pub indices: Option<Index<Accessor>>,
+    pub material: Option<Index<json::Material>>,
+    #[serde(default)]
+    pub mode: Checked<Mode>,
+    #[serde(default)]
+    pub targets: Vec<BTreeMap<String, Index<Accessor>>>,
     #[serde(default)]
     pub extensions: BTreeMap<String, IgnoredAny>,
 }

@@ -8,6 +8,7 @@ use gltf::json::Index;
 
 use super::document;
 use super::file::File;
+use super::morph;
 use super::report::Report;
 use super::suggest::{instead, quoted};
 use crate::finding::Finding;
@@ -41,13 +42,16 @@ impl Hierarchy {
         let mut nodes = Vec::with_capacity(listed.len());
         for (i, node) in listed.iter().enumerate() {
             let name = node_name(node, i);
-            match local(node, report, || node_label(file, i)) {
-                Ok(local) => nodes.push(Node { name, parent: None, local }),
-                Err(finding) => {
-                    report.error(finding.within(node_label(file, i)));
-                    nodes.push(Node { name, parent: None, local: Local::Trs(Trs::IDENTITY) });
-                }
-            }
+            let local = local(node, report, || node_label(file, i));
+            let local = report.take(local.map_err(|e| e.within(node_label(file, i))));
+            let weights = morph::rest_weights(file, node, report, || node_label(file, i));
+            let weights = report.take(weights.map_err(|e| e.within(node_label(file, i))));
+            nodes.push(Node {
+                name,
+                parent: None,
+                local: local.unwrap_or(Local::Trs(Trs::IDENTITY)),
+                weights: weights.unwrap_or_default(),
+            });
         }
         for (i, node) in listed.iter().enumerate() {
             for child in node.children.iter() {

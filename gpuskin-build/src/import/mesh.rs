@@ -10,27 +10,24 @@ use gltf::json::{self, Accessor, Index};
 
 use super::accessor::Allowed;
 use super::bones::{Bones, Skin};
+use super::document::{self, Primitive};
 use super::file::File;
 use super::hierarchy::node_label;
 use super::material::Materials;
 use super::report::Report;
 use super::suggest::quoted;
-use super::topology;
+use super::weights::Weights;
+use super::{morph, topology};
 use crate::finding::Finding;
-use crate::model::{Influences, Primitive};
+use crate::model::{self, Influences};
 
-/// Most pairs of `JOINTS_n` and `WEIGHTS_n`: 32 influences a vertex. Exporters write up to two.
-const MAX_SETS: usize = 8;
 /// Most vertices of a model, all primitives together. Every frame of every clip is measured on each of them, and crowds
 /// are made of thousands.
 const MAX_VERTICES: u64 = 1 << 22;
-/// A sum of weights may be this far from one without a word: eight weights, rounded to 1/255.
-const WEIGHT_SLACK: f64 = 0.02;
-
 /// A primitive whose bones are not numbered yet.
 pub(super) struct Draft {
     /// Without influences.
-    pub primitive: Primitive,
+    pub primitive: model::Primitive,
     pub motion: Motion,
 }
 
@@ -42,39 +39,20 @@ pub(super) enum Motion {
     Rigid(u32),
 }
 
-/// Bones and weights of vertices, each with the end of its list.
-#[derive(Default)]
-pub(super) struct Weights {
-    ends: Vec<u32>,
-    list: Vec<(u32, f64)>,
-}
-
 impl Draft {
     /// Numbers the bones: `places` says where each went.
-    pub(super) fn finish(self, places: &[u16]) -> Primitive {
+    pub(super) fn finish(self, places: &[u16]) -> model::Primitive {
         let mut primitive = self.primitive;
-        let mut influences = Influences::default();
-        match self.motion {
+        primitive.influences = match self.motion {
+            Motion::Skinned(weights) => weights.finish(places),
             Motion::Rigid(bone) => {
+                let mut influences = Influences::default();
                 for _ in 0..primitive.positions.len() {
                     influences.push([(places[bone as usize], 1.0)]);
                 }
+                influences
             }
-            Motion::Skinned(weights) => {
-                let mut start = 0;
-                let mut sorted: Vec<(u16, f64)> = Vec::new();
-                for end in weights.ends {
-                    sorted.clear();
-                    for &(bone, weight) in &weights.list[start..end as usize] {
-                        sorted.push((places[bone as usize], weight));
-                    }
-                    sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-                    influences.push(sorted.iter().copied());
-                    start = end as usize;
-                }
-            }
-        }
-        primitive.influences = influences;
+        };
         primitive
     }
 }
@@ -127,7 +105,7 @@ impl Reader<'_, '_> {
         node: usize,
         mesh: Index<json::Mesh>,
         index: usize,
-        source: &json::mesh::Primitive,
+        source: &Primitive,
         label: &str,
         report: &mut Report<'_>,
     ) -> Result<Option<Draft>, Finding> {
@@ -146,8 +124,7 @@ impl Reader<'_, '_> {
             Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan => {}
         }
         let Some(position) = accessor(source, Semantic::Positions) else {
-            let extensions = source.extensions.as_ref();
-            if extensions.is_some_and(|e| e.others.contains_key("KHR_draco_mesh_compression")) {
+            if source.extensions.contains_key("KHR_draco_mesh_compression") {
                 return Err(Finding::error("KHR_draco_mesh_compression is not supported yet")
                     .help("export without Draco compression"));
             }
@@ -174,6 +151,8 @@ impl Reader<'_, '_> {
         let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
         let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Float)?;
         let tangents = tangents.map(|t| t.chunks_exact(4).map(DVec4::from_slice).collect());
+        let base = morph::Base { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
+        let targets = morph::targets(file, source, &base, report)?;
 
         let Some(material) = self.materials.slot(file, source.material, report) else { return Ok(None) };
         let mut uvs = Vec::new();
@@ -215,13 +194,14 @@ impl Reader<'_, '_> {
             skin = None;
         }
         let motion = match skin {
-            Some(skin) => match self.weights(skin, source, vertices, label, report)? {
-                Some(weights) => Motion::Skinned(weights),
-                None => return Ok(None),
-            },
+            Some(index) => {
+                let read = || report.take(Skin::read(file, index).map_err(|e| e.within(&file.shown)));
+                let Some(skin) = self.skins.entry(index).or_insert_with(read) else { return Ok(None) };
+                Motion::Skinned(Weights::read(file, source, skin, &mut self.bones, vertices, label, report)?)
+            }
             None => Motion::Rigid(0),
         };
-        let primitive = Primitive {
+        let primitive = model::Primitive {
             node,
             mesh: mesh.value(),
             index,
@@ -233,6 +213,7 @@ impl Reader<'_, '_> {
             influences: Influences::default(),
             triangles,
             material,
+            targets,
         };
         Ok(Some(Draft { primitive, motion }))
     }
@@ -248,108 +229,12 @@ impl Reader<'_, '_> {
         self.vertices = all;
         Ok(())
     }
-
-    /// The weights of a skinned primitive. `None`: its skin is broken, which is reported once.
-    fn weights(
-        &mut self,
-        skin: Index<json::Skin>,
-        source: &json::mesh::Primitive,
-        vertices: usize,
-        label: &str,
-        report: &mut Report<'_>,
-    ) -> Result<Option<Weights>, Finding> {
-        let file = self.file;
-        let skin = self
-            .skins
-            .entry(skin)
-            .or_insert_with(|| report.take(Skin::read(file, skin).map_err(|e| e.within(&file.shown))));
-        let Some(skin) = skin else { return Ok(None) };
-        let mut sets = Vec::new();
-        loop {
-            let (joints, weights) = (Semantic::Joints(sets.len() as u32), Semantic::Weights(sets.len() as u32));
-            let (joint_accessor, weight_accessor) =
-                (accessor(source, joints.clone()), accessor(source, weights.clone()));
-            let (joints, weights) = (joints.to_string(), weights.to_string());
-            let Some(joint_accessor) = joint_accessor else { break };
-            let Some(weight_accessor) = weight_accessor else {
-                return Err(Finding::error(format!("it has {joints} and no {weights}")));
-            };
-            if sets.len() == MAX_SETS {
-                return Err(Finding::error(format!(
-                    "more than {} influences a vertex are not supported",
-                    MAX_SETS * 4
-                )));
-            }
-            let joint = file.integers(joint_accessor, Shape::Vec4).map_err(|e| e.within(&joints))?;
-            let weight = file.finite(weight_accessor, Shape::Vec4, Allowed::Weights).map_err(|e| e.within(&weights))?;
-            same_count(&joints, joint.len() / 4, vertices)?;
-            same_count(&weights, weight.len() / 4, vertices)?;
-            sets.push((joint, weight));
-        }
-
-        let mut result = Weights::default();
-        let (mut off, mut least, mut most) = (0, f64::MAX, 0.0_f64);
-        let (mut zero, mut negative) = (0, 0);
-        for vertex in 0..vertices {
-            let start = result.list.len();
-            let mut sum = 0.0;
-            for (joints, weights) in &sets {
-                for k in vertex * 4..vertex * 4 + 4 {
-                    let weight = weights[k];
-                    if weight <= 0.0 {
-                        negative += usize::from(weight < 0.0);
-                        continue;
-                    }
-                    let joint = joints[k] as usize;
-                    if joint >= skin.len() {
-                        let message = format!("vertex {vertex}: joint {joint}; the skin has {} joints", skin.len());
-                        return Err(Finding::error(message));
-                    }
-                    let bone = skin.bone(joint, &mut self.bones);
-                    match result.list[start..].iter_mut().find(|(b, _)| *b == bone) {
-                        Some((_, w)) => *w += weight,
-                        None => result.list.push((bone, weight)),
-                    }
-                    sum += weight;
-                }
-            }
-            if sum > 0.0 {
-                for (_, weight) in &mut result.list[start..] {
-                    *weight /= sum;
-                }
-                if (sum - 1.0).abs() > WEIGHT_SLACK {
-                    off += 1;
-                    least = least.min(sum);
-                    most = most.max(sum);
-                }
-            } else {
-                zero += 1;
-                // As three.js does. The origin, where the formula would put it, is nobody's intention.
-                let joint = sets.first().map_or(0, |(joints, _)| joints[vertex * 4] as usize);
-                let bone = skin.bone(if joint < skin.len() { joint } else { 0 }, &mut self.bones);
-                result.list.push((bone, 1.0));
-            }
-            result.ends.push(result.list.len() as u32);
-        }
-        let mut warn = |message: String| report.warn(Finding::warning(message).within(label));
-        if off > 0 {
-            warn(format!(
-                "the weights of {off} of {vertices} vertices sum to {least:.3} to {most:.3}: divided by their sum"
-            ));
-        }
-        if zero > 0 {
-            warn(format!("{zero} of {vertices} vertices have no weights: they move with their first joint"));
-        }
-        if negative > 0 {
-            warn(format!("{negative} weights are negative: taken as zero"));
-        }
-        Ok(Some(result))
-    }
 }
 
-fn warn_of_ignored(mesh: &json::Mesh, label: &str, report: &mut Report<'_>) {
-    if mesh.primitives.iter().any(|p| p.targets.as_ref().is_some_and(|t| !t.is_empty())) {
-        let message = "morph targets are not supported yet: it is baked without them";
+fn warn_of_ignored(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
+    let targets = |p: &Primitive| p.targets.len();
+    if mesh.primitives.windows(2).any(|w| targets(&w[0]) != targets(&w[1])) {
+        let message = "its primitives have different numbers of morph targets: those that are missing change nothing";
         report.warn(Finding::warning(message).within(label));
     }
     if mesh.primitives.iter().any(|p| accessor(p, Semantic::Colors(0)).is_some()) {
@@ -359,11 +244,11 @@ fn warn_of_ignored(mesh: &json::Mesh, label: &str, report: &mut Report<'_>) {
 }
 
 /// The accessor of an attribute.
-fn accessor(primitive: &json::mesh::Primitive, semantic: Semantic) -> Option<Index<Accessor>> {
+pub(super) fn accessor(primitive: &Primitive, semantic: Semantic) -> Option<Index<Accessor>> {
     primitive.attributes.get(&Checked::Valid(semantic)).copied()
 }
 
-fn same_count(name: &str, count: usize, vertices: usize) -> Result<(), Finding> {
+pub(super) fn same_count(name: &str, count: usize, vertices: usize) -> Result<(), Finding> {
     if count == vertices {
         return Ok(());
     }

@@ -15,12 +15,15 @@ mod glb;
 mod hierarchy;
 mod material;
 mod mesh;
+mod morph;
+mod morph_loss;
 mod report;
 mod select;
 mod suggest;
 mod tamed;
 mod topology;
 mod uri;
+mod weights;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -96,24 +99,29 @@ fn read<'f>(
     let (bones, places) = report.take(bones.finish(&hierarchy).map_err(|e| e.within(&file.shown)))?;
     let primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     for primitive in &primitives {
-        if let Some(at) = primitive.positions.iter().position(|p| !p.is_finite()) {
+        let targets = primitive.targets.iter().map(|target| &target.positions);
+        let at =
+            std::iter::once(&primitive.positions).chain(targets).find_map(|p| p.iter().position(|p| !p.is_finite()));
+        if let Some(at) = at {
             let label = hierarchy::node_label(file, primitive.node);
             report.error(Finding::error(format!("vertex {at} is not finite in the scene")).within(label));
         }
     }
 
     let Hierarchy { nodes, order, .. } = hierarchy;
-    let mut moves_a_bone = vec![false; nodes.len()];
-    bones.iter().for_each(|bone| moves_a_bone[bone.node] = true);
+    // Nodes that bones hang on; those whose morph weights move vertices.
+    let mut moves = vec![false; nodes.len()];
+    bones.iter().for_each(|bone| moves[bone.node] = true);
     for &i in order.iter().rev() {
-        if let (true, Some(parent)) = (moves_a_bone[i], nodes[i].parent) {
-            moves_a_bone[parent] = true;
+        if let (true, Some(parent)) = (moves[i], nodes[i].parent) {
+            moves[parent] = true;
         }
     }
+    primitives.iter().filter(|p| !p.targets.is_empty()).for_each(|p| moves[p.node] = true);
     if !bones.is_empty() {
-        clips::warn_of_idle(&clips, &moves_a_bone, report);
+        clips::warn_of_idle(&clips, &moves, report);
     }
-    Some(Model {
+    let model = Model {
         name: entry.name.value.clone(),
         nodes,
         order,
@@ -123,7 +131,14 @@ fn read<'f>(
         materials: materials.list,
         images: materials.images,
         clips,
-    })
+    };
+    if !report.failed() {
+        // Bone mode, the only one so far.
+        if let Some(finding) = morph_loss::in_bone_mode(&model) {
+            report.warn(finding.within(&file.shown));
+        }
+    }
+    Some(model)
 }
 
 /// From the file's scene to the scene as baked: metres, y up.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use gpuskin_build::finding::{Finding, Findings};
 use gpuskin_build::import::{Pixels, import};
 use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, UpAxis};
-use gpuskin_build::model::Model;
+use gpuskin_build::model::{Clip, Interpolation, Model};
 
 /// A value that stands nowhere.
 pub fn at<T>(value: T) -> At<T> {
@@ -109,6 +109,13 @@ pub fn check(model: &Model) {
         assert!(p.normals.as_ref().is_none_or(|n| n.len() == vertices && n.iter().all(|x| x.is_finite())));
         assert!(p.tangents.as_ref().is_none_or(|t| t.len() == vertices && t.iter().all(|x| x.is_finite())));
         assert!(p.uvs.is_empty() || p.uvs.len() == vertices);
+        assert!(p.targets.len() <= model.nodes[p.node].weights.len());
+        for target in &p.targets {
+            let finite = |d: &Vec<glam::DVec3>| d.len() == vertices && d.iter().all(|x| x.is_finite());
+            assert!(finite(&target.positions));
+            assert!(target.normals.as_ref().is_none_or(|d| p.normals.is_some() && finite(d)));
+            assert!(target.tangents.as_ref().is_none_or(|d| p.tangents.is_some() && finite(d)));
+        }
         assert!(p.triangles.iter().flatten().all(|i| (*i as usize) < vertices));
         assert!(p.material < model.materials.len());
         assert_eq!(p.influences.len(), vertices);
@@ -129,9 +136,18 @@ pub fn check(model: &Model) {
     for c in &model.clips {
         assert!(c.end.is_finite() && c.end >= 0.0 && c.start <= c.end);
         assert!(c.channels.windows(2).all(|w| (w[0].node, w[0].property) < (w[1].node, w[1].property)));
+        assert!(c.morphs.windows(2).all(|w| w[0].node < w[1].node));
+        for channel in &c.morphs {
+            let curve = &channel.curve;
+            let each = if curve.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+            assert!(curve.targets > 0 && curve.targets == model.nodes[channel.node].weights.len());
+            assert!(!curve.times.is_empty() && curve.times.windows(2).all(|w| w[0] < w[1]));
+            assert_eq!(curve.values.len(), curve.times.len() * curve.targets * each);
+            assert!(curve.values.iter().all(|v| v.is_finite()));
+        }
         for channel in &c.channels {
             let curve = &channel.curve;
-            let each = if curve.interpolation == gpuskin_build::model::Interpolation::CubicSpline { 3 } else { 1 };
+            let each = if curve.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
             assert!(channel.node < nodes);
             assert!(!curve.times.is_empty());
             assert!(curve.times.windows(2).all(|w| w[0] < w[1]));
@@ -139,6 +155,39 @@ pub fn check(model: &Model) {
             assert!(curve.values.iter().all(|v| v.is_finite()));
         }
     }
+}
+
+/// The morph weights of a node at a time of a clip, or at rest.
+pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64) -> Vec<f64> {
+    let Some(channel) = clip.and_then(|c| c.morphs.iter().find(|m| m.node == node)) else {
+        return model.nodes[node].weights.clone();
+    };
+    let curve = &channel.curve;
+    let cubic = curve.interpolation == Interpolation::CubicSpline;
+    // Row 0 is the value; in a cubic curve, row -1 is the in-tangent and row 1 the out-tangent.
+    let at = |key: usize, target: usize, row: isize| {
+        let row = if cubic { (3 * key + 1).strict_add_signed(row) } else { key };
+        curve.values[row * curve.targets + target]
+    };
+    let last = curve.times.len() - 1;
+    let key = curve.times.iter().rposition(|t| *t <= time).unwrap_or(0);
+    (0..curve.targets)
+        .map(|k| {
+            if key == last || time <= curve.times[0] || curve.interpolation == Interpolation::Step {
+                return at(key, k, 0);
+            }
+            let span = curve.times[key + 1] - curve.times[key];
+            let u = (time - curve.times[key]) / span;
+            let (a, b) = (at(key, k, 0), at(key + 1, k, 0));
+            if !cubic {
+                return a * (1.0 - u) + b * u;
+            }
+            // By Bezier's points, not by Hermite's polynomials.
+            let (c, d) = (a + at(key, k, 1) * span / 3.0, b - at(key + 1, k, -1) * span / 3.0);
+            let v = 1.0 - u;
+            a * v.powi(3) + 3.0 * c * v * v * u + 3.0 * d * v * u * u + b * u.powi(3)
+        })
+        .collect()
 }
 
 /// The folder of the shared models and the ground truth. Where it is missing, tests fail on CI, and say so elsewhere.

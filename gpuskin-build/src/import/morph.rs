@@ -1,0 +1,117 @@
+//! Morph targets: what they add to the vertices of a primitive, and the weights of nodes.
+
+use glam::DVec3;
+use gltf::json::accessor::Type as Shape;
+use gltf::json::{Accessor, Index};
+
+use super::accessor::Allowed;
+use super::document;
+use super::file::File;
+use super::mesh::same_count;
+use super::report::Report;
+use super::suggest::{list, quoted};
+use crate::finding::Finding;
+use crate::model::MorphTarget;
+
+/// Most morph targets of a mesh: faces in films have hundreds.
+const MAX_TARGETS: usize = 1024;
+/// Numbers that a target counts for beside its own: the lists that it is kept in.
+const OVERHEAD: u64 = 32;
+/// Attributes that a warning lists.
+const LISTED: usize = 5;
+
+/// What a node's morph targets are multiplied by where no clip says otherwise.
+pub(super) fn rest_weights(
+    file: &File<'_>,
+    node: &document::Node,
+    report: &mut Report<'_>,
+    label: impl Fn() -> String,
+) -> Result<Vec<f64>, Finding> {
+    // A mesh that does not exist is reported where it would be drawn.
+    let mesh = node.mesh.and_then(|mesh| file.document.meshes.get(mesh.value()));
+    let targets = mesh.map_or(0, |mesh| mesh.primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0));
+    if targets > MAX_TARGETS {
+        return Err(Finding::error(format!("{targets} morph targets; at most {MAX_TARGETS} are supported")));
+    }
+    file.claim(targets as u64)?;
+    let own = node.weights.as_ref().filter(|weights| !weights.is_empty());
+    let given = own.or_else(|| mesh?.weights.as_ref()).map_or(&[][..], |weights| weights);
+    if given.iter().any(|weight| weight.abs() > f64::from(f32::MAX)) {
+        return Err(Finding::error("its morph weights are beyond the range of f32"));
+    }
+    if !given.is_empty() && given.len() != targets {
+        let rest =
+            if given.len() < targets { "those that are missing are taken as 0" } else { "the others are left out" };
+        let message = format!("{} weights for {targets} morph targets: {rest}", given.len());
+        report.warn(Finding::warning(message).within(label()));
+    }
+    let mut weights = vec![0.0; targets];
+    for (weight, given) in weights.iter_mut().zip(given) {
+        *weight = *given;
+    }
+    Ok(weights)
+}
+
+/// A primitive whose morph targets are read.
+pub(super) struct Base<'a> {
+    pub vertices: usize,
+    pub has_normals: bool,
+    pub has_tangents: bool,
+    pub label: &'a str,
+}
+
+/// Reads the morph targets of a primitive.
+pub(super) fn targets(
+    file: &File<'_>,
+    source: &document::Primitive,
+    base: &Base<'_>,
+    report: &mut Report<'_>,
+) -> Result<Vec<MorphTarget>, Finding> {
+    if source.targets.len() > MAX_TARGETS {
+        let message = format!("{} morph targets; at most {MAX_TARGETS} are supported", source.targets.len());
+        return Err(Finding::error(message));
+    }
+    let mut targets = Vec::with_capacity(source.targets.len());
+    for (i, attributes) in source.targets.iter().enumerate() {
+        let read = |name: &str| -> Result<Option<Vec<DVec3>>, Finding> {
+            let Some(accessor) = attributes.get(name) else { return Ok(None) };
+            deltas(file, *accessor, base.vertices).map(Some).map_err(|e| e.within(format_args!("target {i}, {name}")))
+        };
+        let (positions, mut normals, mut tangents) = (read("POSITION")?, read("NORMAL")?, read("TANGENT")?);
+        file.claim(OVERHEAD)?;
+        let mut left_out: Vec<&str> = Vec::new();
+        for name in attributes.keys() {
+            if !matches!(name.as_str(), "POSITION" | "NORMAL" | "TANGENT") {
+                left_out.push(name);
+            }
+        }
+        if !left_out.is_empty() {
+            let names = list(left_out.iter().copied(), LISTED);
+            let message = format!("its morph targets change {names}, which is not supported: they are left out");
+            report.warn(Finding::warning(message).within(base.label));
+        }
+        for (name, there, deltas) in
+            [("NORMAL", base.has_normals, &mut normals), ("TANGENT", base.has_tangents, &mut tangents)]
+        {
+            if !there && deltas.take().is_some() {
+                let message = format!("its morph targets change {}, which it does not have: left out", quoted(name));
+                report.warn(Finding::warning(message).within(base.label));
+            }
+        }
+        let positions = match positions {
+            Some(positions) => positions,
+            None => {
+                file.claim(base.vertices as u64 * 3)?;
+                vec![DVec3::ZERO; base.vertices]
+            }
+        };
+        targets.push(MorphTarget { positions, normals, tangents });
+    }
+    Ok(targets)
+}
+
+fn deltas(file: &File<'_>, accessor: Index<Accessor>, vertices: usize) -> Result<Vec<DVec3>, Finding> {
+    let numbers = file.finite(accessor, Shape::Vec3, Allowed::Float)?;
+    same_count("it", numbers.len() / 3, vertices)?;
+    Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
+}

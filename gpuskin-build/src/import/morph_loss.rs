@@ -1,0 +1,139 @@
+//! What a model loses where its morph targets are not baked.
+
+use glam::DVec3;
+
+use crate::finding::Finding;
+use crate::model::{Clip, Interpolation, Model, Primitive, WeightCurve};
+use crate::sample::{Rows, Sampler, evaluate_weights};
+use crate::units::length;
+
+/// Times between two keys of a CUBICSPLINE curve at which weights are looked at, too: they reach beyond their keys.
+const BETWEEN: u32 = 4;
+/// Moments whose vertices are looked at: those at which weights and targets reach furthest. A face has thousands of keys,
+/// and tens of targets for each vertex.
+const LOOKED_AT: usize = 64;
+
+/// A time at which morph targets displace vertices.
+struct Moment<'a> {
+    node: usize,
+    /// `None`: the rest pose, for weights that no clip moves.
+    clip: Option<&'a Clip>,
+    seconds: f64,
+    /// The sum of weights times the greatest displacement of their targets, in the units of the file: no vertex is displaced
+    /// further before bones move it.
+    bound: f64,
+}
+
+/// Warns of morph targets, which bones cannot show: by how much vertices are off without them. `None` where there are none.
+pub(super) fn in_bone_mode(model: &Model) -> Option<Finding> {
+    model.primitives.iter().find(|p| !p.targets.is_empty())?;
+    let Some((loss, moment)) = greatest(model) else {
+        let message = "its morph targets are not baked; no clip shows them, so nothing that is drawn is lost";
+        return Some(Finding::warning(message));
+    };
+    let when = match moment.clip {
+        Some(clip) => format!("clip `{}` at {:.3} s", clip.source, moment.seconds),
+        None => "at rest".to_owned(),
+    };
+    let (node, name) = (moment.node, &model.nodes[moment.node].name);
+    let off = length(loss as f32);
+    let message = format!(
+        "its morph targets are not baked: without them, vertices of node {node} `{name}` are up to {off} off ({when})"
+    );
+    Some(Finding::warning(message).help("`mode = \"vertex\"` bakes morph targets"))
+}
+
+/// The greatest displacement that morph targets make, in metres. `None`: they make none.
+fn greatest(model: &Model) -> Option<(f64, Moment<'_>)> {
+    let mut worst: Option<(f64, Moment<'_>)> = None;
+    for moment in moments(model) {
+        let displacement = displacement(model, &moment);
+        if displacement > worst.as_ref().map_or(0.0, |(most, _)| *most) {
+            worst = Some((displacement, moment));
+        }
+    }
+    worst
+}
+
+/// The moments that are looked at: keys of weights, and the rest pose for weights that some clip leaves alone.
+fn moments(model: &Model) -> Vec<Moment<'_>> {
+    let mut moments = Vec::new();
+    let reaches = reaches(model);
+    let bound = |node: usize, weights: &[f64]| -> f64 {
+        weights.iter().zip(&reaches[node]).map(|(weight, reach)| weight.abs() * reach).sum()
+    };
+    let mut moved = vec![0; model.nodes.len()];
+    for clip in &model.clips {
+        for channel in clip.morphs.iter().filter(|c| !reaches[c.node].is_empty()) {
+            let node = channel.node;
+            moved[node] += 1;
+            for seconds in times(&channel.curve, clip.end) {
+                let bound = bound(node, &evaluate_weights(&channel.curve, seconds));
+                moments.push(Moment { node, clip: Some(clip), seconds, bound });
+            }
+            keep_greatest(&mut moments);
+        }
+    }
+    for (node, data) in model.nodes.iter().enumerate() {
+        if moved[node] < model.clips.len() && !reaches[node].is_empty() {
+            moments.push(Moment { node, clip: None, seconds: 0.0, bound: bound(node, &data.weights) });
+        }
+    }
+    keep_greatest(&mut moments);
+    moments
+}
+
+fn keep_greatest(moments: &mut Vec<Moment<'_>>) {
+    moments.retain(|moment| moment.bound > 0.0);
+    moments.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+    moments.truncate(LOOKED_AT);
+}
+
+/// For each node, how far each of its morph targets reaches with a weight of one, in the units of the file.
+fn reaches(model: &Model) -> Vec<Vec<f64>> {
+    let mut reaches = vec![Vec::new(); model.nodes.len()];
+    for primitive in &model.primitives {
+        let reaches: &mut Vec<f64> = &mut reaches[primitive.node];
+        if reaches.len() < primitive.targets.len() {
+            reaches.resize(primitive.targets.len(), 0.0);
+        }
+        for (reach, target) in reaches.iter_mut().zip(&primitive.targets) {
+            *reach = target.positions.iter().map(|delta| delta.length()).fold(*reach, f64::max);
+        }
+    }
+    reaches
+}
+
+/// When weights may be at their greatest.
+fn times(curve: &WeightCurve, end: f64) -> Vec<f64> {
+    let steps = if curve.interpolation == Interpolation::CubicSpline { BETWEEN + 1 } else { 1 };
+    let mut times = vec![0.0, end];
+    for (i, &key) in curve.times.iter().enumerate() {
+        let next = curve.times.get(i + 1).copied().unwrap_or(key);
+        for step in 0..steps {
+            times.push(key + (next - key) * f64::from(step) / f64::from(steps));
+        }
+    }
+    times.retain(|seconds| (0.0..=end).contains(seconds));
+    times
+}
+
+/// How far morph targets displace vertices at a moment, metres.
+fn displacement(model: &Model, moment: &Moment<'_>) -> f64 {
+    let sampler = Sampler::new(model, moment.clip);
+    let weights = sampler.morph_weights(moment.node, moment.seconds);
+    let bones = sampler.skin_matrices(moment.seconds);
+    let of_vertex = |primitive: &Primitive, v: usize| {
+        let moved = primitive.position(v, &weights) - primitive.positions[v];
+        let influences = primitive.influences.of(v).iter();
+        let moved: DVec3 = influences.map(|&(bone, weight)| turned(&bones[usize::from(bone)], moved) * weight).sum();
+        moved.length()
+    };
+    let primitives = model.primitives.iter().filter(|p| p.node == moment.node);
+    let all = primitives.flat_map(|p| (0..p.positions.len()).map(move |v| (p, v)));
+    all.map(|(primitive, v)| of_vertex(primitive, v)).fold(0.0, f64::max)
+}
+
+fn turned(rows: &Rows, v: DVec3) -> DVec3 {
+    DVec3::from(rows.map(|r| r[0] * v.x + r[1] * v.y + r[2] * v.z))
+}
