@@ -2,6 +2,7 @@
 
 use glam::{Vec2, Vec3, Vec4};
 
+use crate::encoding::vat::BakedVertex;
 use crate::playback::frame_pair;
 use crate::vertex::Vertex;
 use crate::{ClipRecord, FramePair, InstanceRecord, SkinMatrix, Texels, Time};
@@ -40,6 +41,14 @@ pub fn skin(matrix: &SkinMatrix, vertex: &Vertex) -> SkinnedVertex {
     }
 }
 
+/// A vertex in model space, where rows of the texture are vertices. Twin of `gpuskin_baked` in `shaders/vat.wgsl`.
+pub fn baked(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinnedVertex {
+    let BakedVertex { position, normal, tangent } = texels.vertex(frames, vertex.joints[0]);
+    // Without tangents there is one that stands for none, as in other models.
+    let tangent = if vertex.tangent.w == 0.0 { vertex.tangent } else { tangent.extend(vertex.tangent.w) };
+    SkinnedVertex { position, normal, tangent, uv: vertex.uv }
+}
+
 /// A vertex of an instance in the world at a moment: what the vertex shader of a crowd computes.
 pub fn skin_vertex(
     texels: &Texels<'_>,
@@ -49,7 +58,11 @@ pub fn skin_vertex(
     vertex: &Vertex,
 ) -> SkinnedVertex {
     let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
-    let model = skin(&pose(texels, frames, vertex), vertex);
+    let model = if texels.encoding().is_vertex() {
+        baked(texels, frames, vertex)
+    } else {
+        skin(&pose(texels, frames, vertex), vertex)
+    };
     SkinnedVertex {
         position: instance.point(model.position),
         normal: instance.direction(model.normal),

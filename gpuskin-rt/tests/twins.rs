@@ -96,7 +96,7 @@ fn one_bone_and_a_thousand() {
     let narrow = VertexFormat { packing: Packing::Narrow, tangent: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
-            for encoding in Encoding::ALL {
+            for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_vertex()) {
                 let test = model(u64::from(bones), encoding, narrow, bones, bones == 1024, false);
                 let frames = moments(&test.model.meta, &mut Random(1));
                 let worst = compare(&gpu, &test, &frames[..12]);

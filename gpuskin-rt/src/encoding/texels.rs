@@ -22,10 +22,19 @@ impl<'a> Texels<'a> {
         (bytes.len() as u64 >= texture.byte_len(encoding)).then_some(Self { encoding, texture, bytes })
     }
 
+    /// How bones or vertices stand in it.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    pub(super) fn texture(&self) -> &AnimationTexture {
+        &self.texture
+    }
+
     /// The matrix of `bone` between two frames.
     ///
     /// # Panics
-    /// If a frame or the bone is not in the texture.
+    /// If a frame or the bone is not in the texture, or its rows are vertices.
     pub fn bone(&self, frames: FramePair, bone: u32) -> SkinMatrix {
         match self.encoding {
             Encoding::MatrixF32 | Encoding::MatrixF16 | Encoding::MatrixUnorm => {
@@ -46,6 +55,7 @@ impl<'a> Texels<'a> {
                 let turned = SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::ZERO, scale);
                 turned.translated(place - turned.direction(range.pivot))
             }
+            other => panic!("rows of {} are vertices", other.name()),
         }
     }
 
@@ -86,7 +96,7 @@ impl<'a> Texels<'a> {
         self.texture.byte_offset(self.encoding, frame, bone, k) as usize
     }
 
-    fn floats(&self, frame: u32, bone: u32, k: u32) -> Vec4 {
+    pub(super) fn floats(&self, frame: u32, bone: u32, k: u32) -> Vec4 {
         let at = self.at(frame, bone, k);
         let channel = |i: usize| match self.encoding.format() {
             TexelFormat::Rgba16Float => {
@@ -101,7 +111,7 @@ impl<'a> Texels<'a> {
         Vec4::new(channel(0), channel(1), channel(2), channel(3))
     }
 
-    fn integers(&self, frame: u32, bone: u32, k: u32) -> [u32; 4] {
+    pub(super) fn integers(&self, frame: u32, bone: u32, k: u32) -> [u32; 4] {
         let at = self.at(frame, bone, k);
         let width = self.encoding.format().bytes() / 4;
         let channel = |i: usize| {

@@ -1,0 +1,43 @@
+// A vertex of a frame, where rows of the animation texture are vertices. Twin of gpuskin-rt/src/encoding/vat.rs.
+
+struct GpuskinBaked {
+    // Metres, in the model.
+    position: vec3<f32>,
+    normal: vec3<f32>,
+    tangent: vec3<f32>,
+}
+
+// Between two frames: positions on the chord, directions of unit length.
+fn gpuskin_baked(frames: GpuskinFramePair, row: u32) -> GpuskinBaked {
+    let a = gpuskin_stored_vertex(frames.a, row);
+    let b = gpuskin_stored_vertex(frames.b, row);
+    return GpuskinBaked(
+        a.position * (1.0 - frames.t) + b.position * frames.t,
+        gpuskin_normalize_or_zero(a.normal * (1.0 - frames.t) + b.normal * frames.t),
+        gpuskin_normalize_or_zero(a.tangent * (1.0 - frames.t) + b.tangent * frames.t),
+    );
+}
+
+// The unit vector at a place of the octahedral map, so many steps on either side of zero. Whole numbers up to the end:
+// which side of the fold a vector is on does not depend on rounding.
+fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
+    let z = steps - abs(e.x) - abs(e.y);
+    let fold = max(-z, 0);
+    let folded = e - select(vec2<i32>(-fold), vec2<i32>(fold), e >= vec2<i32>(0));
+    return normalize(vec3<f32>(vec3<i32>(folded, z)));
+}
+
+// A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
+fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
+    let instance = gpuskin_instance(input.instance_0, input.instance_1, input.instance_2);
+    let clip = gpuskin_model.clips[instance.playback.clip & gpuskin_clip_mask];
+    let frames = gpuskin_frame_pair(instance.playback, clip, now);
+    let vertex = gpuskin_unpack(input);
+    let model = gpuskin_baked(frames, vertex.row);
+    return GpuskinSkinned(
+        gpuskin_point(instance, model.position),
+        gpuskin_direction(instance, model.normal),
+        vec4<f32>(gpuskin_direction(instance, model.tangent), vertex.sign),
+        vertex.uv,
+    );
+}
