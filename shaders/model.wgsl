@@ -7,7 +7,8 @@ struct GpuskinModel {
     // Rows of a frame: bones or vertices.
     rows: u32,
     frames_per_layer: u32,
-    reserved: u32,
+    // Matrices from one instance's first in the palette to the next one's.
+    palette_stride: u32,
     // Packed positions and texture coordinates are minimum + extent * packed / 65535.
     position_min: vec3<f32>,
     position_extent: vec3<f32>,

@@ -27,17 +27,8 @@ fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
     return normalize(vec3<f32>(vec3<i32>(folded, z)));
 }
 
-// A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
-fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
-    let instance = gpuskin_instance(input.instance_0, input.instance_1, input.instance_2);
-    let clip = gpuskin_model.clips[instance.playback.clip & gpuskin_clip_mask];
-    let frames = gpuskin_frame_pair(instance.playback, clip, now);
-    let vertex = gpuskin_unpack(input);
-    let model = gpuskin_baked(frames, vertex.row);
-    return GpuskinSkinned(
-        gpuskin_point(instance, model.position),
-        gpuskin_direction(instance, model.normal),
-        vec4<f32>(gpuskin_direction(instance, model.tangent), vertex.sign),
-        vertex.uv,
-    );
+// A vertex in model space.
+fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
+    let baked = gpuskin_baked(shown, vertex.row);
+    return GpuskinSkinned(baked.position, baked.normal, vec4<f32>(baked.tangent, vertex.sign), vertex.uv);
 }

@@ -100,6 +100,7 @@ fn files_say_of_themselves_what_the_constants_say() {
         let file = load(&model.animation, &meta.content_hash).unwrap();
         assert_eq!(&Metadata::from_postcard(value(&file, model, model.animation.hash_at)).unwrap(), meta);
         let format = match meta.encoding.format() {
+            TexelFormat::R32Uint => Format::R32_UINT,
             TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
             TexelFormat::Rgba16Uint => Format::R16G16B16A16_UINT,
             TexelFormat::Rgba32Uint => Format::R32G32B32A32_UINT,

@@ -1,16 +1,17 @@
-//! Crowds of the sample models as a game draws them, with WebGL2's limits, on Vulkan and on OpenGL.
+//! Crowds of the sample models as a game draws them, with WebGL2's limits where those do, on Vulkan and on OpenGL.
 
 use glam::Vec3;
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
+use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::render::Capture;
-use gpuskin_rt::skin::skin_vertex;
+use gpuskin_rt::skin::{blend, in_world, skin};
 use gpuskin_rt::vertex::{Vertex, unpack};
 use gpuskin_rt::{
     Camera, Clip, ClipInfo, ClipRecord, Crowd, CrowdRenderer, Dynamic, Encoding, Instance, InstanceRecord, Model,
     RendererDescriptor, Texels, Time,
 };
-use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open};
+use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open, open_compute};
 use gpuskin_tests::shared::assets;
 use gpuskin_tests::{clips, models};
 
@@ -104,7 +105,8 @@ impl Twin {
     fn pose(&self, instance: &InstanceRecord, now: Time) -> Vec<Vec3> {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
-        let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v).position;
+        let bones = texels.pose(frame_pair(&instance.playback, &self.records[instance.playback.clip_index()], now));
+        let skinned = |v| in_world(instance, skin(&blend(&bones, v), v, meta.normals)).position;
         self.vertices.iter().map(skinned).collect()
     }
 }
@@ -149,9 +151,10 @@ fn the_gpu_draws_what_its_twins_compute() {
         bake(&manifest, &options).unwrap_or_else(|failed| panic!("{}", failed.findings)).runtime_models()
     };
     let twins: Vec<Twin> = Encoding::ALL.into_iter().flat_map(bake).map(Twin::new).collect();
-    for gpu in BACKENDS.into_iter().filter_map(open) {
+    for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((open(b)?, open_compute(b)?))) {
         for twin in &twins {
-            let (worst, meta) = (worst(&gpu, twin), &twin.model.meta);
+            let gpu = if twin.model.meta.encoding.needs_compute() { &computing } else { &textured };
+            let (worst, meta) = (worst(gpu, twin), &twin.model.meta);
             let of = format!("{} in {} on {}", meta.name, meta.encoding.name(), gpu.name);
             assert!(worst <= TWIN_TOLERANCE, "{of}: {worst:.1e} of the diagonal");
             println!("{of}: {worst:.1e} of the diagonal");

@@ -1,25 +1,32 @@
 //! `bake`: from a manifest to files in memory. Reads inputs, writes nothing.
 
 mod assemble;
+mod attempt;
+mod choose;
 mod files;
 mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gpuskin_rt::Encoding;
 use rayon::prelude::*;
 
 use crate::codegen;
 use crate::finding::{Finding, Findings};
+use crate::frames::rest_diagonal;
 use crate::identifiers::{ModelNames, check_identifiers};
 use crate::import::{self, Pixels};
-use crate::manifest::{Manifest, ModelEntry};
+use crate::manifest::{Fps, Manifest, ModelEntry};
+use crate::model::Model;
+use plan::Outline;
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
 pub use crate::measure::ClipErrors;
 pub use assemble::BakedModel;
+pub use choose::Candidate;
 pub use files::EMBED_LIMIT;
 pub use plan::Plan;
 
@@ -30,7 +37,9 @@ pub struct BakeOptions<'a> {
     pub model: Option<&'a str>,
     /// Instead of the manifest's encoding.
     pub encoding: Option<Encoding>,
-    /// Does not measure errors: they are zero in the result. For looking at what is drawn, not for shipping it.
+    /// Looks at every encoding that the devices can play, and keeps what was found in [`BakedModel::candidates`].
+    pub explain: bool,
+    /// Does not measure errors where the encoding is named: they are zero in the result. For looking at what is drawn, not for shipping it.
     pub skip_errors: bool,
     /// Called from any thread whenever a model enters a stage.
     pub progress: Option<&'a Progress<'a>>,
@@ -98,20 +107,34 @@ pub struct Failed {
 /// }
 /// ```
 pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Failed> {
-    let (plans, mut findings, inputs) = plan_all(manifest, options, Pixels::Decode)?;
-    let results: Vec<_> = plans
+    bake_with(manifest, options, Pixels::Decode)
+}
+
+/// What a bake would make of every model, without colour textures: encodings, frames and sizes.
+///
+/// # Errors
+/// As [`bake`].
+pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, Failed> {
+    Ok(bake_with(manifest, options, Pixels::SizeOnly)?.models)
+}
+
+fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, Failed> {
+    let (outlines, mut findings, inputs) = import_all(manifest, options, pixels)?;
+    let results: Vec<_> = outlines
         .into_par_iter()
-        .map(|(entry, plan)| {
+        .map(|(entry, outline)| {
             let mut found = Findings::default();
-            (assemble::assemble(manifest, entry, plan, options, &mut found), found)
+            (assemble::assemble(manifest, entry, &outline, options, &mut found), found)
         })
         .collect();
     let mut models = Vec::new();
     let mut files = BTreeMap::new();
-    for ((model, made), found) in results {
+    for (made, found) in results {
         findings.extend(found);
-        files.extend(made.into_iter().map(|(name, bytes)| (format!("gpuskin/{name}"), bytes)));
-        models.push(model);
+        if let Some((model, made)) = made {
+            files.extend(made.into_iter().map(|(name, bytes)| (format!("gpuskin/{name}"), bytes)));
+            models.push(model);
+        }
     }
     if findings.has_errors() {
         return Err(Failed { findings, inputs });
@@ -120,44 +143,62 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Fai
     Ok(Baked { files, models, inputs, warnings: findings })
 }
 
-/// Imports and plans the one model that the options name; with what was odd about it.
-pub(crate) fn import_one(
-    manifest: &Manifest,
+/// Imports the one model that the options name; with what was odd about it.
+pub(crate) fn import_one<'m>(
+    manifest: &'m Manifest,
     options: &BakeOptions<'_>,
     pixels: Pixels,
-) -> Result<(Plan, Findings), Findings> {
-    let (plans, warnings, _) = plan_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
-    Ok((plans.into_iter().next().expect("a model of that name, or an error").1, warnings))
+) -> Result<(Imported<'m>, Findings), Findings> {
+    let (outlines, warnings, _) = import_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
+    let (entry, outline) = outlines.into_iter().next().expect("a model of that name, or an error");
+    Ok((Imported { manifest, entry, outline }, warnings))
 }
 
-/// Bakes one planned model, as the runtime loads it.
-pub(crate) fn bake_one(
-    manifest: &Manifest,
-    plan: Plan,
-    options: &BakeOptions<'_>,
-) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
-    let entry = manifest.models.iter().find(|m| m.name.value == plan.model.name).expect("plans come from the manifest");
-    let mut findings = Findings::default();
-    let (baked, mut files) = assemble::assemble(manifest, entry, plan, options, &mut findings);
-    if findings.has_errors() {
-        return Err(findings);
+/// A model before its encoding is chosen.
+pub(crate) struct Imported<'m> {
+    manifest: &'m Manifest,
+    entry: &'m ModelEntry,
+    outline: Outline,
+}
+
+impl Imported<'_> {
+    pub(crate) fn model(&self) -> &Arc<Model> {
+        &self.outline.model
     }
-    let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
-    Ok((baked, model))
+
+    /// The frames of each clip, where the manifest says them without looking at an encoding.
+    pub(crate) fn grids(&self, options: &BakeOptions<'_>) -> Option<Vec<FrameGrid>> {
+        let encoding = options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value))?;
+        let searches = self.outline.clips.iter().any(|clip| clip.fps == Fps::Auto);
+        let plan = Plan::new(&self.outline, encoding, &self.outline.rates()).ok().filter(|_| !searches)?;
+        Some(plan.grids)
+    }
+
+    /// Bakes it, as the runtime loads it.
+    pub(crate) fn bake(&self, options: &BakeOptions<'_>) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
+        let mut findings = Findings::default();
+        let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut findings);
+        match made {
+            Some((baked, mut files)) if !findings.has_errors() => {
+                let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
+                Ok((baked, model))
+            }
+            _ => Err(findings),
+        }
+    }
 }
 
-/// What a bake would make of every model, without images, texels and errors: frames and sizes.
+/// What a bake would find wrong with its inputs, without images, texels and errors.
 ///
 /// # Errors
 /// As [`bake`].
-pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<Plan>, Failed> {
-    let (plans, ..) = plan_all(manifest, options, Pixels::SizeOnly)?;
-    Ok(plans.into_iter().map(|(_, plan)| plan).collect())
+pub fn check(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Findings, Failed> {
+    import_all(manifest, options, Pixels::SizeOnly).map(|(_, findings, _)| findings)
 }
 
-type Planned<'a> = (Vec<(&'a ModelEntry, Plan)>, Findings, BTreeSet<PathBuf>);
+type Outlines<'a> = (Vec<(&'a ModelEntry, Outline)>, Findings, BTreeSet<PathBuf>);
 
-fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Planned<'a>, Failed> {
+fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Outlines<'a>, Failed> {
     let mut inputs = BTreeSet::from([manifest.path.clone()]);
     let entries: Vec<&ModelEntry> =
         manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
@@ -173,28 +214,34 @@ fn plan_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixel
             options.report(entry, Stage::Import);
             let (mut findings, mut read) = (Findings::default(), BTreeSet::new());
             let model = import::import(manifest, entry, pixels, &mut findings, &mut read);
-            let plan = model.and_then(|model| Plan::new(model, manifest, entry, options, &mut findings));
-            (entry, plan, findings, read)
+            let outline = model.and_then(|mut model| {
+                if pixels == Pixels::SizeOnly {
+                    model.drop_images();
+                }
+                let diagonal = rest_diagonal(&model);
+                Outline::new(model, diagonal, manifest, entry, &mut findings)
+            });
+            (entry, outline, findings, read)
         })
         .collect();
     let mut findings = Findings::default();
-    let mut plans = Vec::new();
-    for (entry, plan, found, read) in results {
+    let mut outlines = Vec::new();
+    for (entry, outline, found, read) in results {
         findings.extend(found);
         inputs.extend(read);
-        plans.extend(plan.map(|plan| (entry, plan)));
+        outlines.extend(outline.map(|outline| (entry, outline)));
     }
-    findings.extend(check_names(manifest, &plans));
-    if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((plans, findings, inputs)) }
+    findings.extend(check_names(manifest, &outlines));
+    if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((outlines, findings, inputs)) }
 }
 
 /// Finds clips, named by their files, whose constants would collide.
-fn check_names(manifest: &Manifest, plans: &[(&ModelEntry, Plan)]) -> Findings {
-    let models: Vec<ModelNames<'_>> = plans
+fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, Outline)]) -> Findings {
+    let models: Vec<ModelNames<'_>> = outlines
         .iter()
-        .map(|(entry, plan)| {
+        .map(|(entry, outline)| {
             let settings = |name: &str| entry.clips.iter().flatten().find(|c| c.name.value == name);
-            let clips = plan.model.clips.iter();
+            let clips = outline.model.clips.iter();
             ModelNames {
                 name: &entry.name.value,
                 span: entry.name.span.clone(),

@@ -94,17 +94,26 @@ fn marker_type(model: &BakedModel) -> TokenStream {
 fn model_static(model: &BakedModel) -> TokenStream {
     let value = value_ident(model);
     let doc = format!(" The constants of [`{}`].", type_ident(model));
+    let literal = model_literal(model);
+    quote! {
+        #[doc = #doc]
+        pub static #value: Model = #literal;
+    }
+}
+
+fn model_literal(model: &BakedModel) -> TokenStream {
     let meta = model.meta.literal();
     let mut payloads = model.payloads.iter().map(|(name, payload)| payload_literal(name, payload));
     let (animation, mesh) = (payloads.next(), payloads.next());
+    let others = model.others.iter().map(model_literal);
     quote! {
-        #[doc = #doc]
-        pub static #value: Model = Model {
+        Model {
             meta: #meta,
             animation: #animation,
             mesh: #mesh,
             textures: Borrowed(&[#(#payloads),*]),
-        };
+            others: Borrowed(&[#(#others),*]),
+        }
     }
 }
 

@@ -53,12 +53,27 @@ impl FrameGrid {
     }
 }
 
-/// The rate at which a clip is baked.
+/// The rate at which a clip is baked. [`Fps::Auto`] and [`Fps::Enough`] start at the source's.
 pub fn rate(clip: &Clip, fps: Fps) -> f64 {
+    let source = || source_rate(clip).unwrap_or(FALLBACK_RATE);
     match fps {
         Fps::Rate(rate) => rate,
-        Fps::Source => source_rate(clip).unwrap_or(FALLBACK_RATE),
+        Fps::Share(share) => source() * share,
+        Fps::Source | Fps::Enough | Fps::Auto => source(),
     }
+}
+
+/// Rates to search for one whose motion error is allowed, lowest first: multiples of the source's and, with `fewer`, the
+/// source's divided by whole numbers, so that frames stand on keys.
+pub fn rate_ladder(clip: &Clip, fewer: bool) -> Vec<f64> {
+    let source = source_rate(clip).unwrap_or(FALLBACK_RATE);
+    let down = [24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2].map(|divisor| source / f64::from(divisor));
+    let up = [1, 2, 3, 4, 6, 8].map(|factor| source * f64::from(factor));
+    let down = down.into_iter().filter(|_| fewer);
+    let mut rates: Vec<f64> = down.chain(up).filter(|rate| *rate <= GREATEST_SOURCE_RATE * 1.001).collect();
+    // Rates of less than a frame a clip are all the same.
+    rates.dedup_by_key(|rate| FrameGrid::new(clip.end, *rate, false).intervals);
+    rates
 }
 
 /// The rate of which all keys of a clip are frames, or a multiple that is at least [`LEAST_SOURCE_RATE`].

@@ -28,11 +28,11 @@ pub struct Geometry {
     pub baked_of_source: Vec<u32>,
     /// Whether vertices have tangents that mean something.
     pub tangents: bool,
-    /// What four influences could not hold.
+    /// What the influences that are kept could not hold.
     pub dropped: Dropped,
 }
 
-/// Influences beyond four.
+/// Influences beyond those that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dropped {
     /// Vertices that had more.
@@ -43,14 +43,15 @@ pub struct Dropped {
 
 impl Geometry {
     /// Combines, welds and orders the primitives of a model.
-    pub fn new(model: &Model) -> Self {
+    pub fn new(model: &Model, influences: usize) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = Weld::default();
         let mut indices_of_material = vec![Vec::new(); model.materials.len()];
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
         for primitive in &model.primitives {
-            let skin: Vec<_> = (0..primitive.positions.len()).map(|v| reduce(primitive, v, &mut dropped)).collect();
+            let skin: Vec<_> =
+                (0..primitive.positions.len()).map(|v| reduce(primitive, v, influences, &mut dropped)).collect();
             let mut baked = vec![None; primitive.positions.len()];
             let indices = &mut indices_of_material[primitive.material];
             let corners = Corners::new(primitive, tangents);
@@ -124,10 +125,10 @@ impl Weld {
     }
 }
 
-/// The four greatest influences of a vertex, summing to one.
-fn reduce(primitive: &Primitive, vertex: usize, dropped: &mut Dropped) -> ([u32; 4], [f32; 4]) {
+/// The greatest influences of a vertex, summing to one.
+fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut Dropped) -> ([u32; 4], [f32; 4]) {
     let all = primitive.influences.of(vertex);
-    let kept = &all[..all.len().min(MAX_INFLUENCES)];
+    let kept = &all[..all.len().min(influences)];
     let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
     if all.len() > kept.len() {
         dropped.vertices += 1;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::bake::{BakeOptions, plan};
+use crate::bake::{BakeOptions, check};
 use crate::finding::Findings;
 use crate::manifest::Manifest;
 
@@ -16,7 +16,7 @@ pub(crate) fn load(path: &Path) -> Result<Manifest, Findings> {
     match manifest {
         Some(manifest) if !findings.has_errors() => Ok(manifest),
         Some(rest) => {
-            if let Err(failed) = plan(&rest, &BakeOptions::default()) {
+            if let Err(failed) = check(&rest, &BakeOptions::default()) {
                 findings.extend(failed.findings);
                 findings.sort();
             }

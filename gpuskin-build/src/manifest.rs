@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
 
 use crate::finding::{Finding, Findings};
@@ -99,11 +99,65 @@ pub enum Storage {
 /// Frames a second.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Fps {
-    /// The uniform rate of the clip's own keys, else 30.
+    /// As [`Fps::Source`]; more where an encoding is chosen and the motion tolerance asks for it.
     #[default]
+    Enough,
+    /// The uniform rate of the clip's own keys, else 30.
     Source,
+    /// This share of it: 0.5 is half the frames.
+    Share(f64),
+    /// The lowest rate whose motion error meets the tolerance.
+    Auto,
     /// This many.
     Rate(f64),
+}
+
+/// How much may be lost of positions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// Of the rest pose's diagonal.
+    Relative(f64),
+    /// Metres.
+    Absolute(f64),
+}
+
+impl Tolerance {
+    /// In metres, for a model of this diagonal.
+    pub fn metres(self, diagonal: f64) -> f64 {
+        match self {
+            Self::Relative(share) => share * diagonal,
+            Self::Absolute(metres) => metres,
+        }
+    }
+}
+
+/// What a model may lose. `None`: what [`Tolerances::ENCODING`] and so on say, where something is chosen by it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tolerances {
+    /// Of positions at the frames' own times.
+    pub encoding: Option<At<Tolerance>>,
+    /// Of positions between frames.
+    pub motion: Option<At<Tolerance>>,
+    /// Of normals, degrees.
+    pub normal: Option<At<f64>>,
+}
+
+impl Tolerances {
+    /// 0.1 mm on a character of 2 m.
+    pub const ENCODING: Tolerance = Tolerance::Relative(5e-5);
+    /// 1 cm on a character of 2 m.
+    pub const MOTION: Tolerance = Tolerance::Relative(5e-3);
+    /// Degrees.
+    pub const NORMAL: f64 = 1.0;
+}
+
+/// What devices can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceClass {
+    /// Compute shaders and storage buffers.
+    Compute,
+    /// Neither.
+    WebGl2,
 }
 
 /// The axis of a source that points up.
@@ -138,8 +192,16 @@ pub struct ModelEntry {
     pub include: Vec<At<String>>,
     /// No meshes under nodes of these names.
     pub exclude: Vec<At<String>>,
-    /// How bones stand in the texture.
-    pub encoding: At<Encoding>,
+    /// How bones stand in the texture; `None`: the smallest that meets the tolerances.
+    pub encoding: Option<At<Encoding>>,
+    /// What may be lost.
+    pub tolerances: Tolerances,
+    /// Devices that it is baked for, without repetition; at least one.
+    pub devices: Vec<DeviceClass>,
+    /// Influences that a vertex keeps, 1 to 4.
+    pub influences: usize,
+    /// How bones turn normals.
+    pub normals: Normals,
     /// Frame rate of clips that do not say their own.
     pub fps: Fps,
     /// Metres per unit of the source.

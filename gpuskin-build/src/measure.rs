@@ -14,7 +14,7 @@
 use glam::{Vec3, Vec4};
 use gpuskin_rt::playback::{clamped_offset, frame_pair};
 use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Playback, SkinMatrix, Texels, Time};
+use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Normals, Playback, SkinMatrix, Texels, Time};
 use rayon::prelude::*;
 
 use crate::frames::FrameGrid;
@@ -37,6 +37,8 @@ pub struct Drawn<'a> {
     pub vertices: &'a [Vertex],
     /// For each source vertex: its vertex.
     pub baked_of_source: &'a [u32],
+    /// How bones turn normals.
+    pub normals: Normals,
 }
 
 /// The errors of a clip.
@@ -207,7 +209,7 @@ impl<'a> ClipWork<'a> {
         let mut tally = Tally::default();
         for moment in moments {
             let source = self.sampler.skin_matrices(moment.seconds);
-            let shown = drawn_pose(&drawn.texels, self.grid, &self.record, source.len(), moment.seconds);
+            let shown = drawn_pose(&drawn.texels, self.grid, &self.record, moment.seconds);
             let bones: Vec<Bone> = source.iter().zip(&shown).map(|(s, d)| Bone::new(s, d)).collect();
             for (v, vertex) in mesh.vertices.iter().enumerate() {
                 let entries = mesh.entries(vertex);
@@ -216,7 +218,7 @@ impl<'a> ClipWork<'a> {
                     tally.reach(position(entries, &bones));
                     tally.encoding.add(distance, moment.seconds, v, vertex.bone);
                     if vertex.has_normal {
-                        tally.encoding.add_normal(normal_chord_squared(vertex, entries, &bones));
+                        tally.encoding.add_normal(normal_chord_squared(vertex, entries, &bones, drawn.normals));
                     }
                 }
                 if moment.frame || self.stepped.is_empty() || !self.stepped[v] {
@@ -231,15 +233,9 @@ impl<'a> ClipWork<'a> {
 }
 
 /// The matrices of all bones as drawn at a time of a clip, between frames too.
-pub fn drawn_pose(
-    texels: &Texels<'_>,
-    grid: &FrameGrid,
-    record: &ClipRecord,
-    bones: usize,
-    seconds: f64,
-) -> Vec<SkinMatrix> {
+pub fn drawn_pose(texels: &Texels<'_>, grid: &FrameGrid, record: &ClipRecord, seconds: f64) -> Vec<SkinMatrix> {
     let frames = frame_pair(&playback_at(grid, seconds), record, Time::ZERO);
-    (0..bones as u32).map(|bone| texels.bone(frames, bone)).collect()
+    texels.pose(frames)
 }
 
 /// The playback that shows a time of a clip, held at its ends; of the first clip of its table.
@@ -316,7 +312,7 @@ fn position(entries: &[Entry], bones: &[Bone]) -> Vec3 {
 }
 
 /// Squared distance between the tips of the two unit normals.
-fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone]) -> f32 {
+fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone], normals: Normals) -> f32 {
     let mut source = [Vec4::ZERO; 3];
     let mut drawn = [Vec4::ZERO; 3];
     for entry in entries {
@@ -328,7 +324,11 @@ fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone]) 
         }
     }
     let a = cofactor(&source, vertex.source_normal);
-    let b = cofactor(&drawn, vertex.drawn_normal);
+    let n = vertex.drawn_normal;
+    let b = match normals {
+        Normals::Cofactor => cofactor(&drawn, n),
+        Normals::Plain => (drawn[0] * n.x + drawn[1] * n.y + drawn[2] * n.z).truncate().normalize_or_zero(),
+    };
     if a == Vec3::ZERO || b == Vec3::ZERO { 0.0 } else { a.distance_squared(b) }
 }
 

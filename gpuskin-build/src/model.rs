@@ -108,6 +108,8 @@ pub struct Primitive {
     /// Texture coordinates for the base colour, `KHR_texture_transform` applied; without a base colour texture those of the
     /// normal map. Empty where the material needs none, or the file has none.
     pub uvs: Vec<DVec2>,
+    /// `COLOR_0`: linear RGBA, which the base colour is multiplied by. `None`: white, or part of the material already.
+    pub colors: Option<Vec<[f32; 4]>>,
     /// What moves each vertex: greatest weight first, summing to one, none zero. At least one a vertex.
     pub influences: Influences,
     /// Triangles, three different corners each, counter-clockwise from outside in the space of the positions. May be empty.

@@ -3,13 +3,15 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::skin::skin_vertex;
+use gpuskin_rt::playback::frame_pair;
+use gpuskin_rt::skin::{blend, in_world, skin};
 use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
-use crate::bake::{BakeOptions, BakedModel, bake_one, import_one};
+use crate::bake::{BakeOptions, BakedModel, import_one};
 use crate::finding::{Finding, Findings};
 use crate::frames::FrameGrid;
 use crate::import::Pixels;
@@ -59,7 +61,7 @@ pub struct PoseRequest {
 /// Positions and normals of all source vertices at some times, in the source's scene.
 #[derive(Clone, Debug)]
 pub struct Poses {
-    model: Model,
+    model: Arc<Model>,
     clip: usize,
     /// Seconds, as asked for.
     pub times: Vec<f64>,
@@ -81,27 +83,20 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         skip_errors: true,
         ..Default::default()
     };
-    let (mut plan, warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
-    plan.model.drop_images();
-    let clip = find_clip(&plan.model, &request.clip)?;
-    let grid = plan.grids[clip];
-    let times = seconds(&request.times, &grid, &plan.model.clips[clip])?;
+    let (imported, warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
+    let model = imported.model().clone();
+    let clip = find_clip(&model, &request.clip)?;
+    // What is evaluated from the source needs no bake, unless nobody but the bake knows where frames are.
+    let known = imported.grids(&options).filter(|_| request.path == PosePath::Source);
+    let baked = if known.is_none() { Some(imported.bake(&options)?) } else { None };
+    let grids = known.or(baked.as_ref().map(|(baked, _)| baked.plan.grids.clone())).expect("one or the other");
+    let grid = grids[clip];
+    let times = seconds(&request.times, &grid, &model.clips[clip])?;
     let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
-    let (model, frames) = match request.path {
-        PosePath::Source => {
-            let frames = source(&plan.model, &plan.model.clips[clip], &held);
-            (plan.model, frames)
-        }
-        PosePath::Cpu => {
-            let baked = bake_one(manifest, plan, &options)?;
-            let frames = held.iter().map(|&t| on_cpu(&baked.0, &baked.1, clip, t)).collect();
-            (baked.0.plan.model, frames)
-        }
-        PosePath::Gpu => {
-            let baked = bake_one(manifest, plan, &options)?;
-            let frames = on_gpu(&baked.0, &baked.1, clip, &held)?;
-            (baked.0.plan.model, frames)
-        }
+    let frames = match (request.path, &baked) {
+        (PosePath::Cpu, Some(baked)) => held.iter().map(|&t| on_cpu(&baked.0, &baked.1, clip, t)).collect(),
+        (PosePath::Gpu, Some(baked)) => on_gpu(&baked.0, &baked.1, clip, &held)?,
+        _ => source(&model, &model.clips[clip], &held),
     };
     let undo = Undo::new(&model.root);
     let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
@@ -183,8 +178,10 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = standing(&baked.plan.grids[clip], clip, seconds);
+    let frames = frame_pair(&instance.playback, &baked.plan.records[clip], Time::ZERO);
+    let bones = texels.pose(frames);
     let skinned: Vec<_> =
-        vertices.iter().map(|v| skin_vertex(&texels, &baked.plan.records, &instance, Time::ZERO, v)).collect();
+        vertices.iter().map(|v| in_world(&instance, skin(&blend(&bones, v), v, model.meta.normals))).collect();
     let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
     baked.baked_of_source.iter().map(of_source).collect()
 }

@@ -16,7 +16,7 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;
 
-use crate::bake::{BakeOptions, BakedModel, bake_one, import_one};
+use crate::bake::{BakeOptions, BakedModel, import_one};
 use crate::finding::{Finding, Findings};
 use crate::import::Pixels;
 use crate::manifest::Manifest;
@@ -57,8 +57,8 @@ pub struct Sheet {
 /// When the model cannot be baked, there is no GPU, or the GPU cannot draw it.
 pub fn preview(manifest: &Manifest, model: &str) -> Result<Sheet, Findings> {
     let options = BakeOptions { model: Some(model), ..Default::default() };
-    let (plan, warnings) = import_one(manifest, &options, Pixels::Decode)?;
-    let (baked, runtime) = bake_one(manifest, plan, &options)?;
+    let (imported, warnings) = import_one(manifest, &options, Pixels::Decode)?;
+    let (baked, runtime) = imported.bake(&options)?;
     let gpu = crate::gpu::open()?;
     let device = gpu.0.clone();
     let drawn = draw::guarded(&device, || Sheet::draw(gpu, &baked, &runtime));
@@ -146,7 +146,7 @@ fn outlines(baked: &BakedModel, model: &Model) -> Vec<Outline> {
     let outline = |(index, clip): (usize, &ClipInfo)| {
         let moments = layout::times(clip).into_iter().map(|seconds| {
             let instance = draw::standing(index, seconds).record(&baked.meta, Time::ZERO);
-            let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v).position;
+            let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v, baked.meta.normals).position;
             Outline::of(vertices.iter().map(position))
         });
         moments.reduce(Outline::union).unwrap_or_else(|| Outline::of([]))

@@ -15,6 +15,17 @@ pub fn length(metres: f32) -> String {
     format!("{} {name}", digits(f64::from(metres) / unit))
 }
 
+/// A tolerance, as the manifest has it, that a distance in metres meets: rounded up to two digits that count.
+pub fn tolerance(metres: f32) -> String {
+    let millimetres = (f64::from(metres) * 1e3).max(1e-6);
+    let mut unit = 1e-7;
+    while millimetres >= unit * 100.0 {
+        unit *= 10.0;
+    }
+    let decimals = if unit >= 1.0 { 0 } else { (-libm::log10(unit)).round() as usize };
+    format!("{:.decimals$} mm", (millimetres / unit).ceil() * unit)
+}
+
 /// Three digits that count.
 pub fn digits(number: f64) -> String {
     match number.abs() {
@@ -28,6 +39,15 @@ pub fn digits(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tolerances_are_not_below_what_must_meet_them() {
+        for (metres, text) in
+            [(1.23e-4, "0.13 mm"), (0.0499, "50 mm"), (0.0501, "51 mm"), (9.99e-3, "10.0 mm"), (3.0, "3000 mm")]
+        {
+            assert_eq!(tolerance(metres), text);
+        }
+    }
 
     #[test]
     fn lengths_have_three_digits_and_a_unit() {

@@ -12,11 +12,6 @@ const POSITION: f64 = 2e-7;
 /// Normals may differ by this much, radians: 0.01 degree.
 const NORMAL: f64 = 1.7e-4;
 
-const REFUSED: [(&str, &str); 2] = [
-    ("AnimatedMorphCube/glTF-Quantized/AnimatedMorphCube.gltf", "KHR_mesh_quantization"),
-    ("KnightCharacter/KnightCharacter.meshopt.glb", "EXT_meshopt_compression"),
-];
-
 #[test]
 fn all_shared_models_are_imported() {
     let Some(folder) = shared().map(|s| s.join("models")) else { return };
@@ -24,13 +19,6 @@ fn all_shared_models_are_imported() {
     for path in models(&folder) {
         let outcome = import_file(&folder, &path);
         assert!(outcome.inputs.contains(&folder.join(&path)));
-        if let Some((_, extension)) = REFUSED.iter().find(|(p, _)| *p == path) {
-            assert!(
-                outcome.errors().iter().any(|e| e.contains(extension) && e.contains("not supported yet")),
-                "{path}"
-            );
-            continue;
-        }
         let model = outcome.model();
         for warning in outcome.warnings() {
             println!("{warning}");
@@ -40,7 +28,7 @@ fn all_shared_models_are_imported() {
         println!("{path}: {bones} bones, {vertices} vertices, {clips} clips");
         count += 1;
     }
-    assert!(count >= 26, "{count} models");
+    assert!(count >= 28, "{count} models");
 }
 
 #[test]
@@ -74,9 +62,6 @@ fn vertices_stand_where_the_reference_has_them() {
     let Some(shared) = shared() else { return };
     let mut compared = 0;
     for path in models(&shared.join("models")) {
-        if REFUSED.iter().any(|(p, _)| *p == path) {
-            continue;
-        }
         let outcome = import_entry(&shared.join("models"), &common::entry(&path), Pixels::SizeOnly);
         let model = outcome.model();
         let expected = shared.join("truth/expected").join(path.replace('/', "__"));
@@ -85,7 +70,7 @@ fn vertices_stand_where_the_reference_has_them() {
             compared += 1;
         }
     }
-    assert!(compared >= 45, "{compared} clips");
+    assert!(compared >= 47, "{compared} clips");
 }
 
 fn compare(model: &Model, expected: &std::path::Path, path: &str) {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use gpuskin_build::finding::{Finding, Style};
-use gpuskin_build::manifest::{Fps, Manifest, Storage, UpAxis};
-use gpuskin_rt::Encoding;
+use gpuskin_build::manifest::{DeviceClass, Fps, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
+use gpuskin_rt::{Encoding, Normals};
 
 /// A folder with the files that the manifests below name.
 fn folder() -> tempfile::TempDir {
@@ -46,8 +46,8 @@ fn defaults() {
     assert_eq!(manifest.storage, Storage::Auto);
     let [model] = &manifest.models[..] else { panic!("one model") };
     assert_eq!((model.name.value.as_str(), model.path.value.as_str()), ("soldier", "art/soldier.glb"));
-    assert_eq!(model.encoding.value, Encoding::MatrixF16);
-    assert_eq!((model.fps, model.scale, model.up), (Fps::Source, 1.0, UpAxis::Y));
+    assert!(model.encoding.is_none(), "it is chosen");
+    assert_eq!((model.fps, model.scale, model.up), (Fps::Enough, 1.0, UpAxis::Y));
     assert!(model.clips.is_none() && model.animations.is_empty());
     assert!(model.include.is_empty() && model.exclude.is_empty());
 }
@@ -88,11 +88,11 @@ clips.idle = { fps = 1_000 }
     let manifest = parse(text).unwrap();
     assert_eq!(manifest.storage, Storage::File);
     let [soldier, wolf] = &manifest.models[..] else { panic!("two models") };
-    assert_eq!(soldier.encoding.value, Encoding::TrsF16);
-    assert_eq!(&text[soldier.encoding.span.clone()], "\"trs-f16\"");
+    let encoding = soldier.encoding.clone().unwrap();
+    assert_eq!((encoding.value, &text[encoding.span]), (Encoding::TrsF16, "\"trs-f16\""));
     assert_eq!((soldier.fps, soldier.scale, soldier.up), (Fps::Rate(24.0), 0.01, UpAxis::Z));
-    assert_eq!((wolf.fps, wolf.scale, wolf.up), (Fps::Source, 1.0, UpAxis::Y));
-    assert_eq!(wolf.encoding.value, Encoding::MatrixF32);
+    assert_eq!((wolf.fps, wolf.scale, wolf.up), (Fps::Enough, 1.0, UpAxis::Y));
+    assert_eq!(wolf.encoding.clone().unwrap().value, Encoding::MatrixF32);
     assert_eq!(soldier.animations[0].value, "art/run.glb");
     assert_eq!(soldier.include[1].value, "Sword");
     assert_eq!(soldier.exclude[0].value, "Cloth");
@@ -120,29 +120,75 @@ fn unknown_keys() {
 
 #[test]
 fn keys_of_later_versions_by_name() {
-    let bake = ["tolerance", "motion_tolerance", "normal_tolerance", "devices", "normals"];
-    let bake_text: String = bake.map(|key| format!("{key} = 1\n")).concat();
     let text = format!(
-        "[bake]\n{bake_text}{SOLDIER}influences = 8\n[model.clips.run]\nevents = {{}}\nroot_motion = \"planar\"\n\
-         [model.masks]\nupper = 1\n"
+        "[bake]\nlods = 1\n{SOLDIER}sockets = 8\n[model.clips.run]\nevents = {{}}\nroot_motion = \"planar\"\n\
+         tolerance = \"1 mm\"\n[model.masks]\nupper = 1\n"
     );
-    let mut expected: Vec<_> = bake.map(|key| ("", format!("`{key}` is not supported yet"), "")).into();
-    for (place, key) in [("toml:10:1]", "influences"), ("", "events"), ("", "root_motion"), ("toml:14:8]", "masks")] {
-        expected.push((place, format!("`{key}` is not supported yet"), "remove it"));
-    }
+    let expected = [
+        ("toml:2:1]", "lods", "remove it"),
+        ("toml:6:1]", "sockets", "remove it"),
+        ("", "events", "remove it"),
+        ("", "root_motion", "remove it"),
+        ("toml:10:1]", "tolerance", "write it into [[model]]"),
+        ("toml:11:8]", "masks", "remove it"),
+    ];
+    let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
+    refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));
+}
+
+#[test]
+fn tolerances_and_devices() {
+    let text = format!(
+        "[bake]\ntolerance = \"0.01 %\"\nmotion_tolerance = \"5 mm\"\ndevices = [\"webgl2\", \"compute\", \"webgl2\"]\n\
+         influences = 2\nfps = \"50 %\"\nencoding = \"fixed16\"\n{SOLDIER}tolerance = \"20 um\"\nnormal_tolerance = \"0.5deg\"\n\
+         normals = \"plain\"\nfps = \"auto\"\nencoding = \"auto\"\n[[model]]\nname = \"wolf\"\npath = \"art/soldier.glb\"\n"
+    );
+    let manifest = parse(&text).unwrap();
+    let [soldier, wolf] = &manifest.models[..] else { panic!("two models") };
+    let of = |model: &ModelEntry| {
+        let Tolerances { encoding, motion, normal } = model.tolerances.clone();
+        (encoding.map(|at| at.value), motion.map(|at| at.value), normal.map(|at| at.value))
+    };
+    let five = Some(Tolerance::Absolute(0.005));
+    assert_eq!(of(soldier), (Some(Tolerance::Absolute(20.0 / 1e6)), five, Some(0.5)));
+    assert_eq!(of(wolf), (Some(Tolerance::Relative(0.01 / 100.0)), five, None));
+    assert_eq!(soldier.devices, [DeviceClass::WebGl2, DeviceClass::Compute]);
+    assert_eq!((soldier.influences, soldier.normals, soldier.fps), (2, Normals::Plain, Fps::Auto));
+    assert_eq!((wolf.normals, wolf.fps), (Normals::Cofactor, Fps::Share(0.5)));
+    assert!(soldier.encoding.is_none() && wolf.encoding.as_ref().unwrap().value == Encoding::Fixed16);
+    assert_eq!(Tolerance::Relative(0.005).metres(2.0), 0.01);
+}
+
+#[test]
+fn tolerances_and_devices_that_are_none() {
     refuses(
-        &text,
-        &expected.iter().map(|(place, message, help)| (*place, message.as_str(), *help)).collect::<Vec<_>>(),
+        &format!(
+            "[bake]\ntolerance = 1\nmotion_tolerance = \"5\"\nnormal_tolerance = \"1 mm\"\ndevices = [\"webgl\"]\n\
+             influences = 8\nnormals = \"flat\"\nfps = \"-5 %\"\n{SOLDIER}tolerance = \"0 mm\"\ninfluences = \"4\"\n\
+             fps = \"2000 %\"\n"
+        ),
+        &[
+            ("toml:2:13]", "`tolerance` is a string, not a number", ""),
+            ("toml:3:20]", "`motion_tolerance` cannot be \"5\"", "\"0.1 mm\""),
+            ("toml:4:20]", "`normal_tolerance` cannot be \"1 mm\"", "\"1 deg\""),
+            ("toml:5:12]", "`devices` cannot be \"webgl\"", "did you mean \"webgl2\"?"),
+            ("toml:6:14]", "`influences` is 1, 2, 3 or 4", ""),
+            ("toml:7:11]", "`normals` cannot be \"flat\"", ""),
+            ("toml:8:7]", "`fps` cannot be \"-5 %\"", "or a number"),
+            ("toml:12:13]", "`tolerance` cannot be \"0 mm\"", ""),
+            ("toml:13:14]", "`influences` is 1, 2, 3 or 4, not a string", ""),
+            ("toml:14:7]", "`fps` is at most 1000 % of the source's", ""),
+        ],
     );
 }
 
 #[test]
 fn values_of_later_versions_by_name() {
-    for (key, value) in [("fps", "auto"), ("mode", "vertex"), ("mode", "auto"), ("encoding", "auto")] {
+    for (key, value) in [("mode", "vertex"), ("mode", "auto")] {
         let message = format!("`{key}`: \"{value}\" is not supported yet");
         refuses(&format!("{SOLDIER}{key} = \"{value}\"\n"), &[("toml:4:", &message, "help: ")]);
     }
-    for encoding in ["local-packed", "vat-f32", "vat-unorm16", "vat-packed"] {
+    for encoding in ["vat-f32", "vat-unorm16", "vat-packed"] {
         let message = format!("`encoding`: \"{encoding}\" is not supported yet");
         refuses(&format!("[bake]\nencoding = \"{encoding}\"\n{SOLDIER}"), &[("toml:2:12]", &message, "use \"")]);
     }
@@ -160,7 +206,11 @@ fn words_that_are_none() {
             ("toml:2:11]", "`storage` cannot be \"embedded\"", "did you mean \"embed\"?"),
             ("toml:3:6]", "`up` cannot be \"Z\"", "did you mean \"z\"?"),
             ("toml:7:12]", "`encoding` cannot be \"matrixf16\"", "did you mean \"matrix-f16\"?"),
-            ("toml:8:7]", "`fps` cannot be \"fast\"", "it is \"source\", or a number"),
+            (
+                "toml:8:7]",
+                "`fps` cannot be \"fast\"",
+                "it is \"source\" or \"auto\", a share of the source's like \"50 %\", or a number",
+            ),
         ],
     );
 }
@@ -171,7 +221,7 @@ fn wrong_types() {
         "[bake]\nfps = \"30\"\nscale = true\ntextures = \"rgba8\"\nstorage = 3\n[[model]]\nname = 3\npath = [1]\n\
          animations = [\"art/run.glb\", 2]\nclips.run = 1\nclips.walk.loop = \"true\"\nclips.idle.loop = 0\n",
         &[
-            ("toml:2:7]", "`fps` is \"source\" or a number, not a string", "remove the quotes"),
+            ("toml:2:7]", "`fps` is \"source\", \"auto\" or a number, not a string", "remove the quotes"),
             ("toml:3:9]", "`scale` is a number, not `true`", ""),
             ("toml:4:12]", "`textures` is an array of strings, not a string", "write [\"rgba8\"]"),
             ("toml:5:11]", "`storage` is \"auto\", \"embed\" or \"file\", not a number", ""),

@@ -28,6 +28,10 @@ pub enum Encoding {
     /// Quaternion, translation and uniform scale with a sign, 7 integer and 8 fraction bits each, four RGBA8Uint texels:
     /// 16 bytes, for devices without half floats. Values up to 127.99, in steps of 1/256: coarse.
     Fixed16,
+    /// Local rotation, translation and scale of the nodes that move, in as few bits as the tolerance allows, in a buffer
+    /// of words instead of a texture: commonly 2 to 7 bytes. A compute pass composes the hierarchy; rotations are
+    /// interpolated as glTF asks. Any matrix. Needs compute and storage buffers. [`crate::local`] says more.
+    LocalPacked,
     /// Vertices: position, normal and tangent in two RGBA32F texels: 32 bytes a vertex and frame.
     VatF32,
     /// The same in halves, two RGBA16F texels: 16 bytes.
@@ -50,6 +54,8 @@ pub enum Encoding {
 /// Format of the texels of an animation texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TexelFormat {
+    /// One 32-bit integer.
+    R32Uint,
     /// Four 8-bit integers.
     Rgba8Uint,
     /// Four 16-bit integers.
@@ -66,7 +72,7 @@ impl TexelFormat {
     /// Bytes of a texel.
     pub const fn bytes(self) -> usize {
         match self {
-            Self::Rgba8Uint => 4,
+            Self::R32Uint | Self::Rgba8Uint => 4,
             Self::Rgba16Uint | Self::Rgba16Float => 8,
             Self::Rgba32Uint | Self::Rgba32Float => 16,
         }
@@ -74,14 +80,15 @@ impl TexelFormat {
 
     /// Texels are integers: `texture_2d<u32>`, else `texture_2d<f32>`.
     pub const fn is_integer(self) -> bool {
-        matches!(self, Self::Rgba8Uint | Self::Rgba16Uint | Self::Rgba32Uint)
+        matches!(self, Self::R32Uint | Self::Rgba8Uint | Self::Rgba16Uint | Self::Rgba32Uint)
     }
 }
 
 impl Encoding {
     /// All of them: bones, then vertices, best precision first.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::MatrixF32,
+        Self::LocalPacked,
         Self::TrsPacked,
         Self::MatrixUnorm,
         Self::MatrixF16,
@@ -105,6 +112,7 @@ impl Encoding {
             Self::TrsF16 => "trs-f16",
             Self::TrsPacked => "trs-packed",
             Self::Fixed16 => "fixed16",
+            Self::LocalPacked => "local-packed",
             Self::VatF32 => "vat-f32",
             Self::VatF16 => "vat-f16",
             Self::VatUnorm8 => "vat-unorm8",
@@ -120,12 +128,13 @@ impl Encoding {
         Self::ALL.into_iter().find(|e| e.name() == name)
     }
 
-    /// Texels of one bone or vertex in one frame.
+    /// Texels of one bone or vertex in one frame; for [`Encoding::LocalPacked`], of which bones have as many bits as they
+    /// need, 1.
     pub const fn texels(self) -> u32 {
         match self {
             Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm | Self::VatUnorm16 => 3,
             Self::TrsF16 | Self::VatF32 | Self::VatF16 | Self::VatUnorm8 => 2,
-            Self::TrsPacked | Self::VatPacked | Self::VatPackedFine => 1,
+            Self::TrsPacked | Self::LocalPacked | Self::VatPacked | Self::VatPackedFine => 1,
             Self::Fixed16 | Self::VatUnorm24 => 4,
         }
     }
@@ -138,10 +147,11 @@ impl Encoding {
             Self::MatrixUnorm | Self::VatPacked => TexelFormat::Rgba16Uint,
             Self::TrsPacked | Self::VatPackedFine => TexelFormat::Rgba32Uint,
             Self::Fixed16 | Self::VatUnorm8 | Self::VatUnorm16 | Self::VatUnorm24 => TexelFormat::Rgba8Uint,
+            Self::LocalPacked => TexelFormat::R32Uint,
         }
     }
 
-    /// Bytes of one bone or vertex in one frame.
+    /// Bytes of one bone or vertex in one frame, by [`Encoding::texels`].
     pub const fn bytes(self) -> usize {
         self.texels() as usize * self.format().bytes()
     }
@@ -157,6 +167,11 @@ impl Encoding {
     /// Whether the encoding keeps everything that 32-bit floats can: it comes with full-precision vertices.
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::MatrixF32 | Self::VatF32)
+    }
+
+    /// Whether a compute pass makes skin matrices of it, else the vertex shader reads it as a texture.
+    pub const fn needs_compute(self) -> bool {
+        matches!(self, Self::LocalPacked)
     }
 
     /// Whether it holds whatever bones do, else rotations with a translation and a uniform scale only.

@@ -66,6 +66,7 @@ pub mod encoding;
 pub mod files;
 mod handle;
 mod instance;
+pub mod local;
 mod model;
 pub mod playback;
 #[cfg(feature = "wgpu")]

@@ -31,6 +31,9 @@ pub struct Model {
     pub mesh: Payload,
     /// `color-<n>.ktx2`, in the order of [`Metadata::textures`].
     pub textures: List<Payload>,
+    /// The same model for devices that cannot play this one, best first: clips, bones and materials are the same. Their
+    /// textures are those of this one.
+    pub others: List<Model>,
 }
 
 /// The bytes of a file, and where in it the GPU's data stands.
@@ -85,6 +88,8 @@ pub struct Metadata {
     pub encoding: Encoding,
     /// Shape of the texture.
     pub texture: AnimationTexture,
+    /// How bones turn normals.
+    pub normals: Normals,
     /// Clips, in the order of the manifest, then of the file.
     pub clips: List<ClipInfo>,
     /// Bones that move vertices. A row of the texture each, unless rows are vertices.
@@ -122,6 +127,17 @@ pub struct AnimationTexture {
     pub rows: u32,
     /// What integers are fractions of, where the model has one range for all.
     pub range: ValueRange,
+}
+
+/// How bones turn normals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub enum Normals {
+    /// By the cofactor matrix of the blended 3x3, which is its inverse transpose up to a factor: exact.
+    #[default]
+    Cofactor,
+    /// By the blended 3x3 itself, as most engines do: up to 55 degrees off at sharply bent joints.
+    Plain,
 }
 
 /// Ranges of packed values: `value = min + extent * fraction`. In [`Encoding::MatrixUnorm`] the three axes of the

@@ -29,10 +29,12 @@
 //! | `gpuskin_instance(words_0, words_1, words_2) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
-//! | `gpuskin_bone(GpuskinFramePair, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
-//! | `gpuskin_pose(GpuskinFramePair, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
+//! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
+//! | `gpuskin_bone(GpuskinShown, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
+//! | `gpuskin_pose(GpuskinShown, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
 //! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | a vertex in the model |
-//! | `gpuskin_baked(GpuskinFramePair, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
+//! | `gpuskin_baked(GpuskinShown, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
+//! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
 //! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
 //! and `Crowd::draw_geometry`.
@@ -41,7 +43,7 @@ use core::fmt::Write;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{Encoding, MAX_CLIPS, Metadata, Packing, VertexFormat};
+use crate::{Encoding, MAX_CLIPS, Metadata, Normals, Packing, VertexFormat};
 
 /// What makes one model's shader differ from another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,12 +54,15 @@ pub struct Variant {
     pub array: bool,
     /// Layout of the vertices.
     pub vertex: VertexFormat,
+    /// How bones turn normals.
+    pub normals: Normals,
 }
 
 impl Variant {
     /// The one of a model.
     pub fn of(meta: &Metadata) -> Self {
-        Self { encoding: meta.encoding, array: meta.texture.layers > 1, vertex: meta.mesh.format }
+        let array = meta.texture.layers > 1 && !meta.encoding.needs_compute();
+        Self { encoding: meta.encoding, array, vertex: meta.mesh.format, normals: meta.normals }
     }
 
     /// Whether vertices of this layout go with the encoding: rows of the texture that are vertices want those that do
@@ -67,18 +72,27 @@ impl Variant {
         (packing == Packing::Static) == self.encoding.is_vertex() && (!tangent || self.encoding.holds_tangents())
     }
 
-    /// All of them.
+    /// All of them, with plain normals for one layout of vertices only: they touch nothing else.
     pub fn all() -> impl Iterator<Item = Self> {
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static];
         let formats = packings
             .into_iter()
             .flat_map(|packing| [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent }));
         let all = formats.flat_map(|vertex| {
-            Encoding::ALL
-                .into_iter()
-                .flat_map(move |encoding| [false, true].into_iter().map(move |array| Self { encoding, array, vertex }))
+            let shapes = |encoding: Encoding| if encoding.needs_compute() { &[false][..] } else { &[false, true] };
+            let normals = Normals::Cofactor;
+            Encoding::ALL.into_iter().flat_map(move |encoding| {
+                shapes(encoding).iter().map(move |&array| Self { encoding, array, vertex, normals })
+            })
         });
-        all.filter(|variant| variant.is_sound())
+        let vertex = VertexFormat { packing: Packing::Narrow, tangent: false };
+        let plain = Encoding::ALL.into_iter().map(move |encoding| Self {
+            encoding,
+            array: false,
+            vertex,
+            normals: Normals::Plain,
+        });
+        all.chain(plain).filter(|variant| variant.is_sound())
     }
 
     /// Words of each attribute of a vertex, at the locations from 0 on.
@@ -98,7 +112,7 @@ impl Variant {
 pub const INSTANCE_LOCATION: u32 = 5;
 /// First location that no variant uses.
 pub const FREE_LOCATION: u32 = 8;
-/// Binding of the animation texture in the model's bind group.
+/// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
 pub const MODEL_BINDING: u32 = 1;
@@ -115,8 +129,8 @@ pub struct ModelUniform {
     pub rows: u32,
     /// Frames in a layer.
     pub frames_per_layer: u32,
-    /// Not used, zero.
-    pub reserved: u32,
+    /// Matrices from one instance's first in the palette to the next one's; 0 where there is none.
+    pub palette_stride: u32,
     /// Least position, metres. Four words each: a `vec3` of WGSL begins at a multiple of 16.
     pub position_min: [f32; 4],
     /// Greatest position less the least.
@@ -184,6 +198,15 @@ fn interface(variant: Variant, group: u32) -> String {
     for i in 0..3 {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
+    if variant.encoding.needs_compute() {
+        let _ = write!(
+            text,
+            "    @builtin(instance_index) instance: u32,\n}}\n\n\
+             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
+        );
+        return text;
+    }
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
     let _ = write!(
@@ -197,25 +220,27 @@ fn interface(variant: Variant, group: u32) -> String {
 }
 
 fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
-    let texel = if variant.array {
-        include_str!("../shaders/texel_array.wgsl")
-    } else {
-        include_str!("../shaders/texel_plain.wgsl")
+    let texel = match (variant.encoding.needs_compute(), variant.array) {
+        (true, _) => None,
+        (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
+        (false, false) => Some(include_str!("../shaders/texel_plain.wgsl")),
     };
     let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant) };
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/model.wgsl"),
-        texel,
         include_str!("../shaders/skinned.wgsl"),
     ]
     .into_iter()
+    .chain(texel)
     .chain(own)
+    .chain([include_str!("../shaders/skin_vertex.wgsl")])
 }
 
 /// Where rows of the animation texture are bones.
 fn of_bones(variant: Variant) -> Vec<&'static str> {
+    let frames = (!variant.encoding.needs_compute()).then_some(include_str!("../shaders/shown_frames.wgsl"));
     let (stored, bone) = match variant.encoding {
         Encoding::MatrixUnorm => {
             (Some(include_str!("../shaders/matrix_unorm.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
@@ -223,6 +248,7 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
         Encoding::TrsF16 => (Some(include_str!("../shaders/trs.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
         Encoding::Fixed16 => (Some(include_str!("../shaders/fixed16.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
         Encoding::TrsPacked => (None, include_str!("../shaders/trs_packed.wgsl")),
+        Encoding::LocalPacked => (None, include_str!("../shaders/bone_palette.wgsl")),
         _ => (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl")),
     };
     let VertexFormat { packing, tangent } = variant.vertex;
@@ -240,12 +266,24 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
         (true, Packing::Full) => include_str!("../shaders/tangent_full.wgsl"),
         (true, _) => include_str!("../shaders/tangent_packed.wgsl"),
     };
-    [include_str!("../shaders/skin_matrix.wgsl"), bone, include_str!("../shaders/vertex.wgsl"), unpack, unpack_tangent]
-        .into_iter()
-        .chain(weights)
-        .chain(stored)
-        .chain([include_str!("../shaders/skin.wgsl")])
-        .collect()
+    let normal = match variant.normals {
+        Normals::Cofactor => include_str!("../shaders/normal_cofactor.wgsl"),
+        Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
+    };
+    [
+        include_str!("../shaders/skin_matrix.wgsl"),
+        normal,
+        bone,
+        include_str!("../shaders/vertex.wgsl"),
+        unpack,
+        unpack_tangent,
+    ]
+    .into_iter()
+    .chain(weights)
+    .chain(frames)
+    .chain(stored)
+    .chain([include_str!("../shaders/skin.wgsl")])
+    .collect()
 }
 
 /// Where they are vertices.
@@ -264,7 +302,13 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
     } else {
         include_str!("../shaders/vat_tangent_none.wgsl")
     };
-    let shared = [include_str!("../shaders/vertex_static.wgsl"), tangent, include_str!("../shaders/vat.wgsl"), stored];
+    let shared = [
+        include_str!("../shaders/shown_frames.wgsl"),
+        include_str!("../shaders/vertex_static.wgsl"),
+        tangent,
+        include_str!("../shaders/vat.wgsl"),
+        stored,
+    ];
     splits.into_iter().chain(shared).collect()
 }
 

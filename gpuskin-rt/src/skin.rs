@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3, Vec4};
 use crate::encoding::vat::BakedVertex;
 use crate::playback::frame_pair;
 use crate::vertex::Vertex;
-use crate::{ClipRecord, FramePair, InstanceRecord, SkinMatrix, Texels, Time};
+use crate::{ClipRecord, FramePair, InstanceRecord, Normals, SkinMatrix, Texels, Time};
 
 /// A vertex where the pose has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,11 +31,26 @@ pub fn pose(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinMatr
     sum
 }
 
+/// The same of a pose's matrices, [`Texels::pose`].
+pub fn blend(bones: &[SkinMatrix], vertex: &Vertex) -> SkinMatrix {
+    let mut sum = SkinMatrix::ZERO;
+    for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
+        if weight > 0.0 {
+            sum = sum + bones[joint as usize] * weight;
+        }
+    }
+    sum
+}
+
 /// A vertex in model space.
-pub fn skin(matrix: &SkinMatrix, vertex: &Vertex) -> SkinnedVertex {
+pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVertex {
+    let normal = match normals {
+        Normals::Cofactor => matrix.normal(vertex.normal),
+        Normals::Plain => matrix.direction(vertex.normal),
+    };
     SkinnedVertex {
         position: matrix.point(vertex.position),
-        normal: matrix.normal(vertex.normal).normalize_or_zero(),
+        normal: normal.normalize_or_zero(),
         tangent: matrix.direction(vertex.tangent.truncate()).normalize_or_zero().extend(vertex.tangent.w),
         uv: vertex.uv,
     }
@@ -56,13 +71,19 @@ pub fn skin_vertex(
     instance: &InstanceRecord,
     now: Time,
     vertex: &Vertex,
+    normals: Normals,
 ) -> SkinnedVertex {
     let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
     let model = if texels.encoding().is_vertex() {
         baked(texels, frames, vertex)
     } else {
-        skin(&pose(texels, frames, vertex), vertex)
+        skin(&pose(texels, frames, vertex), vertex, normals)
     };
+    in_world(instance, model)
+}
+
+/// A vertex of an instance from model space to the world.
+pub fn in_world(instance: &InstanceRecord, model: SkinnedVertex) -> SkinnedVertex {
     SkinnedVertex {
         position: instance.point(model.position),
         normal: instance.direction(model.normal),

@@ -75,6 +75,46 @@ fn models_beyond_a_device_are_refused_with_numbers() {
 }
 
 #[test]
+fn devices_without_compute_are_told_what_would_work() {
+    let local = || Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
+    let error = refusal(&local(), webgl2());
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    let error = error.to_string();
+    for text in ["test: ", "3 are needed, the device has 0", "downlevel_defaults", "trs-packed", "matrix-f16"] {
+        assert!(error.contains(text), "{error}");
+    }
+    let mut limits = Limits::downlevel_defaults();
+    let gpu = noop(limits.clone());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    Crowd::with_model(&mut renderer, &local(), Default::default()).unwrap();
+
+    limits.max_storage_buffer_binding_size = 2048;
+    let error = refusal(&local(), limits).to_string();
+    assert!(error.contains("the device has 2048") && error.contains("higher limits"), "{error}");
+}
+
+#[test]
+fn words_that_are_not_those_of_the_constants_are_refused() {
+    let good = Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
+    let wrong: [fn(&mut Model); 7] = [
+        |m| m.meta.clips.to_mut()[1].first_frame += 1,
+        |m| m.meta.clips.to_mut()[1].intervals += 1,
+        |m| m.meta.clips = m.meta.clips[..2].to_vec().into(),
+        |m| m.meta.texture.rows += 1,
+        |m| m.meta.texture.height += 1,
+        |m| m.animation.levels.to_mut()[0].len -= 4,
+        |m| m.animation.levels.to_mut()[0].offset -= 4,
+    ];
+    for (i, change) in wrong.into_iter().enumerate() {
+        let mut model = good.clone();
+        change(&mut model);
+        model.meta.mesh.clips.len = (model.meta.clips.len() * size_of::<ClipRecord>()) as u64;
+        let error = refusal(&model, Limits::downlevel_defaults());
+        assert!(matches!(error, Error::Model { .. }), "{i}: {error}");
+    }
+}
+
+#[test]
 fn a_crowd_beyond_a_device_is_drawn_as_it_was() {
     let mut limits = webgl2();
     limits.max_buffer_size = 48 * 500;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::model::{Pose, Random, Recipe, TestModel};
-use common::{BACKENDS, Canvas, Gpu, gpu};
+use common::{BACKENDS, Canvas, Gpu, compute, gpu};
 use glam::{Vec2, Vec3};
 use gpuskin_rt::render::vertex_buffers;
 use gpuskin_rt::shader::Variant;
@@ -157,7 +157,7 @@ fn the_example_draws_outlines() {
     }
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-        let variant = Variant::all().last().unwrap();
+        let variant = Variant::all().filter(|v| !v.encoding.needs_compute()).last().unwrap();
         let test = test_model(&mut Random(1), variant);
         let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
         assert_eq!(crowd.variant(), variant);
@@ -244,13 +244,14 @@ fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) ->
 
 #[test]
 fn tangents_and_texture_coordinates_are_what_the_twins_say() {
-    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+    for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, compute(b)?))) {
         for (seed, variant) in (0..).zip(Variant::all()) {
+            let gpu = if variant.encoding.needs_compute() { &computing } else { &textured };
             let test = test_model(&mut Random(seed), variant);
             let instance = Instance::at([0.3, 0.1, 0.0]).rotated([0.1, 0.5, -0.2, 0.7]).scaled(1.3).starting(1.0);
             let now = Time::from_secs(1.23);
             let record = instance.record(&test.model.meta, Time::ZERO);
-            let captured = probe(&gpu, &test, instance, now);
+            let captured = probe(gpu, &test, instance, now);
             for ((tangent, uv), twin) in captured.iter().zip(test.on_cpu(&record, now)) {
                 let [x, y, z, w] = *tangent;
                 let near = Vec3::new(x, y, z).distance(twin.tangent.truncate()) < 2e-6 && w == twin.tangent.w;

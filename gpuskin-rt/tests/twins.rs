@@ -4,7 +4,7 @@
 mod common;
 
 use common::model::{Pose, Random, Recipe, TestModel};
-use common::{BACKENDS, Gpu, gpu};
+use common::{BACKENDS, Gpu, compute, gpu};
 use glam::Vec3;
 use gpuskin_rt::render::Capture;
 use gpuskin_rt::*;
@@ -74,9 +74,11 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[(InstanceRecord, Time)]) -> (f
 fn every_variant_is_what_its_twin_says() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let (mut distance, mut angle) = (0.0_f32, 0.0_f32);
-        for (seed, variant) in (0..).zip(shader::Variant::all()) {
+        let textured = shader::Variant::all().filter(|v| !v.encoding.needs_compute());
+        for (seed, variant) in (0..).zip(textured) {
             let mirrored = seed % 2 == 1;
-            let test = model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored);
+            let mut test = model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored);
+            test.model.meta.normals = variant.normals;
             assert_eq!(shader::Variant::of(&test.model.meta), variant);
             let frames = moments(&test.model.meta, &mut Random(seed + 1000));
             let worst = compare(&gpu, &test, &frames);
@@ -96,10 +98,28 @@ fn one_bone_and_a_thousand() {
     let narrow = VertexFormat { packing: Packing::Narrow, tangent: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
-            for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_vertex()) {
+            for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
                 let test = model(u64::from(bones), encoding, narrow, bones, bones == 1024, false);
                 let frames = moments(&test.model.meta, &mut Random(1));
                 let worst = compare(&gpu, &test, &frames[..12]);
+                assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn palettes_are_what_their_twin_says() {
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        // Hierarchies within workgroup memory, and beyond it.
+        for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
+            for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
+                let format = VertexFormat { packing, tangent: seed % 2 == 0 };
+                let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
+                let frames = moments(&test.model.meta, &mut Random(seed));
+                let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
+                let worst = compare(&gpu, &test, frames);
+                println!("{bones} bones on {}: {worst:?}", gpu.name);
                 assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
             }
         }

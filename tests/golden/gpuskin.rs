@@ -5,7 +5,7 @@
 pub mod models {
     use ::gpuskin_rt::*;
     use ::std::borrow::Cow::Borrowed;
-    /// `pole`: 2 bones, 6 vertices, 2 clips, matrix-f16.
+    /// `pole`: 2 bones, 6 vertices, 2 clips, trs-packed.
     #[derive(Clone, Copy, Debug)]
     pub enum Pole {}
     impl BakedModel for Pole {
@@ -15,29 +15,30 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                133, 63, 84, 249, 111, 189, 44, 147, 39, 227, 220, 48, 185, 21, 78, 29,
+                76, 76, 77, 223, 5, 91, 242, 234, 53, 56, 97, 7, 39, 99, 34, 204,
             ],
             format_version: 2,
             name: Borrowed("pole"),
-            encoding: Encoding::MatrixF16,
+            encoding: Encoding::TrsPacked,
             texture: AnimationTexture {
                 width: 64,
-                height: 2,
+                height: 1,
                 layers: 1,
-                frames_per_layer: 19,
-                frames: 19,
+                frames_per_layer: 23,
+                frames: 23,
                 rows: 2,
                 range: ValueRange {
                     min: [0.0, 0.0, 0.0, 0.0],
                     extent: [0.0, 0.0, 0.0, 0.0],
                 },
             },
+            normals: Normals::Cofactor,
             clips: Borrowed(
                 &[
                     ClipInfo {
                         name: Borrowed("sway"),
                         source: Borrowed("Rig|Sway"),
-                        first_frame: 0,
+                        first_frame: 2,
                         intervals: 12,
                         stored: 12,
                         looped: true,
@@ -48,26 +49,26 @@ pub mod models {
                             max: [0.25, 2.0302975, 0.0],
                         },
                         encoding_error: ErrorInfo {
-                            max: 0.0004664197,
-                            p9996: 0.0004664197,
+                            max: 0.00008600822,
+                            p9996: 0.00008600822,
                             normal_degrees: 0.0000034150946,
-                            time: 0.125,
-                            bone: 1,
-                            vertex: 4,
+                            time: 0.25,
+                            bone: 0,
+                            vertex: 2,
                         },
                         motion_error: ErrorInfo {
-                            max: 0.0062988987,
-                            p9996: 0.0062988987,
+                            max: 0.00008600822,
+                            p9996: 0.00008600822,
                             normal_degrees: 0.0000034150946,
-                            time: 0.14583333,
-                            bone: 1,
-                            vertex: 5,
+                            time: 0.25,
+                            bone: 0,
+                            vertex: 2,
                         },
                     },
                     ClipInfo {
                         name: Borrowed("fall-over"),
                         source: Borrowed("Rig|FallOver"),
-                        first_frame: 12,
+                        first_frame: 16,
                         intervals: 6,
                         stored: 7,
                         looped: false,
@@ -78,18 +79,18 @@ pub mod models {
                             max: [0.25, 2.0, 1.92],
                         },
                         encoding_error: ErrorInfo {
-                            max: 0.00047373833,
-                            p9996: 0.00047373833,
-                            normal_degrees: 0.011191266,
-                            time: 0.16666667,
-                            bone: 1,
-                            vertex: 4,
+                            max: 0.000016313455,
+                            p9996: 0.000016313455,
+                            normal_degrees: 0.00032228796,
+                            time: 0.125,
+                            bone: 0,
+                            vertex: 2,
                         },
                         motion_error: ErrorInfo {
-                            max: 0.011802084,
-                            p9996: 0.011802084,
-                            normal_degrees: 0.011191266,
-                            time: 0.14583333,
+                            max: 0.0057467883,
+                            p9996: 0.0057467883,
+                            normal_degrees: 0.00032228796,
+                            time: 0.020833334,
                             bone: 1,
                             vertex: 4,
                         },
@@ -167,7 +168,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/anim-matrix-f16.ktx2"),
+                name: Borrowed("pole/anim-trs-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1776,
@@ -191,6 +192,7 @@ pub mod models {
             levels: Borrowed(&[ByteRange { offset: 0, len: 216 }]),
         },
         textures: Borrowed(&[]),
+        others: Borrowed(&[]),
     };
     /// All models, in the order of the manifest.
     pub static ALL: &[&Model] = &[&POLE];
@@ -200,9 +202,9 @@ pub mod models {
 pub mod clips {
     use super::models;
     use ::gpuskin_rt::Clip;
-    /// `Rig|Sway`: 0.500 s at 24.0000 frames/s, loops; error 0.466 mm at frames, 6.30 mm between.
+    /// `Rig|Sway`: 0.500 s at 24.0000 frames/s, loops; error 86.0 um at frames, 86.0 um between.
     pub const POLE_SWAY: Clip<models::Pole> = Clip::new(0);
-    /// `Rig|FallOver`: 0.250 s at 24.0000 frames/s, plays once; error 0.474 mm at frames, 1.18 cm between.
+    /// `Rig|FallOver`: 0.250 s at 24.0000 frames/s, plays once; error 16.3 um at frames, 5.75 mm between.
     pub const POLE_FALL_OVER: Clip<models::Pole> = Clip::new(1);
 }
 /// Bones of the models.

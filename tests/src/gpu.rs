@@ -19,9 +19,17 @@ pub struct Gpu {
 /// A device with WebGL2's limits; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a
 /// failure.
 pub fn open(backends: wgpu::Backends) -> Option<Gpu> {
+    open_with(backends, wgpu::Limits::downlevel_webgl2_defaults())
+}
+
+/// The same with compute and storage buffers.
+pub fn open_compute(backends: wgpu::Backends) -> Option<Gpu> {
+    open_with(backends, wgpu::Limits::downlevel_defaults())
+}
+
+fn open_with(backends: wgpu::Backends, required_limits: wgpu::Limits) -> Option<Gpu> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
-    let required_limits = wgpu::Limits::downlevel_webgl2_defaults();
     let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
     let opened = pollster::block_on(async {
         let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;

@@ -1,29 +1,20 @@
-//! `Plan -> BakedModel`: texels, errors and mesh.
+//! `Outline -> BakedModel`: an encoding for each class of devices, and the files.
 
 use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{
-    Aabb, Data, Encoding, ErrorInfo, MeshInfo, Metadata, Model, Packing, Payload, Texels, VertexFormat, VertexRange,
-};
-use rayon::prelude::*;
+use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Payload, Texels};
 
+use super::attempt::{Attempt, Source};
+use super::choose::{Candidate, Choice, limits};
 use super::files::{self, FileSet};
+use super::plan::Outline;
 use super::{BakeOptions, Plan, Stage};
-use crate::encode::{self, Encoder, Misfit, Ranges};
 use crate::finding::{Finding, Findings};
-use crate::frames::{FrameGrid, rest_diagonal};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{Manifest, ModelEntry};
-use crate::measure::{self, ClipErrors, Drawn, Times};
-use crate::model::Clip;
-use crate::sample::{Rows, Sampler};
+use crate::measure::ClipErrors;
 use crate::units::length;
-
-/// Packed weights are narrow where that makes the error at most this much greater than wide ones would.
-const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
-/// Frames of each clip that are looked at to choose between narrow and wide weights.
-const PACKING_PROBES: u32 = 4;
 
 /// A baked model: the constants and files for the game, and what is needed to look back at the source.
 #[derive(Clone, Debug)]
@@ -41,17 +32,29 @@ pub struct BakedModel {
     pub plan: Plan,
     /// For each vertex of each primitive of the source, in their order: its vertex in the mesh.
     pub baked_of_source: Vec<u32>,
+    /// Encodings that were looked at: none where one was named, all of them with [`BakeOptions::explain`].
+    pub candidates: Vec<Candidate>,
+    /// The same model for other classes of devices.
+    pub others: Vec<BakedModel>,
 }
 
 impl BakedModel {
     /// The model as the runtime takes it, with its files' bytes in memory. `file`: the bytes of a payload.
     pub(crate) fn runtime(&self, mut file: impl FnMut(&str) -> Vec<u8>) -> Model {
-        let mut loaded = self.payloads.iter().map(|(name, payload)| {
+        self.runtime_with(&mut file)
+    }
+
+    fn runtime_with(&self, file: &mut dyn FnMut(&str) -> Vec<u8>) -> Model {
+        let load = |(name, payload): &(String, Payload)| {
             let data = Data::Bytes(file(name).into());
             Payload { data, ..payload.clone() }
-        });
+        };
+        let mut loaded = self.payloads.iter().map(load);
         let mut next = || loaded.next().expect("a model has an animation and a mesh");
-        Model { meta: self.meta.clone(), animation: next(), mesh: next(), textures: loaded.collect() }
+        let (animation, mesh) = (next(), next());
+        let textures = loaded.collect();
+        let others = self.others.iter().map(|other| other.runtime_with(file)).collect();
+        Model { meta: self.meta.clone(), animation, mesh, textures, others }
     }
 
     /// The texture of [`BakedModel::runtime`]'s model, as the vertex shader sees it.
@@ -77,47 +80,72 @@ fn bytes(payload: &Payload) -> &[u8] {
     }
 }
 
-/// Bakes a planned model; its files by their paths under `gpuskin/`.
+/// Bakes a model for all classes of devices; its files by their paths under `gpuskin/`. `None`: an error was found.
 pub(super) fn assemble(
     manifest: &Manifest,
     entry: &ModelEntry,
-    plan: Plan,
+    outline: &Outline,
     options: &BakeOptions<'_>,
     findings: &mut Findings,
-) -> (BakedModel, BTreeMap<String, Vec<u8>>) {
+) -> Option<(BakedModel, BTreeMap<String, Vec<u8>>)> {
     options.report(entry, Stage::Encode);
-    let within = format!("model `{}`", plan.model.name);
-    let geometry = Geometry::new(&plan.model);
+    let within = format!("model `{}`", outline.model.name);
+    let geometry = Geometry::new(&outline.model, entry.influences);
     if geometry.dropped.vertices > 0 {
-        let Dropped { vertices, weight } = geometry.dropped;
-        let dropped = weight * 100.0;
-        let message =
-            format!("{vertices} vertices have more than 4 influences; up to {dropped:.1} % of a weight was dropped");
-        let help = "limit influences to 4 in the modelling tool (Blender: Weights > Limit Total)";
-        findings.push(Finding::warning(message).within(&within).help(help));
+        findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
-    let texels = encode(&plan, findings);
-
-    options.report(entry, Stage::Measure);
-    let mesh = PackedMesh::choose(&plan, &geometry, &texels);
-    let times = if options.skip_errors { Times::Some(1) } else { Times::All };
-    let errors = mesh.measure(&plan, &geometry, &texels, times);
-
-    judge(&plan, &errors, findings);
-
-    let FileSet { meta, payloads, files } = files::write(manifest.storage, &plan, &geometry, &texels, &mesh, &errors);
+    let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
+    let source = Source { outline, geometry: &geometry, normals: entry.normals, tolerance };
+    let choice = Choice { entry, source, options };
+    let mut attempts: Vec<(Attempt, Vec<Candidate>)> = Vec::new();
+    for &class in &entry.devices {
+        options.report(entry, Stage::Measure);
+        match choice.make(class) {
+            Ok(made) if attempts.iter().any(|(a, _)| a.plan.encoding == made.0.plan.encoding) => {}
+            Ok(made) => attempts.push(made),
+            Err(finding) => {
+                let at = entry.encoding.as_ref().map_or(&entry.name.span, |at| &at.span);
+                findings.push(finding.within(&within).at(&manifest.source, at.clone()));
+                return None;
+            }
+        }
+    }
+    let mut made = attempts.into_iter().enumerate().map(|(n, (attempt, candidates))| {
+        for (clip, misfit) in &attempt.misfits {
+            findings.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
+        }
+        judge(&attempt, outline.diagonal, findings);
+        let FileSet { meta, payloads, files } = files::write(manifest.storage, source, &attempt, n == 0);
+        let Attempt { plan, errors, .. } = attempt;
+        let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
+        (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source, candidates, others: Vec::new() }, files)
+    });
+    let (mut model, mut files) = made.next()?;
+    for (other, its_files) in made {
+        model.others.push(other);
+        files.extend(its_files);
+    }
     options.report(entry, Stage::Done);
-    let Geometry { baked_of_source, dropped, .. } = geometry;
-    (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source }, files)
+    Some((model, files))
+}
+
+fn dropped(dropped: &Dropped, influences: usize) -> Finding {
+    let Dropped { vertices, weight } = dropped;
+    let share = weight * 100.0;
+    let message = format!(
+        "{vertices} vertices have more than {influences} influences; up to {share:.1} % of a weight was dropped"
+    );
+    let help = format!("limit influences to {influences} in the modelling tool (Blender: Weights > Limit Total)");
+    Finding::warning(message).help(help)
 }
 
 /// An encoding error beyond this share of the rest pose's diagonal is seen from afar.
 const COARSE: f64 = 0.01;
 
 /// Refuses clips that would not be seen at all, and tells of those that would be seen wrong.
-fn judge(plan: &Plan, errors: &[ClipErrors], findings: &mut Findings) {
-    let size = rest_diagonal(&plan.model);
-    for (clip, errors) in plan.model.clips.iter().zip(errors) {
+fn judge(attempt: &Attempt, size: f64, findings: &mut Findings) {
+    let plan = &attempt.plan;
+    for (clip, errors) in plan.model.clips.iter().zip(&attempt.errors) {
         let ErrorInfo { max, time, bone, .. } = errors.encoding;
         let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
         let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
@@ -132,103 +160,5 @@ fn judge(plan: &Plan, errors: &[ClipErrors], findings: &mut Findings) {
             continue;
         };
         findings.push(finding.within(format!("model `{}`", plan.model.name)));
-    }
-}
-
-fn encode(plan: &Plan, findings: &mut Findings) -> encode::Texels {
-    let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
-    let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
-        let sampler = Sampler::new(&plan.model, Some(clip));
-        (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect()
-    };
-    let mut ranges = Ranges::default();
-    if plan.encoding == Encoding::MatrixUnorm {
-        clips().for_each(|((clip, grid), _)| ranges.include(&poses(clip, grid)));
-    }
-    let mut encoder = Encoder::new(plan.encoding, plan.texture, &plan.model, ranges.finish());
-    for ((clip, grid), record) in clips() {
-        for misfit in encoder.clip(record.first_frame, &poses(clip, grid)) {
-            findings.push(misfit_finding(plan, clip, misfit));
-        }
-    }
-    encoder.finish()
-}
-
-fn misfit_finding(plan: &Plan, clip: &Clip, misfit: Misfit) -> Finding {
-    let (name, encoding) = (|bone: usize| &plan.model.bones[bone].name, plan.encoding.name());
-    let finding = match misfit {
-        Misfit::Uneven { bone } => {
-            let bone = name(bone);
-            let message = format!("clip `{}` scales bone `{bone}` unevenly, which {encoding} cannot hold", clip.name);
-            Finding::warning(message).help("use `encoding = \"matrix-f16\"`")
-        }
-        Misfit::OutOfRange { bone } => {
-            let bone = name(bone);
-            let message = format!("clip `{}` takes bone `{bone}` out of the range of {encoding}", clip.name);
-            Finding::error(message).help(match plan.encoding {
-                Encoding::Fixed16 => "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`",
-                _ => "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`",
-            })
-        }
-    };
-    finding.within(format!("model `{}`", plan.model.name))
-}
-
-/// Packed vertices, and as the shader unpacks them.
-pub(super) struct PackedMesh {
-    pub(super) format: VertexFormat,
-    pub(super) range: VertexRange,
-    pub(super) words: Vec<u32>,
-    unpacked: Vec<Vertex>,
-}
-
-impl PackedMesh {
-    fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
-        let format = VertexFormat { packing, tangent: geometry.tangents };
-        let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
-        let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
-        Self { format, range, words, unpacked }
-    }
-
-    /// In full for the exact baseline, else with the narrowest weights that do not show.
-    fn choose(plan: &Plan, geometry: &Geometry, texels: &encode::Texels) -> Self {
-        let range = range(&geometry.vertices);
-        if plan.encoding.is_exact() {
-            return Self::new(geometry, range, Packing::Full);
-        }
-        let narrow = Self::new(geometry, range, Packing::Narrow);
-        if geometry.vertices.iter().all(|v| v.weights[1] == 0.0) {
-            return narrow;
-        }
-        let wide = Self::new(geometry, range, Packing::Wide);
-        let worst = |mesh: &Self| {
-            let errors = mesh.measure(plan, geometry, texels, Times::Some(PACKING_PROBES));
-            errors.iter().fold(0.0, |worst: f32, e| worst.max(e.encoding.max))
-        };
-        if worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow } else { wide }
-    }
-
-    fn measure(&self, plan: &Plan, geometry: &Geometry, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
-        let baked_of_source = &geometry.baked_of_source;
-        let drawn = Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source };
-        measure::measure(&plan.model, &plan.grids, &plan.records, &drawn, times)
-    }
-}
-
-fn range(vertices: &[Vertex]) -> VertexRange {
-    let mut position = Aabb::EMPTY;
-    let (mut uv_min, mut uv_max) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
-    for v in vertices {
-        position = position.union(Aabb { min: v.position.into(), max: v.position.into() });
-        for c in 0..2 {
-            uv_min[c] = uv_min[c].min(v.uv[c]);
-            uv_max[c] = uv_max[c].max(v.uv[c]);
-        }
-    }
-    VertexRange {
-        position_min: position.min,
-        position_extent: [0, 1, 2].map(|i| position.max[i] - position.min[i]),
-        uv_min,
-        uv_extent: [0, 1].map(|i| uv_max[i] - uv_min[i]),
     }
 }

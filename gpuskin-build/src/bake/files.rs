@@ -10,7 +10,7 @@ use ktx2::Format;
 use rayon::prelude::*;
 
 use super::Plan;
-use super::assemble::PackedMesh;
+use super::attempt::{Attempt, PackedMesh, Source};
 use crate::color;
 use crate::container::{self, Ktx2};
 use crate::encode::Texels;
@@ -33,16 +33,11 @@ pub(super) struct FileSet {
     pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
-pub(super) fn write(
-    storage: Storage,
-    plan: &Plan,
-    geometry: &Geometry,
-    texels: &Texels,
-    mesh: &PackedMesh,
-    errors: &[ClipErrors],
-) -> FileSet {
-    let model = &plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, geometry, mesh);
+/// `first`: the main one of a model, else the same for other devices, whose materials' textures are those of the first.
+pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, first: bool) -> FileSet {
+    let Attempt { plan, texels, mesh, errors, .. } = attempt;
+    let model = &*plan.model;
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry, mesh);
     let levels: Vec<Vec<Vec<u8>>> = model.images.par_iter().map(color::mips).collect();
     let (materials, textures) = materials(model, &levels);
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
@@ -52,6 +47,7 @@ pub(super) fn write(
         name: model.name.clone().into(),
         encoding: plan.encoding,
         texture: texels.texture,
+        normals: source.normals,
         bounds: clips.iter().fold(Aabb::EMPTY, |all, c| all.union(c.bounds)),
         clips: clips.into(),
         bones: bones(model).into(),
@@ -76,8 +72,9 @@ pub(super) fn write(
     let mut set = FileSet { meta, payloads: Vec::new(), files: BTreeMap::new() };
     set.add(storage, format!("anim-{}.ktx2", plan.encoding.name()), animation);
     let whole = ByteRange { offset: 0, len: mesh_bytes.len() as u64 };
-    set.add(storage, "mesh.bin".to_owned(), Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 });
-    for (n, (texture, image)) in textures.iter().enumerate() {
+    let mesh_name = if first { "mesh.bin".to_owned() } else { format!("mesh-{}.bin", plan.encoding.name()) };
+    set.add(storage, mesh_name, Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 });
+    for (n, (texture, image)) in textures.iter().enumerate().filter(|_| first) {
         set.add(storage, format!("color-{n}.ktx2"), color_file(texture, &levels[*image], &content_hash));
     }
     set
@@ -134,6 +131,7 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, 
 
 fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
     let format = match texels.encoding.format() {
+        TexelFormat::R32Uint => Format::R32_UINT,
         TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
         TexelFormat::Rgba16Uint => Format::R16G16B16A16_UINT,
         TexelFormat::Rgba32Uint => Format::R32G32B32A32_UINT,

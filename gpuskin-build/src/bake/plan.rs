@@ -1,58 +1,57 @@
 //! What will be baked of a model: its frames and the shape of its texture.
 
+use std::sync::Arc;
+
 use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
-use super::BakeOptions;
 use crate::encode;
 use crate::finding::{Finding, Findings};
-use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, rate, rest_diagonal, seam};
-use crate::manifest::{Manifest, ModelEntry};
+use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, rate, seam};
+use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
 use crate::units::length;
 
 /// Greatest animation texture: what a game would load for one model is far below.
 const MAX_TEXTURE_BYTES: u64 = 1 << 30;
 
-/// A model and how it will stand in its texture.
+/// What is known of a model before an encoding is chosen.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// The model.
-    pub model: Model,
-    /// How bones stand in the texture.
-    pub encoding: Encoding,
-    /// Frames of each clip.
-    pub grids: Vec<FrameGrid>,
-    /// Whether each clip starts over.
-    pub looped: Vec<bool>,
-    /// Where each clip stands.
-    pub records: Vec<ClipRecord>,
-    /// Shape of the texture.
-    pub texture: AnimationTexture,
+pub(super) struct Outline {
+    pub(super) model: Arc<Model>,
+    /// Length of the rest pose's diagonal, metres.
+    pub(super) diagonal: f64,
+    pub(super) clips: Vec<ClipOutline>,
 }
 
-impl Plan {
+/// What is known of a clip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClipOutline {
+    /// How the manifest wants its frames.
+    pub(super) fps: Fps,
+    /// Whether it starts over.
+    pub(super) looped: bool,
+    /// Distance of its ends, metres.
+    seam: f64,
+}
+
+impl Outline {
     pub(super) fn new(
         model: Model,
+        diagonal: f64,
         manifest: &Manifest,
         entry: &ModelEntry,
-        options: &BakeOptions<'_>,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let encoding = options.encoding.unwrap_or(entry.encoding.value);
         let within = format!("model `{}`", model.name);
-        let at_name = |finding: Finding| finding.within(&within).at(&manifest.source, entry.name.span.clone());
         if model.clips.len() > MAX_CLIPS {
-            let finding = Finding::error(format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()));
-            findings.push(at_name(finding).help("name those that the game plays under [model.clips]"));
+            let finding = Finding::error(format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()))
+                .help("name those that the game plays under [model.clips]");
+            findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
-        let diagonal = rest_diagonal(&model);
-        let closes_within = diagonal * if encoding.is_exact() { EXACT_SEAM_TOLERANCE } else { SEAM_TOLERANCE };
-        let (mut grids, mut looped, mut records) = (Vec::new(), Vec::new(), Vec::new());
-        let mut first_frame: u64 = 0;
+        let mut clips = Vec::new();
         for clip in &model.clips {
             let settings = entry.clips.iter().flatten().find(|c| c.name.value == clip.name);
-            let fps = settings.and_then(|s| s.fps).unwrap_or(entry.fps);
             let seam = seam(&model, clip);
             let meets = seam <= diagonal * SEAM_TOLERANCE;
             let wish = settings.and_then(|s| s.looped.as_ref());
@@ -66,8 +65,44 @@ impl Plan {
                         .help("make its last key equal its first, or drop `loop = true`"),
                 );
             }
-            let loops = wish.map_or(meets, |wish| wish.value);
-            let grid = FrameGrid::new(clip.end, rate(clip, fps), loops && seam <= closes_within);
+            let looped = wish.map_or(meets, |wish| wish.value);
+            clips.push(ClipOutline { fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps), looped, seam });
+        }
+        Some(Self { model: Arc::new(model), diagonal, clips })
+    }
+
+    /// The rate of each clip, as far as it does not depend on how it is encoded.
+    pub(super) fn rates(&self) -> Vec<f64> {
+        self.model.clips.iter().zip(&self.clips).map(|(clip, outline)| rate(clip, outline.fps)).collect()
+    }
+}
+
+/// A model and how it will stand in its texture.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The model.
+    pub model: Arc<Model>,
+    /// How bones stand in the texture.
+    pub encoding: Encoding,
+    /// Frames of each clip.
+    pub grids: Vec<FrameGrid>,
+    /// Whether each clip starts over.
+    pub looped: Vec<bool>,
+    /// Where each clip stands.
+    pub records: Vec<ClipRecord>,
+    /// Shape of the texture.
+    pub texture: AnimationTexture,
+}
+
+impl Plan {
+    /// With so many frames a second for each clip.
+    pub(super) fn new(outline: &Outline, encoding: Encoding, rates: &[f64]) -> Result<Self, Finding> {
+        let model = &outline.model;
+        let closes_within = outline.diagonal * if encoding.is_exact() { EXACT_SEAM_TOLERANCE } else { SEAM_TOLERANCE };
+        let (mut grids, mut records) = (Vec::new(), Vec::new());
+        let mut first_frame: u64 = 0;
+        for ((clip, shape), rate) in model.clips.iter().zip(&outline.clips).zip(rates) {
+            let grid = FrameGrid::new(clip.end, *rate, shape.looped && shape.seam <= closes_within);
             first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
                 // A sum beyond u32 is refused below, before anything is made of it.
@@ -78,7 +113,6 @@ impl Plan {
             });
             first_frame += u64::from(grid.stored);
             grids.push(grid);
-            looped.push(loops);
         }
         let bones = model.bones.len() as u32;
         let bytes = first_frame.saturating_mul(u64::from(bones)).saturating_mul(encoding.bytes() as u64);
@@ -91,10 +125,10 @@ impl Plan {
                 model.clips[longest].name,
                 grids[longest].stored
             );
-            findings.push(at_name(Finding::error(message)).help("bake fewer clips, or set a lower `fps`"));
-            return None;
+            return Err(Finding::error(message).help("bake fewer clips, or set a lower `fps`"));
         };
-        Some(Self { model, encoding, grids, looped, records, texture })
+        let looped = outline.clips.iter().map(|c| c.looped).collect();
+        Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })
     }
 
     /// Bytes of the animation texture on the GPU.

@@ -8,11 +8,12 @@ use std::sync::Mutex;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, option, switch};
-use super::text::{bytes, clip_table, model_line, texture_line, worst};
+use super::text::{Table, bytes, clip_table, model_line, worst};
 use super::{Done, Failure, load};
-use crate::bake::{BakeOptions, BakedModel, Plan, Stage};
+use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
 use crate::finding::{Finding, Findings};
 use crate::output;
+use crate::units::{digits, length};
 
 pub(super) const COMMAND: Command = Command {
     name: "bake",
@@ -24,6 +25,7 @@ pub(super) const COMMAND: Command = Command {
         option("model", "NAME", "only this one, into a folder of its own; with --check, only its files"),
         switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
         switch("dry-run", "write nothing; print sizes only"),
+        switch("explain", "print every encoding that the devices can play, and why it was not chosen"),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the baked\n\
             frames' own times, `motion` between them as well.",
@@ -42,18 +44,23 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     }
 
     let models = manifest.models.iter().filter(|entry| model.is_none_or(|name| entry.name.value == name)).count();
+    let explain = args.has("explain");
     let progress = Progress::new(models);
     let report = |model: &str, stage: Stage| progress.report(model, stage);
-    let baked = crate::bake::bake(&manifest, &BakeOptions { model, progress: Some(&report), ..Default::default() });
+    let baked =
+        crate::bake::bake(&manifest, &BakeOptions { model, explain, progress: Some(&report), ..Default::default() });
     progress.bar.finish_and_clear();
     let baked = baked?;
 
     let mut text = String::new();
-    for model in &baked.models {
+    for model in baked.models.iter().flat_map(|model| std::iter::once(model).chain(&model.others)) {
         text.push_str(&heading(model));
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
         let _ = writeln!(text, "{}\n{}", jumps(model), clip_table(&model.meta));
+        if explain {
+            let _ = writeln!(text, "{}", candidate_table(model));
+        }
     }
     if args.has("check") {
         check(&baked.files, &out, model)?;
@@ -116,6 +123,37 @@ fn heading(model: &BakedModel) -> String {
     format!("{}  {}\n  files           {}\n", model.meta.name, model_line(&model.meta), files.join(", "))
 }
 
+/// A line an encoding that was looked at.
+fn candidate_table(model: &BakedModel) -> String {
+    let mut table = Table::new([
+        "candidate",
+        ">GPU bytes",
+        ">B/bone-frame",
+        ">encoding",
+        ">p99.96",
+        ">motion",
+        ">p99.96",
+        ">normals",
+        "",
+    ]);
+    for candidate in &model.candidates {
+        let worst = |error: fn(&ClipErrors) -> f32| candidate.errors.iter().map(error).reduce(f32::max);
+        let cell = |error: fn(&ClipErrors) -> f32| worst(error).map_or("-".to_owned(), length);
+        table.row([
+            candidate.encoding.name().to_owned(),
+            bytes(candidate.gpu_bytes),
+            digits(candidate.bytes_a_bone_sample),
+            cell(|e| e.encoding.max),
+            cell(|e| e.encoding.p9996),
+            cell(|e| e.motion.max),
+            cell(|e| e.motion.p9996),
+            worst(|e| e.encoding.normal_degrees).map_or("-".to_owned(), |d| format!("{} deg", digits(d.into()))),
+            candidate.refused.clone().unwrap_or("chosen".to_owned()),
+        ]);
+    }
+    table.render()
+}
+
 /// Tracks that jump: between frames they are where they were, whatever the encoding, and no error is measured there.
 fn jumps(model: &BakedModel) -> String {
     let clips = model.meta.clips.iter().zip(&model.errors).filter(|(_, errors)| errors.step_tracks > 0);
@@ -126,12 +164,14 @@ fn jumps(model: &BakedModel) -> String {
     format!("  STEP tracks, left out of the motion error: {}\n", clips.join(", "))
 }
 
-/// What is known of a model before it is baked.
-fn planned(plan: &Plan) -> String {
-    let vertices: usize = plan.model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
-    let (bones, clips) = (plan.model.bones.len(), plan.model.clips.len());
-    let line = texture_line(plan.encoding, &plan.texture, bones, vertices, clips);
-    format!("{}  {line}, {}\n", plan.model.name, bytes(plan.texture_bytes()))
+/// What a model would take.
+fn planned(model: &BakedModel) -> String {
+    let mut text = String::new();
+    for baked in std::iter::once(model).chain(&model.others) {
+        let _ =
+            writeln!(text, "{}  {}, {}", model.meta.name, model_line(&baked.meta), bytes(baked.plan.texture_bytes()));
+    }
+    text
 }
 
 /// A bar on standard error, where that is a terminal.

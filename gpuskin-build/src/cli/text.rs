@@ -82,6 +82,7 @@ pub(super) fn texture_line(
     clips: usize,
 ) -> String {
     let format = match encoding.format() {
+        TexelFormat::R32Uint => "R32Uint",
         TexelFormat::Rgba8Uint => "RGBA8Uint",
         TexelFormat::Rgba16Uint => "RGBA16Uint",
         TexelFormat::Rgba32Uint => "RGBA32Uint",

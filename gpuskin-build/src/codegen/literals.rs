@@ -2,7 +2,7 @@
 
 use gpuskin_rt::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipInfo, ColorTexture, Encoding, ErrorInfo, List, Material, MeshInfo,
-    MeshPart, Metadata, Packing, Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    MeshPart, Metadata, Normals, Packing, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -74,7 +74,7 @@ macro_rules! enums {
 
 structs! {
     Metadata {
-        content_hash, format_version, name, encoding, texture, clips, bones, mesh, materials, textures, rest_bounds, bounds
+        content_hash, format_version, name, encoding, texture, normals, clips, bones, mesh, materials, textures, rest_bounds, bounds
     }
     AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
     ValueRange { min, extent }
@@ -94,9 +94,10 @@ structs! {
 }
 
 enums! {
-    Encoding { MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16 }
+    Encoding { MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16, LocalPacked }
     Packing { Full, Narrow, Wide }
     Wrap { Repeat, Mirror, Clamp }
+    Normals { Cofactor, Plain }
 }
 
 impl Literal for bool {

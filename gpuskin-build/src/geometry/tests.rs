@@ -27,6 +27,7 @@ fn square(material: usize) -> Primitive {
         normals: Some(vec![DVec3::Z; 4]),
         tangents: None,
         uvs: corners.map(|[x, y]| DVec2::new(x, 1.0 - y)).to_vec(),
+        colors: None,
         influences,
         triangles: vec![[0, 1, 2], [0, 2, 3]],
         material,
@@ -52,7 +53,7 @@ fn model(primitives: Vec<Primitive>, normal_map: bool) -> Model {
 fn equal_vertices_are_welded_and_parts_follow_materials() {
     let mut other = square(1);
     other.positions.iter_mut().for_each(|p| p.z = 1.0);
-    let g = Geometry::new(&model(vec![square(1), square(0), other, square(0)], false));
+    let g = Geometry::new(&model(vec![square(1), square(0), other, square(0)], false), MAX_INFLUENCES);
     assert_eq!(g.vertices.len(), 8);
     assert_eq!(
         g.parts.iter().map(|p| (p.material, p.first_index, p.index_count)).collect::<Vec<_>>(),
@@ -68,7 +69,7 @@ fn a_mesh_without_normals_is_flat() {
     let mut roof = square(0);
     roof.normals = None;
     roof.positions[3].z = 1.0;
-    let g = Geometry::new(&model(vec![roof], false));
+    let g = Geometry::new(&model(vec![roof], false), MAX_INFLUENCES);
     assert_eq!(g.vertices.len(), 6);
     for t in g.indices.chunks_exact(3) {
         let [a, b, c] = [t[0], t[1], t[2]].map(|i| g.vertices[i as usize]);
@@ -79,13 +80,13 @@ fn a_mesh_without_normals_is_flat() {
 
 #[test]
 fn tangents_are_made_where_a_normal_map_needs_them() {
-    let g = Geometry::new(&model(vec![square(0)], true));
+    let g = Geometry::new(&model(vec![square(0)], true), MAX_INFLUENCES);
     assert!(g.tangents);
     // Texture coordinates run along x, and down where y runs up: a right-handed frame.
     assert!(g.vertices.iter().all(|v| v.tangent.abs_diff_eq(Vec4::new(1.0, 0.0, 0.0, 1.0), 1e-6)));
     let mut kept = square(0);
     kept.tangents = Some(vec![Vec4::new(0.0, 1.0, 0.0, -1.0).as_dvec4(); 4]);
-    let g = Geometry::new(&model(vec![kept], true));
+    let g = Geometry::new(&model(vec![kept], true), MAX_INFLUENCES);
     assert!(g.vertices.iter().all(|v| v.tangent == Vec4::new(0.0, 1.0, 0.0, -1.0)));
 }
 
@@ -95,7 +96,7 @@ fn a_fifth_influence_is_dropped_and_told() {
     p.influences = Influences::default();
     p.influences.push([(4, 0.4), (3, 0.3), (2, 0.15), (1, 0.1), (0, 0.05)]);
     (0..3).for_each(|_| p.influences.push([(0, 1.0)]));
-    let g = Geometry::new(&model(vec![p], false));
+    let g = Geometry::new(&model(vec![p], false), MAX_INFLUENCES);
     assert_eq!(g.dropped.vertices, 1);
     assert!((g.dropped.weight - 0.05).abs() < 1e-12);
     let v = g.vertices[g.baked_of_source[0] as usize];
@@ -107,6 +108,6 @@ fn a_fifth_influence_is_dropped_and_told() {
 fn vertices_that_no_triangle_uses_are_kept_last() {
     let mut p = square(0);
     p.triangles.pop();
-    let g = Geometry::new(&model(vec![p], false));
+    let g = Geometry::new(&model(vec![p], false), MAX_INFLUENCES);
     assert_eq!((g.vertices.len(), g.baked_of_source[3]), (4, 3));
 }

@@ -30,6 +30,11 @@ pub(super) enum Allowed {
     Float,
     /// `f32`, or normalised integers of one or two bytes.
     Normalized,
+    /// `f32`, or integers of one or two bytes, normalised or not: positions and texture coordinates, as
+    /// `KHR_mesh_quantization` has them.
+    Quantized,
+    /// `f32`, or signed normalised integers of one or two bytes: normals and tangents, likewise.
+    Direction,
     /// `f32`, or unsigned integers of one or two bytes, which count as normalised even where the file forgets to say so:
     /// weights are divided by their sum.
     Weights,
@@ -86,6 +91,9 @@ impl File<'_> {
         // Some exporters mark floats as normalised; they mean nothing by it.
         let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
         check(component, normalized, allowed)?;
+        let core = component == Component::F32 || (normalized && matches!(component, Component::U8 | Component::U16));
+        let integers = matches!(allowed, Allowed::Quantized | Allowed::Direction) && !core;
+        self.quantized.set(self.quantized.get() || integers);
         let width = shape.multiplicity();
         let numbers = accessor.count.0.saturating_mul(width as u64);
         if numbers == 0 {
@@ -182,14 +190,13 @@ fn at_most(count: USize64) -> usize {
 
 fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(), Finding> {
     use Component::{F32, I8, I16, U8, U16, U32};
-    const QUANTIZED: &str =
-        "integers without `normalized` need KHR_mesh_quantization, which is not supported yet: export with floats";
     let ok = match (allowed, component) {
         (Allowed::Unsigned, U8 | U16 | U32) => !normalized,
         (Allowed::Unsigned, _) => false,
         (_, F32) => true,
         (Allowed::Normalized, I8 | U8 | I16 | U16) => normalized,
-        (Allowed::Weights, U8 | U16) => true,
+        (Allowed::Weights, U8 | U16) | (Allowed::Quantized, I8 | U8 | I16 | U16) => true,
+        (Allowed::Direction, I8 | I16) => normalized,
         _ => false,
     };
     if ok {
@@ -197,10 +204,14 @@ fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(),
     }
     let kind = if normalized { "normalised " } else { "" };
     let finding = Finding::error(format!("its components are {kind}{component:?}, which are not allowed here"));
-    Err(match allowed {
-        Allowed::Unsigned => finding.help("unsigned integers are needed"),
-        _ => finding.help(QUANTIZED),
-    })
+    Err(finding.help(match allowed {
+        Allowed::Float => "floats are needed",
+        Allowed::Normalized => "floats, or integers of 8 or 16 bits with `normalized`, are needed",
+        Allowed::Quantized => "floats, or integers of 8 or 16 bits, are needed",
+        Allowed::Direction => "floats, or signed integers of 8 or 16 bits with `normalized`, are needed",
+        Allowed::Weights => "floats, or unsigned integers of 8 or 16 bits, are needed",
+        Allowed::Unsigned => "unsigned integers are needed",
+    }))
 }
 
 /// Appends elements. Plain loops: build scripts run this unoptimised.
@@ -213,6 +224,8 @@ fn read(data: &Strided<'_>, count: usize, width: usize, component: Component, no
         (Component::U16, true) => 65535.0,
         _ => 1.0,
     };
+    // The lowest value has no counterpart; where numbers are normalised it means -1, too.
+    let least = if normalized { -1.0 } else { f64::MIN };
     let bytes = data.bytes;
     let size = component.size();
     let mut element = 0;
@@ -229,9 +242,8 @@ fn read(data: &Strided<'_>, count: usize, width: usize, component: Component, no
                 }
                 Component::U16 => f64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])) / top,
                 Component::U8 => f64::from(bytes[at]) / top,
-                // The lowest value has no counterpart; it means -1, too.
-                Component::I16 => (f64::from(i16::from_le_bytes([bytes[at], bytes[at + 1]])) / top).max(-1.0),
-                Component::I8 => (f64::from(bytes[at] as i8) / top).max(-1.0),
+                Component::I16 => (f64::from(i16::from_le_bytes([bytes[at], bytes[at + 1]])) / top).max(least),
+                Component::I8 => (f64::from(bytes[at] as i8) / top).max(least),
             });
             at += size;
         }

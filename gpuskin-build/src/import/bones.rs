@@ -10,6 +10,7 @@ use super::accessor::Allowed;
 use super::file::File;
 use super::hierarchy::{Hierarchy, matrix};
 use super::mesh::{Draft, Motion};
+use super::report::Report;
 use crate::finding::Finding;
 use crate::model::{Bone, Primitive};
 
@@ -18,6 +19,9 @@ const MAX_BONES: usize = 1024;
 /// Vertices go through the inverse of an inverse bind matrix only when it loses no more than three of the sixteen digits
 /// of `f64`, and of the seven that are stored.
 const MAX_CONDITION: f64 = 1e3;
+
+/// Takes a mirror out of a bone.
+const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
 
 /// A joint that no vertex uses yet.
 const UNUSED: u32 = u32::MAX;
@@ -149,24 +153,66 @@ impl Bones {
         }
         // A node that mirrors would turn triangles inside out when it is drawn, and no rotation and scale would stand for
         // its matrix: the vertices are mirrored instead, once.
-        let flip = if rest.determinant() < 0.0 { DVec3::new(-1.0, 1.0, 1.0) } else { DVec3::ONE };
+        let flip = if rest.determinant() < 0.0 { MIRROR } else { DVec3::ONE };
         let flip = DMat4::from_scale(flip);
         Binding { bone: self.add(carrier, flip), transform: flip * way }
     }
 
+    /// Mirrors the skinned meshes that all their joints mirror, once, and their inverse bind matrices with them: drawn as they
+    /// are, they would be seen from inside. glTF turns the winding for nodes that mirror; what moves a skinned mesh are its
+    /// joints.
+    pub(super) fn unmirror(
+        &mut self,
+        hierarchy: &Hierarchy,
+        drafts: &mut [Draft],
+        label: impl Fn(usize) -> String,
+        report: &mut Report<'_>,
+    ) {
+        let flip = DMat4::from_scale(MIRROR);
+        let determinant = |(node, inverse_bind): &(usize, DMat4)| (hierarchy.rest[*node] * *inverse_bind).determinant();
+        let mirrors: Vec<bool> = self.list.iter().map(|bone| determinant(bone) < 0.0).collect();
+        let mut unmirrored = vec![None; mirrors.len()];
+        for draft in drafts {
+            let Motion::Skinned(weights) = &mut draft.motion else { continue };
+            let mirrored = weights.bones().filter(|bone| mirrors[*bone as usize]).count();
+            if mirrored == 0 {
+                continue;
+            }
+            if mirrored < weights.bones().count() {
+                let message =
+                    "some of the joints that move its mesh mirror it, and some do not: parts are seen from inside";
+                let help = "apply negative scales before skinning, and export again";
+                report.warn(Finding::warning(message).within(label(draft.primitive.node)).help(help));
+                continue;
+            }
+            for bone in weights.bones_mut() {
+                let (node, inverse_bind) = self.list[*bone as usize];
+                *bone = *unmirrored[*bone as usize].get_or_insert_with(|| self.add(node, inverse_bind * flip));
+            }
+            transform(&mut draft.primitive, flip);
+        }
+    }
+
     /// The bones that are used, parents before their children, and where each of the list so far went.
-    pub(super) fn finish(self, hierarchy: &Hierarchy) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
-        if self.list.len() > MAX_BONES {
-            let message = format!("{} bones move its vertices; at most {MAX_BONES} are supported", self.list.len());
+    pub(super) fn finish(self, hierarchy: &Hierarchy, drafts: &[Draft]) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
+        let mut used = vec![false; self.list.len()];
+        for draft in drafts {
+            match &draft.motion {
+                Motion::Skinned(weights) => weights.bones().for_each(|bone| used[bone as usize] = true),
+                Motion::Rigid(bone) => used[*bone as usize] = true,
+            }
+        }
+        let mut sorted: Vec<usize> = (0..self.list.len()).filter(|i| used[*i]).collect();
+        if sorted.len() > MAX_BONES {
+            let message = format!("{} bones move its vertices; at most {MAX_BONES} are supported", sorted.len());
             return Err(Finding::error(message).help("bake parts as models of their own, with include and exclude"));
         }
         let mut rank = vec![0; hierarchy.nodes.len()];
         for (i, &node) in hierarchy.order.iter().enumerate() {
             rank[node] = i;
         }
-        let mut sorted: Vec<usize> = (0..self.list.len()).collect();
         sorted.sort_by_key(|i| (rank[self.list[*i].0], *i));
-        let mut places = vec![0; sorted.len()];
+        let mut places = vec![0; self.list.len()];
         let mut bones = Vec::with_capacity(sorted.len());
         for (place, &i) in sorted.iter().enumerate() {
             places[i] = place as u16;

@@ -6,6 +6,7 @@
 //!
 //! - [`Node`]: `gltf::json` rounds transforms to `f32`.
 //! - [`Mesh`]: it rounds weights, too. [`Primitive`]: it drops names of morph target attributes that it does not know.
+//! - [`View`]: it keeps compression as an untyped tree.
 //! - [`Scene`]: `gltf::json` refuses scenes without nodes, which glTF has.
 //! - [`Animation`], [`Channel`], [`Target`]: `gltf::json` refuses whole files for one channel without a node, as
 //!   `KHR_animation_pointer` has them, and drops the names of paths that it does not know.
@@ -14,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use gltf::json::mesh::{Mode, Semantic};
-use gltf::json::validation::Checked;
+use gltf::json::validation::{Checked, USize64};
 use gltf::json::{self, Accessor, Index};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -45,7 +46,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub accessors: Vec<json::Accessor>,
     #[serde(default)]
-    pub buffer_views: Vec<json::buffer::View>,
+    pub buffer_views: Vec<View>,
     #[serde(default)]
     pub buffers: Vec<json::Buffer>,
     #[serde(default)]
@@ -56,6 +57,8 @@ pub(super) struct Document {
     pub images: Vec<json::Image>,
     #[serde(default)]
     pub samplers: Vec<json::texture::Sampler>,
+    #[serde(default)]
+    pub extensions_used: Vec<String>,
     #[serde(default)]
     pub extensions_required: Vec<String>,
 }
@@ -116,6 +119,7 @@ pub(super) fn written(json: &[u8], place: &str) -> Option<String> {
 /// A scene; in `gltf::json` it must have nodes.
 #[derive(Debug, Deserialize)]
 pub(super) struct Scene {
+    pub name: Option<String>,
     #[serde(default)]
     pub nodes: Vec<Index<json::Node>>,
 }
@@ -157,6 +161,46 @@ pub(super) struct Primitive {
     pub targets: Vec<BTreeMap<String, Index<Accessor>>>,
     #[serde(default)]
     pub extensions: BTreeMap<String, IgnoredAny>,
+}
+
+/// A buffer view with its compression.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View {
+    pub buffer: Index<json::Buffer>,
+    pub byte_length: USize64,
+    pub byte_offset: Option<USize64>,
+    pub byte_stride: Option<USize64>,
+    #[serde(default)]
+    extensions: ViewExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ViewExtensions {
+    #[serde(rename = "EXT_meshopt_compression")]
+    ext: Option<Meshopt>,
+    #[serde(rename = "KHR_meshopt_compression")]
+    khr: Option<Meshopt>,
+}
+
+impl View {
+    /// How it is compressed.
+    pub(super) fn compression(&self) -> Option<&Meshopt> {
+        self.extensions.khr.as_ref().or(self.extensions.ext.as_ref())
+    }
+}
+
+/// `EXT_meshopt_compression` and its successor.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Meshopt {
+    pub buffer: Index<json::Buffer>,
+    pub byte_offset: Option<USize64>,
+    pub byte_length: USize64,
+    pub byte_stride: USize64,
+    pub count: USize64,
+    pub mode: String,
+    pub filter: Option<String>,
 }
 
 /// An animation with our channels.

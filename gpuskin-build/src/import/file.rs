@@ -7,9 +7,11 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use gltf::json::validation::USize64;
 use gltf::json::{self, Index};
 
-use super::document::{self, Document};
+use super::document::{self, Document, Meshopt, View};
+use super::meshopt::Stream;
 use super::suggest::quoted;
 use super::{glb, uri};
 use crate::finding::Finding;
@@ -23,13 +25,13 @@ const MAX_NUMBERS: u64 = 1 << 26;
 /// How often a message may quote from the JSON, which is read again for it.
 const MAX_QUOTES: u32 = 32;
 
-/// Extensions that change what bones and vertices do, or how they are stored, and that later versions may read.
-const NOT_YET: [(&str, &str); 4] = [
-    ("KHR_mesh_quantization", "export without quantisation (gltfpack: -noq; gltf-transform: dequantize)"),
-    ("EXT_meshopt_compression", "export without meshopt compression (gltfpack: no -c or -cc)"),
-    ("KHR_meshopt_compression", "export without meshopt compression"),
-    ("KHR_draco_mesh_compression", "export without Draco compression (Blender: Data > Compression off)"),
-];
+/// Bytes that one of those numbers takes.
+const NUMBER: u64 = 8;
+
+/// Extensions about how meshes are stored that are read.
+const READ: [&str; 3] = ["KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_meshopt_compression"];
+/// The one that is not.
+const DRACO: &str = "KHR_draco_mesh_compression";
 /// Beginnings of extensions that change no position and no normal, as the reference has them.
 const HARMLESS: [&str; 6] =
     ["KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_", "KHR_xmp"];
@@ -82,11 +84,15 @@ pub(super) struct File<'a> {
     bytes: Vec<u8>,
     json: Range<usize>,
     bin: Option<Range<usize>>,
+    /// Whether an accessor was read that needs `KHR_mesh_quantization`.
+    pub quantized: Cell<bool>,
     /// Quotes that are left.
     quotes: Cell<u32>,
     /// For each buffer, the first buffer with its URI: a file is read once.
     first: Vec<usize>,
     loaded: Vec<OnceCell<Result<Vec<u8>, Finding>>>,
+    /// Compressed buffer views, decoded.
+    decoded: Vec<OnceCell<Result<Vec<u8>, Box<Finding>>>>,
     shared: &'a Shared<'a>,
 }
 
@@ -111,6 +117,7 @@ impl<'a> File<'a> {
         let first = buffers.map(|(i, b)| b.uri.as_ref().map_or(i, |uri| *by_uri.entry(uri.clone()).or_insert(i)));
         let first = first.collect();
         let loaded = document.buffers.iter().map(|_| OnceCell::new()).collect();
+        let decoded = document.buffer_views.iter().map(|_| OnceCell::new()).collect();
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Self {
             shown: shown.to_owned(),
@@ -119,9 +126,11 @@ impl<'a> File<'a> {
             bytes,
             json: chunks.json,
             bin: chunks.bin,
+            quantized: Cell::new(false),
             quotes: Cell::new(MAX_QUOTES),
             first,
             loaded,
+            decoded,
             shared,
         })
     }
@@ -143,21 +152,43 @@ impl<'a> File<'a> {
     /// The bytes of a buffer view and its stride.
     pub(super) fn view(&self, index: Index<json::buffer::View>) -> Result<(&[u8], Option<u64>), Finding> {
         let view = self.get(&self.document.buffer_views, index, "buffer view")?;
-        let within = |finding: Finding| finding.within(format_args!("buffer view {index}"));
-        let buffer = self.buffer(view.buffer).map_err(within)?;
-        let offset = view.byte_offset.unwrap_or_default().0;
-        let end = offset.checked_add(view.byte_length.0).filter(|end| *end <= buffer.len() as u64);
-        let Some(end) = end else {
-            return Err(within(Finding::error(format!(
-                "{} bytes at {} pass the end of buffer {}, which has {}",
-                view.byte_length.0,
-                offset,
-                view.buffer,
-                buffer.len()
-            ))));
+        let bytes = match view.compression() {
+            None => self.range(view.buffer, view.byte_offset, view.byte_length),
+            Some(header) => {
+                let decoded =
+                    self.decoded[index.value()].get_or_init(|| self.decompress(view, header).map_err(Box::new));
+                decoded.as_deref().map_err(|e| (**e).clone().within("meshopt compression"))
+            }
         };
-        // In range of a slice, hence of usize.
-        Ok((&buffer[offset as usize..end as usize], view.byte_stride.map(|s| s.0 as u64)))
+        let bytes = bytes.map_err(|e| e.within(format_args!("buffer view {index}")))?;
+        Ok((bytes, view.byte_stride.map(|s| s.0)))
+    }
+
+    fn decompress(&self, view: &View, header: &Meshopt) -> Result<Vec<u8>, Finding> {
+        if let Some(stride) = view.byte_stride.filter(|stride| stride.0 != header.byte_stride.0) {
+            let message =
+                format!("the view has a stride of {}, its compression one of {}", stride.0, header.byte_stride.0);
+            return Err(Finding::error(message));
+        }
+        let stream = Stream::new(header, view.byte_length.0)?;
+        let encoded = self.range(header.buffer, header.byte_offset, header.byte_length)?;
+        self.claim(view.byte_length.0.div_ceil(NUMBER))?;
+        stream.decode(encoded)
+    }
+
+    /// A part of a buffer.
+    fn range(&self, buffer: Index<json::Buffer>, offset: Option<USize64>, length: USize64) -> Result<&[u8], Finding> {
+        let bytes = self.buffer(buffer)?;
+        let offset = offset.unwrap_or_default().0;
+        match offset.checked_add(length.0).filter(|end| *end <= bytes.len() as u64) {
+            // In range of a slice, hence of usize.
+            Some(end) => Ok(&bytes[offset as usize..end as usize]),
+            None => Err(Finding::error(format!(
+                "{} bytes at {offset} pass the end of buffer {buffer}, which has {}",
+                length.0,
+                bytes.len()
+            ))),
+        }
     }
 
     fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Finding> {
@@ -210,20 +241,25 @@ impl<'a> File<'a> {
     }
 }
 
+/// Whether an extension is read, or changes nothing that is.
+pub(super) fn is_known(name: &str) -> bool {
+    READ.contains(&name) || HARMLESS.iter().any(|start| name.starts_with(start))
+}
+
 /// What the file says a reader must know, and this one does not.
 fn required(document: &Document, purpose: Purpose) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for name in document.extensions_required.iter() {
-        let about_meshes = matches!(name.as_str(), "KHR_mesh_quantization" | "KHR_draco_mesh_compression");
-        if HARMLESS.iter().any(|start| name.starts_with(start)) || (about_meshes && purpose == Purpose::Clips) {
+    for name in &document.extensions_required {
+        let name = name.as_str();
+        if is_known(name) || (name == DRACO && purpose == Purpose::Clips) {
             continue;
         }
-        findings.push(match NOT_YET.iter().find(|(known, _)| known == name) {
-            Some((name, remedy)) => {
-                Finding::error(format!("it requires the extension {name}, which is not supported yet")).help(*remedy)
-            }
-            None => Finding::error(format!("it requires the extension {}, which is unknown", quoted(name)))
-                .help("export without it"),
+        findings.push(if name == DRACO {
+            Finding::error(format!("it requires the extension {DRACO}, which is not supported"))
+                .help("export without Draco compression (Blender: Data > Compression off)")
+        } else {
+            Finding::error(format!("it requires the extension {}, which is unknown", quoted(name)))
+                .help("export without it")
         });
     }
     findings

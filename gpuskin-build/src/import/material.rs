@@ -26,9 +26,6 @@ const MAX_TEXELS: u64 = 1 << 28;
 /// Bytes that decoding one image may take: the largest at 16 bits a channel, and a copy.
 const MAX_DECODE: u64 = 1 << 30;
 
-/// The one extension that keeps the base colour elsewhere. It is archived; old files have it.
-const GLOSSY: &str = "KHR_materials_pbrSpecularGlossiness";
-
 /// What `gltf::json` reads where a texture has no image of the core format.
 const NO_IMAGE: usize = u32::MAX as usize;
 
@@ -129,6 +126,11 @@ impl Materials {
         slot
     }
 
+    /// Indices of the file's materials that are in use.
+    pub(super) fn used(&self) -> impl Iterator<Item = usize> {
+        self.slots.keys().copied().flatten()
+    }
+
     /// Which texture coordinates a material of [`Self::list`] needs.
     pub(super) fn uv(&self, slot: usize) -> Option<UvSource> {
         self.uvs[slot]
@@ -169,17 +171,22 @@ impl Materials {
             }
         }
         let pbr = &source.pbr_metallic_roughness;
-        result.base_color = pbr.base_color_factor.0;
+        let white = pbr.base_color_texture.is_none() && pbr.base_color_factor.0 == [1.0; 4];
+        let glossy = source.extensions.as_ref().and_then(|e| e.pbr_specular_glossiness.as_ref());
+        let (factor, base) = match glossy.filter(|_| white) {
+            Some(glossy) => {
+                let message =
+                    "KHR_materials_pbrSpecularGlossiness: its diffuse colour is drawn, its specular one is not";
+                let help = "convert it to metallic-roughness (gltf-transform: metalrough)";
+                report.warn(within(Finding::warning(message)).within(&file.shown).help(help));
+                (glossy.diffuse_factor.0, glossy.diffuse_texture.as_ref())
+            }
+            None => (pbr.base_color_factor.0, pbr.base_color_texture.as_ref()),
+        };
+        result.base_color = factor;
         if !result.base_color.iter().chain(&result.alpha_cutoff).all(|x| x.is_finite()) {
             return Err(within(Finding::error("its base colour or alpha cutoff is not finite")));
         }
-        let white = pbr.base_color_texture.is_none() && result.base_color == [1.0; 4];
-        if white && source.extensions.as_ref().is_some_and(|e| e.others.contains_key(GLOSSY)) {
-            let message = format!("{GLOSSY} is not supported: it is drawn white");
-            let help = "convert it to metallic-roughness (gltf-transform: metalrough)";
-            report.warn(within(Finding::warning(message)).within(&file.shown).help(help));
-        }
-        let base = pbr.base_color_texture.as_ref();
         if let Some(info) = base {
             result.base_color_texture = Some(self.texture(file, info.index).map_err(within)?);
         }

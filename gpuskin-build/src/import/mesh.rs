@@ -17,7 +17,7 @@ use super::material::Materials;
 use super::report::Report;
 use super::suggest::quoted;
 use super::weights::Weights;
-use super::{morph, topology};
+use super::{color, morph, topology};
 use crate::finding::Finding;
 use crate::model::{self, Influences};
 
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
                 Some(name) => format!("{}: mesh {index} {}", file.shown, quoted(name)),
                 None => format!("{}: mesh {index}", file.shown),
             };
-            warn_of_ignored(mesh, &label, report);
+            warn_of_targets(mesh, &label, report);
             for (i, source) in mesh.primitives.iter().enumerate() {
                 let label = format!("{label}, primitive {i}");
                 match self.primitive(node, index, i, source, &label, report) {
@@ -96,6 +96,12 @@ impl Reader<'_, '_> {
                     Err(finding) => report.error(finding.within(&label)),
                 }
             }
+        }
+        let document = &self.file.document;
+        let declared = document.extensions_used.iter().chain(&document.extensions_required);
+        if self.file.quantized.get() && !declared.into_iter().any(|name| name == "KHR_mesh_quantization") {
+            let message = "it has integers for vertices and does not declare KHR_mesh_quantization: read as if it did";
+            report.warn(Finding::warning(message).within(&self.file.shown));
         }
         drafts
     }
@@ -131,7 +137,7 @@ impl Reader<'_, '_> {
             return skip(report, "it has no positions");
         };
         self.claim_vertices(position).map_err(|e| e.within("POSITION"))?;
-        let positions = file.finite(position, Shape::Vec3, Allowed::Float).map_err(|e| e.within("POSITION"))?;
+        let positions = file.finite(position, Shape::Vec3, Allowed::Quantized).map_err(|e| e.within("POSITION"))?;
         let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
         let vertices = positions.len();
 
@@ -147,9 +153,9 @@ impl Reader<'_, '_> {
             }
             Ok(Some(numbers))
         };
-        let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Float)?;
+        let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Direction)?;
         let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
-        let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Float)?;
+        let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Direction)?;
         let tangents = tangents.map(|t| t.chunks_exact(4).map(DVec4::from_slice).collect());
         let base = morph::Base { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
         let targets = morph::targets(file, source, &base, report)?;
@@ -162,7 +168,7 @@ impl Reader<'_, '_> {
             match accessor(source, semantic) {
                 Some(accessor) => {
                     let mut numbers =
-                        file.numbers(accessor, Shape::Vec2, Allowed::Normalized).map_err(|e| e.within(&name))?;
+                        file.numbers(accessor, Shape::Vec2, Allowed::Quantized).map_err(|e| e.within(&name))?;
                     same_count(&name, numbers.len() / 2, vertices)?;
                     if scrub(&mut numbers) > 0 {
                         let message = format!("{name} has numbers that are not finite: taken as zero");
@@ -176,6 +182,8 @@ impl Reader<'_, '_> {
                 }
             }
         }
+
+        let colors = color::read(file, source, vertices, label, report)?;
 
         let indices = match source.indices {
             Some(accessor) => file.integers(accessor, Shape::Scalar).map_err(|e| e.within("indices"))?,
@@ -210,6 +218,7 @@ impl Reader<'_, '_> {
             normals,
             tangents,
             uvs,
+            colors,
             influences: Influences::default(),
             triangles,
             material,
@@ -231,14 +240,10 @@ impl Reader<'_, '_> {
     }
 }
 
-fn warn_of_ignored(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
+fn warn_of_targets(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
     let targets = |p: &Primitive| p.targets.len();
     if mesh.primitives.windows(2).any(|w| targets(&w[0]) != targets(&w[1])) {
         let message = "its primitives have different numbers of morph targets: those that are missing change nothing";
-        report.warn(Finding::warning(message).within(label));
-    }
-    if mesh.primitives.iter().any(|p| accessor(p, Semantic::Colors(0)).is_some()) {
-        let message = "vertex colours (COLOR_0) are not supported yet: they are left out";
         report.warn(Finding::warning(message).within(label));
     }
 }
@@ -256,7 +261,7 @@ pub(super) fn same_count(name: &str, count: usize, vertices: usize) -> Result<()
 }
 
 /// Zero for what is not finite, and how many those are. Exporters write NaN where a triangle has no area.
-fn scrub(numbers: &mut [f64]) -> usize {
+pub(super) fn scrub(numbers: &mut [f64]) -> usize {
     let mut odd = 0;
     for x in numbers {
         if !x.is_finite() {

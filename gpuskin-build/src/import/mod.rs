@@ -8,6 +8,7 @@
 mod accessor;
 mod bones;
 mod clips;
+mod color;
 mod curve;
 mod document;
 mod file;
@@ -15,8 +16,10 @@ mod glb;
 mod hierarchy;
 mod material;
 mod mesh;
+mod meshopt;
 mod morph;
 mod morph_loss;
+mod noted;
 mod report;
 mod select;
 mod suggest;
@@ -88,16 +91,22 @@ fn read<'f>(
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
     let mut drafts = reader.read(&taking_part, report);
-    let mesh::Reader { materials, mut bones, .. } = reader;
+    let mesh::Reader { mut materials, mut bones, .. } = reader;
     if drafts.is_empty() && report.errors() == errors {
         let message = format!("{}: the scene has no mesh to draw", file.shown);
         let help = "check `include` and `exclude`, and that the file's default scene is the one you mean";
         report.error(Finding::error(message).help(help));
     }
 
+    noted::other_scenes(file, report);
+    noted::unknown_extensions(file, report);
+    noted::material_extensions(file, materials.used(), report);
+
+    bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    let (bones, places) = report.take(bones.finish(&hierarchy).map_err(|e| e.within(&file.shown)))?;
-    let primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
+    let (bones, places) = report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(&file.shown)))?;
+    let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
+    color::fold(file, &mut primitives, &mut materials.list, report);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =

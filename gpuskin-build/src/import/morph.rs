@@ -75,7 +75,10 @@ pub(super) fn targets(
     for (i, attributes) in source.targets.iter().enumerate() {
         let read = |name: &str| -> Result<Option<Vec<DVec3>>, Finding> {
             let Some(accessor) = attributes.get(name) else { return Ok(None) };
-            deltas(file, *accessor, base.vertices).map(Some).map_err(|e| e.within(format_args!("target {i}, {name}")))
+            let allowed = if name == "POSITION" { Allowed::Quantized } else { Allowed::Direction };
+            deltas(file, *accessor, allowed, base.vertices)
+                .map(Some)
+                .map_err(|e| e.within(format_args!("target {i}, {name}")))
         };
         let (positions, mut normals, mut tangents) = (read("POSITION")?, read("NORMAL")?, read("TANGENT")?);
         file.claim(OVERHEAD)?;
@@ -110,8 +113,13 @@ pub(super) fn targets(
     Ok(targets)
 }
 
-fn deltas(file: &File<'_>, accessor: Index<Accessor>, vertices: usize) -> Result<Vec<DVec3>, Finding> {
-    let numbers = file.finite(accessor, Shape::Vec3, Allowed::Float)?;
+fn deltas(
+    file: &File<'_>,
+    accessor: Index<Accessor>,
+    allowed: Allowed,
+    vertices: usize,
+) -> Result<Vec<DVec3>, Finding> {
+    let numbers = file.finite(accessor, Shape::Vec3, allowed)?;
     same_count("it", numbers.len() / 3, vertices)?;
     Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
 }

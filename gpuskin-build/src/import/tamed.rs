@@ -3,7 +3,7 @@
 //! - Indices and codes from 2^32 on are refused: `gltf::json` cuts them off, and 2^32 would be item 0.
 //! - `3.0` is a whole number, as the specification asks of readers.
 //! - Lists are bounded.
-//! - `min` and `max` of accessors, `extras`, and what extensions say are left out, except `KHR_texture_transform`: nothing
+//! - `min` and `max` of accessors, `extras`, and what extensions say are left out, except for those in [`READ`]: nothing
 //!   reads them, and `gltf::json` keeps them as trees, which take a hundred times their text, or refuses `extras` that are
 //!   no objects. The names of extensions stay.
 
@@ -19,8 +19,13 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Keys whose values nothing reads.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
-/// The one extension whose content is read.
-const READ: &str = "KHR_texture_transform";
+/// The extensions whose content is read.
+const READ: [&str; 4] = [
+    "KHR_texture_transform",
+    "KHR_materials_pbrSpecularGlossiness",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+];
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -224,7 +229,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         while let Some(key) = self.inner.next_key::<String>()? {
             self.next = match (self.role, &*key) {
-                (Role::Extensions, READ) => Role::Plain,
+                (Role::Extensions, name) if READ.contains(&name) => Role::Plain,
                 (Role::Extensions, _) => Role::Extension,
                 (_, "extensions") => Role::Extensions,
                 (_, other) if LEFT_OUT.contains(&other) => {

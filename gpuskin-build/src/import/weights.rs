@@ -117,6 +117,16 @@ impl Weights {
         Ok(result)
     }
 
+    /// The bone of every entry.
+    pub(super) fn bones(&self) -> impl Iterator<Item = u32> {
+        self.list.iter().map(|(bone, _)| *bone)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn bones_mut(&mut self) -> impl Iterator<Item = &mut u32> {
+        self.list.iter_mut().map(|(bone, _)| bone)
+    }
+
     /// Numbers the bones: `places` says where each went.
     pub(super) fn finish(self, places: &[u16]) -> Influences {
         let mut influences = Influences::default();

@@ -10,38 +10,54 @@ pub(super) struct Keys {
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 
-const TOLERANCE: &str = "remove it, and choose `encoding` by the errors that `bake` prints for every clip";
+const TOLERANCE: &str = "write it into [[model]], for all of its clips";
 const TEXTURES: &str = "remove it: colour textures are RGBA8";
-const NORMALS: &str = "remove it: normals are turned by the cofactor matrix, which is exact";
-const INFLUENCES: &str = "remove it: each vertex keeps its four greatest weights, and `bake` prints what that costs";
 const LODS: &str = "remove it: the mesh is drawn as it is";
 
 pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "model"], later: &[] };
 
 pub(super) const BAKE: Keys = Keys {
     table: "[bake]",
-    known: &["fps", "encoding", "storage", "textures", "scale", "up"],
-    later: &[
-        ("tolerance", TOLERANCE),
-        ("motion_tolerance", TOLERANCE),
-        ("normal_tolerance", TOLERANCE),
-        ("devices", "remove it: what is baked runs on every device, with and without compute"),
-        ("normals", NORMALS),
-        ("influences", INFLUENCES),
-        ("lods", LODS),
+    known: &[
+        "fps",
+        "encoding",
+        "tolerance",
+        "motion_tolerance",
+        "normal_tolerance",
+        "devices",
+        "storage",
+        "textures",
+        "influences",
+        "normals",
+        "scale",
+        "up",
     ],
+    later: &[("lods", LODS)],
 };
 
 pub(super) const MODEL: Keys = Keys {
     table: "[[model]]",
-    known: &["name", "path", "animations", "mode", "encoding", "include", "exclude", "fps", "scale", "up", "clips"],
+    known: &[
+        "name",
+        "path",
+        "animations",
+        "mode",
+        "encoding",
+        "tolerance",
+        "motion_tolerance",
+        "normal_tolerance",
+        "devices",
+        "include",
+        "exclude",
+        "influences",
+        "normals",
+        "fps",
+        "scale",
+        "up",
+        "clips",
+    ],
     later: &[
         ("masks", "remove it: clips play on the whole body"),
-        ("influences", INFLUENCES),
-        ("tolerance", TOLERANCE),
-        ("motion_tolerance", TOLERANCE),
-        ("normal_tolerance", TOLERANCE),
-        ("normals", NORMALS),
         ("lods", LODS),
         ("sockets", "remove it: every bone of the model is a constant in `bones`"),
     ],
@@ -71,14 +87,11 @@ pub(super) struct Words {
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 
-const PACKED: &str = "use \"trs-packed\", the smallest so far";
 const NO_VERTEX: &str = "only bones can be baked so far: use \"matrix-f16\", \"trs-f16\" or \"matrix-f32\"";
 
 pub(super) const ENCODING: Words = Words {
-    known: &["matrix-f16", "trs-packed", "trs-f16", "matrix-unorm", "fixed16", "matrix-f32"],
+    known: &["auto", "local-packed", "trs-packed", "matrix-f16", "trs-f16", "matrix-unorm", "fixed16", "matrix-f32"],
     later: &[
-        ("auto", "use \"matrix-f16\", or \"trs-f16\" where no bone is scaled unevenly; `bake` prints what each costs"),
-        ("local-packed", PACKED),
         ("vat-f32", NO_VERTEX),
         ("vat-f16", NO_VERTEX),
         ("vat-unorm8", NO_VERTEX),
@@ -105,7 +118,8 @@ pub(super) const MODE: Words = Words {
 
 pub(super) const UP: Words = Words { known: &["y", "z"], later: &[] };
 
-pub(super) const FPS: Words = Words {
-    known: &["source"],
-    later: &[("auto", "use \"source\", the uniform rate of the clip's own keys, else 30; or a number")],
-};
+pub(super) const FPS: Words = Words { known: &["source", "auto"], later: &[] };
+
+pub(super) const DEVICE: Words = Words { known: &["compute", "webgl2"], later: &[] };
+
+pub(super) const NORMALS: Words = Words { known: &["cofactor", "plain"], later: &[] };

@@ -4,29 +4,40 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
-use super::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, UpAxis, keys};
+use super::{At, ClipEntry, DeviceClass, Fps, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis, keys};
 use crate::finding::{Finding, Findings};
+use crate::geometry::MAX_INFLUENCES;
 use crate::identifiers::{ModelNames, check_identifiers};
 use crate::suggest::closest;
 
 /// Frames a second that a bake can be asked for: beyond this it is a slip.
 const MOST_FPS: f64 = 1000.0;
+/// Percent of a source's rate that a bake can be asked for.
+const MOST_SHARE: f64 = 1000.0;
 /// Syntax errors shown: the parser stumbles on after the first ones.
 const MOST_SYNTAX_ERRORS: usize = 5;
 
 /// What models get that do not say otherwise.
+#[derive(Default)]
 struct Defaults {
     fps: Fps,
-    encoding: Option<At<Encoding>>,
-    scale: f64,
+    encoding: EncodingWish,
+    tolerances: Tolerances,
+    devices: Option<Vec<DeviceClass>>,
+    influences: Option<usize>,
+    normals: Option<Normals>,
+    scale: Option<f64>,
     up: UpAxis,
 }
+
+/// The key `encoding`: not there, "auto", or a name.
+type EncodingWish = Option<Option<At<Encoding>>>;
 
 /// The manifest with the models that nothing is wrong with, and everything that is wrong. No manifest where the text is
 /// no TOML.
@@ -100,7 +111,7 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
 }
 
 fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
-    let mut defaults = Defaults { fps: Fps::default(), encoding: None, scale: 1.0, up: UpAxis::default() };
+    let mut defaults = Defaults::default();
     let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
     let DeValue::Table(table) = value.get_ref() else {
         notes.error(value.span(), "`bake` is a table", "write [bake], once");
@@ -109,7 +120,11 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
     let section = Section::new(table, &keys::BAKE, notes);
     defaults.fps = fps(section, notes).unwrap_or_default();
     defaults.encoding = encoding(section, notes);
-    defaults.scale = section.positive("scale", f64::MAX, notes).unwrap_or(1.0);
+    defaults.tolerances = tolerances(section, notes);
+    defaults.devices = devices(section, notes);
+    defaults.influences = influences(section, notes);
+    defaults.normals = normals(section, notes);
+    defaults.scale = section.positive("scale", f64::MAX, notes);
     defaults.up = up(section, notes).unwrap_or_default();
     for texture in section.strings("textures", notes) {
         check_word(&texture, "textures", &keys::TEXTURE, "", notes);
@@ -157,6 +172,10 @@ struct Draft {
     include: Vec<At<String>>,
     exclude: Vec<At<String>>,
     encoding: Option<At<Encoding>>,
+    tolerances: Tolerances,
+    devices: Vec<DeviceClass>,
+    influences: usize,
+    normals: Normals,
     fps: Fps,
     scale: f64,
     up: UpAxis,
@@ -173,10 +192,22 @@ impl Draft {
     }
 
     fn finish(self) -> Option<ModelEntry> {
-        let Self { name, path, animations, include, exclude, encoding, fps, scale, up, clips, sound } = self;
-        let name = name.filter(|_| sound)?;
-        let encoding = encoding.unwrap_or(At { value: Encoding::MatrixF16, span: name.span.clone() });
-        Some(ModelEntry { name, path: path?, animations, include, exclude, encoding, fps, scale, up, clips })
+        Some(ModelEntry {
+            name: self.name.filter(|_| self.sound)?,
+            path: self.path?,
+            animations: self.animations,
+            include: self.include,
+            exclude: self.exclude,
+            encoding: self.encoding,
+            tolerances: self.tolerances,
+            devices: self.devices,
+            influences: self.influences,
+            normals: self.normals,
+            fps: self.fps,
+            scale: self.scale,
+            up: self.up,
+            clips: self.clips,
+        })
     }
 }
 
@@ -203,9 +234,13 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         animations,
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
-        encoding: encoding(section, notes).or(defaults.encoding.clone()),
+        encoding: encoding(section, notes).or(defaults.encoding.clone()).flatten(),
+        tolerances: tolerances(section, notes).or(&defaults.tolerances),
+        devices: devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]),
+        influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
+        normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
         fps: fps(section, notes).unwrap_or(defaults.fps),
-        scale: section.positive("scale", f64::MAX, notes).unwrap_or(defaults.scale),
+        scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
         up: up(section, notes).unwrap_or(defaults.up),
         clips: clips(section, notes),
         sound: notes.findings.len() == findings_before,
@@ -254,10 +289,95 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
     Some(clips)
 }
 
-fn encoding(section: Section<'_>, notes: &mut Notes) -> Option<At<Encoding>> {
+fn encoding(section: Section<'_>, notes: &mut Notes) -> EncodingWish {
     let word = section.word("encoding", &keys::ENCODING, notes)?;
-    let value = Encoding::from_name(&word.value).expect("the words are the names");
-    Some(At { value, span: word.span })
+    Some(Encoding::from_name(&word.value).map(|value| At { value, span: word.span }))
+}
+
+fn tolerances(section: Section<'_>, notes: &mut Notes) -> Tolerances {
+    let mut length = |key: &str| {
+        let text = section.string(key, notes)?;
+        let value = match quantity(&text.value) {
+            Some((share, "%")) => Some(Tolerance::Relative(share / 100.0)),
+            Some((metres, "m")) => Some(Tolerance::Absolute(metres)),
+            Some((metres, "cm")) => Some(Tolerance::Absolute(metres / 100.0)),
+            Some((metres, "mm")) => Some(Tolerance::Absolute(metres / 1000.0)),
+            Some((metres, "um")) => Some(Tolerance::Absolute(metres / 1e6)),
+            _ => None,
+        };
+        let help = "write \"0.005 %\", of the rest pose's diagonal, or a length in m, cm, mm or um: \"0.1 mm\"";
+        noted(value, text, key, help, notes)
+    };
+    let (encoding, motion) = (length("tolerance"), length("motion_tolerance"));
+    let normal = section.string("normal_tolerance", notes).and_then(|text| {
+        let value = quantity(&text.value).and_then(|(degrees, unit)| (unit == "deg").then_some(degrees));
+        noted(value, text, "normal_tolerance", "write \"1 deg\"", notes)
+    });
+    Tolerances { encoding, motion, normal }
+}
+
+impl Tolerances {
+    /// What is not set as in others.
+    fn or(self, others: &Self) -> Self {
+        Self {
+            encoding: self.encoding.or(others.encoding.clone()),
+            motion: self.motion.or(others.motion.clone()),
+            normal: self.normal.or(others.normal.clone()),
+        }
+    }
+}
+
+/// A number greater than 0, and what is behind it.
+fn quantity(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | 'e' | '-' | '+')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    (number > 0.0 && number.is_finite()).then_some((number, text[end..].trim()))
+}
+
+/// A value with its place; a note where there is none.
+fn noted<T>(value: Option<T>, text: At<String>, key: &str, help: &str, notes: &mut Notes) -> Option<At<T>> {
+    if value.is_none() {
+        notes.error(text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(&text.value)), help);
+    }
+    value.map(|value| At { value, span: text.span })
+}
+
+fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<DeviceClass>> {
+    let value = section.get("devices")?;
+    let mut devices = Vec::new();
+    for word in section.strings("devices", notes) {
+        if check_word(&word, "devices", &keys::DEVICE, "", notes) {
+            let class = if word.value == "compute" { DeviceClass::Compute } else { DeviceClass::WebGl2 };
+            if !devices.contains(&class) {
+                devices.push(class);
+            }
+        }
+    }
+    if devices.is_empty() && !notes.findings.has_errors() {
+        notes.error(value.span(), "`devices` names none", "write [\"compute\"], [\"webgl2\"], or both");
+    }
+    Some(devices)
+}
+
+fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usize> {
+    let value = section.get("influences")?;
+    match number(value.get_ref()) {
+        Some(number) if [1.0, 2.0, 3.0, 4.0].contains(&number) => Some(number as usize),
+        Some(_) => {
+            notes.error(value.span(), "`influences` is 1, 2, 3 or 4", "");
+            None
+        }
+        None => {
+            notes.expected("influences", "1, 2, 3 or 4", value);
+            None
+        }
+    }
+}
+
+fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals> {
+    let word = section.word("normals", &keys::NORMALS, notes)?;
+    Some(if word.value == "plain" { Normals::Plain } else { Normals::Cofactor })
 }
 
 fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {
@@ -270,12 +390,21 @@ fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     if let Some(number) = number(value.get_ref()) {
         return check_positive(number, value, "fps", MOST_FPS, notes).map(Fps::Rate);
     }
-    let word = string(value, "fps", "\"source\" or a number", notes)?;
+    let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
     if word.value.parse::<f64>().is_ok() {
-        notes.error(word.span, "`fps` is \"source\" or a number, not a string", "remove the quotes");
+        notes.error(word.span, "`fps` is \"source\", \"auto\" or a number, not a string", "remove the quotes");
         return None;
     }
-    check_word(&word, "fps", &keys::FPS, ", or a number", notes).then_some(Fps::Source)
+    match quantity(&word.value) {
+        Some((share, "%")) if share <= MOST_SHARE => return Some(Fps::Share(share / 100.0)),
+        Some((_, "%")) => {
+            notes.error(word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
+            return None;
+        }
+        _ => {}
+    }
+    check_word(&word, "fps", &keys::FPS, ", a share of the source's like \"50 %\", or a number", notes)
+        .then(|| if word.value == "auto" { Fps::Auto } else { Fps::Source })
 }
 
 /// Notes a file that is not there, or is of a kind that cannot be read.

@@ -4,6 +4,7 @@ use glam::{Vec3, Vec4};
 use half::f16;
 
 use super::{Encoding, TexelFormat, from_fixed16, packed};
+use crate::local::LocalTracks;
 use crate::playback::FramePair;
 use crate::{AnimationTexture, SkinMatrix};
 
@@ -13,13 +14,18 @@ pub struct Texels<'a> {
     encoding: Encoding,
     texture: AnimationTexture,
     bytes: &'a [u8],
+    local: Option<LocalTracks<'a>>,
 }
 
 impl<'a> Texels<'a> {
     /// `bytes`: all layers of the texture, rows top down, as in the level of the KTX2 file.
-    /// `None` where there are fewer bytes than the texture needs.
+    /// `None` where there are fewer bytes than the texture needs, or words that lead nowhere.
     pub fn new(encoding: Encoding, texture: AnimationTexture, bytes: &'a [u8]) -> Option<Self> {
-        (bytes.len() as u64 >= texture.byte_len(encoding)).then_some(Self { encoding, texture, bytes })
+        if (bytes.len() as u64) < texture.byte_len(encoding) {
+            return None;
+        }
+        let local = if encoding.needs_compute() { Some(LocalTracks::new(bytes)?) } else { None };
+        Some(Self { encoding, texture, bytes, local })
     }
 
     /// How bones or vertices stand in it.
@@ -31,32 +37,45 @@ impl<'a> Texels<'a> {
         &self.texture
     }
 
-    /// The matrix of `bone` between two frames.
+    /// The matrices of all bones between two frames.
+    ///
+    /// # Panics
+    /// If a frame is not in the texture, or its rows are vertices.
+    pub fn pose(&self, frames: FramePair) -> Vec<SkinMatrix> {
+        match &self.local {
+            Some(tracks) => tracks.pose(frames),
+            None => (0..self.texture.rows).map(|bone| self.bone(frames, bone)).collect(),
+        }
+    }
+
+    /// The matrix of `bone` between two frames. For all bones [`Texels::pose`] is faster where they share a hierarchy.
     ///
     /// # Panics
     /// If a frame or the bone is not in the texture, or its rows are vertices.
     pub fn bone(&self, frames: FramePair, bone: u32) -> SkinMatrix {
+        if let Some(tracks) = &self.local {
+            return tracks.bone(frames, bone as usize);
+        }
         match self.encoding {
-            Encoding::MatrixF32 | Encoding::MatrixF16 | Encoding::MatrixUnorm => {
-                self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), frames.t)
-            }
+            Encoding::TrsPacked => self.packed(frames, bone),
             Encoding::TrsF16 | Encoding::Fixed16 => {
                 let ((qa, ta), (qb, tb)) = (self.trs(frames.a, bone), self.trs(frames.b, bone));
                 let t = ta * (1.0 - frames.t) + tb * frames.t;
                 SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::new(t.x, t.y, t.z), t.w)
             }
-            Encoding::TrsPacked => {
-                let range =
-                    packed::Range::from_texels([2, 1].map(|before| self.integers(frames.first - before, bone, 0)));
-                let (qa, pa, sa) = packed::unpack(self.integers(frames.a, bone, 0), &range);
-                let (qb, pb, sb) = packed::unpack(self.integers(frames.b, bone, 0), &range);
-                let place = pa * (1.0 - frames.t) + pb * frames.t;
-                let scale = sa * (1.0 - frames.t) + sb * frames.t;
-                let turned = SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::ZERO, scale);
-                turned.translated(place - turned.direction(range.pivot))
-            }
-            other => panic!("rows of {} are vertices", other.name()),
+            other if other.is_vertex() => panic!("rows of {} are vertices", other.name()),
+            _ => self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), frames.t),
         }
+    }
+
+    fn packed(&self, frames: FramePair, bone: u32) -> SkinMatrix {
+        let range = packed::Range::from_texels([2, 1].map(|before| self.integers(frames.first - before, bone, 0)));
+        let (qa, pa, sa) = packed::unpack(self.integers(frames.a, bone, 0), &range);
+        let (qb, pb, sb) = packed::unpack(self.integers(frames.b, bone, 0), &range);
+        let place = pa * (1.0 - frames.t) + pb * frames.t;
+        let scale = sa * (1.0 - frames.t) + sb * frames.t;
+        let turned = SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::ZERO, scale);
+        turned.translated(place - turned.direction(range.pivot))
     }
 
     /// The skin matrix of a bone in a frame.

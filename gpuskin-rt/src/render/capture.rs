@@ -3,9 +3,10 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::Error;
-use super::geometry::Geometry;
+use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::material::MaterialConstants;
+use super::palette::Poses;
 use crate::{InstanceRecord, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
@@ -39,12 +40,14 @@ const PIXEL: u64 = 16;
 /// them back. It waits for the GPU.
 ///
 /// The same function, bind group, vertex buffer and instance record as in a crowd's draw; each vertex is a point that
-/// writes its position and normal to a pixel of its own. No storage buffers, no compute.
+/// writes its position and normal to a pixel of its own. No storage buffers and no compute, but for models that need
+/// them: then the same compute pass comes before.
 #[derive(Debug)]
 pub struct Capture {
     device: wgpu::Device,
     queue: wgpu::Queue,
     geometry: Geometry,
+    layouts: Layouts,
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::RenderPipeline,
 }
@@ -69,7 +72,7 @@ impl Capture {
     /// When a file of the model is missing or of another bake, or the device cannot hold the model.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
         let layouts = Layouts::new(device);
-        let geometry = Geometry::new(device, queue, &layouts, model, &MaterialConstants::NONE)?;
+        let geometry = Geometry::new(device, queue, &layouts, playable(device, model)?, &MaterialConstants::NONE)?;
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),
             entries: &[entry(0, wgpu::ShaderStages::VERTEX, uniform(0, true))],
@@ -106,7 +109,7 @@ impl Capture {
             multiview_mask: None,
             cache: None,
         });
-        Ok(Self { device: device.clone(), queue: queue.clone(), geometry, layout, pipeline })
+        Ok(Self { device: device.clone(), queue: queue.clone(), geometry, layouts, layout, pipeline })
     }
 
     /// The vertices of the model, in the order of its vertex buffer, for each instance at each moment.
@@ -123,9 +126,12 @@ impl Capture {
         }
         let rows = total.div_ceil(u64::from(WIDTH)).min(u64::from(MOST_ROWS)) as u32;
         let sheet = Sheet::new(&self.device, rows);
+        // Frames whose poses one palette holds; the first of them may have begun on the sheet before.
+        let most = self.geometry.poses().map_or(u64::MAX, |poses| u64::from(poses.most(&self.device)));
+        let most = (most - 1).saturating_mul(vertices);
         let mut first = 0;
         while first < total {
-            let end = (first + sheet.pixels()).min(total);
+            let end = (first + sheet.pixels().min(most)).min(total);
             self.draw(&sheet, frames, first..end);
             // Vertices are numbered through all frames.
             let mut number = first;
@@ -172,7 +178,9 @@ impl Capture {
             self.queue.write_buffer(&buffer, 0, bytes);
             buffer
         };
-        let instances = buffer("gpuskin instances", wgpu::BufferUsages::VERTEX, bytemuck::cast_slice(&records));
+        let storage = self.geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
+        let usage = wgpu::BufferUsages::VERTEX | storage;
+        let instances = buffer("gpuskin instances", usage, bytemuck::cast_slice(&records));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin capture"),
@@ -188,10 +196,13 @@ impl Capture {
         });
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
+        let palette = self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, &instances, slot));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
-            pass.set_bind_group(1, &self.geometry.bind_group, &[]);
+            if let Some(bind_group) = palette.as_ref().or(self.geometry.texture()) {
+                pass.set_bind_group(1, bind_group, &[]);
+            }
             pass.set_vertex_buffer(0, self.geometry.vertices());
             for i in 0..frames.len() as u64 {
                 let first_vertex = (within.start + i) * vertices;
@@ -199,12 +210,53 @@ impl Capture {
                 let to = (numbers.end - first_vertex).min(vertices) as u32;
                 let record = size_of::<InstanceRecord>() as u64;
                 pass.set_bind_group(0, &bind_group, &[(i * slot) as u32]);
-                pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
-                pass.draw(from..to, 0..1);
+                if palette.is_some() {
+                    // Palettes are read by the number of the instance.
+                    pass.set_vertex_buffer(1, instances.slice(..));
+                    pass.draw(from..to, i as u32..i as u32 + 1);
+                } else {
+                    pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
+                    pass.draw(from..to, 0..1);
+                }
             }
         }
         sheet.copy(&mut encoder);
         self.queue.submit([encoder.finish()]);
+    }
+}
+
+impl Capture {
+    /// Evaluates the poses of frames, each at its own moment, into a palette; the model's bind group with it.
+    fn evaluate(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        poses: &Poses,
+        frames: &[(InstanceRecord, Time)],
+        records: &wgpu::Buffer,
+        slot: u64,
+    ) -> wgpu::BindGroup {
+        // A dispatch a frame, because each has a clock of its own; a palette of all, so that one pass draws them.
+        let mut bytes = vec![0_u8; frames.len() * slot as usize];
+        for (i, (_, clock)) in (0..).zip(frames) {
+            let parameters = poses.parameters(*clock, i, 1);
+            let at = i as usize * slot as usize;
+            bytes[at..at + size_of_val(&parameters)].copy_from_slice(bytemuck::bytes_of(&parameters));
+        }
+        let parameters = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin palette parameters"),
+            size: bytes.len() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&parameters, 0, &bytes);
+        let palette = poses.palette(&self.device, frames.len() as u32);
+        let records = records.as_entire_buffer_binding();
+        let bind_group = poses.bind_group(&self.device, &parameters, records, &palette);
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        for i in 0..frames.len() as u64 {
+            poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1, 1);
+        }
+        self.geometry.with_palette(&self.device, &self.layouts, &palette)
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
+use super::layouts::Layouts;
+use super::palette::Palettes;
 use super::pipelines::Pipelines;
 use super::{CrowdRenderer, Error, InstanceId};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
@@ -95,12 +97,35 @@ struct State {
     capacity: usize,
     /// Records in `buffer` that are drawn.
     uploaded: u32,
+    /// Of the records in `buffer`, where the model needs them.
+    palettes: Option<Arc<Palettes>>,
 }
 
 /// What is drawn of a crowd.
 pub(crate) struct Drawn {
-    pub(crate) buffer: wgpu::Buffer,
+    buffer: wgpu::Buffer,
     pub(crate) instances: u32,
+    pub(crate) palettes: Option<Arc<Palettes>>,
+}
+
+/// Instances that are drawn at once.
+pub(crate) struct Run<'a> {
+    pub(crate) records: wgpu::BufferSlice<'a>,
+    pub(crate) instances: u32,
+    /// The model's bind group with their palette; else that of its texture.
+    pub(crate) palette: Option<&'a wgpu::BindGroup>,
+}
+
+impl Drawn {
+    /// All instances: at once, or as many at a time as a palette holds.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let whole = Run { records: self.buffer.slice(..), instances: self.instances, palette: None };
+        let split = self.palettes.iter().flat_map(|palettes| palettes.runs(self.instances)).map(|(range, palette)| {
+            let records = self.buffer.slice(u64::from(range.start) * RECORD..u64::from(range.end) * RECORD);
+            Run { records, instances: range.len() as u32, palette: Some(palette) }
+        });
+        self.palettes.is_none().then_some(whole).into_iter().chain(split)
+    }
 }
 
 impl CrowdCore {
@@ -115,7 +140,7 @@ impl CrowdCore {
         room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
-        let state = Mutex::new(State { instances, buffer: None, capacity, uploaded: 0 });
+        let state = Mutex::new(State { instances, buffer: None, capacity, uploaded: 0, palettes: None });
         Ok(Self { model, name: name.to_owned(), clock, state })
     }
 
@@ -125,7 +150,7 @@ impl CrowdCore {
     }
 
     /// Brings the device up to date. On an error the crowd is drawn as it was.
-    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), Error> {
+    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue, layouts: &Layouts) -> Result<(), Error> {
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
@@ -135,12 +160,19 @@ impl CrowdCore {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(most);
-            state.buffer = Some(device.create_buffer(&wgpu::BufferDescriptor {
+            let geometry = &self.model.geometry;
+            let storage = geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
+            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin instances"),
                 size: state.capacity as u64 * RECORD,
-                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
                 mapped_at_creation: false,
-            }));
+            });
+            let capacity = state.capacity as u32;
+            state.palettes = geometry
+                .poses()
+                .map(|poses| Arc::new(Palettes::new(device, layouts, geometry, poses, &buffer, capacity)));
+            state.buffer = Some(buffer);
             state.instances.mark_all();
         }
         if let Some(buffer) = &state.buffer {
@@ -156,11 +188,12 @@ impl CrowdCore {
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
         let buffer = state.buffer.clone()?;
-        (state.uploaded > 0).then_some(Drawn { buffer, instances: state.uploaded })
+        let palettes = state.palettes.clone();
+        (state.uploaded > 0).then_some(Drawn { buffer, instances: state.uploaded, palettes })
     }
 }
 
-const RECORD: u64 = size_of::<InstanceRecord>() as u64;
+pub(crate) const RECORD: u64 = size_of::<InstanceRecord>() as u64;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 
 /// The most instances that a device has room for, if it is `needed` at least.
@@ -269,7 +302,8 @@ impl<M> Crowd<M> {
 
     /// Draws all instances, as of the last `prepare`, with the pipeline that is set: one made from
     /// [`crate::shader::source`] with this `group`, [`super::vertex_buffers`] and [`CrowdRenderer::model_layout`].
-    /// `part` is called before each part is drawn, with the index of its material, and may bind what it needs.
+    /// `part` is called before each part is drawn, with the index of its material, and may bind what it needs. Crowds
+    /// whose poses do not fit one buffer are drawn some instances at a time, all parts of each.
     pub fn draw_geometry(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -277,10 +311,12 @@ impl<M> Crowd<M> {
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
     ) {
         let Some(drawn) = self.core.drawn() else { return };
-        self.core.model.geometry.bind(pass, group, &drawn.buffer);
-        for p in &self.core.model.parts {
-            part(pass, p.mesh.material);
-            draw_part(pass, &p.mesh, drawn.instances);
+        for run in drawn.runs() {
+            self.core.model.geometry.bind(pass, group, &run);
+            for p in &self.core.model.parts {
+                part(pass, p.mesh.material);
+                draw_part(pass, &p.mesh, run.instances);
+            }
         }
     }
 

@@ -1,13 +1,31 @@
 //! A model on the device: vertices, indices, animation texture. Bytes go from the file to the device as they are.
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use super::Error;
+use super::crowd::Run;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
+use super::palette::Poses;
 use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
-use crate::{ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat, files};
+use crate::{
+    AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
+    files,
+};
+
+/// The model, or the same in another encoding, that a device can play.
+pub(crate) fn playable<'m>(device: &wgpu::Device, model: &'m Model) -> Result<&'m Model, Error> {
+    let limits = device.limits();
+    let computes = limits.max_compute_workgroups_per_dimension > 0 && limits.max_storage_buffers_per_shader_stage > 0;
+    let mut all = core::iter::once(model).chain(model.others.iter());
+    all.find(|model| computes || !model.meta.encoding.needs_compute()).ok_or_else(|| {
+        let name = model.meta.encoding.name();
+        let remedy = "bake the model with `devices = [\"compute\", \"webgl2\"]` as well";
+        Error::model(&model.meta.name, format!("{name} needs compute shaders, which the device has not: {remedy}"))
+    })
+}
 
 /// What the vertex stage needs of a model.
 #[derive(Debug)]
@@ -16,7 +34,17 @@ pub(crate) struct Geometry {
     pub(crate) vertex_count: u32,
     mesh: MeshBuffers,
     index_format: wgpu::IndexFormat,
-    pub(crate) bind_group: wgpu::BindGroup,
+    pub(crate) parts: Vec<MeshPart>,
+    motion: Motion,
+}
+
+/// Where bones come from.
+#[derive(Debug)]
+enum Motion {
+    /// The animation texture, in the model's bind group.
+    Texture(wgpu::BindGroup),
+    /// A compute pass; each palette has a bind group of its own.
+    Poses(Arc<Poses>),
 }
 
 const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
@@ -38,34 +66,67 @@ impl Geometry {
         let mesh = load(meta, &model.mesh)?;
         let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
         let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
-        let uniform = ModelUniform::of(meta);
-        let constants = [bytemuck::bytes_of(&uniform), clips];
-        let mesh = MeshBuffers::new(device, queue, constants, materials, vertices, indices);
-
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
         let texels = slice(meta, &animation, level, "the animation texture")?;
-        let animation = animation_texture(device, queue, meta, texels)?;
-        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("gpuskin model"),
-            layout: layouts.model(variant),
-            entries: &[
-                wgpu::BindGroupEntry {
-                    binding: ANIMATION_BINDING,
-                    resource: wgpu::BindingResource::TextureView(&animation),
-                },
-                wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: mesh.constants() },
-            ],
-        });
+        let mut uniform = ModelUniform::of(meta);
+        let poses = if variant.encoding.needs_compute() {
+            let poses = Poses::new(device, queue, meta, texels)?;
+            uniform.palette_stride = poses.stride();
+            Some(Arc::new(poses))
+        } else {
+            None
+        };
+        let constants = [bytemuck::bytes_of(&uniform), clips];
+        let mesh = MeshBuffers::new(device, queue, constants, materials, vertices, indices);
+
+        let motion = match poses {
+            Some(poses) => Motion::Poses(poses),
+            None => {
+                let animation = animation_texture(device, queue, meta, texels)?;
+                let animation = wgpu::BindingResource::TextureView(&animation);
+                Motion::Texture(model_bind_group(device, layouts.model(variant), animation, mesh.constants()))
+            }
+        };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
-        Ok(Self { variant, vertex_count: meta.mesh.vertex_count, mesh, index_format, bind_group })
+        let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.to_vec());
+        Ok(Self { variant, vertex_count, mesh, index_format, parts, motion })
+    }
+
+    /// What evaluates poses, where the model has that instead of a texture.
+    pub(crate) fn poses(&self) -> Option<&Arc<Poses>> {
+        match &self.motion {
+            Motion::Poses(poses) => Some(poses),
+            Motion::Texture(_) => None,
+        }
+    }
+
+    /// The model's bind group with a palette.
+    pub(crate) fn with_palette(
+        &self,
+        device: &wgpu::Device,
+        layouts: &Layouts,
+        palette: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
+        let palette = palette.as_entire_binding();
+        model_bind_group(device, layouts.model(self.variant), palette, self.mesh.constants())
+    }
+
+    /// The model's bind group with its texture; `None` where it has none.
+    pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
+        match &self.motion {
+            Motion::Texture(bind_group) => Some(bind_group),
+            Motion::Poses(_) => None,
+        }
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.
-    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, instances: &wgpu::Buffer) {
-        pass.set_bind_group(group, &self.bind_group, &[]);
+    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) {
+        if let Some(bind_group) = run.palette.or(self.texture()) {
+            pass.set_bind_group(group, bind_group, &[]);
+        }
         pass.set_vertex_buffer(0, self.vertices());
-        pass.set_vertex_buffer(1, instances.slice(..));
+        pass.set_vertex_buffer(1, run.records);
         let (buffer, range) = &self.mesh.indices;
         pass.set_index_buffer(buffer.slice(range.clone()), self.index_format);
     }
@@ -166,6 +227,22 @@ fn write<const N: usize>(
     (buffer, places)
 }
 
+fn model_bind_group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    animation: wgpu::BindingResource<'_>,
+    constants: wgpu::BindingResource<'_>,
+) -> wgpu::BindGroup {
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("gpuskin model"),
+        layout,
+        entries: &[
+            wgpu::BindGroupEntry { binding: ANIMATION_BINDING, resource: animation },
+            wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: constants },
+        ],
+    })
+}
+
 /// Draws a part of what is bound.
 pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, part: &MeshPart, instances: u32) {
     pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..instances);
@@ -216,6 +293,7 @@ fn animation_texture(
 
 fn texture_format(encoding: Encoding) -> wgpu::TextureFormat {
     match encoding.format() {
+        TexelFormat::R32Uint => wgpu::TextureFormat::R32Uint,
         TexelFormat::Rgba8Uint => wgpu::TextureFormat::Rgba8Uint,
         TexelFormat::Rgba16Uint => wgpu::TextureFormat::Rgba16Uint,
         TexelFormat::Rgba32Uint => wgpu::TextureFormat::Rgba32Uint,
@@ -229,6 +307,8 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
     let (mesh, texture) = (&meta.mesh, &meta.texture);
     let index_bytes = if mesh.wide_indices { 4 } else { 2 };
     let index_count = mesh.indices.len / index_bytes;
+    // Words of a storage buffer are checked where they are read.
+    let textured = !meta.encoding.needs_compute();
     let frames_hold = |first: u32, stored: u32| first.checked_add(stored).is_some_and(|end| end <= texture.frames);
     let checks = [
         (meta.clips.is_empty(), "it has no clips"),
@@ -255,10 +335,11 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
             "its animation texture has fewer frames than its clips",
         ),
         (
-            u64::from(texture.frames_per_layer.min(texture.frames))
-                * u64::from(texture.rows)
-                * u64::from(meta.encoding.texels())
-                > u64::from(texture.width) * u64::from(texture.height),
+            textured
+                && u64::from(texture.frames_per_layer.min(texture.frames))
+                    * u64::from(texture.rows)
+                    * u64::from(meta.encoding.texels())
+                    > u64::from(texture.width) * u64::from(texture.height),
             "its animation texture is smaller than its frames",
         ),
     ];
@@ -273,6 +354,8 @@ fn allowed(
     materials: &MaterialConstants,
 ) -> Result<(), Error> {
     let (mesh, texture) = (&meta.mesh, &meta.texture);
+    // A storage buffer instead of a texture has limits of its own.
+    let texture = if meta.encoding.needs_compute() { &AnimationTexture::default() } else { texture };
     let what = |text: &'static str| move || format!("{}: {text}", meta.name);
     let side = u64::from(limits.max_texture_dimension_2d);
     at_most(texture.width.into(), side, OTHER_BAKE, what("texels across the animation texture"))?;

@@ -1,5 +1,7 @@
 //! Bind group layouts and vertex buffers: how the shaders' inputs are declared to wgpu.
 
+use std::sync::OnceLock;
+
 use crate::InstanceRecord;
 use crate::shader::{ANIMATION_BINDING, INSTANCE_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant};
 
@@ -8,7 +10,10 @@ use crate::shader::{ANIMATION_BINDING, INSTANCE_LOCATION, MODEL_BINDING, MODEL_B
 pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
     /// For animation textures of floats, then of integers; of one layer, then of several.
-    model: [wgpu::BindGroupLayout; KINDS],
+    model: [wgpu::BindGroupLayout; TEXTURES],
+    /// For palettes, which not every device has.
+    palette: OnceLock<wgpu::BindGroupLayout>,
+    device: wgpu::Device,
     pub(crate) material: wgpu::BindGroupLayout,
 }
 
@@ -42,6 +47,8 @@ impl Layouts {
                 model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2),
                 model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array),
             ],
+            palette: OnceLock::new(),
+            device: device.clone(),
             material: layout(
                 "gpuskin material",
                 &[
@@ -54,26 +61,45 @@ impl Layouts {
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
-        &self.model[kind(variant)]
+        match self.model.get(kind(variant)) {
+            Some(layout) => layout,
+            None => self.palette.get_or_init(|| {
+                let ty = wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: true },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                };
+                self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label: Some("gpuskin model with a palette"),
+                    entries: &[
+                        entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, ty),
+                        entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
+                    ],
+                })
+            }),
+        }
     }
 
-    /// What a crowd's pipelines bind, by [`kind`].
-    pub(crate) fn pipelines(&self, device: &wgpu::Device) -> [wgpu::PipelineLayout; KINDS] {
-        self.model.each_ref().map(|model| {
-            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("gpuskin"),
-                bind_group_layouts: &[Some(&self.view), Some(model), Some(&self.material)],
-                immediate_size: 0,
-            })
+    /// What the pipelines of a crowd bind.
+    pub(crate) fn pipeline(&self, variant: Variant) -> wgpu::PipelineLayout {
+        self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("gpuskin"),
+            bind_group_layouts: &[Some(&self.view), Some(self.model(variant)), Some(&self.material)],
+            immediate_size: 0,
         })
     }
 }
 
+/// Kinds of a model's bind group that have an animation texture.
+const TEXTURES: usize = 4;
 /// Kinds of a model's bind group.
-pub(crate) const KINDS: usize = 4;
+pub(crate) const KINDS: usize = TEXTURES + 1;
 
-/// Which of them a variant has: by the channels of its animation texture, and by its layers.
+/// Which of them a variant has: by the channels of its animation texture and by its layers; palettes come last.
 pub(crate) fn kind(variant: Variant) -> usize {
+    if variant.encoding.needs_compute() {
+        return TEXTURES;
+    }
     usize::from(variant.encoding.format().is_integer()) * 2 + usize::from(variant.array)
 }
 

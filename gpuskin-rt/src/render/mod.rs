@@ -16,6 +16,7 @@ mod geometry;
 mod instances;
 mod layouts;
 mod material;
+mod palette;
 mod pipelines;
 mod renderer;
 mod view;

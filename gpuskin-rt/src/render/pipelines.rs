@@ -116,24 +116,24 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    /// By [`kind`].
-    layouts: [wgpu::PipelineLayout; KINDS],
+    /// By [`kind`], those that are in use.
+    layouts: [Option<wgpu::PipelineLayout>; KINDS],
     modules: HashMap<Variant, wgpu::ShaderModule>,
     pipelines: HashMap<(Variant, Surface), Arc<Pipelines>>,
 }
 
 impl PipelineCache {
-    pub(crate) fn new(device: &wgpu::Device, layouts: &Layouts, descriptor: RendererDescriptor) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, descriptor: RendererDescriptor) -> Self {
         Self {
             device: device.clone(),
             descriptor,
-            layouts: layouts.pipelines(device),
+            layouts: Default::default(),
             modules: HashMap::new(),
             pipelines: HashMap::new(),
         }
     }
 
-    pub(crate) fn get(&mut self, variant: Variant, surface: Surface) -> Arc<Pipelines> {
+    pub(crate) fn get(&mut self, layouts: &Layouts, variant: Variant, surface: Surface) -> Arc<Pipelines> {
         if let Some(pipelines) = self.pipelines.get(&(variant, surface)) {
             return pipelines.clone();
         }
@@ -145,7 +145,7 @@ impl PipelineCache {
         });
         let recipe = Recipe {
             device: self.device.clone(),
-            layout: self.layouts[kind(variant)].clone(),
+            layout: self.layouts[kind(variant)].get_or_insert_with(|| layouts.pipeline(variant)).clone(),
             module: module.clone(),
             variant,
             surface,

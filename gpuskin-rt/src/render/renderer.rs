@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use super::crowd::{CrowdCore, GpuModel, Part};
 use super::error::Error;
-use super::geometry::{Geometry, draw_part};
+use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
 use super::material::{Colors, MaterialConstants, Samplers, bind_groups};
 use super::pipelines::{PipelineCache, Surface};
@@ -121,7 +121,7 @@ impl CrowdRenderer {
             light: descriptor.light,
             white: Colors::white(device, queue, &mut samplers),
             samplers,
-            pipelines: PipelineCache::new(device, &layouts, descriptor),
+            pipelines: PipelineCache::new(device, descriptor),
             layouts,
             scene,
             views: Vec::new(),
@@ -161,7 +161,8 @@ impl CrowdRenderer {
     /// Sets the clock and the main view, and uploads what was done to the crowds. Once a frame, before drawing.
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
-    /// take effect with the next submission on `queue`, before its commands; `encoder` is for paths that compute.
+    /// take effect with the next submission on `queue`, before its commands. Poses of models that need compute are
+    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -172,16 +173,28 @@ impl CrowdRenderer {
         camera: &Camera,
         time: impl Into<Time>,
     ) -> Result<(), Error> {
-        let _ = encoder;
         let time = time.into();
         self.clock.store(time.to_bits(), Ordering::Relaxed);
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(&self.device, queue));
+            result = result.and(crowd.upload(&self.device, queue, &self.layouts));
         }
+        self.evaluate(queue, encoder, time);
         result
+    }
+
+    /// Evaluates the poses of the crowds whose models need that.
+    fn evaluate(&self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
+        let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn()).collect();
+        let mut with_palettes = drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d.instances))).peekable();
+        if with_palettes.peek().is_none() {
+            return;
+        }
+        let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
+        let mut pass = encoder.begin_compute_pass(&descriptor);
+        with_palettes.for_each(|(palettes, instances)| palettes.evaluate(queue, &mut pass, instances, time));
     }
 
     /// Sets another view. The clock is that of [`CrowdRenderer::prepare`].
@@ -217,14 +230,16 @@ impl CrowdRenderer {
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
             let model = &*crowd.model;
-            model.geometry.bind(pass, 1, &drawn.buffer);
-            for part in &model.parts {
-                pass.set_pipeline(match kind {
-                    Pass::Color => &part.pipelines.color,
-                    Pass::Depth => part.pipelines.depth(),
-                });
-                pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
-                draw_part(pass, &part.mesh, drawn.instances);
+            for run in drawn.runs() {
+                model.geometry.bind(pass, 1, &run);
+                for part in &model.parts {
+                    pass.set_pipeline(match kind {
+                        Pass::Color => &part.pipelines.color,
+                        Pass::Depth => part.pipelines.depth(),
+                    });
+                    pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
+                    draw_part(pass, &part.mesh, run.instances);
+                }
             }
         }
     }
@@ -251,14 +266,15 @@ impl CrowdRenderer {
         }
         self.models.retain(|_, model| model.strong_count() > 0);
         let constants = MaterialConstants::of(&self.device, meta);
-        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, model, &constants)?;
+        let geometry =
+            Geometry::new(&self.device, &self.queue, &self.layouts, playable(&self.device, model)?, &constants)?;
         let textures = Colors::of_model(&self.device, &self.queue, &mut self.samplers, model)?;
         let materials = bind_groups(&self.device, &self.layouts, meta, &geometry, &textures, &self.white)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
-            Part { mesh: *mesh, pipelines: self.pipelines.get(geometry.variant, surface) }
+            Part { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }
         };
-        let parts = meta.mesh.parts.iter().map(part).collect();
+        let parts = geometry.parts.iter().map(part).collect();
         let loaded = Arc::new(GpuModel { geometry, parts, materials });
         self.models.insert(meta.content_hash, Arc::downgrade(&loaded));
         Ok(loaded)

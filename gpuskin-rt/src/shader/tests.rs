@@ -5,19 +5,22 @@ use std::process::{Command, Stdio};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
+use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::{ClipRecord, InstanceRecord, Playback};
 
 /// Every text that the crate gives to a device.
 fn all() -> impl Iterator<Item = (String, String)> {
-    Variant::all().flat_map(|variant| {
-        let own = source(variant, 3)
-            + "@vertex fn own(input: GpuskinInput) -> @builtin(position) vec4<f32> {
+    Variant::all()
+        .flat_map(|variant| {
+            let own = source(variant, 3)
+                + "@vertex fn own(input: GpuskinInput) -> @builtin(position) vec4<f32> {
             let skinned = gpuskin_skin_vertex(input, vec2<u32>(1u, 2u));
             return vec4<f32>(skinned.position + skinned.normal + skinned.tangent.xyz, skinned.uv.x);
         }";
-        [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
-            .map(|(name, text)| (format!("{name} of {variant:?}"), text))
-    })
+            [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
+                .map(|(name, text)| (format!("{name} of {variant:?}"), text))
+        })
+        .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
 }
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {
@@ -98,7 +101,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
             width_shift,
             rows,
             frames_per_layer,
-            reserved,
+            palette_stride,
             position_min,
             position_extent,
             uv_min,
@@ -114,6 +117,10 @@ fn structures_stand_in_memory_as_their_twins_do() {
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
+    let (palette, _) = parse(&local::palette(Scratch::Workgroup));
+    let parameters =
+        same_layout!(&palette, "GpuskinPaletteParameters", PaletteUniform, [clock, instances, first_instance, stride]);
+    assert_eq!(parameters.1, size_of::<PaletteUniform>());
     let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
     assert_eq!(playback, (4, size_of::<Playback>()));
 
@@ -144,7 +151,8 @@ fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
         assert_eq!(words.iter().sum::<u32>() as usize, variant.vertex.words());
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
-        assert_eq!(members.len(), words.len() + size_of::<InstanceRecord>() / 16);
+        let palette = usize::from(variant.encoding.needs_compute());
+        assert_eq!(members.len(), words.len() + size_of::<InstanceRecord>() / 16 + palette);
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }

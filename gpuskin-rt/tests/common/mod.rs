@@ -1,6 +1,7 @@
 //! What the tests on an adapter share: devices, and models that no baker made.
 #![allow(dead_code, reason = "each test uses its own part")]
 
+pub mod local;
 pub mod model;
 
 use gpuskin_rt::wgpu;
@@ -18,6 +19,11 @@ pub struct Gpu {
 /// A device with WebGL2's limits, which is all that the renderer asks for.
 pub fn gpu(backends: wgpu::Backends) -> Option<Gpu> {
     gpu_with(backends, wgpu::Limits::downlevel_webgl2_defaults())
+}
+
+/// A device with compute, of the limits that every such device has.
+pub fn compute(backends: wgpu::Backends) -> Option<Gpu> {
+    gpu_with(backends, wgpu::Limits::downlevel_defaults())
 }
 
 /// A device; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a failure.

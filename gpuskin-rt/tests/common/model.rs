@@ -62,6 +62,7 @@ pub struct Recipe {
     pub bones: u32,
     pub clips: Vec<TestClip>,
     pub frames_per_layer: u32,
+    pub normals: Normals,
     pub width: u32,
     pub vertices: Vec<Vertex>,
     pub indices: Vec<u32>,
@@ -79,6 +80,7 @@ impl Recipe {
             bones,
             clips: CLIPS.to_vec(),
             frames_per_layer: 32,
+            normals: Normals::Cofactor,
             width: 64,
             vertices,
             indices: (0..150).collect(),
@@ -142,6 +144,15 @@ impl Recipe {
             })
             .collect();
 
+        let mut texture = texture;
+        if self.encoding.needs_compute() {
+            let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
+            animation = super::local::words(&mut Random(u64::from(self.bones)), self.bones, &records);
+            texture.height = (animation.len() as u32 / 4).div_ceil(texture.width);
+            texture.layers = 1;
+            texture.frames_per_layer = texture.frames;
+            animation.resize(texture.byte_len(self.encoding) as usize, 0);
+        }
         let range = range_of(&self.vertices);
         let words: Vec<Vec<u32>> = self.vertices.iter().map(|v| pack(v, self.format, &range)).collect();
         let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
@@ -197,6 +208,7 @@ impl Recipe {
                 name: "test".into(),
                 encoding: self.encoding,
                 texture,
+                normals: self.normals,
                 clips: clips.into(),
                 bones: vec![].into(),
                 mesh: MeshInfo {
@@ -217,6 +229,7 @@ impl Recipe {
             animation: payload(&[animation.clone()]),
             mesh: payload(&[mesh[16..].to_vec()]),
             textures: self.textures.iter().map(|(_, levels)| payload(levels)).collect(),
+            others: vec![].into(),
         };
         TestModel { model, animation, words, records }
     }
@@ -236,7 +249,10 @@ impl TestModel {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
         let vertex = |words: &Vec<u32>| vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
-        self.words.iter().map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w))).collect()
+        self.words
+            .iter()
+            .map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w), meta.normals))
+            .collect()
     }
 }
 
@@ -312,6 +328,8 @@ impl Pose {
                 };
                 bytemuck::cast_slice(&packed::pack(&trs, &range)).to_vec()
             }
+            // Its words are made in one piece.
+            Encoding::LocalPacked => Vec::new(),
             other => unreachable!("{other:?} has no test texels"),
         }
     }

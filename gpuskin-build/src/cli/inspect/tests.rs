@@ -26,6 +26,7 @@ fn metadata() -> Metadata {
         name: "soldier".into(),
         encoding: Encoding::MatrixF16,
         texture,
+        normals: Default::default(),
         clips: vec![ClipInfo {
             name: "run".into(),
             source: "Armature|Run\u{1b}[2J".into(),

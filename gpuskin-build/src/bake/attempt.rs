@@ -1,0 +1,223 @@
+//! One encoding tried on a model: texels, packed vertices, errors.
+
+use gpuskin_rt::local::layout::MAX_NODES;
+use gpuskin_rt::vertex::{self, Vertex};
+use gpuskin_rt::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
+use rayon::prelude::*;
+
+use super::plan::{Outline, Plan};
+use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
+use crate::finding::Finding;
+use crate::frames::FrameGrid;
+use crate::geometry::Geometry;
+use crate::measure::{self, ClipErrors, Drawn, Times};
+use crate::model::Clip;
+use crate::sample::{Rows, Sampler};
+
+/// Without a tolerance, packed weights are narrow where that makes the error at most this much greater than wide ones would.
+const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
+/// Frames of each clip that are looked at to choose how vertices are packed, and to reject encodings early.
+const PROBES: u32 = 4;
+
+/// What may be lost, in the units of errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Limits {
+    /// Of positions at frames, metres.
+    pub(super) encoding: f64,
+    /// Of positions between frames, metres.
+    pub(super) motion: f64,
+    /// Of normals, degrees.
+    pub(super) normal: f64,
+}
+
+/// What is worst about an attempt, as a multiple of what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Miss {
+    pub(super) kind: MissKind,
+    /// Index of the clip.
+    pub(super) clip: usize,
+    pub(super) error: ErrorInfo,
+    /// The error over its limit.
+    pub(super) ratio: f64,
+}
+
+/// Which limit an error is beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MissKind {
+    Encoding,
+    Motion,
+    Normal,
+}
+
+impl Limits {
+    /// The error that is farthest beyond its limit. Motion comes last: another encoding does not mend it.
+    pub(super) fn miss(&self, errors: &[ClipErrors]) -> Option<Miss> {
+        let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
+            let misses = errors.iter().enumerate().map(|(clip, errors)| {
+                let error = error(errors);
+                Miss { kind, clip, error, ratio: f64::from(size(&error)) / limit }
+            });
+            misses.filter(|miss| miss.ratio > 1.0 || miss.ratio.is_nan()).max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+        };
+        worst(MissKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
+            .or_else(|| worst(MissKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))
+            .or_else(|| worst(MissKind::Motion, &|e| e.motion, &|e| e.max, self.motion))
+    }
+}
+
+/// A model in one encoding.
+pub(super) struct Attempt {
+    pub(super) plan: Plan,
+    pub(super) texels: encode::Texels,
+    pub(super) mesh: PackedMesh,
+    pub(super) errors: Vec<ClipErrors>,
+    /// What the encoding cannot hold, with the clip's index.
+    pub(super) misfits: Vec<(usize, Misfit)>,
+}
+
+/// What does not change from one attempt to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) outline: &'a Outline,
+    pub(super) geometry: &'a Geometry,
+    pub(super) normals: Normals,
+    /// Metres that encodings with a choice of precision may be off at frames.
+    pub(super) tolerance: f64,
+}
+
+impl Attempt {
+    /// `limits`: vertices are packed as small as they allow; without, as small as shows nowhere.
+    pub(super) fn new(
+        source: Source<'_>,
+        encoding: Encoding,
+        rates: &[f64],
+        limits: Option<&Limits>,
+    ) -> Result<Self, Finding> {
+        let mut plan = Plan::new(source.outline, encoding, rates)?;
+        let (texels, misfits) = if encoding == Encoding::LocalPacked {
+            (local_packed(&plan, source.tolerance)?, Vec::new())
+        } else {
+            encode(&plan)
+        };
+        plan.texture = texels.texture;
+        let mesh = PackedMesh::choose(source, &plan, &texels, limits);
+        Ok(Self { plan, texels, mesh, errors: Vec::new(), misfits })
+    }
+
+    /// Whether a look at a few frames already shows that it is beyond the limits.
+    pub(super) fn probe(&self, source: Source<'_>, limits: &Limits) -> Option<Miss> {
+        limits.miss(&self.mesh.measure(source, &self.plan, &self.texels, Times::Some(PROBES)))
+    }
+
+    /// Measures its errors.
+    pub(super) fn measure(&mut self, source: Source<'_>, times: Times) {
+        self.errors = self.mesh.measure(source, &self.plan, &self.texels, times);
+    }
+
+    /// Bytes on the GPU that depend on the encoding: animation and vertices.
+    pub(super) fn gpu_bytes(&self) -> u64 {
+        (self.texels.bytes.len() + self.mesh.words.len() * 4) as u64
+    }
+}
+
+fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> {
+    encode::local_packed(&plan.model, &plan.grids, &plan.records, plan.texture, tolerance).map_err(
+        |error| match error {
+            TooLarge::Nodes(count) => {
+                Finding::error(format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"))
+                    .help("use `encoding = \"trs-packed\"`")
+            }
+            TooLarge::Words => Finding::error("its animation takes more than 256 MiB in local-packed")
+                .help("bake fewer clips, or set a lower `fps`"),
+        },
+    )
+}
+
+fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
+    let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
+    let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
+        let sampler = Sampler::new(&plan.model, Some(clip));
+        (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect()
+    };
+    let mut ranges = Ranges::default();
+    if plan.encoding == Encoding::MatrixUnorm {
+        clips().for_each(|((clip, grid), _)| ranges.include(&poses(clip, grid)));
+    }
+    let mut encoder = Encoder::new(plan.encoding, plan.texture, &plan.model, ranges.finish());
+    let mut misfits = Vec::new();
+    for (index, ((clip, grid), record)) in clips().enumerate() {
+        misfits.extend(encoder.clip(record.first_frame, &poses(clip, grid)).into_iter().map(|m| (index, m)));
+    }
+    (encoder.finish(), misfits)
+}
+
+/// Packed vertices, and as the shader unpacks them.
+pub(super) struct PackedMesh {
+    pub(super) format: VertexFormat,
+    pub(super) range: VertexRange,
+    pub(super) words: Vec<u32>,
+    unpacked: Vec<Vertex>,
+}
+
+impl PackedMesh {
+    fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
+        let format = VertexFormat { packing, tangent: geometry.tangents };
+        let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
+        let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
+        Self { format, range, words, unpacked }
+    }
+
+    /// In full for the exact baseline, else the smallest that meets the limits, or else that does not show.
+    fn choose(source: Source<'_>, plan: &Plan, texels: &encode::Texels, limits: Option<&Limits>) -> Self {
+        let geometry = source.geometry;
+        let range = range(&geometry.vertices);
+        if plan.encoding.is_exact() {
+            return Self::new(geometry, range, Packing::Full);
+        }
+        let probe = |mesh: &Self| mesh.measure(source, plan, texels, Times::Some(PROBES));
+        let worst = |mesh: &Self| probe(mesh).iter().fold(0.0, |worst: f32, e| worst.max(e.encoding.max));
+        let narrow = Self::new(geometry, range, Packing::Narrow);
+        if limits.is_some_and(|limits| limits.miss(&probe(&narrow)).is_none()) {
+            return narrow;
+        }
+        // What is drawn of one bone each has no weights to lose.
+        let rigid = geometry.vertices.iter().all(|v| v.weights[1] == 0.0);
+        let packed = if rigid {
+            narrow
+        } else {
+            let wide = Self::new(geometry, range, Packing::Wide);
+            if limits.is_none() && worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow } else { wide }
+        };
+        if limits.is_some_and(|limits| limits.miss(&probe(&packed)).is_some()) {
+            let full = Self::new(geometry, range, Packing::Full);
+            if limits.is_some_and(|limits| limits.miss(&probe(&full)).is_none()) {
+                return full;
+            }
+        }
+        packed
+    }
+
+    fn measure(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
+        let baked_of_source = &source.geometry.baked_of_source;
+        let drawn = Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals };
+        measure::measure(&plan.model, &plan.grids, &plan.records, &drawn, times)
+    }
+}
+
+fn range(vertices: &[Vertex]) -> VertexRange {
+    let mut position = Aabb::EMPTY;
+    let (mut uv_min, mut uv_max) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
+    for v in vertices {
+        position = position.union(Aabb { min: v.position.into(), max: v.position.into() });
+        for c in 0..2 {
+            uv_min[c] = uv_min[c].min(v.uv[c]);
+            uv_max[c] = uv_max[c].max(v.uv[c]);
+        }
+    }
+    VertexRange {
+        position_min: position.min,
+        position_extent: [0, 1, 2].map(|i| position.max[i] - position.min[i]),
+        uv_min,
+        uv_extent: [0, 1].map(|i| uv_max[i] - uv_min[i]),
+    }
+}

@@ -1,0 +1,130 @@
+//! `local-packed`: local tracks in as few bits as a tolerance allows, and the hierarchy that composes them.
+//! How they are read back stands in `gpuskin_rt::local`, the twin of the palette pass.
+//!
+//! ```text
+//! Model --skeleton--> joints --code, budget--> tracks within the tolerance --write--> words
+//! ```
+
+mod affine;
+mod budget;
+mod code;
+mod samples;
+mod skeleton;
+mod track;
+mod write;
+
+use gpuskin_rt::ClipRecord;
+use gpuskin_rt::local::layout::MAX_NODES;
+use rayon::prelude::*;
+
+use crate::frames::FrameGrid;
+use crate::model::{Model, Trs};
+use code::{Rest, Source};
+use samples::Samples;
+use skeleton::{Curves, Skeleton};
+
+/// Why a model cannot be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooLarge {
+    /// So many nodes are above its bones.
+    Nodes(usize),
+    /// Its tracks take more than 256 MiB.
+    Words,
+}
+
+/// The share of a tolerance that the animation uses up; the rest is for vertices' own rounding, and for those that were
+/// not looked at.
+const SHARE: f64 = 0.8;
+
+/// Encodes all clips: little-endian words. `tolerance`: metres that any vertex may be off at any frame, as drawn.
+pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolerance: f64) -> Result<Vec<u8>, TooLarge> {
+    let tolerance = tolerance * SHARE;
+    let skeleton = Skeleton::new(model);
+    if skeleton.joints.len() > MAX_NODES as usize {
+        return Err(TooLarge::Nodes(skeleton.joints.len()));
+    }
+    let sources: Vec<Source> =
+        (0..grids.len()).into_par_iter().map(|i| source(model, &skeleton, i, &grids[i])).collect();
+    let rests = rests(&skeleton, &sources);
+    let samples = Samples::new(model);
+    let clips: Vec<code::Coded> =
+        sources.par_iter().map(|s| budget::fit(&skeleton, &rests, &samples, s, tolerance)).collect();
+    let words = write::words(&skeleton, &rests, records, &clips).ok_or(TooLarge::Words)?;
+    Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+}
+
+/// A clip at its frames.
+fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> Source {
+    let curves = Curves::new(model, &model.clips[clip]);
+    let joints = skeleton.joints.len();
+    let (mut locals, mut globals) = (vec![Vec::new(); joints], vec![Vec::new(); joints]);
+    for frame in 0..grid.stored {
+        let pose = skeleton.pose(model, &curves, grid.time(frame));
+        for (j, global) in skeleton.globals(pose.iter().copied()).into_iter().enumerate() {
+            globals[j].push(global);
+        }
+        pose.into_iter().enumerate().for_each(|(j, local)| locals[j].push(local));
+    }
+    Source { locals, globals }
+}
+
+/// What each joint has where a clip has nothing: of its rest and the values at which clips hold it, the most frequent, so
+/// that what is the same in all clips is stored once.
+fn rests(skeleton: &Skeleton, sources: &[Source]) -> Vec<Rest> {
+    let held = |values: &[Trs]| -> (bool, bool, bool) {
+        let first = &values[0];
+        (
+            values.iter().all(|v| v.rotation.dot(first.rotation).abs() > 1.0 - 1e-13),
+            values.iter().all(|v| v.translation.abs_diff_eq(first.translation, 1e-9)),
+            values.iter().all(|v| v.scale.abs_diff_eq(first.scale, 1e-9)),
+        )
+    };
+    let joint = |j: usize| {
+        let own = Rest::of(&skeleton.joints[j].rest);
+        let (mut rotations, mut translations, mut scales) = (Votes(vec![]), Votes(vec![]), Votes(vec![]));
+        for locals in sources.iter().map(|s| &s.locals[j]) {
+            let value = Rest::of(&locals[0]);
+            let (rotation, translation, scale) = held(locals);
+            if rotation {
+                rotations.add(value.rotation);
+            }
+            if translation {
+                translations.add(value.translation);
+            }
+            if scale {
+                scales.add(value.scale);
+            }
+        }
+        Rest {
+            rotation: rotations.winner(own.rotation),
+            translation: translations.winner(own.translation),
+            scale: scales.winner(own.scale),
+        }
+    };
+    (0..skeleton.joints.len()).map(joint).collect()
+}
+
+/// Values by how often they were added, in the order of their first.
+struct Votes<T>(Vec<(T, usize)>);
+
+impl<T: PartialEq + Copy> Votes<T> {
+    fn add(&mut self, value: T) {
+        match self.0.iter_mut().find(|(v, _)| *v == value) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((value, 1)),
+        }
+    }
+
+    fn winner(self, otherwise: T) -> T {
+        let mut best = (otherwise, 0);
+        for (value, count) in self.0 {
+            if count > best.1 {
+                best = (value, count);
+            }
+        }
+        best.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! `poses -> tracks`: a clip at given steps, and how far the result is off.
+
+use glam::{DMat4, DQuat, DVec3};
+
+use super::skeleton::Skeleton;
+use super::track::Track;
+use crate::model::Trs;
+
+/// What the runtime has for a joint where a clip has nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rest {
+    pub(super) rotation: [f32; 4],
+    pub(super) translation: [f32; 3],
+    pub(super) scale: [f32; 3],
+}
+
+impl Rest {
+    pub(super) fn of(trs: &Trs) -> Self {
+        Self {
+            rotation: trs.rotation.as_quat().to_array(),
+            translation: trs.translation.as_vec3().to_array(),
+            scale: trs.scale.as_vec3().to_array(),
+        }
+    }
+}
+
+/// Steps of a joint's tracks: of the projection of its rotation, metres, factors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Steps {
+    pub(super) rotation: f64,
+    pub(super) translation: f64,
+    pub(super) scale: f64,
+}
+
+/// A clip before it is coded.
+pub(super) struct Source {
+    /// `[joint][frame]`
+    pub(super) locals: Vec<Vec<Trs>>,
+    /// To the model. `[joint][frame]`
+    pub(super) globals: Vec<Vec<DMat4>>,
+}
+
+impl Source {
+    pub(super) fn frames(&self) -> usize {
+        self.locals.first().map_or(0, Vec::len)
+    }
+}
+
+/// A clip as it is coded.
+#[derive(Clone, Debug)]
+pub(super) struct Coded {
+    /// Rotation, translation, scale of each joint.
+    pub(super) tracks: Vec<[Track; 3]>,
+    /// Where the joints are when it is read back. `[joint][frame]`
+    pub(super) globals: Vec<Vec<DMat4>>,
+}
+
+impl Coded {
+    /// Bits of its tracks.
+    pub(super) fn bits(&self, frames: usize) -> usize {
+        self.tracks.iter().flatten().map(|t| t.bits(frames)).sum()
+    }
+}
+
+/// Codes a clip joint by joint, parents first. What rounding did to a joint's parents, its own tracks take back where they
+/// move anyway: errors do not add up down the chain.
+pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &Source, steps: &[Steps]) -> Coded {
+    let frames = source.frames();
+    let mut coded = Coded { tracks: Vec::new(), globals: Vec::new() };
+    // How rotations down to a joint are off: coded = source * this.
+    let mut turned: Vec<Vec<DQuat>> = Vec::new();
+    for (j, joint) in skeleton.joints.iter().enumerate() {
+        let (rest, steps) = (&rests[j], &steps[j]);
+        let mut rotations: Vec<DQuat> = source.locals[j].iter().map(|l| l.rotation).collect();
+        let mut rotation = Track::of_rotations(&rotations, rest.rotation, steps.rotation);
+        if let (Some(p), true) = (joint.parent, rotation.is_moving()) {
+            for (q, turned) in rotations.iter_mut().zip(&turned[p]) {
+                *q = (turned.conjugate() * *q).normalize();
+            }
+            rotation = Track::of_rotations(&rotations, rest.rotation, steps.rotation);
+        }
+        let mut translations: Vec<DVec3> = source.locals[j].iter().map(|l| l.translation).collect();
+        let mut translation = Track::of_vectors(&translations, rest.translation, steps.translation);
+        if let (Some(p), true) = (joint.parent, translation.is_moving()) {
+            for (f, t) in translations.iter_mut().enumerate() {
+                let back = coded.globals[p][f].inverse() * source.globals[p][f];
+                if back.is_finite() {
+                    *t = back.transform_point3(*t);
+                }
+            }
+            translation = Track::of_vectors(&translations, rest.translation, steps.translation);
+        }
+        let scales: Vec<DVec3> = source.locals[j].iter().map(|l| l.scale).collect();
+        let scale = Track::of_vectors(&scales, rest.scale, steps.scale);
+
+        let mut globals = Vec::with_capacity(frames);
+        let mut turns = Vec::with_capacity(frames);
+        for f in 0..frames {
+            let local = Trs {
+                rotation: rotation.rotation(f, rest.rotation),
+                translation: translation.vector(f, rest.translation),
+                scale: scale.vector(f, rest.scale),
+            };
+            let own = crate::sample::matrix(&crate::model::Local::Trs(local));
+            globals.push(joint.parent.map_or(own, |p| coded.globals[p][f] * own));
+            let above = joint.parent.map_or(DQuat::IDENTITY, |p| turned[p][f]);
+            let turn = source.locals[j][f].rotation.conjugate() * above * local.rotation;
+            turns.push(turn.normalize());
+        }
+        turned.push(turns);
+        coded.globals.push(globals);
+        coded.tracks.push([rotation, translation, scale]);
+    }
+    coded
+}

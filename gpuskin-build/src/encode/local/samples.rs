@@ -1,0 +1,73 @@
+//! The vertices at which a clip's error is looked at while its bits are handed out.
+
+use glam::{DMat4, DVec3, DVec4};
+
+use super::skeleton::Skeleton;
+use crate::model::Model;
+
+/// Some vertices of a model: for each bone those that stand out farthest in 26 directions. A bone's error is affine in the
+/// position, so that it is greatest at such a vertex where one bone moves it, and nearly so where several do.
+pub(super) struct Samples {
+    vertices: Vec<Vec<(usize, DVec4)>>,
+}
+
+/// Influences below this are not what a vertex is looked at for.
+const SLIGHT: f64 = 0.05;
+
+impl Samples {
+    pub(super) fn new(model: &Model) -> Self {
+        let directions: Vec<DVec3> = (0..27)
+            .map(|i| DVec3::new(f64::from(i % 3 - 1), f64::from(i / 3 % 3 - 1), f64::from(i / 9 - 1)))
+            .filter(|d| *d != DVec3::ZERO)
+            .collect();
+        // For each bone and direction: how far, and which primitive and vertex. Those that the bone moves most come first.
+        let mut farthest = vec![vec![(false, f64::NEG_INFINITY, (0, 0)); directions.len()]; model.bones.len()];
+        for (i, primitive) in model.primitives.iter().enumerate() {
+            for (v, p) in primitive.positions.iter().enumerate() {
+                for (rank, &(bone, weight)) in primitive.influences.of(v).iter().enumerate() {
+                    for (best, direction) in farthest[usize::from(bone)].iter_mut().zip(&directions) {
+                        let found = (rank == 0 || weight >= 0.5, p.dot(*direction), (i, v));
+                        if (found.0, found.1) > (best.0, best.1) {
+                            *best = found;
+                        }
+                    }
+                }
+            }
+        }
+        let mut chosen: Vec<(usize, usize)> =
+            farthest.iter().flatten().filter(|f| f.1 > f64::NEG_INFINITY).map(|f| f.2).collect();
+        chosen.sort_unstable();
+        chosen.dedup();
+        let vertex = |(i, v): (usize, usize)| {
+            let (p, influences) = (model.primitives[i].positions[v], model.primitives[i].influences.of(v));
+            influences.iter().map(|&(bone, w)| (usize::from(bone), (p * w).extend(w))).collect()
+        };
+        Self { vertices: chosen.into_iter().map(vertex).collect() }
+    }
+
+    /// Greatest distance that the vertices of each bone are off in any frame, metres.
+    pub(super) fn errors(&self, skeleton: &Skeleton, source: &[Vec<DMat4>], coded: &[Vec<DMat4>]) -> Vec<f64> {
+        let mut worst = vec![0.0; skeleton.bones.len()];
+        let mut differences = vec![DMat4::ZERO; skeleton.bones.len()];
+        for f in 0..source.first().map_or(0, Vec::len) {
+            for (difference, bone) in differences.iter_mut().zip(&skeleton.bones) {
+                *difference = (coded[bone.joint][f] - source[bone.joint][f]) * bone.inverse_bind;
+            }
+            for vertex in &self.vertices {
+                let off = vertex.iter().fold(DVec4::ZERO, |sum, (bone, p)| sum + differences[*bone] * *p);
+                let off = off.truncate().length();
+                for (bone, p) in vertex.iter().filter(|(_, p)| p.w >= SLIGHT) {
+                    let _ = p;
+                    worst[*bone] = f64::max(worst[*bone], if off.is_nan() { f64::INFINITY } else { off });
+                }
+            }
+        }
+        worst
+    }
+
+    /// Where the vertices of a bone are in a frame, and their weights.
+    pub(super) fn of_bone<'a>(&'a self, bone: usize) -> impl Iterator<Item = DVec3> + 'a {
+        let of_bone = move |vertex: &'a Vec<(usize, DVec4)>| vertex.iter().find(|(b, p)| *b == bone && p.w >= SLIGHT);
+        self.vertices.iter().filter_map(of_bone).map(|(_, p)| p.truncate() / p.w)
+    }
+}

@@ -1,0 +1,168 @@
+use std::path::PathBuf;
+
+use gpuskin_rt::FramePair;
+use gpuskin_rt::Time;
+use gpuskin_rt::local::LocalTracks;
+use gpuskin_rt::playback::frame_pair;
+
+use super::*;
+use crate::bake::{BakeOptions, plan};
+use crate::frames::rest_diagonal;
+use crate::manifest::Manifest;
+use crate::measure::playback_at;
+use crate::sample::Sampler;
+
+/// The shared models, or `None`, said plainly; on CI that is a failure.
+fn shared() -> Option<PathBuf> {
+    let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("GPUSKIN_SHARED").map_or_else(beside, PathBuf::from).join("models");
+    if !folder.is_dir() {
+        assert!(std::env::var_os("CI").is_none(), "no models at {}", folder.display());
+        println!("SKIPPED: no models at {}; GPUSKIN_SHARED says where they are", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn records(grids: &[FrameGrid]) -> Vec<ClipRecord> {
+    let mut first_frame = 0;
+    let record = |grid: &FrameGrid| {
+        let record = ClipRecord { first_frame, intervals: grid.intervals, stored: grid.stored, reserved: 0 };
+        first_frame += grid.stored;
+        record
+    };
+    grids.iter().map(record).collect()
+}
+
+struct Errors {
+    encoding: f64,
+    beyond: f64,
+    motion: f64,
+}
+
+/// Of all vertices with all their influences: at frames (greatest, and the share beyond a distance), and between them.
+fn errors(model: &Model, grids: &[FrameGrid], words: &[u8], limit: f64) -> Errors {
+    let tracks = LocalTracks::new(words).expect("sound words");
+    let (mut encoding, mut motion, mut beyond, mut count) = (0.0_f64, 0.0_f64, 0_u64, 0_u64);
+    for (c, grid) in grids.iter().enumerate() {
+        let sampler = Sampler::new(model, Some(&model.clips[c]));
+        let moments: Vec<u32> = (0..=grid.intervals * 4).filter(|i| grid.duration > 0.0 || *i == 0).collect();
+        let found: Vec<(bool, f64, u64, u64)> = moments
+            .into_par_iter()
+            .map(|i| {
+                let seconds = grid.duration * f64::from(i) / f64::from(grid.intervals * 4);
+                let frames = frame_pair(&playback_at(grid, seconds), &tracks.record(c), Time::ZERO);
+                let (source, drawn) = (sampler.skin_matrices(seconds), tracks.pose(frames));
+                let (mut worst, mut beyond, mut count) = (0.0_f64, 0, 0);
+                for primitive in &model.primitives {
+                    for (v, p) in primitive.positions.iter().enumerate() {
+                        let mut d = [0.0; 3];
+                        for &(b, w) in primitive.influences.of(v) {
+                            for r in 0..3 {
+                                let (s, t) = (source[b as usize][r], drawn[b as usize].rows[r].to_array());
+                                let at = [p.x, p.y, p.z, 1.0];
+                                d[r] += w * (0..4).map(|k| (s[k] - f64::from(t[k])) * at[k]).sum::<f64>();
+                            }
+                        }
+                        let d = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+                        worst = worst.max(d);
+                        beyond += u64::from(d > limit);
+                        count += 1;
+                    }
+                }
+                (i % 4 == 0, worst, beyond, count)
+            })
+            .collect();
+        for (frame, worst, over, of) in found {
+            motion = motion.max(worst);
+            if frame {
+                encoding = encoding.max(worst);
+                beyond += over;
+                count += of;
+            }
+        }
+    }
+    Errors { encoding, beyond: beyond as f64 / count as f64, motion }
+}
+
+#[test]
+fn shared_characters_are_small_and_within_the_tolerance() {
+    let Some(models) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut bytes, mut samples) = (0, 0);
+    for path in [
+        "KnightCharacter/KnightCharacter.glb",
+        "Knight/Knight.glb",
+        "RobotExpressive/RobotExpressive.glb",
+        "Fox/Fox.glb",
+        "CesiumMan/CesiumMan.glb",
+        "RiggedFigure/RiggedFigure.glb",
+        "SynthHeavy/SynthHeavy.glb",
+    ] {
+        let manifest = folder.path().join("gpuskin.toml");
+        let text = format!("[[model]]\nname = \"m\"\npath = {:?}\nencoding = \"trs-packed\"\n", models.join(path));
+        std::fs::write(&manifest, text).unwrap();
+        let plan = plan(&Manifest::load(&manifest).unwrap(), &BakeOptions::default()).unwrap().remove(0).plan;
+        let diagonal = rest_diagonal(&plan.model);
+        let tolerance = 5e-5 * diagonal;
+        let started = std::time::Instant::now();
+        let words = encode(&plan.model, &plan.grids, &plan.records, tolerance).unwrap();
+        let took = started.elapsed();
+        let frames: u32 = plan.grids.iter().map(|g| g.stored).sum();
+        let of_model = frames as usize * plan.model.bones.len();
+        let found = errors(&plan.model, &plan.grids, &words, tolerance);
+        println!(
+            "{path}: {} bones, {frames} frames, {:.2} B a bone-sample ({:.3} of matrix-f16), encoding {:.2e}, motion {:.2e} of the diagonal, {:.1?}",
+            plan.model.bones.len(),
+            words.len() as f64 / of_model as f64,
+            words.len() as f64 / of_model as f64 / 24.0,
+            found.encoding / diagonal,
+            found.motion / diagonal,
+            took,
+        );
+        assert!(found.encoding <= tolerance && found.beyond == 0.0, "{path}: {:.2e}", found.encoding / diagonal);
+        bytes += words.len();
+        samples += of_model;
+    }
+    let average = bytes as f64 / samples as f64;
+    println!("{average:.2} B a bone-sample");
+    assert!(average <= 8.0);
+}
+
+#[test]
+fn awkward_hierarchies_come_back() {
+    let model = skeleton::awkward();
+    let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
+    for tolerance in [0.3, 1e-2, 1e-4, 2e-6] {
+        let words = encode(&model, &grids, &records(&grids), tolerance).unwrap();
+        let found = errors(&model, &grids, &words, tolerance);
+        assert!(found.encoding <= tolerance * 1.01 + 2e-6, "{tolerance}: {}", found.encoding);
+    }
+}
+
+#[test]
+fn cut_and_changed_words_are_refused_or_harmless() {
+    let model = skeleton::awkward();
+    let grids = [FrameGrid::new(2.0, 4.0, false), FrameGrid::new(2.0, 3.0, true)];
+    let words = encode(&model, &grids, &records(&grids), 1e-3).unwrap();
+    assert!(LocalTracks::new(&words).is_some());
+    for end in 0..words.len() {
+        assert!(LocalTracks::new(&words[..end]).is_none(), "{end}");
+    }
+    let mut accepted = 0;
+    for at in (0..words.len()).step_by(4) {
+        let word = u32::from_le_bytes(words[at..at + 4].try_into().unwrap());
+        for change in [0, 1, 5, u32::MAX, word ^ 0x0100_0400, word.wrapping_add(1)] {
+            let mut changed = words.clone();
+            changed[at..at + 4].copy_from_slice(&change.to_le_bytes());
+            if let Some(tracks) = LocalTracks::new(&changed) {
+                for clip in 0..tracks.clip_count() {
+                    let ClipRecord { first_frame: first, stored, .. } = tracks.record(clip);
+                    tracks.pose(FramePair { a: first, b: first + stored - 1, t: 0.5, first });
+                }
+                accepted += 1;
+            }
+        }
+    }
+    assert!(accepted > 0);
+}

@@ -1,0 +1,116 @@
+//! `tracks -> words`: see `gpuskin_rt::local::layout`.
+
+use gpuskin_rt::ClipRecord;
+use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
+
+use super::code::{Coded, Rest};
+use super::skeleton::Skeleton;
+use super::track::Track;
+
+/// All words of a model; `None` where they are more than offsets can name.
+pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord], clips: &[Coded]) -> Option<Vec<u32>> {
+    let mut words = vec![0; header::WORDS];
+    words[header::NODES] = skeleton.joints.len() as u32;
+    words[header::BONES] = skeleton.bones.len() as u32;
+    words[header::LEVELS] = skeleton.levels.len() as u32 - 1;
+    words[header::CLIPS] = clips.len() as u32;
+
+    words[header::LEVELS_AT] = words.len() as u32;
+    words.extend(skeleton.levels.iter().map(|l| *l as u32));
+
+    words[header::NODES_AT] = words.len() as u32;
+    for (joint, rest) in skeleton.joints.iter().zip(rests) {
+        words.extend(rest.rotation.map(f32::to_bits));
+        words.extend(rest.translation.map(f32::to_bits));
+        words.push(joint.parent.map_or(node::NO_PARENT, |p| p as u32));
+        words.extend(rest.scale.map(f32::to_bits));
+        words.push(0);
+    }
+
+    words[header::BONES_AT] = words.len() as u32;
+    for bone in &skeleton.bones {
+        let rows = crate::sample::rows(&bone.inverse_bind);
+        words.extend(rows.as_flattened().iter().map(|v| (*v as f32).to_bits()));
+        words.push(bone.joint as u32);
+    }
+
+    words[header::CLIPS_AT] = words.len() as u32;
+    words.resize(words.len() + clips.len(), 0);
+    for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
+        let at = words[header::CLIPS_AT] as usize + i;
+        words[at] = u32::try_from(words.len()).ok()?;
+        one_clip(&mut words, coded, record)?;
+    }
+    // The last component may be read with the word after it.
+    words.push(0);
+    Some(words)
+}
+
+fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<()> {
+    let at = words.len();
+    words.resize(at + clip::ENTRIES + coded.tracks.len(), 0);
+    let mut frame_bits: u32 = 0;
+    for (j, tracks) in coded.tracks.iter().enumerate() {
+        let kinds = [0, 1, 2].map(|i| match &tracks[i] {
+            Track::Rest => Kind::Rest,
+            Track::Constant(_) => Kind::Constant,
+            Track::Moving(_) => Kind::Moving,
+        });
+        words[at + clip::ENTRIES + j] = layout::entry(kinds, words.len())?;
+        for track in tracks {
+            match track {
+                Track::Rest => {}
+                Track::Constant(value) => words.extend(value.map(f32::to_bits)),
+                Track::Moving(moving) => {
+                    words.extend([frame_bits, moving.shape]);
+                    words.extend(moving.origin.map(f32::to_bits));
+                    frame_bits += moving.widths().iter().sum::<u32>();
+                }
+            }
+        }
+    }
+    let frame_words = frame_bits.div_ceil(32);
+    words[at + clip::FRAME_WORDS] = frame_words;
+    words[at + clip::FRAMES_AT] = u32::try_from(words.len()).ok()?;
+    words[at + clip::INTERVALS] = record.intervals;
+    words[at + clip::STORED] = record.stored;
+    words[at + clip::FIRST_FRAME] = record.first_frame;
+    let moving = || coded.tracks.iter().flatten().filter_map(|t| if let Track::Moving(m) = t { Some(m) } else { None });
+    for frame in 0..record.stored as usize {
+        let mut bits = Bits { words, filled: 32 };
+        for track in moving() {
+            for (value, width) in track.frames[frame].into_iter().zip(track.widths()) {
+                bits.push(value, width);
+            }
+        }
+    }
+    Some(())
+}
+
+/// Appends bits from the lowest of each word up, from a word of its own on.
+struct Bits<'a> {
+    words: &'a mut Vec<u32>,
+    /// Bits used of the last word.
+    filled: u32,
+}
+
+impl Bits<'_> {
+    fn push(&mut self, value: u32, width: u32) {
+        if width == 0 {
+            return;
+        }
+        if self.filled == 32 {
+            self.words.push(0);
+            self.filled = 0;
+        }
+        let last = self.words.len() - 1;
+        self.words[last] |= value << self.filled;
+        let room = 32 - self.filled;
+        if width > room {
+            self.words.push(value >> room);
+            self.filled = width - room;
+        } else {
+            self.filled += width;
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! `EXT_meshopt_compression` and `KHR_meshopt_compression`: buffer views that are stored compressed.
+//!
+//! The `meshopt` crate decodes the streams. Filters are ours: its SSE code for octahedral bytes estimates square roots
+//! with an instruction that processors answer differently, and the same file has to give the same bytes everywhere.
+
+use super::document::Meshopt;
+use super::suggest::quoted;
+use crate::finding::Finding;
+
+/// Largest element of a vertex stream, bytes: the format's limit.
+const MAX_STRIDE: u64 = 256;
+
+/// How a stream is coded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Attributes,
+    Triangles,
+    Indices,
+}
+
+/// What is done to elements after they are decoded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filter {
+    None,
+    Octahedral,
+    Quaternion,
+    Exponential,
+    Color,
+}
+
+/// A compressed view whose header makes sense.
+pub(super) struct Stream {
+    mode: Mode,
+    filter: Filter,
+    stride: usize,
+    count: usize,
+}
+
+impl Stream {
+    /// Checks the header; `length` is what the view says that it decodes to, bytes.
+    pub(super) fn new(header: &Meshopt, length: u64) -> Result<Self, Finding> {
+        let (stride, count) = (header.byte_stride.0, header.count.0);
+        let mode = match header.mode.as_str() {
+            "ATTRIBUTES" => Mode::Attributes,
+            "TRIANGLES" => Mode::Triangles,
+            "INDICES" => Mode::Indices,
+            other => return Err(Finding::error(format!("there is no mode {}", quoted(other)))),
+        };
+        let filter = match header.filter.as_deref() {
+            None | Some("NONE") => Filter::None,
+            Some("OCTAHEDRAL") => Filter::Octahedral,
+            Some("QUATERNION") => Filter::Quaternion,
+            Some("EXPONENTIAL") => Filter::Exponential,
+            Some("COLOR") => Filter::Color,
+            Some(other) => return Err(Finding::error(format!("there is no filter {}", quoted(other)))),
+        };
+        let fits = match (mode, filter) {
+            (Mode::Attributes, Filter::None | Filter::Exponential) => {
+                stride > 0 && stride <= MAX_STRIDE && stride.is_multiple_of(4)
+            }
+            (Mode::Attributes, Filter::Octahedral | Filter::Color) => stride == 4 || stride == 8,
+            (Mode::Attributes, Filter::Quaternion) => stride == 8,
+            (Mode::Triangles | Mode::Indices, Filter::None) => stride == 2 || stride == 4,
+            (Mode::Triangles | Mode::Indices, _) => return Err(Finding::error("indices have no filter")),
+        };
+        if !fits {
+            return Err(Finding::error(format!("a stride of {stride} bytes is not one of its mode and filter")));
+        }
+        if mode == Mode::Triangles && !count.is_multiple_of(3) {
+            return Err(Finding::error(format!("{count} indices are not whole triangles")));
+        }
+        if count.checked_mul(stride) != Some(length) || count == 0 {
+            let message = format!("{count} elements of {stride} bytes, and the view has {length} bytes");
+            return Err(Finding::error(message));
+        }
+        let fit = |n: u64| usize::try_from(n).map_err(|_| Finding::error("it is larger than memory"));
+        Ok(Self { mode, filter, stride: fit(stride)?, count: fit(count)? })
+    }
+
+    /// Decodes it. The caller has made sure that the result may be that large.
+    pub(super) fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Finding> {
+        let decoded = match (self.mode, self.stride) {
+            (Mode::Attributes, stride) => attributes(encoded, self.count, stride),
+            (Mode::Triangles, 2) => bytes(meshopt::decode_index_buffer::<u16>(encoded, self.count)),
+            (Mode::Triangles, _) => bytes(meshopt::decode_index_buffer::<u32>(encoded, self.count)),
+            (Mode::Indices, 2) => bytes(meshopt::decode_index_sequence::<u16>(encoded, self.count)),
+            (Mode::Indices, _) => bytes(meshopt::decode_index_sequence::<u32>(encoded, self.count)),
+        };
+        let mut decoded = decoded
+            .filter(|bytes| bytes.len() == self.count * self.stride)
+            .ok_or_else(|| Finding::error("it cannot be decompressed").help("the file is damaged: export it again"))?;
+        for element in decoded.chunks_exact_mut(self.stride) {
+            self.filter.apply(element);
+        }
+        Ok(decoded)
+    }
+}
+
+/// Numbers as a little-endian machine keeps them, which is how glTF does.
+fn bytes<T: bytemuck::Pod>(decoded: meshopt::Result<Vec<T>>) -> Option<Vec<u8>> {
+    decoded.ok().map(|list| bytemuck::cast_slice(&list).to_vec())
+}
+
+/// The crate takes the size of an element from its type.
+#[derive(Clone)]
+struct Element<const N: usize>([u8; N]);
+
+impl<const N: usize> Default for Element<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+fn attributes(encoded: &[u8], count: usize, stride: usize) -> Option<Vec<u8>> {
+    fn decode<const N: usize>(encoded: &[u8], count: usize) -> Option<Vec<u8>> {
+        let elements: Vec<Element<N>> = meshopt::decode_vertex_buffer(encoded, count).ok()?;
+        let mut bytes = Vec::with_capacity(count * N);
+        for element in &elements {
+            bytes.extend_from_slice(&element.0);
+        }
+        Some(bytes)
+    }
+    macro_rules! of_stride {
+        ($($n:literal)*) => {
+            match stride {
+                $($n => decode::<$n>(encoded, count),)*
+                _ => None,
+            }
+        };
+    }
+    of_stride! {
+        4 8 12 16 20 24 28 32 36 40 44 48 52 56 60 64 68 72 76 80 84 88 92 96 100 104 108 112 116 120 124 128
+        132 136 140 144 148 152 156 160 164 168 172 176 180 184 188 192 196 200 204 208 212 216 220 224 228 232 236
+        240 244 248 252 256
+    }
+}
+
+impl Filter {
+    /// Undoes it for one element, of a length that [`Stream::new`] has checked.
+    fn apply(self, element: &mut [u8]) {
+        match self {
+            Filter::None => {}
+            Filter::Octahedral if element.len() == 4 => {
+                let v = [0, 1, 2].map(|i| f64::from(element[i] as i8));
+                let out = octahedral(v).map(|x| round(x * 127.0) as i8 as u8);
+                element[..3].copy_from_slice(&out);
+            }
+            Filter::Octahedral => {
+                let v = [0, 1, 2].map(|i| f64::from(short(element, i)));
+                let out = octahedral(v).map(|x| round(x * 32767.0) as i16);
+                out.iter().enumerate().for_each(|(i, x)| set_short(element, i, *x));
+            }
+            Filter::Quaternion => quaternion(element),
+            Filter::Exponential => {
+                for number in element.chunks_exact_mut(4) {
+                    let word = i32::from_le_bytes([number[0], number[1], number[2], number[3]]);
+                    // A signed byte of exponent over 24 signed bits.
+                    let value = libm::ldexp(f64::from(word << 8 >> 8), word >> 24);
+                    number.copy_from_slice(&(value as f32).to_le_bytes());
+                }
+            }
+            Filter::Color if element.len() == 4 => {
+                let [y, co, cg, a] = [0, 1, 2, 3].map(|i| i32::from(element[i]));
+                let out = color(y, i32::from(co as u8 as i8), i32::from(cg as u8 as i8), a, 255.0);
+                element.copy_from_slice(&out.map(|x| x as u8));
+            }
+            Filter::Color => {
+                let unsigned = |i: usize| i32::from(short(element, i) as u16);
+                let out = color(
+                    unsigned(0),
+                    i32::from(short(element, 1)),
+                    i32::from(short(element, 2)),
+                    unsigned(3),
+                    65535.0,
+                );
+                out.iter().enumerate().for_each(|(i, x)| set_short(element, i, *x as u16 as i16));
+            }
+        }
+    }
+}
+
+fn short(element: &[u8], i: usize) -> i16 {
+    i16::from_le_bytes([element[2 * i], element[2 * i + 1]])
+}
+
+fn set_short(element: &mut [u8], i: usize, value: i16) {
+    element[2 * i..][..2].copy_from_slice(&value.to_le_bytes());
+}
+
+/// Half away from zero; what is not a number becomes 0 as an integer.
+fn round(x: f64) -> f64 {
+    if x >= 0.0 { (x + 0.5).floor() } else { (x - 0.5).ceil() }
+}
+
+/// A unit vector from its octahedral x and y; z holds what stands for one.
+fn octahedral([x, y, one]: [f64; 3]) -> [f64; 3] {
+    let z = one - x.abs() - y.abs();
+    let fold = z.min(0.0);
+    let x = x + if x >= 0.0 { fold } else { -fold };
+    let y = y + if y >= 0.0 { fold } else { -fold };
+    let length = (x * x + y * y + z * z).sqrt();
+    [x, y, z].map(|c| c / length)
+}
+
+/// A unit quaternion from three components and, in the fourth, what stands for one over the root of two, with the index of
+/// the dropped greatest component in its lowest two bits.
+fn quaternion(element: &mut [u8]) {
+    let last = short(element, 3);
+    let scale = std::f64::consts::FRAC_1_SQRT_2 / f64::from(last | 3);
+    let [x, y, z] = [0, 1, 2].map(|i| f64::from(short(element, i)) * scale);
+    let w = (1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+    let dropped = usize::from(last as u16 & 3);
+    for (i, value) in [w, x, y, z].into_iter().enumerate() {
+        set_short(element, (dropped + i) % 4, round(value * 32767.0) as i16);
+    }
+}
+
+/// RGBA from luminance, chrominance and an alpha whose highest bit tells how many bits all of them have.
+fn color(y: i32, co: i32, cg: i32, a: i32, max: f64) -> [f64; 4] {
+    let mut all = a;
+    for shift in [1, 2, 4, 8] {
+        all |= all >> shift;
+    }
+    let alpha = ((a << 1) & all) | (a & 1);
+    let scale = max / f64::from(all.max(1));
+    [y + co - cg, y + cg, y - co - cg, alpha].map(|x| (f64::from(x) * scale + 0.5).floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use gltf::json::Index;
+    use gltf::json::validation::USize64;
+
+    use super::*;
+
+    fn header(mode: &str, filter: Option<&str>, stride: u64, count: u64) -> Meshopt {
+        Meshopt {
+            buffer: Index::new(0),
+            byte_offset: None,
+            byte_length: USize64(0),
+            byte_stride: USize64(stride),
+            count: USize64(count),
+            mode: mode.into(),
+            filter: filter.map(Into::into),
+        }
+    }
+
+    fn stream(mode: &str, filter: Option<&str>, stride: u64, count: u64) -> Stream {
+        Stream::new(&header(mode, filter, stride, count), stride * count).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn headers_that_make_no_sense() {
+        let refused = |mode, filter, stride, count, length, part: &str| {
+            let error = Stream::new(&header(mode, filter, stride, count), length).err().expect("refused");
+            assert!(error.message().contains(part), "{error}");
+        };
+        refused("POINTS", None, 4, 1, 4, "mode `POINTS`");
+        refused("ATTRIBUTES", Some("FOLDED"), 4, 1, 4, "filter `FOLDED`");
+        for stride in [0, 3, 260, u64::MAX] {
+            refused("ATTRIBUTES", None, stride, 1, stride, "stride");
+        }
+        refused("ATTRIBUTES", Some("QUATERNION"), 4, 1, 4, "stride of 4");
+        refused("ATTRIBUTES", Some("OCTAHEDRAL"), 12, 1, 12, "stride of 12");
+        refused("TRIANGLES", None, 1, 3, 3, "stride of 1");
+        refused("TRIANGLES", None, 2, 4, 8, "4 indices");
+        refused("INDICES", Some("OCTAHEDRAL"), 4, 4, 16, "no filter");
+        refused("ATTRIBUTES", None, 16, u64::MAX / 8, 16, "the view has 16 bytes");
+        refused("ATTRIBUTES", None, 16, 4, 63, "the view has 63 bytes");
+        refused("ATTRIBUTES", None, 16, 0, 0, "0 elements");
+    }
+
+    #[test]
+    fn streams_come_back() {
+        let numbers: Vec<[u8; 20]> = (0..100_u8).map(|i| [i.wrapping_mul(37); 20]).collect();
+        let encoded = meshopt::encode_vertex_buffer(&numbers).expect("encodes");
+        let attributes = stream("ATTRIBUTES", None, 20, 100);
+        assert_eq!(attributes.decode(&encoded).expect("decodes"), numbers.concat());
+        let indices: Vec<u32> = (0..60).flat_map(|i| [i, i + 1, i + 2]).collect();
+        let triangles = meshopt::encode_index_buffer(&indices, 62).expect("encodes");
+        let sequence = meshopt::encode_index_sequence(&indices, 62).expect("encodes");
+        // Triangles may start at another corner.
+        let first = |mut t: [u32; 3]| {
+            let least = (0..3).min_by_key(|i| t[*i]).expect("three");
+            t.rotate_left(least);
+            t
+        };
+        for stride in [2, 4] {
+            let read = |mode, encoded: &[u8]| -> Vec<u32> {
+                let bytes = stream(mode, None, stride, 180).decode(encoded).expect("decodes");
+                let number = |b: &[u8]| b.iter().rev().fold(0, |n, b| n << 8 | u32::from(*b));
+                bytes.chunks_exact(stride as usize).map(number).collect()
+            };
+            assert_eq!(read("INDICES", &sequence), indices);
+            let found = read("TRIANGLES", &triangles);
+            let found: Vec<_> = found.as_chunks().0.iter().map(|t| first(*t)).collect();
+            assert_eq!(found.concat(), indices);
+        }
+        for (stream, encoded) in [
+            (attributes, &encoded),
+            (stream("TRIANGLES", None, 2, 180), &triangles),
+            (stream("INDICES", None, 4, 180), &sequence),
+        ] {
+            for end in 0..encoded.len() {
+                assert!(stream.decode(&encoded[..end]).is_err(), "{end} of {} bytes", encoded.len());
+            }
+        }
+    }
+
+    #[test]
+    fn filters_are_undone() {
+        let normals = [[0.6, -0.48, 0.64, 0.0], [-0.36, 0.48, -0.8, 1.0], [0.0, 0.0, -1.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
+        for (v, normal) in meshopt::encode_filter_oct::<u16>(&normals, 16).into_iter().zip(&normals) {
+            let mut bytes: Vec<u8> = v.iter().flat_map(|x| x.to_le_bytes()).collect();
+            Filter::Octahedral.apply(&mut bytes);
+            let near = |k: usize| (f32::from(short(&bytes, k)) / 32767.0 - normal[k]).abs() < 2e-4;
+            assert!((0..3).all(near), "{bytes:?}");
+        }
+        for (mut bytes, normal) in meshopt::encode_filter_oct::<u8>(&normals, 8).into_iter().zip(&normals) {
+            Filter::Octahedral.apply(&mut bytes);
+            let near = |k: usize| (f32::from(bytes[k] as i8) / 127.0 - normal[k]).abs() < 2e-2;
+            assert!((0..3).all(near), "{bytes:?}");
+        }
+        let turns = [[0.5, -0.5, 0.5, 0.5], [0.0, 0.6, 0.0, -0.8], [1.0, 0.0, 0.0, 0.0], [0.1, 0.7, -0.1, 0.7]];
+        for (i, v) in meshopt::encode_filter_quat(&turns, 16).into_iter().enumerate() {
+            let mut bytes: Vec<u8> = v.iter().flat_map(|x| x.to_le_bytes()).collect();
+            Filter::Quaternion.apply(&mut bytes);
+            let dot: f32 = (0..4).map(|k| f32::from(short(&bytes, k)) / 32767.0 * turns[i][k]).sum();
+            assert!((dot.abs() - 1.0).abs() < 2e-4, "{dot}");
+        }
+        let numbers = [[1.0, -23.5], [-0.125, 1e-20], [3e30, 0.0]];
+        for (i, v) in meshopt::encode_filter_exp(&numbers, 24, meshopt::EncodeExpMode::Separate).into_iter().enumerate()
+        {
+            let mut bytes: Vec<u8> = v.iter().flat_map(|x| x.to_le_bytes()).collect();
+            Filter::Exponential.apply(&mut bytes);
+            for k in 0..2 {
+                let found = f32::from_le_bytes(bytes[4 * k..][..4].try_into().expect("four"));
+                assert!((found - numbers[i][k]).abs() <= numbers[i][k].abs() * 1e-6, "{found}");
+            }
+        }
+        let colors = [[1.0, 0.0, 0.25, 0.5], [0.4, 0.4, 0.4, 1.0]];
+        for (i, mut v) in meshopt::encode_filter_color::<u8>(&colors, 8).into_iter().enumerate() {
+            Filter::Color.apply(&mut v);
+            for k in 0..4 {
+                assert!((f32::from(v[k]) / 255.0 - colors[i][k]).abs() < 1e-2, "{v:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn filters_take_any_bytes() {
+        for filter in [Filter::Octahedral, Filter::Quaternion, Filter::Exponential, Filter::Color] {
+            for length in [4, 8] {
+                if (filter, length) == (Filter::Quaternion, 4) {
+                    continue;
+                }
+                for byte in 0..=255 {
+                    filter.apply(&mut vec![byte; length]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a file has beyond what is drawn: named, never dropped silently.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::file::{File, is_known};
+use super::report::Report;
+use super::suggest::{list, quoted};
+use crate::finding::Finding;
+
+/// Names that a warning lists.
+const LISTED: usize = 5;
+
+/// Warns of extensions that materials have and that are not drawn: once for all materials with the same.
+pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = usize>, report: &mut Report<'_>) {
+    let mut by_extensions: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
+    for index in used {
+        let Some(material) = file.document.materials.get(index) else { continue };
+        let Some(extensions) = &material.extensions else { continue };
+        let names: BTreeSet<&str> = extensions.others.keys().map(String::as_str).collect();
+        if !names.is_empty() {
+            let name = material.name.clone().unwrap_or_else(|| format!("material {index}"));
+            by_extensions.entry(names.into_iter().collect()).or_default().push(name);
+        }
+    }
+    for (extensions, materials) in by_extensions {
+        let unlit = if extensions.contains(&"KHR_materials_unlit") { "; they are lit" } else { "" };
+        let message = format!(
+            "{}: not drawn of materials {}: {}{unlit}",
+            file.shown,
+            list(materials.iter().map(String::as_str), LISTED),
+            list(extensions.iter().copied(), LISTED),
+        );
+        report.warn(Finding::warning(message));
+    }
+}
+
+/// Warns of extensions that the file says it uses and that are unknown here; those that it requires are errors.
+pub(super) fn unknown_extensions(file: &File<'_>, report: &mut Report<'_>) {
+    let used: BTreeSet<&str> = file.document.extensions_used.iter().map(String::as_str).collect();
+    let unknown: Vec<&str> = used.into_iter().filter(|name| !is_known(name)).collect();
+    if !unknown.is_empty() {
+        let message = format!("{}: it uses extensions that are not known: {}", file.shown, list(unknown, LISTED));
+        report.warn(Finding::warning(message).help("what they change does not show"));
+    }
+}
+
+/// Warns of scenes that are not baked.
+pub(super) fn other_scenes(file: &File<'_>, report: &mut Report<'_>) {
+    let scenes = &file.document.scenes;
+    let drawn = file.document.scene.map_or(0, |scene| scene.value());
+    if scenes.len() < 2 || drawn >= scenes.len() {
+        return;
+    }
+    let name = |i: usize| scenes[i].name.clone().unwrap_or_else(|| format!("scene {i}"));
+    let others: Vec<String> = (0..scenes.len()).filter(|i| *i != drawn).map(name).collect();
+    let which = if file.document.scene.is_some() { "the default" } else { "the first, as none is the default" };
+    let message = format!(
+        "{}: it has {} scenes: {}, {which}, is baked, not {}",
+        file.shown,
+        scenes.len(),
+        quoted(&name(drawn)),
+        list(others.iter().map(String::as_str), LISTED)
+    );
+    report.warn(Finding::warning(message));
+}

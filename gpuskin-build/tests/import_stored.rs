@@ -1,0 +1,208 @@
+//! How vertices and keys are stored: quantised, and compressed.
+
+mod common;
+
+use common::Outcome;
+use common::build::Gltf;
+use glam::DVec3;
+use serde_json::{Value, json};
+
+#[track_caller]
+fn refused(outcome: &Outcome, parts: &[&str]) {
+    let errors = outcome.errors();
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
+}
+
+#[track_caller]
+fn near(a: &[DVec3], b: &[[f64; 3]]) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert!(a.distance(DVec3::from_array(*b)) < 1e-9, "{a} is not {b:?}");
+    }
+}
+
+/// An accessor over bytes, elements `stride` bytes apart.
+fn packed(g: &mut Gltf, shape: &str, component: u32, normalized: bool, stride: usize, bytes: &[u8]) -> usize {
+    let view = g.view(bytes);
+    g.json["bufferViews"][view]["byteStride"] = json!(stride);
+    let count = bytes.len() / stride;
+    g.push(
+        "accessors",
+        json!({ "bufferView": view, "componentType": component, "normalized": normalized, "count": count, "type": shape }),
+    )
+}
+
+/// A triangle that hops, with given accessors as attributes.
+fn hopping(fill: impl FnOnce(&mut Gltf) -> Value) -> Gltf {
+    let mut g = Gltf::new();
+    let primitive = fill(&mut g);
+    let mesh = g.push("meshes", json!({ "name": "Leaf", "primitives": [primitive] }));
+    let node = g.node(None, json!({ "name": "Leaf", "mesh": mesh }));
+    g.clip("Hop", &[node]);
+    g.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    g.json["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
+    g
+}
+
+fn shorts(values: &[i16]) -> Vec<u8> {
+    values.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+#[test]
+fn positions_of_every_component() {
+    const CORNERS: [[i16; 3]; 3] = [[0, 0, 0], [100, 0, 0], [0, 100, 20]];
+    for (component, size, top) in [(5120, 1, 127.0), (5121, 1, 255.0), (5122, 2, 32767.0), (5123, 2, 65535.0)] {
+        for normalized in [false, true] {
+            let bytes: Vec<u8> = CORNERS
+                .iter()
+                .flat_map(|corner| {
+                    let mut bytes: Vec<u8> = corner.iter().flat_map(|x| x.to_le_bytes()[..size].to_vec()).collect();
+                    bytes.resize(4 * size, 0xff);
+                    bytes
+                })
+                .collect();
+            let g = hopping(
+                |g| json!({ "attributes": { "POSITION": packed(g, "VEC3", component, normalized, 4 * size, &bytes) } }),
+            );
+            let outcome = g.import();
+            let scale = if normalized { 1.0 / top } else { 1.0 };
+            let expected = CORNERS.map(|c| c.map(|x| f64::from(x) * scale));
+            near(&outcome.model().primitives[0].positions, &expected);
+            assert!(outcome.warnings().is_empty(), "{:?}", outcome.warnings());
+        }
+    }
+}
+
+#[test]
+fn directions_and_targets() {
+    let quantized = || {
+        hopping(|g| {
+            let position = packed(g, "VEC3", 5122, false, 8, &shorts(&[-2, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0]));
+            // The lowest value stands for -1, too.
+            let normal = packed(g, "VEC3", 5120, true, 4, &[0, 0, 127, 0, 0, 0, 0x80, 0, 127, 0, 0, 0]);
+            let tangent = packed(g, "VEC4", 5120, true, 4, &[127, 0, 0, 0x81, 127, 0, 0, 127, 0, 127, 0, 127]);
+            let raise = packed(g, "VEC3", 5122, false, 8, &shorts(&[0, 0, 3, 0, 0, 0, 0, 0, 0, 0, -3, 0]));
+            let turn = packed(g, "VEC3", 5120, true, 4, &[0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+            json!({
+                "attributes": { "POSITION": position, "NORMAL": normal, "TANGENT": tangent },
+                "targets": [{ "POSITION": raise, "NORMAL": turn }]
+            })
+        })
+    };
+    let mut g = quantized();
+    let outcome = g.import();
+    let leaf = &outcome.model().primitives[0];
+    near(&leaf.positions, &[[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]);
+    near(leaf.normals.as_ref().expect("there"), &[[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]);
+    assert_eq!(leaf.tangents.as_ref().expect("there").iter().map(|t| t.w).collect::<Vec<_>>(), [-1.0, 1.0, 1.0]);
+    near(&leaf.targets[0].positions, &[[0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, 0.0, -3.0]]);
+    near(&leaf.targets[0].normals.as_ref().expect("there")[..1], &[[-1.0, 0.0, 0.0]]);
+
+    g.json.as_object_mut().expect("object").remove("extensionsUsed");
+    g.json.as_object_mut().expect("object").remove("extensionsRequired");
+    let warnings = g.import().warnings();
+    assert!(warnings.iter().any(|w| w.contains("does not declare KHR_mesh_quantization")), "{warnings:?}");
+
+    let mut g = quantized();
+    let normal = g.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"].as_u64().expect("index") as usize;
+    g.json["accessors"][normal]["normalized"] = json!(false);
+    refused(&g.import(), &["mesh 0 `Leaf`, primitive 0", "NORMAL", "accessor 1", "I8, which are not allowed"]);
+}
+
+/// The triangle with its positions and indices compressed, as gltfpack lays them out: views in a fallback buffer without
+/// data, streams in the binary chunk.
+fn compressed() -> Gltf {
+    let positions: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]];
+    let vertices = meshopt::encode_vertex_buffer(&positions).expect("encodes");
+    let triangle = meshopt::encode_index_buffer(&[0, 1, 2], 3).expect("encodes");
+    let mut g = Gltf::new();
+    let view = |g: &mut Gltf, bytes: &[u8], mode: &str, stride: usize| {
+        while !g.bin.len().is_multiple_of(4) {
+            g.bin.push(0);
+        }
+        let compression = json!({
+            "buffer": 0, "byteOffset": g.bin.len(), "byteLength": bytes.len(), "byteStride": stride, "mode": mode, "count": 3
+        });
+        g.bin.extend(bytes);
+        g.push(
+            "bufferViews",
+            json!({ "buffer": 1, "byteLength": 3 * stride, "extensions": { "EXT_meshopt_compression": compression } }),
+        )
+    };
+    let (vertices, triangle) = (view(&mut g, &vertices, "ATTRIBUTES", 12), view(&mut g, &triangle, "TRIANGLES", 2));
+    let position =
+        g.push("accessors", json!({ "bufferView": vertices, "componentType": 5126, "count": 3, "type": "VEC3" }));
+    let indices =
+        g.push("accessors", json!({ "bufferView": triangle, "componentType": 5123, "count": 3, "type": "SCALAR" }));
+    let primitive = json!({ "attributes": { "POSITION": position }, "indices": indices });
+    let mesh = g.push("meshes", json!({ "primitives": [primitive] }));
+    let node = g.node(None, json!({ "mesh": mesh }));
+    g.clip("Hop", &[node]);
+    g.json["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
+    g
+}
+
+/// Imports with a second buffer that has no data.
+fn import(g: &Gltf) -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut json = g.json.clone();
+    let fallback = json!({ "byteLength": 42, "extensions": { "EXT_meshopt_compression": { "fallback": true } } });
+    json["buffers"] = json!([{ "byteLength": g.bin.len() }, fallback]);
+    std::fs::write(folder.path().join("a.glb"), common::build::glb(json.to_string().as_bytes(), &g.bin))
+        .expect("writable");
+    common::import_file(folder.path(), "a.glb")
+}
+
+#[test]
+fn compressed_views() {
+    let mut g = compressed();
+    let outcome = import(&g);
+    let primitive = &outcome.model().primitives[0];
+    near(&primitive.positions, &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]);
+    assert_eq!(primitive.triangles, [[0, 1, 2]]);
+    // The successor under its own name.
+    for view in g.json["bufferViews"].as_array_mut().expect("a list") {
+        if let Some(extensions) = view.get_mut("extensions").and_then(Value::as_object_mut) {
+            let compression = extensions.remove("EXT_meshopt_compression").expect("there");
+            extensions.insert("KHR_meshopt_compression".into(), compression);
+        }
+    }
+    g.json["extensionsRequired"] = json!(["KHR_meshopt_compression"]);
+    import(&g).model();
+    // Read as what it is not.
+    g.json["bufferViews"][0].as_object_mut().expect("object").remove("extensions");
+    refused(&import(&g), &["POSITION", "buffer view 0", "buffer 1 has no URI"]);
+}
+
+#[test]
+fn damaged_compression() {
+    let change = |view: usize, key: &str, value: Value, parts: &[&str]| {
+        let mut g = compressed();
+        g.json["bufferViews"][view]["extensions"]["EXT_meshopt_compression"][key] = value;
+        let outcome = import(&g);
+        let place = format!("buffer view {view}");
+        refused(&outcome, &[&["meshopt compression", &place][..], parts].concat());
+    };
+    for count in [json!(0), json!(4), json!(u64::MAX), json!(u64::MAX / 12), json!(1_u64 << 40)] {
+        change(0, "count", count.clone(), &["POSITION", "the view has 36 bytes"]);
+    }
+    for stride in [json!(0), json!(3), json!(11), json!(1000), json!(u64::MAX)] {
+        change(0, "byteStride", stride, &["POSITION", "stride"]);
+    }
+    change(0, "byteLength", json!(5), &["cannot be decompressed"]);
+    change(0, "byteLength", json!(0), &["cannot be decompressed"]);
+    change(0, "byteLength", json!(u64::MAX), &["pass the end of buffer 0"]);
+    change(0, "byteOffset", json!(u64::MAX), &["pass the end of buffer 0"]);
+    change(0, "buffer", json!(7), &["no buffer 7"]);
+    change(0, "mode", json!("TRIANGLES"), &["stride"]);
+    change(0, "filter", json!("QUATERNION"), &["stride of 12"]);
+    change(1, "mode", json!("POINTS"), &["no mode `POINTS`"]);
+    change(1, "mode", json!("INDICES"), &["indices", "cannot be decompressed"]);
+    change(1, "filter", json!("OCTAHEDRAL"), &["indices have no filter"]);
+    // Within the limits of the header, and more than a model may unfold to.
+    let mut g = compressed();
+    let count = 1_u64 << 36;
+    g.json["bufferViews"][0]["byteLength"] = json!(count * 12);
+    g.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"]["count"] = json!(count);
+    refused(&import(&g), &["buffer view 0", "a model may unfold to"]);
+}

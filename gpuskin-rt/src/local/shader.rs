@@ -1,0 +1,107 @@
+//! The compute shader that evaluates poses of `local-packed` into a palette, as text. Needs no wgpu.
+
+use core::fmt::Write;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::layout::{bone, clip, header, node, track};
+
+/// Most nodes whose matrices fit the 16 KiB of workgroup memory that every device has.
+pub const WORKGROUP_NODES: usize = 336;
+/// The compute entry point: one workgroup an instance, counted along x, then y.
+pub const ENTRY_POINT: &str = "gpuskin_write_palette";
+
+/// Where the matrices of nodes stand while the hierarchy is composed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scratch {
+    /// In workgroup memory: at most [`WORKGROUP_NODES`].
+    Workgroup,
+    /// Behind the bones of each instance in the palette.
+    Palette,
+}
+
+impl Scratch {
+    /// The one for so many nodes.
+    pub const fn of(nodes: usize) -> Self {
+        if nodes <= WORKGROUP_NODES { Self::Workgroup } else { Self::Palette }
+    }
+
+    /// Matrices that an instance takes in the palette.
+    pub const fn stride(self, bones: usize, nodes: usize) -> usize {
+        match self {
+            Self::Workgroup => bones,
+            Self::Palette => bones + nodes,
+        }
+    }
+}
+
+/// Binding 0 of the palette pass. Twin of `GpuskinPaletteParameters` in `shaders/local_palette.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PaletteUniform {
+    /// The moment: [`Time::words`](crate::Time::words).
+    pub clock: [u32; 2],
+    /// Instances to evaluate.
+    pub instances: u32,
+    /// The first of them, among those of the buffer and of the palette.
+    pub first_instance: u32,
+    /// Matrices from one instance's first to the next one's: [`Scratch::stride`].
+    pub stride: u32,
+    /// Not used, zero.
+    pub reserved: [u32; 3],
+}
+
+/// WGSL of the palette pass. Group 0: [`PaletteUniform`], the model's words, the instances, the palette.
+pub fn palette(scratch: Scratch) -> String {
+    let scratch = match scratch {
+        Scratch::Workgroup => include_str!("../../shaders/local_workgroup.wgsl"),
+        Scratch::Palette => include_str!("../../shaders/local_storage.wgsl"),
+    };
+    let modules = [
+        include_str!("../../shaders/playback.wgsl"),
+        include_str!("../../shaders/instance.wgsl"),
+        include_str!("../../shaders/skin_matrix.wgsl"),
+        include_str!("../../shaders/local.wgsl"),
+        scratch,
+        include_str!("../../shaders/local_palette.wgsl"),
+    ];
+    let mut text = constants();
+    for module in modules {
+        text.push('\n');
+        text.push_str(module);
+    }
+    text
+}
+
+/// The layout's numbers, from where they are defined.
+fn constants() -> String {
+    let mut text = String::from("// Layout of the words: module layout of gpuskin-rt/src/local.rs.\n");
+    for (name, value) in [
+        ("node_count", header::NODES),
+        ("bone_count", header::BONES),
+        ("level_count", header::LEVELS),
+        ("clip_count", header::CLIPS),
+        ("levels_at", header::LEVELS_AT),
+        ("nodes_at", header::NODES_AT),
+        ("bones_at", header::BONES_AT),
+        ("clips_at", header::CLIPS_AT),
+        ("node_rotation", node::ROTATION),
+        ("node_translation", node::TRANSLATION),
+        ("node_parent", node::PARENT),
+        ("node_scale", node::SCALE),
+        ("node_words", node::WORDS),
+        ("bone_node", bone::NODE),
+        ("bone_words", bone::WORDS),
+        ("frame_words", clip::FRAME_WORDS),
+        ("frames_at", clip::FRAMES_AT),
+        ("intervals", clip::INTERVALS),
+        ("stored", clip::STORED),
+        ("entries", clip::ENTRIES),
+        ("track_origin", track::ORIGIN),
+        ("moving_words", track::WORDS),
+        ("constant_words", track::CONSTANT_WORDS),
+    ] {
+        let _ = writeln!(text, "const gpuskin_{name}: u32 = {value}u;");
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! Whether the words of a file lead where they say. Everything that reads them afterwards trusts them.
+
+use super::Words;
+use super::layout::{
+    Kind, MAX_BONES, MAX_NODES, MAX_WIDTH, bone, clip, entry_kind, entry_track, header, node, shape_width, track,
+};
+
+/// Whether words can be evaluated without leaving them: counts, offsets, parents before children.
+pub(super) fn is_sound(words: Words<'_>) -> bool {
+    check(words).is_some()
+}
+
+fn check(words: Words<'_>) -> Option<()> {
+    let head = words.section(0, header::WORDS)?;
+    let [nodes, bones, levels, clips] =
+        [header::NODES, header::BONES, header::LEVELS, header::CLIPS].map(|i| head.get(i));
+    let sane = (1..=MAX_NODES).contains(&nodes) && bones <= MAX_BONES && (1..=nodes).contains(&levels) && clips > 0;
+    if !sane {
+        return None;
+    }
+    let level_words = words.section(head.get(header::LEVELS_AT), levels as usize + 1)?;
+    let node_words = words.section(head.get(header::NODES_AT), nodes as usize * node::WORDS)?;
+    hierarchy(levels as usize, level_words, nodes, node_words)?;
+    let bone_words = words.section(head.get(header::BONES_AT), bones as usize * bone::WORDS)?;
+    if (0..bones as usize).any(|b| bone_words.get(b * bone::WORDS + bone::NODE) >= nodes) {
+        return None;
+    }
+    let offsets = words.section(head.get(header::CLIPS_AT), clips as usize)?;
+    let mut next_frame = 0;
+    for clip in 0..clips as usize {
+        next_frame = one_clip(words, offsets.get(clip), nodes as usize, next_frame)?;
+    }
+    Some(())
+}
+
+fn hierarchy(levels: usize, starts: Words<'_>, count: u32, nodes: Words<'_>) -> Option<()> {
+    let ascend = (0..levels).all(|l| starts.get(l) < starts.get(l + 1));
+    if !ascend || starts.get(0) != 0 || starts.get(levels) != count {
+        return None;
+    }
+    let sound = (0..levels).all(|level| {
+        let above = starts.get(level);
+        let fits = |i: u32| {
+            let parent = nodes.get(i as usize * node::WORDS + node::PARENT);
+            if above == 0 { parent == node::NO_PARENT } else { parent < above }
+        };
+        (above..starts.get(level + 1)).all(fits)
+    });
+    sound.then_some(())
+}
+
+/// The first frame that the next clip may have.
+fn one_clip(words: Words<'_>, at: u32, nodes: usize, least_frame: u32) -> Option<u32> {
+    let head = words.section(at, clip::ENTRIES + nodes)?;
+    let (frame_words, stored, intervals) =
+        (head.get(clip::FRAME_WORDS), head.get(clip::STORED), head.get(clip::INTERVALS));
+    let first = head.get(clip::FIRST_FRAME);
+    if intervals == 0 || stored == 0 || u64::from(stored) > u64::from(intervals) + 1 || first < least_frame {
+        return None;
+    }
+    // A component may be read with the word after it.
+    let frames = u64::from(frame_words) * u64::from(stored) + 1;
+    words.section(head.get(clip::FRAMES_AT), usize::try_from(frames).ok()?)?;
+    for node in 0..nodes {
+        one_node(words, head.get(clip::ENTRIES + node), frame_words)?;
+    }
+    first.checked_add(stored)
+}
+
+fn one_node(words: Words<'_>, entry: u32, frame_words: u32) -> Option<()> {
+    let mut at = entry_track(entry);
+    for property in 0..3 {
+        if (entry >> (2 * property)) & 3 == 3 {
+            return None;
+        }
+        let kind = entry_kind(entry, property);
+        let words = words.section(at, kind.words())?;
+        if kind == Kind::Moving {
+            let widths = [0, 1, 2].map(|c| shape_width(words.get(track::SHAPE), c));
+            let end = u64::from(words.get(track::BIT)) + widths.iter().map(|w| u64::from(*w)).sum::<u64>();
+            if widths.iter().any(|w| *w > MAX_WIDTH) || end > u64::from(frame_words) * 32 {
+                return None;
+            }
+        }
+        at = at.checked_add(kind.words() as u32)?;
+    }
+    Some(())
+}

@@ -1,0 +1,272 @@
+//! The palette path: a compute pass writes the bones of every instance, which the vertex shader then reads.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use super::Error;
+use super::crowd::RECORD;
+use super::error::at_most;
+use super::geometry::Geometry;
+use super::layouts::{Layouts, entry, uniform};
+use crate::local::LocalTracks;
+use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
+use crate::{Metadata, Time};
+
+/// Bytes of a skin matrix.
+const MATRIX: u64 = 48;
+/// Threads of a workgroup.
+const GROUP_SIZE: u32 = 64;
+/// Storage buffers that the pass binds.
+const BUFFERS: u32 = 3;
+/// Palettes begin at a multiple of so many instances: their records then stand at one of 256 bytes, as bindings must.
+const INSTANCE_ALIGNMENT: u64 = 16;
+
+const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model with an \
+    encoding that needs no compute: matrix-f32, matrix-f16, matrix-unorm, trs-f16, trs-packed, fixed16";
+const TOO_LARGE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips)";
+
+/// What evaluates the poses of a model.
+#[derive(Debug)]
+pub(crate) struct Poses {
+    words: wgpu::Buffer,
+    layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::ComputePipeline,
+    /// Matrices of an instance.
+    stride: u32,
+}
+
+impl Poses {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        meta: &Metadata,
+        words: &[u8],
+    ) -> Result<Self, Error> {
+        let limits = device.limits();
+        let what = |text: &'static str| move || format!("{}: {text}", meta.name);
+        let buffers = limits.max_storage_buffers_per_shader_stage.into();
+        at_most(BUFFERS.into(), buffers, NO_COMPUTE, what("storage buffers of a shader stage"))?;
+        let threads = limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup);
+        at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads of a workgroup"))?;
+        let memory = limits.max_compute_workgroup_storage_size.into();
+        at_most(shader::WORKGROUP_NODES as u64 * MATRIX, memory, NO_COMPUTE, what("bytes of workgroup memory"))?;
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        at_most(words.len() as u64, binding, TOO_LARGE, what("bytes of animation"))?;
+
+        let wrong = |reason: &str| Error::model(&meta.name, reason);
+        let tracks = LocalTracks::new(words).ok_or_else(|| wrong("its animation leads nowhere"))?;
+        let agree = tracks.bone_count() == meta.texture.rows as usize
+            && words.len() as u64 == meta.texture.byte_len(meta.encoding)
+            && tracks.clip_count() == meta.clips.len()
+            && meta.clips.iter().enumerate().all(|(i, clip)| tracks.record(i) == clip.record());
+        if !agree {
+            return Err(wrong("its animation is not that of its constants"));
+        }
+        let scratch = Scratch::of(tracks.node_count());
+        let stride = scratch.stride(tracks.bone_count(), tracks.node_count()) as u32;
+        at_most(
+            u64::from(stride) * MATRIX * INSTANCE_ALIGNMENT,
+            binding,
+            TOO_LARGE,
+            what("bytes of 16 instances' bones"),
+        )?;
+
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin animation"),
+            size: words.len() as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        queue.write_buffer(&buffer, 0, words);
+        let layout = layout(device);
+        let pipeline = pipeline(device, &layout, scratch);
+        Ok(Self { words: buffer, layout, pipeline, stride })
+    }
+
+    /// Matrices from one instance's first in a palette to the next one's.
+    pub(crate) fn stride(&self) -> u32 {
+        self.stride
+    }
+
+    /// Of a dispatch for some instances, from one on.
+    pub(crate) fn parameters(&self, time: Time, first_instance: u32, instances: u32) -> PaletteUniform {
+        PaletteUniform { clock: time.words(), instances, first_instance, stride: self.stride, ..Default::default() }
+    }
+
+    /// Instances that one palette holds on a device.
+    pub(crate) fn most(&self, device: &wgpu::Device) -> u32 {
+        let limits = device.limits();
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let groups = u64::from(limits.max_compute_workgroups_per_dimension).pow(2);
+        let most = (binding / (u64::from(self.stride) * MATRIX)).min(binding / RECORD).min(groups);
+        (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
+    }
+
+    /// A palette for so many instances.
+    pub(crate) fn palette(&self, device: &wgpu::Device, instances: u32) -> wgpu::Buffer {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin palette"),
+            size: u64::from(instances) * u64::from(self.stride) * MATRIX,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// What the pass binds; `parameters` has a dynamic offset.
+    pub(crate) fn bind_group(
+        &self,
+        device: &wgpu::Device,
+        parameters: &wgpu::Buffer,
+        records: wgpu::BufferBinding<'_>,
+        palette: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
+        let parameters = wgpu::BufferBinding {
+            buffer: parameters,
+            offset: 0,
+            size: wgpu::BufferSize::new(size_of::<PaletteUniform>() as u64),
+        };
+        let resources = [
+            wgpu::BindingResource::Buffer(parameters),
+            self.words.as_entire_binding(),
+            wgpu::BindingResource::Buffer(records),
+            palette.as_entire_binding(),
+        ];
+        let entries: Vec<_> =
+            (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin palette"),
+            layout: &self.layout,
+            entries: &entries,
+        })
+    }
+
+    /// Evaluates so many instances, with the parameters at an offset.
+    pub(crate) fn dispatch(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bind_group: &wgpu::BindGroup,
+        offset: u32,
+        instances: u32,
+        most_groups: u32,
+    ) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, bind_group, &[offset]);
+        let across = instances.min(most_groups);
+        pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), 1);
+    }
+}
+
+fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let storage = |read_only| wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Storage { read_only },
+        has_dynamic_offset: false,
+        min_binding_size: None,
+    };
+    let compute = wgpu::ShaderStages::COMPUTE;
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("gpuskin palette"),
+        entries: &[
+            entry(0, compute, uniform(size_of::<PaletteUniform>() as u64, true)),
+            entry(1, compute, storage(true)),
+            entry(2, compute, storage(true)),
+            entry(3, compute, storage(false)),
+        ],
+    })
+}
+
+fn pipeline(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, scratch: Scratch) -> wgpu::ComputePipeline {
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("gpuskin palette"),
+        source: wgpu::ShaderSource::Wgsl(shader::palette(scratch).into()),
+    });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("gpuskin palette"),
+        bind_group_layouts: &[Some(layout)],
+        immediate_size: 0,
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("gpuskin palette"),
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some(ENTRY_POINT),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            // Every matrix is written before it is read.
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        },
+        cache: None,
+    })
+}
+
+/// The palettes of a crowd: one, or several where a buffer cannot hold all.
+#[derive(Debug)]
+pub(crate) struct Palettes {
+    poses: Arc<Poses>,
+    chunks: Vec<Chunk>,
+    /// Instances of each but the last.
+    each: u32,
+    most_groups: u32,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    parameters: wgpu::Buffer,
+    compute: wgpu::BindGroup,
+    drawing: wgpu::BindGroup,
+}
+
+impl Palettes {
+    /// For all that a buffer of records has room for.
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        layouts: &Layouts,
+        geometry: &Geometry,
+        poses: &Arc<Poses>,
+        records: &wgpu::Buffer,
+        capacity: u32,
+    ) -> Self {
+        let each = poses.most(device);
+        let chunk = |first: u32| {
+            let instances = each.min(capacity - first);
+            let palette = poses.palette(device, instances);
+            let parameters = device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("gpuskin palette parameters"),
+                size: size_of::<PaletteUniform>() as u64,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            let records = wgpu::BufferBinding {
+                buffer: records,
+                offset: u64::from(first) * RECORD,
+                size: wgpu::BufferSize::new(u64::from(instances) * RECORD),
+            };
+            let compute = poses.bind_group(device, &parameters, records, &palette);
+            Chunk { parameters, compute, drawing: geometry.with_palette(device, layouts, &palette) }
+        };
+        let chunks = (0..capacity).step_by(each.max(1) as usize).map(chunk).collect();
+        let most_groups = device.limits().max_compute_workgroups_per_dimension;
+        Self { poses: poses.clone(), chunks, each, most_groups }
+    }
+
+    /// Ranges of the first `instances`, and what draws each.
+    pub(crate) fn runs(&self, instances: u32) -> impl Iterator<Item = (Range<u32>, &wgpu::BindGroup)> {
+        self.parts(instances).map(|(range, chunk)| (range, &chunk.drawing))
+    }
+
+    /// Evaluates the first `instances`.
+    pub(crate) fn evaluate(&self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, instances: u32, time: Time) {
+        for (range, chunk) in self.parts(instances) {
+            let count = range.end - range.start;
+            let parameters = self.poses.parameters(time, 0, count);
+            queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
+            self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups);
+        }
+    }
+
+    fn parts(&self, instances: u32) -> impl Iterator<Item = (Range<u32>, &Chunk)> {
+        let starts = (0..instances).step_by(self.each.max(1) as usize);
+        starts
+            .zip(&self.chunks)
+            .map(move |(first, chunk)| (first..first.saturating_add(self.each).min(instances), chunk))
+    }
+}

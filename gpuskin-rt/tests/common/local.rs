@@ -1,0 +1,111 @@
+//! Words of `local-packed` from numbers: hierarchies of any shape, tracks of every kind and width.
+
+use glam::{Quat, Vec3};
+use gpuskin_rt::ClipRecord;
+use gpuskin_rt::local::layout::{self, Kind, bone, clip, header, node};
+
+use super::model::Random;
+
+/// A third more nodes than bones, in a tree that is about as deep as it is wide.
+pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8> {
+    let parents = parents(random, bones + bones / 3);
+    let mut words = vec![0; header::WORDS];
+    words[header::NODES] = parents.len() as u32;
+    words[header::BONES] = bones;
+    words[header::CLIPS] = records.len() as u32;
+
+    words[header::LEVELS_AT] = words.len() as u32;
+    let mut depths: Vec<u32> = Vec::new();
+    for (i, parent) in (0..).zip(&parents) {
+        let depth = parent.map_or(0, |p| depths[p as usize] + 1);
+        if depths.last() != Some(&depth) {
+            words.push(i);
+            words[header::LEVELS] += 1;
+        }
+        depths.push(depth);
+    }
+    words.push(parents.len() as u32);
+
+    words[header::NODES_AT] = words.len() as u32;
+    for parent in &parents {
+        words.extend(rotation(random).to_array().map(f32::to_bits));
+        words.extend((random.vector() * 0.2).to_array().map(f32::to_bits));
+        words.push(parent.unwrap_or(node::NO_PARENT));
+        words.extend(scale(random).to_array().map(f32::to_bits));
+        words.push(0);
+    }
+
+    words[header::BONES_AT] = words.len() as u32;
+    for _ in 0..bones {
+        let m = glam::Mat3::from_quat(rotation(random));
+        for row in 0..3 {
+            words.extend(m.row(row).extend(random.within(-0.2, 0.2)).to_array().map(f32::to_bits));
+        }
+        words.push(random.below(parents.len() as u32));
+    }
+    assert_eq!(bone::WORDS, 13);
+
+    words[header::CLIPS_AT] = words.len() as u32;
+    words.resize(words.len() + records.len(), 0);
+    for (i, record) in records.iter().enumerate() {
+        let at = words[header::CLIPS_AT] as usize + i;
+        words[at] = words.len() as u32;
+        one_clip(random, &mut words, parents.len(), record);
+    }
+    words.push(0);
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// Parents before children, level by level.
+fn parents(random: &mut Random, count: u32) -> Vec<Option<u32>> {
+    let mut parents: Vec<Option<u32>> = vec![None];
+    let (mut above, mut level) = (0..1, 1);
+    while parents.len() < count as usize {
+        let end = (level + 1 + random.below(2 + level / 3)).min(count);
+        parents.extend((level..end).map(|_| Some(above.start + random.below(above.end - above.start))));
+        (above, level) = (level..end, end);
+    }
+    parents
+}
+
+fn rotation(random: &mut Random) -> Quat {
+    Quat::from_axis_angle(random.direction(), random.within(-0.7, 0.7))
+}
+
+fn scale(random: &mut Random) -> Vec3 {
+    Vec3::ONE + random.vector() * 0.1
+}
+
+fn one_clip(random: &mut Random, words: &mut Vec<u32>, nodes: usize, record: &ClipRecord) {
+    let at = words.len();
+    words.resize(at + clip::ENTRIES + nodes, 0);
+    let mut bits = 0;
+    for i in 0..nodes {
+        let kinds = [0, 1, 2].map(|_| [Kind::Rest, Kind::Constant, Kind::Moving][random.below(3) as usize]);
+        words[at + clip::ENTRIES + i] = layout::entry(kinds, words.len()).unwrap();
+        for (property, kind) in kinds.into_iter().enumerate() {
+            let origin = match property {
+                0 => gpuskin_rt::local::to_projection(rotation(random).into()),
+                1 => random.vector() * 0.2,
+                _ => scale(random),
+            };
+            if kind == Kind::Moving {
+                let widths = [0, 1, 2].map(|_| random.below(layout::MAX_WIDTH + 1));
+                // The greatest value is as large as the widest component reaches.
+                let most = widths.iter().fold(0, |most, w| most.max((1_u32 << w) - 1)).max(1);
+                words.extend([bits, layout::shape(widths, 0.3 / most as f32)]);
+                bits += widths.iter().sum::<u32>();
+            }
+            if kind != Kind::Rest {
+                words.extend(origin.to_array().map(f32::to_bits));
+            }
+        }
+    }
+    let frame_words = bits.div_ceil(32);
+    words[at + clip::FRAME_WORDS] = frame_words;
+    words[at + clip::FRAMES_AT] = words.len() as u32;
+    words[at + clip::INTERVALS] = record.intervals;
+    words[at + clip::STORED] = record.stored;
+    words[at + clip::FIRST_FRAME] = record.first_frame;
+    words.extend((0..frame_words * record.stored).map(|_| random.bits() as u32));
+}

@@ -1,0 +1,181 @@
+// Poses from local tracks: local-packed. Twin of gpuskin-rt/src/local.rs; how the words stand is told in its module
+// layout. The text before this one declares gpuskin_words: array<u32> and the constants of that layout.
+
+// A node's transform to its parent: scale first, then rotation, then translation.
+struct GpuskinLocal {
+    // Unit quaternion x, y, z, w.
+    rotation: vec4<f32>,
+    // Metres in the parent's space.
+    translation: vec3<f32>,
+    scale: vec3<f32>,
+}
+
+// The unit quaternion of a stereographic projection, xyz / (1 + w).
+fn gpuskin_from_projection(p: vec3<f32>) -> vec4<f32> {
+    let square = dot(p, p);
+    return vec4<f32>(p * 2.0, 1.0 - square) * (1.0 / (1.0 + square));
+}
+
+// Product of quaternions: b turns first.
+fn gpuskin_multiply_rotations(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return vec4<f32>(b.xyz * a.w + a.xyz * b.w + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
+}
+
+// sin(t x) / sin(x), where versine is 1 - cos(x), for x up to 45 degrees.
+fn gpuskin_arc_weight(t: f32, versine: f32) -> f32 {
+    let square = t * t;
+    var series = 1.0 + 1.15 * ((4.0 / 9.0 - square / 36.0) * versine);
+    series = 1.0 + (3.0 / 7.0 - square / 21.0) * versine * series;
+    series = 1.0 + (2.0 / 5.0 - square / 10.0) * versine * series;
+    return t * (1.0 + (1.0 / 3.0 - square / 3.0) * versine * series);
+}
+
+// Between unit quaternions, at even speed along the shorter arc.
+fn gpuskin_slerp(a: vec4<f32>, b: vec4<f32>, t: f32) -> vec4<f32> {
+    let nearest = select(b, -b, dot(a, b) < 0.0);
+    let middle = normalize(a + nearest);
+    let first_half = t < 0.5;
+    let start = select(middle, a, first_half);
+    let end = select(nearest, middle, first_half);
+    let along = select(2.0 * t - 1.0, 2.0 * t, first_half);
+    let difference = end - start;
+    let versine = 0.5 * dot(difference, difference);
+    return normalize(start * gpuskin_arc_weight(1.0 - along, versine) + end * gpuskin_arc_weight(along, versine));
+}
+
+fn gpuskin_word_vector(at: u32) -> vec3<f32> {
+    return bitcast<vec3<f32>>(vec3<u32>(gpuskin_words[at], gpuskin_words[at + 1u], gpuskin_words[at + 2u]));
+}
+
+fn gpuskin_word_vector4(at: u32) -> vec4<f32> {
+    return bitcast<vec4<f32>>(
+        vec4<u32>(gpuskin_words[at], gpuskin_words[at + 1u], gpuskin_words[at + 2u], gpuskin_words[at + 3u]),
+    );
+}
+
+// A component of a frame, from the middle of its range, in steps; width is at most 24.
+fn gpuskin_component(block: u32, bit: u32, width: u32) -> f32 {
+    let word = block + (bit >> 5u);
+    let shift = bit & 31u;
+    let low = gpuskin_words[word] >> shift;
+    // Shifted twice: a shift by 32 is none.
+    let high = (gpuskin_words[word + 1u] << (31u - shift)) << 1u;
+    let mask = (1u << width) - 1u;
+    return f32((low | high) & mask) - 0.5 * f32(mask);
+}
+
+// What a moving track has in a frame, from the track's origin; block: first word of the frame.
+fn gpuskin_track_offset(track: u32, block: u32) -> vec3<f32> {
+    let bit = gpuskin_words[track];
+    let shape = gpuskin_words[track + 1u];
+    let width_x = shape & 31u;
+    let width_y = (shape >> 5u) & 31u;
+    let width_z = (shape >> 10u) & 31u;
+    return vec3<f32>(
+        gpuskin_component(block, bit, width_x),
+        gpuskin_component(block, bit + width_x, width_y),
+        gpuskin_component(block, bit + width_x + width_y, width_z),
+    ) * bitcast<f32>(shape & 0xffff0000u);
+}
+
+// A translation or scale that is not at rest. kind: 1 is constant, 2 moves.
+fn gpuskin_track_vector(kind: u32, track: u32, block_a: u32, block_b: u32, t: f32) -> vec3<f32> {
+    if (kind == 1u) {
+        return gpuskin_word_vector(track);
+    }
+    let offset = gpuskin_track_offset(track, block_a) * (1.0 - t) + gpuskin_track_offset(track, block_b) * t;
+    return gpuskin_word_vector(track + gpuskin_track_origin) + offset;
+}
+
+// Words of a track of a kind.
+fn gpuskin_track_words(kind: u32) -> u32 {
+    return select(kind * gpuskin_constant_words, gpuskin_moving_words, kind > 1u);
+}
+
+// Offset of a clip.
+fn gpuskin_local_clip_at(clip: u32) -> u32 {
+    return gpuskin_words[gpuskin_words[gpuskin_clips_at] + min(clip, gpuskin_words[gpuskin_clip_count] - 1u)];
+}
+
+// A clip as playback needs it; its frames are counted from 0.
+fn gpuskin_local_clip(clip_at: u32) -> GpuskinClip {
+    return GpuskinClip(0u, gpuskin_words[clip_at + gpuskin_intervals], gpuskin_words[clip_at + gpuskin_stored], 0u);
+}
+
+// A node between two frames of a clip, counted from its first.
+fn gpuskin_local(clip_at: u32, frames: GpuskinFramePair, node: u32) -> GpuskinLocal {
+    let entry = gpuskin_words[clip_at + gpuskin_entries + node];
+    let rest = gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words;
+    let first = gpuskin_words[clip_at + gpuskin_frames_at];
+    let frame_words = gpuskin_words[clip_at + gpuskin_frame_words];
+    let block_a = first + frames.a * frame_words;
+    let block_b = first + frames.b * frame_words;
+    var track = entry >> 6u;
+    var local: GpuskinLocal;
+
+    let rotation_kind = entry & 3u;
+    if (rotation_kind == 0u) {
+        local.rotation = gpuskin_word_vector4(rest + gpuskin_node_rotation);
+    } else if (rotation_kind == 1u) {
+        local.rotation = gpuskin_from_projection(gpuskin_word_vector(track));
+    } else {
+        let a = gpuskin_from_projection(gpuskin_track_offset(track, block_a));
+        let b = gpuskin_from_projection(gpuskin_track_offset(track, block_b));
+        let origin = gpuskin_from_projection(gpuskin_word_vector(track + gpuskin_track_origin));
+        local.rotation = gpuskin_multiply_rotations(origin, gpuskin_slerp(a, b, frames.t));
+    }
+    track += gpuskin_track_words(rotation_kind);
+
+    let translation_kind = (entry >> 2u) & 3u;
+    if (translation_kind == 0u) {
+        local.translation = gpuskin_word_vector(rest + gpuskin_node_translation);
+    } else {
+        local.translation = gpuskin_track_vector(translation_kind, track, block_a, block_b, frames.t);
+    }
+    track += gpuskin_track_words(translation_kind);
+
+    let scale_kind = (entry >> 4u) & 3u;
+    if (scale_kind == 0u) {
+        local.scale = gpuskin_word_vector(rest + gpuskin_node_scale);
+    } else {
+        local.scale = gpuskin_track_vector(scale_kind, track, block_a, block_b, frames.t);
+    }
+    return local;
+}
+
+// Rows of the matrix of a node's own transform.
+fn gpuskin_local_matrix(local: GpuskinLocal) -> mat3x4<f32> {
+    let m = gpuskin_from_trs(local.rotation, local.translation, 1.0);
+    let scale = vec4<f32>(local.scale, 1.0);
+    return mat3x4<f32>(m[0] * scale, m[1] * scale, m[2] * scale);
+}
+
+// a * b of affine matrices by their rows: b acts first.
+fn gpuskin_compose(a: mat3x4<f32>, b: mat3x4<f32>) -> mat3x4<f32> {
+    return mat3x4<f32>(
+        b[0] * a[0].x + b[1] * a[0].y + b[2] * a[0].z + vec4<f32>(0.0, 0.0, 0.0, a[0].w),
+        b[0] * a[1].x + b[1] * a[1].y + b[2] * a[1].z + vec4<f32>(0.0, 0.0, 0.0, a[1].w),
+        b[0] * a[2].x + b[1] * a[2].y + b[2] * a[2].z + vec4<f32>(0.0, 0.0, 0.0, a[2].w),
+    );
+}
+
+fn gpuskin_level(level: u32) -> u32 {
+    return gpuskin_words[gpuskin_words[gpuskin_levels_at] + level];
+}
+
+fn gpuskin_parent(node: u32) -> u32 {
+    return gpuskin_words[gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words + gpuskin_node_parent];
+}
+
+// Offset of a bone.
+fn gpuskin_bone_at(bone: u32) -> u32 {
+    return gpuskin_words[gpuskin_bones_at] + bone * gpuskin_bone_words;
+}
+
+fn gpuskin_inverse_bind(bone_at: u32) -> mat3x4<f32> {
+    return mat3x4<f32>(
+        gpuskin_word_vector4(bone_at),
+        gpuskin_word_vector4(bone_at + 4u),
+        gpuskin_word_vector4(bone_at + 8u),
+    );
+}

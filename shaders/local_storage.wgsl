@@ -1,0 +1,14 @@
+// Where a workgroup keeps the matrices of its nodes when they are too many for its memory: behind its instance's bones
+// in the palette, from the matrix `scratch` on.
+
+fn gpuskin_global(scratch: u32, node: u32) -> mat3x4<f32> {
+    return gpuskin_palette[scratch + node];
+}
+
+fn gpuskin_set_global(scratch: u32, node: u32, matrix: mat3x4<f32>) {
+    gpuskin_palette[scratch + node] = matrix;
+}
+
+fn gpuskin_global_barrier() {
+    storageBarrier();
+}

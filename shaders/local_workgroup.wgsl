@@ -1,0 +1,16 @@
+// Where a workgroup keeps the matrices of its nodes: in its own memory, which has room for 336 within 16 KiB.
+
+var<workgroup> gpuskin_globals: array<mat3x4<f32>, 336>;
+
+// scratch is not used here.
+fn gpuskin_global(scratch: u32, node: u32) -> mat3x4<f32> {
+    return gpuskin_globals[node];
+}
+
+fn gpuskin_set_global(scratch: u32, node: u32, matrix: mat3x4<f32>) {
+    gpuskin_globals[node] = matrix;
+}
+
+fn gpuskin_global_barrier() {
+    workgroupBarrier();
+}
