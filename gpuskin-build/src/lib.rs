@@ -45,5 +45,6 @@ mod sample;
 mod script;
 mod suggest;
 mod units;
+mod vertex_mode;
 
 pub use script::{BuildError, build, try_build};

@@ -37,7 +37,7 @@ pub(super) struct FileSet {
 pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, first: bool) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry, mesh);
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), mesh);
     let levels: Vec<Vec<Vec<u8>>> = model.images.par_iter().map(color::mips).collect();
     let (materials, textures) = materials(model, &levels);
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();

@@ -141,8 +141,7 @@ fn read<'f>(
         images: materials.images,
         clips,
     };
-    if !report.failed() {
-        // Bone mode, the only one so far.
+    if !report.failed() && !entry.wants_vertices() {
         if let Some(finding) = morph_loss::in_bone_mode(&model) {
             report.warn(finding.within(&file.shown));
         }
