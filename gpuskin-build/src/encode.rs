@@ -207,7 +207,7 @@ mod tests {
                 // Halves have 11 bits: values up to 16 round by 2^-8.
                 _ => 1.0 / 256.0,
             };
-            for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute()) {
+            for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
                 for scale in [DVec3::splat(1.2), DVec3::splat(-0.7)] {
                     let (worst, misfits) = worst(encoding, &poses(scale), layers);
                     assert!(worst < limit(encoding) && misfits.is_empty(), "{encoding:?}: {worst}");
