@@ -46,7 +46,7 @@ fn the_constants_are_the_metadata() {
 #[test]
 fn names_numbers_and_choices_arrive() {
     let meta = &models::POLE.meta;
-    assert_eq!((&*meta.name, meta.encoding, meta.mesh.vertex_count), ("pole", Encoding::MatrixF16, 6));
+    assert_eq!((&*meta.name, meta.encoding, meta.mesh.vertex_count), ("pole", Encoding::LocalPacked, 6));
     assert_eq!((clips::POLE_SWAY.index(), clips::POLE_FALL_OVER.index()), (0, 1));
     let [sway, fall] = [clips::POLE_SWAY.info(), clips::POLE_FALL_OVER.info()];
     assert_eq!((&*sway.name, &*sway.source, sway.looped), ("sway", "Rig|Sway", true));
@@ -59,6 +59,8 @@ fn names_numbers_and_choices_arrive() {
     let material = &meta.materials[0];
     assert_eq!((&*material.name, material.base_color), ("wood", [0.5, 0.25, 0.125, 1.0]));
     assert!(material.double_sided && material.base_color_texture.is_none() && meta.textures.is_empty());
+    let [other] = &models::POLE.others[..] else { panic!("one more, for devices without compute") };
+    assert_eq!((other.meta.encoding, other.meta.clips.len(), other.textures.len()), (Encoding::TrsPacked, 2, 0));
     let Data::File { name, baked } = &models::POLE.animation.data else { panic!("storage is \"file\"") };
-    assert_eq!((&**name, &**baked), ("pole/anim-matrix-f16.ktx2", folder().to_str().unwrap()));
+    assert_eq!((&**name, &**baked), ("pole/anim-local-packed.ktx2", folder().to_str().unwrap()));
 }

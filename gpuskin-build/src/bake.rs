@@ -13,12 +13,13 @@ use std::sync::Arc;
 use gpuskin_rt::Encoding;
 use rayon::prelude::*;
 
+use crate::cache::Cache;
 use crate::codegen;
 use crate::finding::{Finding, Findings};
 use crate::frames::rest_diagonal;
 use crate::identifiers::{ModelNames, check_identifiers};
 use crate::import::{self, Pixels};
-use crate::manifest::{At, Fps, Manifest, ModelEntry};
+use crate::manifest::{At, Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
 use plan::Outline;
 
@@ -41,6 +42,10 @@ pub struct BakeOptions<'a> {
     pub explain: bool,
     /// Does not measure errors where the encoding is named: they are zero in the result. For looking at what is drawn, not for shipping it.
     pub skip_errors: bool,
+    /// Instead of what the manifest says for textures.
+    pub textures: Option<&'a Textures>,
+    /// Where encoded textures are kept from bake to bake.
+    pub cache: Option<&'a Cache>,
     /// Called from any thread whenever a model enters a stage.
     pub progress: Option<&'a Progress<'a>>,
 }

@@ -1,90 +1,154 @@
-//! Colour images: mips, averaged as light rather than as sRGB numbers.
+//! Textures of materials: which there are, and each of them with its mips in the formats that the manifest asks for.
+//!
+//! | | | |
+//! |---|---|---|
+//! | [`plan`] | materials of the source | materials for the runtime, and the textures that they name |
+//! | `mips` | an image | its levels |
+//! | `blocks` | levels | different blocks of 4 x 4 texels, each once |
+//! | `encode` | blocks | levels in every format; from the cache where they are there |
 
-use crate::model::Image;
-
-/// Mip levels of an image, largest first, RGBA8 sRGB, down to one texel.
-pub fn mips(image: &Image) -> Vec<Vec<u8>> {
-    let linear: Vec<f32> = (0..256).map(|v| to_linear(v as f32 / 255.0)).collect();
-    // Where an average of light changes from one sRGB number to the next.
-    let borders: Vec<f32> = (0..255).map(|v| to_linear((v as f32 + 0.5) / 255.0)).collect();
-    let mut levels = vec![image.rgba.clone()];
-    let (mut width, mut height) = (image.width, image.height);
-    while width > 1 || height > 1 {
-        let (w, h) = ((width / 2).max(1), (height / 2).max(1));
-        let above = levels.last().expect("starts with one");
-        let mut level = Vec::with_capacity(w as usize * h as usize * 4);
-        for y in 0..h {
-            let rows = cover(y, h, height);
-            for x in 0..w {
-                level.extend(average(above, width, &cover(x, w, width), &rows, &linear, &borders));
-            }
-        }
-        levels.push(level);
-        (width, height) = (w, h);
-    }
-    levels
-}
-
-/// The texels of the level above that a texel covers along one side, and how much of each: two, or three where the
-/// side above is odd.
-fn cover(at: u32, side: u32, above: u32) -> Vec<(u32, f32)> {
-    let scale = f64::from(above) / f64::from(side);
-    let (start, end) = (f64::from(at) * scale, f64::from(at + 1) * scale);
-    let covered = |i: u32| (end.min(f64::from(i + 1)) - start.max(f64::from(i))) / scale;
-    (start as u32..above).map(|i| (i, covered(i) as f32)).take_while(|&(_, part)| part > 1e-6).collect()
-}
-
-fn average(
-    texels: &[u8],
-    width: u32,
-    columns: &[(u32, f32)],
-    rows: &[(u32, f32)],
-    linear: &[f32],
-    borders: &[f32],
-) -> [u8; 4] {
-    let mut sum = [0.0; 4];
-    for &(y, part_y) in rows {
-        for &(x, part_x) in columns {
-            let at = (y as usize * width as usize + x as usize) * 4;
-            let part = part_x * part_y;
-            for c in 0..3 {
-                sum[c] += linear[texels[at + c] as usize] * part;
-            }
-            sum[3] += f32::from(texels[at + 3]) * part;
-        }
-    }
-    let color = |c: usize| borders.partition_point(|&border| border <= sum[c]) as u8;
-    [color(0), color(1), color(2), sum[3].round() as u8]
-}
-
-/// sRGB number, 0..1, to light (IEC 61966-2-1).
-fn to_linear(v: f32) -> f32 {
-    if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
-}
-
+#[cfg(feature = "textures")]
+mod basis;
+mod blocks;
+mod encode;
+mod mips;
+mod plan;
 #[cfg(test)]
-mod tests {
-    use super::*;
+mod tests;
 
-    fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Image {
-        let rgba = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).flat_map(|(x, y)| texel(x, y)).collect();
-        Image { name: "i".into(), width, height, rgba }
-    }
+use gpuskin_rt::{ColorFormat, ColorTexture};
+use ktx2::Format;
+use rayon::prelude::*;
 
-    #[test]
-    fn an_even_image_stays_what_it_is() {
-        for (w, h) in [(8, 8), (7, 5), (1, 9), (16, 1)] {
-            let levels = mips(&image(w, h, |_, _| [10, 128, 255, 77]));
-            assert_eq!(levels.last().unwrap().len(), 4);
-            assert!(levels.iter().flat_map(|l| l.chunks(4)).all(|t| t == [10, 128, 255, 77]), "{w} x {h}");
+use crate::cache::Cache;
+use crate::container::{self, Ktx2};
+use crate::finding::{Finding, Findings};
+use crate::manifest::Textures;
+use crate::model::Model;
+use mips::{Kind, mips};
+pub use plan::{Planned, plan};
+
+/// A texture and all that becomes a file.
+#[derive(Debug)]
+pub struct Baked {
+    /// What the game knows of it.
+    pub info: ColorTexture,
+    /// Mip levels in each of its formats.
+    files: Vec<Vec<Vec<u8>>>,
+    /// Mip levels as UASTC, where they are kept.
+    universal: Option<Vec<Vec<u8>>>,
+    /// Some texel is not opaque.
+    alpha: bool,
+}
+
+/// Bakes the textures of a model.
+pub fn bake(
+    model: &Model,
+    planned: &[Planned],
+    textures: &Textures,
+    cache: Option<&Cache>,
+    findings: &mut Findings,
+) -> Vec<Baked> {
+    let results: Vec<_> = planned.par_iter().map(|planned| texture(model, planned, textures, cache)).collect();
+    let mut all = Vec::with_capacity(results.len());
+    for (planned, result) in planned.iter().zip(results) {
+        let within = |finding: Finding| finding.within(planned.name(model)).within(format!("model `{}`", model.name));
+        match result {
+            Ok((baked, warning)) => {
+                all.push(baked);
+                warning.into_iter().for_each(|warning| findings.push(within(warning)));
+            }
+            Err(error) => findings.push(within(error)),
         }
     }
+    all
+}
 
-    #[test]
-    fn black_and_white_average_to_half_the_light() {
-        let levels = mips(&image(4, 4, |x, y| [((x + y) % 2 * 255) as u8; 4]));
-        assert_eq!(levels.len(), 3);
-        assert_eq!(levels[1][..4], [188, 188, 188, 128]);
-        assert_eq!(levels[2][..4], [188, 188, 188, 128]);
+fn texture(
+    model: &Model,
+    planned: &Planned,
+    textures: &Textures,
+    cache: Option<&Cache>,
+) -> Result<(Baked, Option<Finding>), Finding> {
+    let size = planned.size(model);
+    let rgba = planned.texels(model);
+    let alpha = rgba.chunks_exact(4).any(|texel| texel[3] != 255);
+    let levels = mips(planned.kind, size, rgba);
+    let mut info = ColorTexture {
+        width: size[0],
+        height: size[1],
+        levels: levels.len() as u32,
+        srgb: planned.kind == Kind::Light,
+        formats: textures.formats.clone().into(),
+    };
+    // wgpu, as WebGPU, takes block-compressed textures of whole blocks only.
+    let fits = |format: &ColorFormat| size.iter().all(|side| side.is_multiple_of(format.block_side()));
+    let mut wanted = Textures { formats: textures.formats.clone(), universal: textures.universal };
+    let mut warning = None;
+    if !wanted.formats.iter().all(fits) {
+        let [width, height] = size;
+        let message = format!("{width} x {height} texels are not whole blocks of 4 x 4: it is baked to rgba8 alone");
+        warning = Some(Finding::warning(message).help("scale it to multiples of 4, or use `textures = [\"rgba8\"]`"));
+        info.formats = vec![ColorFormat::Rgba8].into();
+        wanted.formats = info.formats.to_vec();
+    }
+    let sized = (0..).zip(&levels).map(|(level, rgba)| (info.level_size(level), &rgba[..]));
+    let encode::Levels { mut formats, universal } = encode::encode(sized, &wanted, cache)?;
+    let mut plain = Some(levels);
+    let files = info.formats.iter().map(|format| match formats.iter_mut().find(|(made, _)| made == format) {
+        Some((_, levels)) => std::mem::take(levels),
+        None => plain.take().unwrap_or_default(),
+    });
+    Ok((Baked { files: files.collect(), info, universal, alpha }, warning))
+}
+
+impl Baked {
+    /// The bytes that devices get, for hashes.
+    pub fn bytes(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().chain(&self.universal).flatten().map(Vec::as_slice)
+    }
+
+    /// A file for each format, with its name's ending.
+    pub fn files(&self, content_hash: &[u8]) -> impl Iterator<Item = (&'static str, Ktx2)> {
+        self.info.formats.iter().zip(&self.files).map(|(format, levels)| {
+            let texture = container::Texture {
+                format: vulkan(*format, self.info.srgb),
+                texel_bytes: format.block_bytes() as usize,
+                width: self.info.width,
+                height: self.info.height,
+                layers: 1,
+                levels,
+            };
+            (format.name(), container::write(&texture, content_hash))
+        })
+    }
+
+    /// The portable file, where it was asked for.
+    pub fn universal(&self, content_hash: &[u8]) -> Option<Vec<u8>> {
+        #[cfg(feature = "textures")]
+        {
+            let ColorTexture { width, height, srgb, .. } = self.info;
+            let levels = self.universal.as_ref()?;
+            let texture = container::Universal { size: [width, height], srgb, alpha: self.alpha, levels };
+            container::write_universal(&texture, content_hash)
+        }
+        #[cfg(not(feature = "textures"))]
+        {
+            let _ = (content_hash, self.alpha);
+            None
+        }
+    }
+}
+
+fn vulkan(format: ColorFormat, srgb: bool) -> Format {
+    match (format, srgb) {
+        (ColorFormat::Rgba8, true) => Format::R8G8B8A8_SRGB,
+        (ColorFormat::Rgba8, false) => Format::R8G8B8A8_UNORM,
+        (ColorFormat::Bc7, true) => Format::BC7_SRGB_BLOCK,
+        (ColorFormat::Bc7, false) => Format::BC7_UNORM_BLOCK,
+        (ColorFormat::Astc, true) => Format::ASTC_4x4_SRGB_BLOCK,
+        (ColorFormat::Astc, false) => Format::ASTC_4x4_UNORM_BLOCK,
+        (ColorFormat::Etc2, true) => Format::ETC2_R8G8B8A8_SRGB_BLOCK,
+        (ColorFormat::Etc2, false) => Format::ETC2_R8G8B8A8_UNORM_BLOCK,
     }
 }

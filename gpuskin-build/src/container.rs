@@ -5,14 +5,14 @@
 
 use gpuskin_rt::ByteRange;
 use ktx2::dfd::{Basic, Block};
-use ktx2::{Format, Header, Index, LevelIndex};
+use ktx2::{Format, Header, Index, LevelIndex, SupercompressionScheme};
 
-/// What becomes a KTX2 file: one uncompressed 2D texture, or an array of them.
+/// What becomes a KTX2 file: one 2D texture, or an array of them.
 #[derive(Debug)]
 pub struct Texture<'a> {
     /// Format of a texel.
     pub format: Format,
-    /// Bytes of a texel.
+    /// Bytes of a texel, or of a block of texels.
     pub texel_bytes: usize,
     /// Texels across.
     pub width: u32,
@@ -42,6 +42,97 @@ const WRITER: &str = concat!("gpuskin-build ", env!("CARGO_PKG_VERSION"));
 /// Writes a texture, with `value` under the key `gpuskin`.
 pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
     let (basic, type_size) = Basic::from_format(texture.format).expect("formats of ours have a descriptor");
+    let levels: Vec<Level<'_>> = texture.levels.iter().map(|data| Level { data, unpacked: data.len() }).collect();
+    let contents = Contents {
+        format: Some(texture.format),
+        type_size,
+        size: [texture.width, texture.height],
+        layers: texture.layers,
+        scheme: None,
+        align: lcm(texture.texel_bytes, 4),
+        levels: &levels,
+    };
+    file(&contents, basic, value)
+}
+
+/// A texture that every device's format can be made from: UASTC blocks of 4 x 4 texels.
+#[cfg(feature = "textures")]
+#[derive(Debug)]
+pub struct Universal<'a> {
+    /// Texels across and down.
+    pub size: [u32; 2],
+    /// Red, green and blue are sRGB numbers.
+    pub srgb: bool,
+    /// Some texel is not opaque.
+    pub alpha: bool,
+    /// Mip levels, largest first: whole blocks.
+    pub levels: &'a [Vec<u8>],
+}
+
+/// Writes a universal texture, supercompressed with zstd; `None` where that fails.
+#[cfg(feature = "textures")]
+pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>> {
+    use ktx2::dfd::{ChannelTypeQualifiers, DataFormatFlags, SampleInformation};
+    use ktx2::{ColorModel, ColorPrimaries, TransferFunction};
+
+    /// KHR_DF_CHANNEL_UASTC_RGB and _RGBA (Khronos Data Format Specification).
+    const CHANNELS: [u8; 2] = [0, 3];
+    /// Files are small, and made once.
+    const ZSTD_LEVEL: i32 = 19;
+    let basic = Basic {
+        color_model: Some(ColorModel::UASTC),
+        color_primaries: Some(ColorPrimaries::BT709),
+        transfer_function: Some(if texture.srgb { TransferFunction::SRGB } else { TransferFunction::Linear }),
+        flags: DataFormatFlags::STRAIGHT_ALPHA,
+        texel_block_dimensions: [4, 4, 1, 1].map(|side: u8| side.try_into().expect("not zero")),
+        // As before supercompression (KHR data format issue 27).
+        bytes_planes: [16, 0, 0, 0, 0, 0, 0, 0],
+        sample_information: vec![SampleInformation {
+            bit_offset: 0,
+            bit_length: 128.try_into().expect("not zero"),
+            channel_type: CHANNELS[usize::from(texture.alpha)],
+            channel_type_qualifiers: ChannelTypeQualifiers::empty(),
+            sample_positions: [0; 4],
+            lower: 0,
+            upper: u32::MAX,
+        }],
+    };
+    let packed: Vec<Vec<u8>> =
+        texture.levels.iter().map(|level| zstd::bulk::compress(level, ZSTD_LEVEL)).collect::<Result<_, _>>().ok()?;
+    let levels: Vec<Level<'_>> =
+        packed.iter().zip(texture.levels).map(|(data, unpacked)| Level { data, unpacked: unpacked.len() }).collect();
+    let contents = Contents {
+        format: None,
+        type_size: 1,
+        size: texture.size,
+        layers: 1,
+        scheme: Some(SupercompressionScheme::Zstandard),
+        align: 1,
+        levels: &levels,
+    };
+    Some(file(&contents, basic, value).bytes)
+}
+
+/// A mip level as it stands in the file.
+struct Level<'a> {
+    data: &'a [u8],
+    /// Bytes before supercompression.
+    unpacked: usize,
+}
+
+/// All of a file but its descriptor and values.
+struct Contents<'a> {
+    format: Option<Format>,
+    type_size: u32,
+    size: [u32; 2],
+    layers: u32,
+    scheme: Option<SupercompressionScheme>,
+    /// Levels start at multiples of this many bytes.
+    align: usize,
+    levels: &'a [Level<'a>],
+}
+
+fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
     let block = Block::Basic(basic).to_vec();
     let mut descriptor = (block.len() as u32 + 4).to_le_bytes().to_vec();
     descriptor.extend(block);
@@ -54,26 +145,28 @@ pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
     let descriptor_at = Header::LENGTH + texture.levels.len() * LevelIndex::LENGTH;
     let pairs_at = descriptor_at + descriptor.len();
     let mut end = pairs_at + pairs.len();
-    let align = lcm(texture.texel_bytes, 4);
     let mut index =
         vec![LevelIndex { byte_offset: 0, byte_length: 0, uncompressed_byte_length: 0 }; texture.levels.len()];
     for (level, entry) in texture.levels.iter().zip(&mut index).rev() {
-        let length = level.len() as u64;
-        let at = end.next_multiple_of(align);
-        *entry = LevelIndex { byte_offset: at as u64, byte_length: length, uncompressed_byte_length: length };
-        end = at + level.len();
+        let at = end.next_multiple_of(texture.align);
+        *entry = LevelIndex {
+            byte_offset: at as u64,
+            byte_length: level.data.len() as u64,
+            uncompressed_byte_length: level.unpacked as u64,
+        };
+        end = at + level.data.len();
     }
 
     let header = Header {
-        format: Some(texture.format),
-        type_size,
-        pixel_width: texture.width,
-        pixel_height: texture.height,
+        format: texture.format,
+        type_size: texture.type_size,
+        pixel_width: texture.size[0],
+        pixel_height: texture.size[1],
         pixel_depth: 0,
         layer_count: if texture.layers > 1 { texture.layers } else { 0 },
         face_count: 1,
         level_count: texture.levels.len() as u32,
-        supercompression_scheme: None,
+        supercompression_scheme: texture.scheme,
         index: Index {
             dfd_byte_offset: descriptor_at as u32,
             dfd_byte_length: descriptor.len() as u32,
@@ -90,7 +183,7 @@ pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
     bytes.extend(pairs);
     for (level, entry) in texture.levels.iter().zip(&index).rev() {
         bytes.resize(entry.byte_offset as usize, 0);
-        bytes.extend(level);
+        bytes.extend(level.data);
     }
     let levels = index.iter().map(|e| ByteRange { offset: e.byte_offset, len: e.byte_length }).collect();
     Ktx2 { bytes, levels, value_at: (pairs_at + value_in_pairs) as u64 }

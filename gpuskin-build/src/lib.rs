@@ -19,6 +19,7 @@
 //! [`pose`](mod@pose) evaluates models for comparison with a reference, [`finding`] holds what is wrong with the input.
 
 pub mod bake;
+pub mod cache;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod codegen;

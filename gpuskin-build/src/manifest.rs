@@ -3,6 +3,7 @@
 mod keys;
 mod read;
 mod section;
+mod textures;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,9 @@ use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
 
 use crate::finding::{Finding, Findings};
+pub use textures::Textures;
+#[cfg(not(feature = "textures"))]
+pub(crate) use textures::needs_feature;
 
 /// A manifest, checked: names are unique and make distinct Rust identifiers, values are in range.
 #[derive(Clone, Debug)]
@@ -218,6 +222,8 @@ pub struct ModelEntry {
     pub influences: usize,
     /// How bones turn normals.
     pub normals: Normals,
+    /// What its textures are baked to.
+    pub textures: Textures,
     /// Frame rate of clips that do not say their own.
     pub fps: Fps,
     /// Metres per unit of the source.

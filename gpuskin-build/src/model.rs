@@ -31,7 +31,13 @@ impl Model {
     /// Forgets its images, and that materials use them: for what looks at shapes only.
     pub(crate) fn drop_images(&mut self) {
         self.images.clear();
-        self.materials.iter_mut().for_each(|m| m.base_color_texture = None);
+        self.materials.iter_mut().for_each(|m| {
+            m.base_color_texture = None;
+            m.metallic_roughness_texture = None;
+            m.occlusion_texture = None;
+            m.normal_texture = None;
+            m.emissive_texture = None;
+        });
     }
 }
 
@@ -214,12 +220,53 @@ pub struct Material {
     pub base_color: [f32; 4],
     /// The texture that it is multiplied by.
     pub base_color_texture: Option<Texture>,
+    /// 0..1, times the blue channel of the metallic-roughness texture.
+    pub metallic: f32,
+    /// 0..1, times the green channel of the metallic-roughness texture.
+    pub roughness: f32,
+    /// Roughness in green, metallic in blue.
+    pub metallic_roughness_texture: Option<Texture>,
+    /// 0..1.
+    pub occlusion_strength: f32,
+    /// Occlusion in red. As large as the metallic-roughness texture, where there is one.
+    pub occlusion_texture: Option<Texture>,
     /// Whether it has a normal map, which needs tangents.
     pub normal_map: bool,
+    /// For x and y of normals.
+    pub normal_scale: f32,
+    /// The normal map, where it can be used.
+    pub normal_texture: Option<Texture>,
+    /// Linear RGB.
+    pub emissive: [f32; 3],
+    /// The texture that it is multiplied by.
+    pub emissive_texture: Option<Texture>,
     /// Seen from behind, too.
     pub double_sided: bool,
     /// Alpha mode MASK and its cutoff.
     pub alpha_cutoff: Option<f32>,
+}
+
+impl Default for Material {
+    /// As glTF has it where a material says nothing.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            base_color: [1.0; 4],
+            base_color_texture: None,
+            metallic: 1.0,
+            roughness: 1.0,
+            metallic_roughness_texture: None,
+            occlusion_strength: 1.0,
+            occlusion_texture: None,
+            normal_map: false,
+            normal_scale: 1.0,
+            normal_texture: None,
+            emissive: [0.0; 3],
+            emissive_texture: None,
+            double_sided: false,
+            alpha_cutoff: None,
+        }
+    }
 }
 
 /// An image and how it is sampled.
@@ -242,7 +289,7 @@ pub struct Image {
     pub width: u32,
     /// Texels down.
     pub height: u32,
-    /// RGBA8, sRGB, rows top down. Empty where only sizes were asked for.
+    /// RGBA8, rows top down; sRGB or not is up to the materials. Empty where only sizes were asked for.
     pub rgba: Vec<u8>,
 }
 

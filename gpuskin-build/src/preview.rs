@@ -11,7 +11,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use gpuskin_rt::skin::skin_vertex;
-use gpuskin_rt::{ClipInfo, ErrorInfo, Metadata, Model, Time};
+use gpuskin_rt::{ClipInfo, ColorFormat, ErrorInfo, Metadata, Model, Time};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use crate::bake::{BakeOptions, BakedModel, import_one};
 use crate::finding::{Finding, Findings};
 use crate::import::Pixels;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Textures};
 use crate::names::member;
 use crate::output;
 use crate::units::{digits, length};
@@ -56,7 +56,9 @@ pub struct Sheet {
 /// # Errors
 /// When the model cannot be baked, there is no GPU, or the GPU cannot draw it.
 pub fn preview(manifest: &Manifest, model: &str) -> Result<Sheet, Findings> {
-    let options = BakeOptions { model: Some(model), ..Default::default() };
+    // What every device reads, and at once.
+    let plain = Textures { formats: vec![ColorFormat::Rgba8], universal: false };
+    let options = BakeOptions { model: Some(model), textures: Some(&plain), ..Default::default() };
     let (imported, warnings) = import_one(manifest, &options, Pixels::Decode)?;
     let (baked, runtime) = imported.bake(&options)?;
     let gpu = crate::gpu::open()?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::bake::{BakeOptions, Baked, bake};
+use crate::cache::Cache;
 use crate::finding::{Finding, Findings};
 use crate::load::load;
 use crate::output;
@@ -16,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// Tells Cargo to run the script again when one of the files that were read changes. Findings are printed as Cargo's own
 /// errors and warnings; after an error the build fails, and the files of the last good bake stay as they were.
+///
+/// Encoded textures are kept in `OUT_DIR` too, for the next bake; the environment variable `GPUSKIN_CACHE` names a folder that
+/// several build scripts, or machines, share instead.
 ///
 /// # Example
 /// ```no_run
@@ -38,6 +42,7 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Baked, BuildError> {
     let start = Instant::now();
     let result = bake_to_out_dir(manifest, &mut inputs);
     inputs.iter().for_each(|input| println!("cargo::rerun-if-changed={}", input.display()));
+    println!("cargo::rerun-if-env-changed=GPUSKIN_CACHE");
     let mut baked = result.map_err(|findings| BuildError { findings })?;
     if let Some(advice) = unoptimised(start.elapsed(), env!("GPUSKIN_OPT_LEVEL")) {
         baked.warnings.push(advice);
@@ -60,7 +65,10 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked,
             .help("elsewhere use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
     })?;
     let manifest = load(path)?;
-    let baked = match bake(&manifest, &BakeOptions::default()) {
+    let shared = Cache::shared();
+    let own = Cache::new(Path::new(&out_dir).join("gpuskin-cache"));
+    let cache = shared.as_ref().unwrap_or(&own);
+    let mut baked = match bake(&manifest, &BakeOptions { cache: Some(cache), ..Default::default() }) {
         Ok(baked) => baked,
         Err(failed) => {
             inputs.extend(failed.inputs);
@@ -68,6 +76,12 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked,
         }
     };
     inputs.extend(baked.inputs.iter().cloned());
+    if let Some(note) = cache.note() {
+        baked.warnings.push(note);
+    }
+    if shared.is_none() {
+        own.sweep();
+    }
     output::write(&baked.files, Path::new(&out_dir))?;
     Ok(baked)
 }

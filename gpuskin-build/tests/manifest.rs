@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gpuskin_build::finding::{Finding, Style};
 use gpuskin_build::manifest::{DeviceClass, Fps, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
-use gpuskin_rt::{Encoding, Normals};
+use gpuskin_rt::{ColorFormat, Encoding, Normals};
 
 /// A folder with the files that the manifests below name.
 fn folder() -> tempfile::TempDir {
@@ -25,6 +25,10 @@ fn parse(text: &str) -> Result<Manifest, String> {
 }
 
 const SOLDIER: &str = "[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"\n";
+
+fn good(text: &str) -> Manifest {
+    parse(text).unwrap_or_else(|findings| panic!("{findings}"))
+}
 
 /// The findings of a manifest are these: place, message and help.
 #[track_caller]
@@ -192,9 +196,35 @@ fn values_of_later_versions_by_name() {
         let message = format!("`encoding`: \"{encoding}\" is not supported yet");
         refuses(&format!("[bake]\nencoding = \"{encoding}\"\n{SOLDIER}"), &[("toml:2:12]", &message, "use \"")]);
     }
+}
+
+#[cfg(feature = "textures")]
+#[test]
+fn textures_of_the_project_and_of_a_model() {
+    use ColorFormat::{Astc, Bc7, Etc2, Rgba8};
+    let first = |text: &str| good(text).models[0].textures.clone();
+    let none = first(SOLDIER);
+    assert_eq!((none.formats, none.universal), (vec![Bc7, Astc, Rgba8], false));
+    let both = first(&format!("[bake]\ntextures = [\"rgba8\"]\n{SOLDIER}textures = [\"etc2\", \"universal\"]\n"));
+    assert_eq!((both.formats, both.universal), (vec![Etc2], true));
+    let project = first(&format!("[bake]\ntextures = [\"astc\", \"bc7\"]\n{SOLDIER}"));
+    assert_eq!(project.formats, [Astc, Bc7]);
+    let portable = first(&format!("[bake]\ntextures = [\"universal\"]\n{SOLDIER}"));
+    assert_eq!((portable.formats, portable.universal), (vec![Bc7, Astc, Rgba8], true), "devices get the default");
+    let list = |list: &str| format!("[bake]\ntextures = {list}\n{SOLDIER}");
+    refuses(&list("[]"), &[("toml:2:12]", "`textures` is empty", "rgba8")]);
+    refuses(&list("[\"bc7\", \"bc7\"]"), &[("toml:2:20]", "`textures` names \"bc7\" twice", "")]);
+    refuses(&list("[\"bc8\"]"), &[("toml:2:13]", "`textures` cannot be \"bc8\"", "did you mean \"bc7\"?")]);
+}
+
+#[cfg(not(feature = "textures"))]
+#[test]
+fn compressed_textures_need_a_feature() {
+    assert_eq!(good(SOLDIER).models[0].textures.formats, [ColorFormat::Rgba8]);
     for texture in ["bc7", "astc", "etc2", "universal"] {
-        let message = format!("`textures`: \"{texture}\" is not supported yet");
-        refuses(&format!("[bake]\ntextures = [\"rgba8\", \"{texture}\"]\n{SOLDIER}"), &[("toml:2:22]", &message, "")]);
+        let text = format!("[bake]\ntextures = [\"rgba8\", \"{texture}\"]\n{SOLDIER}");
+        let message = "compressed textures need the feature `textures` of gpuskin-build";
+        refuses(&text, &[("toml:2:22]", message, "features = [\"textures\"]")]);
     }
 }
 

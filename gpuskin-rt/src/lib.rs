@@ -67,6 +67,7 @@ pub mod files;
 mod handle;
 mod instance;
 pub mod local;
+mod material;
 mod model;
 pub mod playback;
 #[cfg(feature = "wgpu")]
@@ -80,6 +81,7 @@ pub mod vertex;
 pub use encoding::{Encoding, TexelFormat, Texels};
 pub use handle::{BakedModel, Bone, Clip, Dynamic};
 pub use instance::{Instance, InstanceRecord};
+pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use model::*;
 pub use playback::{ClipRecord, FramePair, Playback};
 #[cfg(feature = "wgpu")]

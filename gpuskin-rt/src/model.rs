@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::{ClipRecord, Encoding, VertexFormat, VertexRange};
+use crate::{ClipRecord, ColorTexture, Encoding, Material, VertexFormat, VertexRange};
 
 /// Text in a constant, or read at run time.
 pub type Str = Cow<'static, str>;
@@ -29,7 +29,7 @@ pub struct Model {
     pub animation: Payload,
     /// `mesh.bin`.
     pub mesh: Payload,
-    /// `color-<n>.ktx2`, in the order of [`Metadata::textures`].
+    /// `color-<n>-<format>.ktx2`: for each of [`Metadata::textures`] one a format, in the order of its formats.
     pub textures: List<Payload>,
     /// The same model for devices that cannot play this one, best first: clips, bones and materials are the same. Their
     /// textures are those of this one.
@@ -98,7 +98,7 @@ pub struct Metadata {
     pub mesh: MeshInfo,
     /// Materials of the parts.
     pub materials: List<Material>,
-    /// Colour textures of the materials.
+    /// Textures of the materials.
     pub textures: List<ColorTexture>,
     /// Bounds in the rest pose, metres.
     pub rest_bounds: Aabb,
@@ -271,50 +271,6 @@ pub struct MeshPart {
     pub first_index: u32,
     /// Indices, three a triangle.
     pub index_count: u32,
-}
-
-/// What a surface looks like.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
-pub struct Material {
-    /// Its name in the glTF file; may be empty.
-    pub name: Str,
-    /// Linear RGBA, times the texture.
-    pub base_color: [f32; 4],
-    /// Index into [`Metadata::textures`].
-    pub base_color_texture: Option<u32>,
-    /// Seen from behind, too.
-    pub double_sided: bool,
-    /// Fragments below this alpha are not drawn.
-    pub alpha_cutoff: Option<f32>,
-}
-
-/// A colour texture: RGBA8, sRGB, with mips.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
-pub struct ColorTexture {
-    /// Texels across.
-    pub width: u32,
-    /// Texels down.
-    pub height: u32,
-    /// Mip levels.
-    pub levels: u32,
-    /// Along u and v.
-    pub wrap: [Wrap; 2],
-    /// Nearest texel instead of filtering.
-    pub nearest: bool,
-}
-
-/// What stands beyond the edge of a texture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
-pub enum Wrap {
-    /// The texture again.
-    Repeat,
-    /// Its mirror image.
-    Mirror,
-    /// Its edge.
-    Clamp,
 }
 
 /// A box along the axes, metres. Empty where `min` is greater than `max`.

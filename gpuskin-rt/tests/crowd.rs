@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::model::{Pose, Recipe, TestClip, TestModel, plain};
+use common::model::{Pose, Recipe, TestClip, TestModel, nearest, plain};
 use common::{BACKENDS, Canvas, Gpu, Picture, gpu};
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
 use gpuskin_rt::render::DepthPass;
@@ -166,11 +166,12 @@ fn crowds_outgrow_their_capacity() {
 
 /// Left half red and opaque, right half green and transparent.
 fn half_transparent(cutoff: Option<f32>) -> TestModel {
-    let material = Material { base_color_texture: Some(0), alpha_cutoff: cutoff, ..plain([1.0; 4]) };
+    let material = Material { base_color_texture: Some(nearest(0)), alpha_cutoff: cutoff, ..plain([1.0; 4]) };
     let mut recipe = square_recipe(Encoding::MatrixF32, material);
     recipe.format.packing = Packing::Full;
-    let info = ColorTexture { width: 2, height: 1, levels: 2, wrap: [Wrap::Clamp, Wrap::Repeat], nearest: true };
-    recipe.textures = vec![(info, vec![vec![255, 0, 0, 255, 0, 255, 0, 0], vec![128, 128, 0, 128]])];
+    let formats = vec![ColorFormat::Rgba8].into();
+    let info = ColorTexture { width: 2, height: 1, levels: 2, srgb: true, formats };
+    recipe.textures = vec![(info, vec![vec![vec![255, 0, 0, 255, 0, 255, 0, 0], vec![128, 128, 0, 128]]])];
     squares(recipe)
 }
 

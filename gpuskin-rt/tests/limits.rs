@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::model::{Pose, Random, Recipe, TestModel, plain};
+use common::model::{Pose, Random, Recipe, TestModel, nearest, plain};
 use common::noop;
 use gpuskin_rt::render::{Capture, DepthPass};
 use gpuskin_rt::*;
@@ -226,23 +226,25 @@ fn constants_that_contradict_themselves_are_refused() {
 
 #[test]
 fn colour_textures_that_are_not_as_described_are_refused() {
-    let info = ColorTexture { width: 4, height: 2, levels: 3, wrap: [Wrap::Mirror; 2], nearest: false };
+    let formats = vec![ColorFormat::Bc7, ColorFormat::Rgba8].into();
+    let info = ColorTexture { width: 4, height: 4, levels: 3, srgb: true, formats };
     let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
-    recipe.materials = vec![Material { base_color_texture: Some(0), ..plain([1.0; 4]) }];
-    recipe.textures = vec![(info, vec![vec![9; 32], vec![9; 8], vec![9; 4]])];
+    recipe.materials = vec![Material { base_color_texture: Some(nearest(0)), ..plain([1.0; 4]) }];
+    recipe.textures = vec![(info, vec![vec![vec![9; 16]; 3], vec![vec![9; 64], vec![9; 16], vec![9; 4]]])];
     let good = recipe.build(|_, _| Pose::REST).model;
     let gpu = noop(webgl2());
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let crowd = Crowd::with_model(&mut renderer, &good, Default::default());
     drop(crowd.unwrap());
-    let wrong: [fn(&mut Model); 7] = [
+    let wrong: [fn(&mut Model); 8] = [
         |m| m.meta.textures.to_mut()[0].width = 0,
-        |m| m.meta.textures.to_mut()[0].height = 4,
+        |m| m.meta.textures.to_mut()[0].height = 2,
         |m| m.meta.textures.to_mut()[0].levels = 4,
-        |m| m.textures.to_mut()[0].levels.to_mut()[1].len = 4,
-        |m| m.textures.to_mut()[0].levels.to_mut()[2].offset = 1 << 40,
+        |m| m.textures.to_mut()[1].levels.to_mut()[1].len = 4,
+        |m| m.textures.to_mut()[1].levels.to_mut()[2].offset = 1 << 40,
         |m| m.textures = vec![].into(),
-        |m| m.meta.materials.to_mut()[0].base_color_texture = Some(1),
+        |m| m.meta.textures.to_mut()[0].formats = vec![ColorFormat::Rgba8].into(),
+        |m| m.meta.materials.to_mut()[0].base_color_texture = Some(nearest(1)),
     ];
     for (i, change) in wrong.into_iter().enumerate() {
         let mut model = good.clone();

@@ -5,7 +5,7 @@
 pub mod models {
     use ::gpuskin_rt::*;
     use ::std::borrow::Cow::Borrowed;
-    /// `pole`: 2 bones, 6 vertices, 2 clips, trs-packed.
+    /// `pole`: 2 bones, 6 vertices, 2 clips, local-packed.
     #[derive(Clone, Copy, Debug)]
     pub enum Pole {}
     impl BakedModel for Pole {
@@ -15,17 +15,17 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                76, 76, 77, 223, 5, 91, 242, 234, 53, 56, 97, 7, 39, 99, 34, 204,
+                161, 100, 156, 216, 41, 45, 143, 122, 56, 33, 39, 99, 222, 197, 10, 247,
             ],
             format_version: 2,
             name: Borrowed("pole"),
-            encoding: Encoding::TrsPacked,
+            encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
                 width: 64,
-                height: 1,
+                height: 2,
                 layers: 1,
-                frames_per_layer: 23,
-                frames: 23,
+                frames_per_layer: 19,
+                frames: 19,
                 rows: 2,
                 range: ValueRange {
                     min: [0.0, 0.0, 0.0, 0.0],
@@ -38,7 +38,7 @@ pub mod models {
                     ClipInfo {
                         name: Borrowed("sway"),
                         source: Borrowed("Rig|Sway"),
-                        first_frame: 2,
+                        first_frame: 0,
                         intervals: 12,
                         stored: 12,
                         looped: true,
@@ -49,16 +49,16 @@ pub mod models {
                             max: [0.25, 2.0302975, 0.0],
                         },
                         encoding_error: ErrorInfo {
-                            max: 0.00008600822,
-                            p9996: 0.00008600822,
+                            max: 0.000088581386,
+                            p9996: 0.000088581386,
                             normal_degrees: 0.0000034150946,
                             time: 0.25,
                             bone: 0,
                             vertex: 2,
                         },
                         motion_error: ErrorInfo {
-                            max: 0.00008600822,
-                            p9996: 0.00008600822,
+                            max: 0.000088581386,
+                            p9996: 0.000088581386,
                             normal_degrees: 0.0000034150946,
                             time: 0.25,
                             bone: 0,
@@ -68,7 +68,7 @@ pub mod models {
                     ClipInfo {
                         name: Borrowed("fall-over"),
                         source: Borrowed("Rig|FallOver"),
-                        first_frame: 16,
+                        first_frame: 12,
                         intervals: 6,
                         stored: 7,
                         looped: false,
@@ -79,18 +79,18 @@ pub mod models {
                             max: [0.25, 2.0, 1.92],
                         },
                         encoding_error: ErrorInfo {
-                            max: 0.000016313455,
-                            p9996: 0.000016313455,
-                            normal_degrees: 0.00032228796,
+                            max: 0.000079703335,
+                            p9996: 0.000079703335,
+                            normal_degrees: 0.0022833324,
                             time: 0.125,
-                            bone: 0,
-                            vertex: 2,
+                            bone: 1,
+                            vertex: 4,
                         },
                         motion_error: ErrorInfo {
-                            max: 0.0057467883,
-                            p9996: 0.0057467883,
-                            normal_degrees: 0.00032228796,
-                            time: 0.020833334,
+                            max: 0.000079703335,
+                            p9996: 0.000079703335,
+                            normal_degrees: 0.0022833324,
+                            time: 0.125,
                             bone: 1,
                             vertex: 4,
                         },
@@ -151,6 +151,14 @@ pub mod models {
                         name: Borrowed("wood"),
                         base_color: [0.5, 0.25, 0.125, 1.0],
                         base_color_texture: None,
+                        metallic: 1.0,
+                        roughness: 1.0,
+                        occlusion_strength: 1.0,
+                        orm_texture: None,
+                        normal_scale: 1.0,
+                        normal_texture: None,
+                        emissive: [0.0, 0.0, 0.0],
+                        emissive_texture: None,
                         double_sided: true,
                         alpha_cutoff: None,
                     },
@@ -168,19 +176,12 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/anim-trs-packed.ktx2"),
+                name: Borrowed("pole/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1776,
-            hash_at: 244,
-            levels: Borrowed(
-                &[
-                    ByteRange {
-                        offset: 752,
-                        len: 1024,
-                    },
-                ],
-            ),
+            size: 1244,
+            hash_at: 196,
+            levels: Borrowed(&[ByteRange { offset: 732, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
@@ -192,7 +193,201 @@ pub mod models {
             levels: Borrowed(&[ByteRange { offset: 0, len: 216 }]),
         },
         textures: Borrowed(&[]),
-        others: Borrowed(&[]),
+        others: Borrowed(
+            &[
+                Model {
+                    meta: Metadata {
+                        content_hash: [
+                            237, 169, 184, 27, 186, 188, 52, 97, 38, 121, 208, 188, 189,
+                            30, 117, 159,
+                        ],
+                        format_version: 2,
+                        name: Borrowed("pole"),
+                        encoding: Encoding::TrsPacked,
+                        texture: AnimationTexture {
+                            width: 64,
+                            height: 1,
+                            layers: 1,
+                            frames_per_layer: 23,
+                            frames: 23,
+                            rows: 2,
+                            range: ValueRange {
+                                min: [0.0, 0.0, 0.0, 0.0],
+                                extent: [0.0, 0.0, 0.0, 0.0],
+                            },
+                        },
+                        normals: Normals::Cofactor,
+                        clips: Borrowed(
+                            &[
+                                ClipInfo {
+                                    name: Borrowed("sway"),
+                                    source: Borrowed("Rig|Sway"),
+                                    first_frame: 2,
+                                    intervals: 12,
+                                    stored: 12,
+                                    looped: true,
+                                    duration: 0.5,
+                                    frame_rate: 24.0,
+                                    bounds: Aabb {
+                                        min: [-1.03, 0.0, 0.0],
+                                        max: [0.25, 2.0302975, 0.0],
+                                    },
+                                    encoding_error: ErrorInfo {
+                                        max: 0.00008600822,
+                                        p9996: 0.00008600822,
+                                        normal_degrees: 0.0000034150946,
+                                        time: 0.25,
+                                        bone: 0,
+                                        vertex: 2,
+                                    },
+                                    motion_error: ErrorInfo {
+                                        max: 0.00008600822,
+                                        p9996: 0.00008600822,
+                                        normal_degrees: 0.0000034150946,
+                                        time: 0.25,
+                                        bone: 0,
+                                        vertex: 2,
+                                    },
+                                },
+                                ClipInfo {
+                                    name: Borrowed("fall-over"),
+                                    source: Borrowed("Rig|FallOver"),
+                                    first_frame: 16,
+                                    intervals: 6,
+                                    stored: 7,
+                                    looped: false,
+                                    duration: 0.25,
+                                    frame_rate: 24.0,
+                                    bounds: Aabb {
+                                        min: [-0.25, 0.0, 0.0],
+                                        max: [0.25, 2.0, 1.92],
+                                    },
+                                    encoding_error: ErrorInfo {
+                                        max: 0.000016313455,
+                                        p9996: 0.000016313455,
+                                        normal_degrees: 0.00032228796,
+                                        time: 0.125,
+                                        bone: 0,
+                                        vertex: 2,
+                                    },
+                                    motion_error: ErrorInfo {
+                                        max: 0.0057467883,
+                                        p9996: 0.0057467883,
+                                        normal_degrees: 0.00032228796,
+                                        time: 0.020833334,
+                                        bone: 1,
+                                        vertex: 4,
+                                    },
+                                },
+                            ],
+                        ),
+                        bones: Borrowed(
+                            &[
+                                BoneInfo {
+                                    name: Borrowed("Base"),
+                                    parent: None,
+                                    bind: [
+                                        [1.0, -0.0, 0.0, -0.0],
+                                        [-0.0, 1.0, -0.0, 0.0],
+                                        [0.0, -0.0, 1.0, -0.0],
+                                    ],
+                                },
+                                BoneInfo {
+                                    name: Borrowed("Top.2"),
+                                    parent: Some(0),
+                                    bind: [
+                                        [1.0, -0.0, 0.0, -0.0],
+                                        [-0.0, 1.0, -0.0, 1.0],
+                                        [0.0, -0.0, 1.0, -0.0],
+                                    ],
+                                },
+                            ],
+                        ),
+                        mesh: MeshInfo {
+                            format: VertexFormat {
+                                packing: Packing::Narrow,
+                                tangent: false,
+                            },
+                            range: VertexRange {
+                                position_min: [-0.25, 0.0, 0.0],
+                                position_extent: [0.5, 2.0, 0.0],
+                                uv_min: [0.0, 0.0],
+                                uv_extent: [0.0, 0.0],
+                            },
+                            vertex_count: 6,
+                            vertices: ByteRange { offset: 16, len: 144 },
+                            indices: ByteRange { offset: 160, len: 24 },
+                            wide_indices: false,
+                            clips: ByteRange { offset: 184, len: 32 },
+                            parts: Borrowed(
+                                &[
+                                    MeshPart {
+                                        material: 0,
+                                        first_index: 0,
+                                        index_count: 12,
+                                    },
+                                ],
+                            ),
+                        },
+                        materials: Borrowed(
+                            &[
+                                Material {
+                                    name: Borrowed("wood"),
+                                    base_color: [0.5, 0.25, 0.125, 1.0],
+                                    base_color_texture: None,
+                                    metallic: 1.0,
+                                    roughness: 1.0,
+                                    occlusion_strength: 1.0,
+                                    orm_texture: None,
+                                    normal_scale: 1.0,
+                                    normal_texture: None,
+                                    emissive: [0.0, 0.0, 0.0],
+                                    emissive_texture: None,
+                                    double_sided: true,
+                                    alpha_cutoff: None,
+                                },
+                            ],
+                        ),
+                        textures: Borrowed(&[]),
+                        rest_bounds: Aabb {
+                            min: [-0.25, 0.0, 0.0],
+                            max: [0.25, 2.0, 0.0],
+                        },
+                        bounds: Aabb {
+                            min: [-1.03, 0.0, 0.0],
+                            max: [0.25, 2.0302975, 1.92],
+                        },
+                    },
+                    animation: Payload {
+                        data: Data::File {
+                            name: Borrowed("pole/anim-trs-packed.ktx2"),
+                            baked: Borrowed(super::GPUSKIN_BAKED),
+                        },
+                        size: 1808,
+                        hash_at: 244,
+                        levels: Borrowed(
+                            &[
+                                ByteRange {
+                                    offset: 784,
+                                    len: 1024,
+                                },
+                            ],
+                        ),
+                    },
+                    mesh: Payload {
+                        data: Data::File {
+                            name: Borrowed("pole/mesh-trs-packed.bin"),
+                            baked: Borrowed(super::GPUSKIN_BAKED),
+                        },
+                        size: 216,
+                        hash_at: 0,
+                        levels: Borrowed(&[ByteRange { offset: 0, len: 216 }]),
+                    },
+                    textures: Borrowed(&[]),
+                    others: Borrowed(&[]),
+                },
+            ],
+        ),
     };
     /// All models, in the order of the manifest.
     pub static ALL: &[&Model] = &[&POLE];
@@ -202,9 +397,9 @@ pub mod models {
 pub mod clips {
     use super::models;
     use ::gpuskin_rt::Clip;
-    /// `Rig|Sway`: 0.500 s at 24.0000 frames/s, loops; error 86.0 um at frames, 86.0 um between.
+    /// `Rig|Sway`: 0.500 s at 24.0000 frames/s, loops; error 88.6 um at frames, 88.6 um between.
     pub const POLE_SWAY: Clip<models::Pole> = Clip::new(0);
-    /// `Rig|FallOver`: 0.250 s at 24.0000 frames/s, plays once; error 16.3 um at frames, 5.75 mm between.
+    /// `Rig|FallOver`: 0.250 s at 24.0000 frames/s, plays once; error 79.7 um at frames, 79.7 um between.
     pub const POLE_FALL_OVER: Clip<models::Pole> = Clip::new(1);
 }
 /// Bones of the models.

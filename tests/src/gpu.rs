@@ -19,20 +19,26 @@ pub struct Gpu {
 /// A device with WebGL2's limits; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a
 /// failure.
 pub fn open(backends: wgpu::Backends) -> Option<Gpu> {
-    open_with(backends, wgpu::Limits::downlevel_webgl2_defaults())
+    open_with(backends, wgpu::Features::empty())
 }
 
-/// The same with compute and storage buffers.
+/// The same with those of these features that the adapter has.
+pub fn open_with(backends: wgpu::Backends, features: wgpu::Features) -> Option<Gpu> {
+    request(backends, wgpu::Limits::downlevel_webgl2_defaults(), features)
+}
+
+/// A device with compute and storage buffers.
 pub fn open_compute(backends: wgpu::Backends) -> Option<Gpu> {
-    open_with(backends, wgpu::Limits::downlevel_defaults())
+    request(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::empty())
 }
 
-fn open_with(backends: wgpu::Backends, required_limits: wgpu::Limits) -> Option<Gpu> {
+fn request(backends: wgpu::Backends, required_limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
-    let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
     let opened = pollster::block_on(async {
         let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
+        let required_features = adapter.features() & features;
+        let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
         let info = adapter.get_info();
         Ok::<_, String>(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
@@ -123,6 +129,16 @@ impl Picture {
     /// Whether a pixel is not black as the background is.
     pub fn covered(&self, x: u32, y: u32) -> bool {
         self.pixels[(y * self.side + x) as usize][..3] != [0; 3]
+    }
+
+    /// Root of the mean square of the differences, over all colours of the pixels that are not black in both; 0..255.
+    pub fn difference(&self, other: &Self) -> f64 {
+        let pairs = self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a[..3] != [0; 3] || b[..3] != [0; 3]);
+        let squares: Vec<f64> = pairs
+            .flat_map(|(a, b)| [0, 1, 2].map(|c| f64::from(a[c].abs_diff(b[c]))))
+            .map(|difference| difference * difference)
+            .collect();
+        (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
     }
 
     /// How many colours there are.

@@ -1,11 +1,12 @@
-//! What drawing needs of the system: a driver for Vulkan, and one for OpenGL. A desktop with a GPU has them.
+//! What is needed of the system: a driver for Vulkan, and one for OpenGL, which a desktop with a GPU has; and a C++
+//! compiler, for the encoder of textures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Failure, cargo};
 
-/// What a command draws with.
+/// What a command draws with; all bake.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// Vulkan, or else OpenGL.
@@ -14,22 +15,28 @@ pub(crate) enum Needs {
     BothApis,
 }
 
-/// A driver and how to get it.
-struct Driver {
+/// A driver or a program, and how to get it.
+struct Need {
     name: &'static str,
-    /// Mesa's packages, software renderers included, on Debian and Ubuntu.
+    /// On Debian and Ubuntu; of drivers Mesa's, software renderers included.
     packages: &'static [&'static str],
     present: fn() -> bool,
 }
 
-const VULKAN: Driver = Driver {
-    name: "Vulkan",
+const CPP: Need = Need {
+    name: "a C++ compiler",
+    packages: &["g++"],
+    present: || std::env::var_os("CXX").is_some() || in_path("c++") || in_path("g++"),
+};
+
+const VULKAN: Need = Need {
+    name: "a driver for Vulkan",
     packages: &["libvulkan1", "mesa-vulkan-drivers"],
     present: || library("libvulkan.so.1") && vulkan_driver(),
 };
 
-const OPENGL: Driver = Driver {
-    name: "OpenGL (EGL)",
+const OPENGL: Need = Need {
+    name: "a driver for OpenGL (EGL)",
     // EGL of Mesa does not depend on its renderers.
     packages: &["libegl1", "libgles2", "libgl1-mesa-dri"],
     present: || library("libEGL.so.1") && opengl_driver(),
@@ -41,30 +48,29 @@ pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    let missing = |drivers: &[&'static Driver]| -> Vec<&'static Driver> {
-        drivers.iter().copied().filter(|driver| !(driver.present)()).collect()
-    };
+    let missing =
+        |needs: &[&'static Need]| -> Vec<&'static Need> { needs.iter().copied().filter(|n| !(n.present)()).collect() };
     let missing = match needs {
-        Needs::OneApi if (OPENGL.present)() => return Ok(()),
-        Needs::OneApi => missing(&[&VULKAN]),
-        Needs::BothApis => missing(&[&VULKAN, &OPENGL]),
+        Needs::OneApi if (OPENGL.present)() => missing(&[&CPP]),
+        Needs::OneApi => missing(&[&CPP, &VULKAN]),
+        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL]),
     };
     if missing.is_empty() {
         return Ok(());
     }
-    let names = missing.iter().map(|driver| driver.name).collect::<Vec<_>>().join(" and ");
-    let packages: Vec<_> = missing.iter().flat_map(|driver| driver.packages).copied().collect();
+    let names = missing.iter().map(|need| need.name).collect::<Vec<_>>().join(" and ");
+    let packages: Vec<_> = missing.iter().flat_map(|need| need.packages).copied().collect();
     if !install {
         return Err(Failure::Failed(format!(
-            "no driver for {names}\n\n\
+            "missing: {names}\n\n\
              On Debian or Ubuntu:  sudo apt-get install {}\n\
-             or the same command with --with-deps. Elsewhere: the drivers of your GPU, or Mesa.",
+             or the same command with --with-deps. Elsewhere: a C++ compiler, and the drivers of your GPU, or Mesa.",
             packages.join(" ")
         )));
     }
     apt(&packages)?;
-    match missing.iter().find(|driver| !(driver.present)()) {
-        Some(driver) => Err(Failure::Failed(format!("no driver for {}, even with {packages:?}", driver.name))),
+    match missing.iter().find(|need| !(need.present)()) {
+        Some(need) => Err(Failure::Failed(format!("{} is missing, even with {packages:?}", need.name))),
         None => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! Opening a device: nothing here is about crowds.
 
-use gpuskin_rt::wgpu;
+use gpuskin_rt::{CrowdRenderer, wgpu};
 
 use crate::Error;
 
@@ -23,10 +23,13 @@ impl Gpu {
     pub fn open(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<Self, Error> {
         pollster::block_on(async {
             let adapter = wgpu::util::initialize_adapter_from_env_or_default(instance, surface).await?;
-            let limits = adapter.limits();
-            let (device, queue) = adapter
-                .request_device(&wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() })
-                .await?;
+            let descriptor = wgpu::DeviceDescriptor {
+                required_limits: adapter.limits(),
+                // Block-compressed textures, where there are any.
+                required_features: adapter.features() & CrowdRenderer::OPTIONAL_FEATURES,
+                ..Default::default()
+            };
+            let (device, queue) = adapter.request_device(&descriptor).await?;
             Ok(Self { adapter, device, queue })
         })
     }

@@ -7,9 +7,10 @@ use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Payload, Texels};
 
 use super::attempt::{Attempt, Source};
 use super::choose::{Candidate, Choice, limits};
-use super::files::{self, FileSet};
+use super::files::{self, Colors, FileSet};
 use super::plan::Outline;
 use super::{BakeOptions, Plan, Stage};
+use crate::color;
 use crate::finding::{Finding, Findings};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{Manifest, ModelEntry};
@@ -111,12 +112,16 @@ pub(super) fn assemble(
     if geometry.dropped.vertices > 0 && any_bones {
         findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
+    let (materials, planned) = color::plan(&outline.model);
+    let formats = options.textures.unwrap_or(&entry.textures);
+    let textures = color::bake(&outline.model, &planned, formats, options.cache, findings);
+    let colors = Colors { materials, textures };
     let mut made = attempts.into_iter().enumerate().map(|(n, (attempt, candidates))| {
         for (clip, misfit) in &attempt.misfits {
             findings.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
         }
         judge(&attempt, outline.diagonal, findings);
-        let FileSet { meta, payloads, files } = files::write(manifest.storage, source, &attempt, n == 0);
+        let FileSet { meta, payloads, files } = files::write(manifest.storage, source, &attempt, &colors, n == 0);
         let Attempt { plan, errors, .. } = attempt;
         let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::{
-    Aabb, BoneInfo, ByteRange, ClipInfo, ColorTexture, Data, FORMAT_VERSION, List, Material, MeshInfo, Metadata,
-    Payload, TexelFormat,
+    Aabb, BoneInfo, ByteRange, ClipInfo, Data, FORMAT_VERSION, List, MeshInfo, Metadata, Payload, TexelFormat,
 };
 use ktx2::Format;
-use rayon::prelude::*;
 
 use super::Plan;
 use super::attempt::{Attempt, PackedMesh, Source};
@@ -18,7 +16,7 @@ use crate::frames::rest_bounds;
 use crate::geometry::Geometry;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
-use crate::model::{Bone, Model, Texture};
+use crate::model::{Bone, Model};
 use crate::sample::rows;
 
 /// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
@@ -33,13 +31,18 @@ pub(super) struct FileSet {
     pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
+/// Materials of a model, and the files of their textures.
+pub(super) struct Colors {
+    pub(super) materials: Vec<gpuskin_rt::Material>,
+    pub(super) textures: Vec<color::Baked>,
+}
+
 /// `first`: the main one of a model, else the same for other devices, whose materials' textures are those of the first.
-pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, first: bool) -> FileSet {
+pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, colors: &Colors, first: bool) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
     let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), mesh);
-    let levels: Vec<Vec<Vec<u8>>> = model.images.par_iter().map(color::mips).collect();
-    let (materials, textures) = materials(model, &levels);
+    let Colors { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
         content_hash: [0; HASH_LEN],
@@ -52,8 +55,8 @@ pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, fir
         clips: clips.into(),
         bones: bones(model).into(),
         mesh: mesh_info,
-        materials: materials.into(),
-        textures: textures.iter().map(|(texture, _)| *texture).collect(),
+        materials: materials.clone().into(),
+        textures: textures.iter().map(|texture| texture.info.clone()).collect(),
         rest_bounds: rest_bounds(model),
     };
 
@@ -61,7 +64,7 @@ pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, fir
     hasher.update(&meta.to_postcard());
     hasher.update(&texels.bytes);
     hasher.update(&mesh_bytes);
-    levels.iter().flatten().for_each(|level| {
+    textures.iter().flat_map(|texture| texture.bytes()).for_each(|level| {
         hasher.update(level);
     });
     meta.content_hash.copy_from_slice(&hasher.finalize().as_bytes()[..HASH_LEN]);
@@ -74,8 +77,14 @@ pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, fir
     let whole = ByteRange { offset: 0, len: mesh_bytes.len() as u64 };
     let mesh_name = if first { "mesh.bin".to_owned() } else { format!("mesh-{}.bin", plan.encoding.name()) };
     set.add(storage, mesh_name, Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 });
-    for (n, (texture, image)) in textures.iter().enumerate().filter(|_| first) {
-        set.add(storage, format!("color-{n}.ktx2"), color_file(texture, &levels[*image], &content_hash));
+    for (n, texture) in textures.iter().enumerate().filter(|_| first) {
+        for (format, file) in texture.files(&content_hash) {
+            set.add(storage, format!("color-{n}-{format}.ktx2"), file);
+        }
+        if let Some(bytes) = texture.universal(&content_hash) {
+            // Not the runtime's: it is in no payload.
+            set.files.insert(format!("{}/color-{n}-universal.ktx2", set.meta.name), bytes);
+        }
     }
     set
 }
@@ -148,37 +157,6 @@ fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
         levels: std::slice::from_ref(&texels.bytes),
     };
     container::write(&texture, metadata)
-}
-
-fn color_file(texture: &ColorTexture, levels: &[Vec<u8>], content_hash: &[u8; HASH_LEN]) -> Ktx2 {
-    let (width, height) = (texture.width, texture.height);
-    let texture =
-        container::Texture { format: Format::R8G8B8A8_SRGB, texel_bytes: 4, width, height, layers: 1, levels };
-    container::write(&texture, content_hash)
-}
-
-/// Materials, and the textures that they name: one for each image and way of sampling it, with the image's index.
-fn materials(model: &Model, levels: &[Vec<Vec<u8>>]) -> (Vec<Material>, Vec<(ColorTexture, usize)>) {
-    let mut textures: Vec<(ColorTexture, usize)> = Vec::new();
-    let mut index = |t: &Texture| {
-        let image = &model.images[t.image];
-        let levels = levels[t.image].len() as u32;
-        let texture =
-            ColorTexture { width: image.width, height: image.height, levels, wrap: t.wrap, nearest: t.nearest };
-        let found = textures.iter().position(|have| *have == (texture, t.image));
-        found.unwrap_or_else(|| {
-            textures.push((texture, t.image));
-            textures.len() - 1
-        }) as u32
-    };
-    let materials = model.materials.iter().map(|m| Material {
-        name: m.name.clone().into(),
-        base_color: m.base_color,
-        base_color_texture: m.base_color_texture.as_ref().map(&mut index),
-        double_sided: m.double_sided,
-        alpha_cutoff: m.alpha_cutoff,
-    });
-    (materials.collect(), textures)
 }
 
 fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {

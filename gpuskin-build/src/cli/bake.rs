@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use gpuskin_rt::ColorFormat;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, option, switch};
 use super::text::{Table, bytes, clip_table, model_line, worst};
 use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
+use crate::cache::Cache;
 use crate::finding::{Finding, Findings};
 use crate::output;
 use crate::units::{digits, length};
@@ -47,10 +49,14 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let explain = args.has("explain");
     let progress = Progress::new(models);
     let report = |model: &str, stage: Stage| progress.report(model, stage);
-    let baked =
-        crate::bake::bake(&manifest, &BakeOptions { model, explain, progress: Some(&report), ..Default::default() });
+    let cache = cache(&manifest.folder);
+    let options = BakeOptions { model, explain, cache: cache.as_ref(), progress: Some(&report), ..Default::default() };
+    let baked = crate::bake::bake(&manifest, &options);
     progress.bar.finish_and_clear();
-    let baked = baked?;
+    let mut baked = baked?;
+    if let Some(note) = cache.as_ref().and_then(Cache::note) {
+        baked.warnings.push(note);
+    }
 
     let mut text = String::new();
     for model in baked.models.iter().flat_map(|model| std::iter::once(model).chain(&model.others)) {
@@ -74,6 +80,18 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         let _ = writeln!(text, "{} files, {}, in {}", baked.files.len(), bytes(total), out.display());
     }
     Ok(Done { text, warnings: baked.warnings })
+}
+
+/// Where encoded textures are kept: `GPUSKIN_CACHE`, else in the target folder of the package that the manifest is part of.
+fn cache(folder: &Path) -> Option<Cache> {
+    let target = || {
+        if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|target| !target.is_empty()) {
+            return Some(PathBuf::from(target));
+        }
+        let folder = std::path::absolute(folder).ok()?;
+        Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
+    };
+    Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))
 }
 
 /// Fails with every file that differs; of one model alone, where only that one was baked.
@@ -114,12 +132,25 @@ fn heading(model: &BakedModel) -> String {
             model.payloads.iter().filter(|(name, _)| name.rsplit('/').next().is_some_and(|n| n.starts_with(part)));
         names.map(|(_, payload)| payload.size).sum()
     };
-    let files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh."), ("colour", "color-")]
+    let mut files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh.")]
         .into_iter()
         .map(|(title, part)| (title, size(part)))
         .filter(|(_, size)| *size > 0)
         .map(|(title, size)| format!("{title} {}", bytes(size)))
         .collect();
+    // A device takes one of the formats: their sizes do not add up to anything that it holds.
+    let colors: Vec<_> = ColorFormat::ALL
+        .into_iter()
+        .filter_map(|format| {
+            let ending = format!("-{}.ktx2", format.name());
+            let colors = model.payloads.iter().filter(|(name, _)| name.contains("/color-") && name.ends_with(&ending));
+            let size: u64 = colors.map(|(_, payload)| payload.size).sum();
+            (size > 0).then(|| format!("{} {}", format.name(), bytes(size)))
+        })
+        .collect();
+    if !colors.is_empty() {
+        files.push(format!("colour {}", colors.join(" or ")));
+    }
     format!("{}  {}\n  files           {}\n", model.meta.name, model_line(&model.meta), files.join(", "))
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use gpuskin_rt::Metadata;
+use gpuskin_rt::{MaterialTexture, Metadata};
 use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
-use ktx2::{Header, Reader};
+use ktx2::{ColorModel, Header, Reader};
 
 use super::args::{Args, Command};
 use super::text::{Table, bytes, clip_table, count, harmless, model_line, worst};
@@ -139,6 +139,10 @@ fn descriptor(basic: &Basic) -> String {
         .iter()
         .map(|sample| {
             let channel = match sample.channel_type {
+                // Blocks hold all channels in one sample.
+                0 if basic.color_model != Some(ColorModel::RGBSDA) => "RGB".to_owned(),
+                2 if basic.color_model == Some(ColorModel::ETC2) => "RGB".to_owned(),
+                3 if basic.color_model == Some(ColorModel::UASTC) => "RGBA".to_owned(),
                 0 => "R".to_owned(),
                 1 => "G".to_owned(),
                 2 => "B".to_owned(),
@@ -234,19 +238,36 @@ fn model(meta: &Metadata, header: &Header) -> String {
     }
     text.push_str(&bones.render());
     if !meta.materials.is_empty() {
-        let mut materials = Table::new(["material", "base colour", "texture", "sides", "cut out"]);
+        let mut materials =
+            Table::new(["material", "base colour", "texture", "orm", "normal", "emissive", "sides", "cut out"]);
         for material in meta.materials.iter() {
             let texture =
-                material.base_color_texture.map(|t| t as usize).and_then(|t| Some((t, meta.textures.get(t)?)));
+                |texture: &Option<MaterialTexture>| texture.map(|t| format!("color-{}", t.texture)).unwrap_or_default();
             materials.row([
                 harmless(&material.name, 32),
                 format!("{:.3?}", material.base_color),
-                texture.map(|(i, t)| format!("color-{i}, {} x {}", t.width, t.height)).unwrap_or_default(),
+                texture(&material.base_color_texture),
+                texture(&material.orm_texture),
+                texture(&material.normal_texture),
+                texture(&material.emissive_texture),
                 if material.double_sided { "both" } else { "front" }.to_owned(),
                 material.alpha_cutoff.map(|alpha| format!("below {alpha:.2}")).unwrap_or_default(),
             ]);
         }
         let _ = write!(text, "\n{}", materials.render());
+    }
+    if !meta.textures.is_empty() {
+        let mut textures = Table::new(["texture", ">size", ">levels", "numbers", "formats"]);
+        for (index, texture) in meta.textures.iter().enumerate() {
+            textures.row([
+                format!("color-{index}"),
+                format!("{} x {}", texture.width, texture.height),
+                texture.levels.to_string(),
+                if texture.srgb { "sRGB" } else { "linear" }.to_owned(),
+                texture.formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(", "),
+            ]);
+        }
+        let _ = write!(text, "\n{}", textures.render());
     }
     text
 }

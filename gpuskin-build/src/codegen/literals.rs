@@ -1,8 +1,9 @@
 //! Values as Rust expressions, in a scope that imports all of `gpuskin_rt` and `Cow::Borrowed`.
 
 use gpuskin_rt::{
-    Aabb, AnimationTexture, BoneInfo, ByteRange, ClipInfo, ColorTexture, Encoding, ErrorInfo, List, Material, MeshInfo,
-    MeshPart, Metadata, Normals, Packing, Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    Aabb, AnimationTexture, BoneInfo, ByteRange, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo, List,
+    Material, MaterialTexture, MeshInfo, MeshPart, Metadata, Normals, Packing, Str, ValueRange, VertexFormat,
+    VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -87,8 +88,12 @@ structs! {
     MeshPart { material, first_index, index_count }
     VertexFormat { packing, tangent }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
-    Material { name, base_color, base_color_texture, double_sided, alpha_cutoff }
-    ColorTexture { width, height, levels, wrap, nearest }
+    Material {
+        name, base_color, base_color_texture, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
+        normal_texture, emissive, emissive_texture, double_sided, alpha_cutoff
+    }
+    MaterialTexture { texture, wrap, nearest }
+    ColorTexture { width, height, levels, srgb, formats }
     ByteRange { offset, len }
     Aabb { min, max }
 }
@@ -101,6 +106,7 @@ enums! {
     Packing { Full, Narrow, Wide, Static }
     Wrap { Repeat, Mirror, Clamp }
     Normals { Cofactor, Plain }
+    ColorFormat { Rgba8, Bc7, Astc, Etc2 }
 }
 
 impl Literal for bool {

@@ -3,14 +3,7 @@ use crate::model::{Bone, Influences, Local, Material, Node, Trs};
 use glam::{DMat4, DVec2};
 
 fn material(normal_map: bool) -> Material {
-    Material {
-        name: String::new(),
-        base_color: [1.0; 4],
-        base_color_texture: None,
-        normal_map,
-        double_sided: false,
-        alpha_cutoff: None,
-    }
+    Material { name: String::new(), normal_map, ..Default::default() }
 }
 
 /// A square of two triangles in the xy plane, moved by one bone.

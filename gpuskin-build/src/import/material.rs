@@ -15,6 +15,7 @@ use image::{ImageFormat, ImageReader, Limits};
 use super::file::File;
 use super::report::Report;
 use super::suggest::quoted;
+use super::surface::Uses;
 use super::uri;
 use crate::finding::Finding;
 use crate::model::{Image, Material, Texture};
@@ -41,7 +42,7 @@ pub enum Pixels {
 }
 
 /// Where texture coordinates come from.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct UvSource {
     /// The `n` of `TEXCOORD_n`.
     pub set: u32,
@@ -50,7 +51,7 @@ pub(super) struct UvSource {
 }
 
 impl UvSource {
-    fn new(set: u32, transform: Option<&TextureTransform>) -> Result<Self, Finding> {
+    pub(super) fn new(set: u32, transform: Option<&TextureTransform>) -> Result<Self, Finding> {
         let mut source = Self { set, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
         if let Some(transform) = transform {
             source.set = transform.tex_coord.unwrap_or(set);
@@ -142,14 +143,7 @@ impl Materials {
         material: Option<Index<json::Material>>,
         report: &mut Report<'_>,
     ) -> Result<(Material, Option<UvSource>), Finding> {
-        let mut result = Material {
-            name: String::new(),
-            base_color: [1.0; 4],
-            base_color_texture: None,
-            normal_map: false,
-            double_sided: false,
-            alpha_cutoff: None,
-        };
+        let mut result = Material::default();
         let Some(index) = material else { return Ok((result, None)) };
         let source = file.get(&file.document.materials, index, "material")?;
         result.name = source.name.clone().unwrap_or_default();
@@ -190,19 +184,19 @@ impl Materials {
         if let Some(info) = base {
             result.base_color_texture = Some(self.texture(file, info.index).map_err(within)?);
         }
-        // Without a base colour the coordinates are there for the tangents of a normal map.
-        let uv = match (base, &source.normal_texture) {
-            (Some(info), _) => {
+        let uses = Uses::of(source);
+        let uv = match base {
+            Some(info) => {
                 let transform = info.extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
                 Some(UvSource::new(info.tex_coord, transform).map_err(within)?)
             }
-            (None, Some(info)) => Some(UvSource::new(info.tex_coord, None).map_err(within)?),
-            (None, None) => None,
+            None => uses.uv(),
         };
+        self.surface(file, source, uses, (uv, &label), &mut result, report).map_err(within)?;
         Ok((result, uv))
     }
 
-    fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Finding> {
+    pub(super) fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Finding> {
         let document = &file.document;
         let texture = file.get(&document.textures, index, "texture")?;
         if texture.source.value() == NO_IMAGE {

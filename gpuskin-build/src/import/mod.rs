@@ -23,6 +23,7 @@ mod noted;
 mod report;
 mod select;
 mod suggest;
+mod surface;
 mod tamed;
 mod topology;
 mod uri;

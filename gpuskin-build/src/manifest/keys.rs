@@ -11,7 +11,6 @@ pub(super) struct Keys {
 }
 
 const TOLERANCE: &str = "write it into [[model]], for all of its clips";
-const TEXTURES: &str = "remove it: colour textures are RGBA8";
 const LODS: &str = "remove it: the mesh is drawn as it is";
 
 pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "model"], later: &[] };
@@ -48,6 +47,7 @@ pub(super) const MODEL: Keys = Keys {
         "motion_tolerance",
         "normal_tolerance",
         "devices",
+        "textures",
         "include",
         "exclude",
         "influences",
@@ -112,10 +112,7 @@ pub(super) const ENCODING: Words = Words {
 
 pub(super) const STORAGE: Words = Words { known: &["auto", "embed", "file"], later: &[] };
 
-pub(super) const TEXTURE: Words = Words {
-    known: &["rgba8"],
-    later: &[("bc7", TEXTURES), ("astc", TEXTURES), ("etc2", TEXTURES), ("universal", TEXTURES)],
-};
+pub(super) const TEXTURE: Words = Words { known: &["bc7", "astc", "etc2", "rgba8", "universal"], later: &[] };
 
 pub(super) const MODE: Words = Words { known: &["bone", "vertex", "auto"], later: &[] };
 

@@ -11,7 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Manifest, Mode, ModelEntry, Storage, Tolerance, Tolerances, UpAxis, keys,
+    At, ClipEntry, DeviceClass, Fps, Manifest, Mode, ModelEntry, Storage, Textures, Tolerance, Tolerances, UpAxis,
+    keys, textures,
 };
 use crate::finding::{Finding, Findings};
 use crate::geometry::MAX_INFLUENCES;
@@ -34,6 +35,7 @@ struct Defaults {
     devices: Option<Vec<DeviceClass>>,
     influences: Option<usize>,
     normals: Option<Normals>,
+    textures: Textures,
     scale: Option<f64>,
     up: UpAxis,
 }
@@ -128,9 +130,7 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
     defaults.normals = normals(section, notes);
     defaults.scale = section.positive("scale", f64::MAX, notes);
     defaults.up = up(section, notes).unwrap_or_default();
-    for texture in section.strings("textures", notes) {
-        check_word(&texture, "textures", &keys::TEXTURE, "", notes);
-    }
+    defaults.textures = textures::read(section, notes).unwrap_or_default();
     let storage = match section.word("storage", &keys::STORAGE, notes).as_ref().map(|word| word.value.as_str()) {
         Some("embed") => Storage::Embed,
         Some("file") => Storage::File,
@@ -180,6 +180,7 @@ struct Draft {
     devices: Vec<DeviceClass>,
     influences: usize,
     normals: Normals,
+    textures: Textures,
     fps: Fps,
     scale: f64,
     up: UpAxis,
@@ -209,6 +210,7 @@ impl Draft {
             devices: self.devices,
             influences: self.influences,
             normals: self.normals,
+            textures: self.textures,
             fps: self.fps,
             scale: self.scale,
             up: self.up,
@@ -248,6 +250,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         devices: devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]),
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
         normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
+        textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
         up: up(section, notes).unwrap_or(defaults.up),

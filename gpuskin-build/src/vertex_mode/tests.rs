@@ -73,14 +73,7 @@ fn model(primitive: Primitive) -> Model {
         root: DMat4::IDENTITY,
         bones: vec![bone(0), bone(1)],
         primitives: vec![primitive],
-        materials: vec![Material {
-            name: String::new(),
-            base_color: [1.0; 4],
-            base_color_texture: None,
-            normal_map: false,
-            double_sided: false,
-            alpha_cutoff: None,
-        }],
+        materials: vec![Material::default()],
         images: vec![],
         clips: vec![clip],
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gpuskin_build::finding::{Finding, Findings};
 use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, Mode, ModelEntry, Storage, UpAxis};
+use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::{Clip, Interpolation, Model};
 
 /// A value that stands nowhere.
@@ -32,6 +32,7 @@ pub fn entry(path: &str) -> ModelEntry {
         devices: vec![gpuskin_build::manifest::DeviceClass::Compute],
         influences: 4,
         normals: Default::default(),
+        textures: Textures::default(),
         fps: Fps::Source,
         scale: 1.0,
         up: UpAxis::Y,

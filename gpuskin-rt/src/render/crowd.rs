@@ -10,6 +10,7 @@ use super::instances::Instances;
 use super::layouts::Layouts;
 use super::palette::Palettes;
 use super::pipelines::Pipelines;
+use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::shader::Variant;
@@ -71,6 +72,7 @@ pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
     pub(crate) parts: Vec<Part>,
     pub(crate) materials: Vec<wgpu::BindGroup>,
+    pub(crate) textures: Textures,
 }
 
 /// A part and the pipelines of its material.

@@ -33,6 +33,13 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// The device reads none of the formats that a texture was baked to.
+    TextureFormat {
+        /// The model.
+        model: String,
+        /// What it was baked to, as `textures` in `gpuskin.toml` names it.
+        formats: Vec<&'static str>,
+    },
     /// A descriptor asks for what the renderer cannot do on this device.
     Descriptor {
         /// The field, what is wrong with it and what would be right.
@@ -59,6 +66,13 @@ impl fmt::Display for Error {
                 write!(f, "{what}: {needed} are needed, the device has {available}; {remedy}")
             }
             Self::Model { model, reason } => write!(f, "{model}: {reason}; bake the model again"),
+            Self::TextureFormat { model, formats } => write!(
+                f,
+                "{model}: its textures are baked to {} and the device reads none of it; request the device with \
+                 CrowdRenderer::OPTIONAL_FEATURES, as far as the adapter has them, or add \"rgba8\" to `textures` in \
+                 gpuskin.toml",
+                formats.join(", ")
+            ),
             Self::Descriptor { reason } => f.write_str(reason),
             Self::Readback { reason } => write!(f, "captured vertices could not be read back: {reason}"),
         }

@@ -19,6 +19,7 @@ mod material;
 mod palette;
 mod pipelines;
 mod renderer;
+mod textures;
 mod view;
 
 pub use capture::{Capture, CapturedVertex, capture};
@@ -27,6 +28,7 @@ pub use error::Error;
 pub use instances::InstanceId;
 pub use layouts::{VertexBuffers, vertex_buffers};
 pub use renderer::{CrowdRenderer, DepthPass, RendererDescriptor};
+pub use textures::{MaterialTextures, SampledTexture};
 pub use view::{Camera, Light, View};
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use super::crowd::{CrowdCore, GpuModel, Part};
 use super::error::Error;
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
-use super::material::{Colors, MaterialConstants, Samplers, bind_groups};
+use super::material::{MaterialConstants, bind_groups};
 use super::pipelines::{PipelineCache, Surface};
+use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
 use crate::shader::Variant;
@@ -83,7 +84,7 @@ pub struct CrowdRenderer {
     layouts: Layouts,
     pipelines: PipelineCache,
     samplers: Samplers,
-    white: Colors,
+    white: SampledTexture,
     light: Light,
     scene: wgpu::Buffer,
     views: Vec<ViewOnDevice>,
@@ -119,7 +120,7 @@ impl CrowdRenderer {
             device: device.clone(),
             queue: queue.clone(),
             light: descriptor.light,
-            white: Colors::white(device, queue, &mut samplers),
+            white: textures::white(device, queue, &mut samplers),
             samplers,
             pipelines: PipelineCache::new(device, descriptor),
             layouts,
@@ -249,6 +250,52 @@ impl CrowdRenderer {
         self.layouts.model(variant)
     }
 
+    /// Features of wgpu that are worth requesting where the adapter has them: with them a device reads the
+    /// block-compressed textures of models, which take a quarter of the memory. No feature is needed.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::{wgpu, CrowdRenderer};
+    /// # async fn open(adapter: &wgpu::Adapter) -> Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
+    /// adapter
+    ///     .request_device(&wgpu::DeviceDescriptor {
+    ///         required_features: adapter.features() & CrowdRenderer::OPTIONAL_FEATURES,
+    ///         ..Default::default()
+    ///     })
+    ///     .await
+    /// # }
+    /// ```
+    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES;
+
+    /// The textures of a material, for a game's own pipelines: base colour, occlusion-roughness-metallic, normals and
+    /// emitted light. The factors that they are multiplied by stand in [`crate::Material`].
+    ///
+    /// The renderer itself shows the base colour alone; other textures are loaded when they are first asked for here, and
+    /// kept as long as the model has a crowd.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::{wgpu, Crowd, CrowdRenderer, Error, Model, BakedModel, render::MaterialTextures};
+    /// # fn load<Soldier: BakedModel>(renderer: &mut CrowdRenderer, crowd: &Crowd<Soldier>) -> Result<(), Error> {
+    /// # let soldier: &'static Model = Soldier::MODEL;
+    /// let materials: Vec<MaterialTextures> = (0..soldier.meta.materials.len() as u32)
+    ///     .map(|material| renderer.material_textures(soldier, material))
+    ///     .collect::<Result<_, _>>()?;
+    /// // A bind group each, which `crowd.draw_geometry(pass, group, |pass, material| ...)` sets for the part that it draws.
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the model has no such material, a file is missing or of another bake, or the device reads none of the formats
+    /// that a texture was baked to.
+    pub fn material_textures(&mut self, model: &Model, material: u32) -> Result<MaterialTextures, Error> {
+        let on_device = self.model(model)?;
+        let meta = &model.meta;
+        let Some(material) = meta.materials.get(material as usize) else {
+            return Err(Error::model(&meta.name, format!("it has no material {material}")));
+        };
+        on_device.textures.of_material((&self.device, &self.queue), &mut self.samplers, model, material)
+    }
+
     /// A crowd that this renderer draws.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let on_device = self.model(model)?;
@@ -268,14 +315,16 @@ impl CrowdRenderer {
         let constants = MaterialConstants::of(&self.device, meta);
         let geometry =
             Geometry::new(&self.device, &self.queue, &self.layouts, playable(&self.device, model)?, &constants)?;
-        let textures = Colors::of_model(&self.device, &self.queue, &mut self.samplers, model)?;
-        let materials = bind_groups(&self.device, &self.layouts, meta, &geometry, &textures, &self.white)?;
+        let textures = Textures::new(meta);
+        let gpu = (&self.device, &self.queue);
+        let sampled = (&mut self.samplers, &self.white);
+        let materials = bind_groups(gpu, &self.layouts, model, &geometry, &textures, sampled)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
             Part { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }
         };
         let parts = geometry.parts.iter().map(part).collect();
-        let loaded = Arc::new(GpuModel { geometry, parts, materials });
+        let loaded = Arc::new(GpuModel { geometry, parts, materials, textures });
         self.models.insert(meta.content_hash, Arc::downgrade(&loaded));
         Ok(loaded)
     }

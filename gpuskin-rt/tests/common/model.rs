@@ -67,7 +67,8 @@ pub struct Recipe {
     pub vertices: Vec<Vertex>,
     pub indices: Vec<u32>,
     pub materials: Vec<Material>,
-    pub textures: Vec<(ColorTexture, Vec<Vec<u8>>)>,
+    /// With the levels of each format.
+    pub textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>,
 }
 
 impl Recipe {
@@ -222,13 +223,13 @@ impl Recipe {
                     parts: parts.into(),
                 },
                 materials: self.materials.into(),
-                textures: self.textures.iter().map(|(info, _)| *info).collect(),
+                textures: self.textures.iter().map(|(info, _)| info.clone()).collect(),
                 rest_bounds: Aabb::EMPTY,
                 bounds: Aabb::EMPTY,
             },
             animation: payload(&[animation.clone()]),
             mesh: payload(&[mesh[16..].to_vec()]),
-            textures: self.textures.iter().map(|(_, levels)| payload(levels)).collect(),
+            textures: self.textures.iter().flat_map(|(_, files)| files).map(|levels| payload(levels)).collect(),
             others: vec![].into(),
         };
         TestModel { model, animation, words, records }
@@ -400,7 +401,20 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         name: format!("{base_color:?}").into(),
         base_color,
         base_color_texture: None,
+        metallic: 0.0,
+        roughness: 1.0,
+        occlusion_strength: 1.0,
+        orm_texture: None,
+        normal_scale: 1.0,
+        normal_texture: None,
+        emissive: [0.0; 3],
+        emissive_texture: None,
         double_sided: false,
         alpha_cutoff: None,
     }
+}
+
+/// A texture that is shown nearest, and clamped.
+pub fn nearest(texture: u32) -> MaterialTexture {
+    MaterialTexture { texture, wrap: [Wrap::Clamp; 2], nearest: true }
 }

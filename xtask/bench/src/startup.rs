@@ -2,7 +2,8 @@
 
 use gpuskin_rt::files::load;
 use gpuskin_rt::{
-    BakedModel, Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat, wgpu,
+    BakedModel, ColorFormat, Crowd, CrowdDescriptor, CrowdRenderer, Model, Payload, RendererDescriptor, TexelFormat,
+    wgpu,
 };
 use stats_alloc::Region;
 
@@ -76,37 +77,54 @@ fn flush(context: &Context) -> Result<(), String> {
 /// Creates and writes the textures and buffers of a model, and nothing else.
 fn write_plainly(context: &Context, model: &Model) -> (Vec<wgpu::Texture>, Vec<wgpu::Buffer>) {
     let meta = &model.meta;
-    let (format, texel) = match meta.encoding.format() {
-        TexelFormat::Rgba8Uint => (wgpu::TextureFormat::Rgba8Uint, 4),
-        TexelFormat::Rgba16Uint => (wgpu::TextureFormat::Rgba16Uint, 8),
-        TexelFormat::Rgba32Uint => (wgpu::TextureFormat::Rgba32Uint, 16),
-        TexelFormat::Rgba16Float => (wgpu::TextureFormat::Rgba16Float, 8),
-        TexelFormat::Rgba32Float => (wgpu::TextureFormat::Rgba32Float, 16),
+    let mut textures = Vec::new();
+    let mut buffers = Vec::new();
+    let format = match meta.encoding.format() {
+        TexelFormat::R32Uint => None,
+        TexelFormat::Rgba8Uint => Some(wgpu::TextureFormat::Rgba8Uint),
+        TexelFormat::Rgba16Uint => Some(wgpu::TextureFormat::Rgba16Uint),
+        TexelFormat::Rgba32Uint => Some(wgpu::TextureFormat::Rgba32Uint),
+        TexelFormat::Rgba16Float => Some(wgpu::TextureFormat::Rgba16Float),
+        TexelFormat::Rgba32Float => Some(wgpu::TextureFormat::Rgba32Float),
     };
-    let shape = meta.texture;
+    let (shape, texel) = (meta.texture, meta.encoding.format().bytes() as u32);
     let size = wgpu::Extent3d { width: shape.width, height: shape.height, depth_or_array_layers: shape.layers };
-    let mut textures = vec![texture(context, &model.animation, &meta.content_hash, format, texel, size)];
-    for (payload, color) in model.textures.iter().zip(meta.textures.iter()) {
+    match format {
+        Some(format) => textures.push(texture(context, &model.animation, &meta.content_hash, format, texel, size)),
+        // Words for a compute pass.
+        None => {
+            let file = load(&model.animation, &meta.content_hash).expect("the bake's own file");
+            let level = model.animation.levels[0];
+            let words = &file[level.offset as usize..][..level.len as usize];
+            buffers.push(buffer(context, wgpu::BufferUsages::STORAGE, level.len, words));
+        }
+    }
+    // The device is requested without features, and takes RGBA8.
+    let files = meta.textures.iter().flat_map(|color| color.formats.iter().map(move |format| (color, *format)));
+    for (payload, (color, _)) in model.textures.iter().zip(files).filter(|(_, file)| file.1 == ColorFormat::Rgba8) {
         let size = wgpu::Extent3d { width: color.width, height: color.height, depth_or_array_layers: 1 };
         let format = wgpu::TextureFormat::Rgba8UnormSrgb;
         textures.push(texture(context, payload, &meta.content_hash, format, 4, size));
     }
     let mesh = load(&model.mesh, &meta.content_hash).expect("the bake's own file");
-    let mut buffers = Vec::new();
     let whole = [meta.mesh.vertices, meta.mesh.indices, meta.mesh.clips];
     let usages = [wgpu::BufferUsages::VERTEX, wgpu::BufferUsages::INDEX, wgpu::BufferUsages::UNIFORM];
     for (range, usage) in whole.into_iter().zip(usages) {
         let size = if usage == wgpu::BufferUsages::UNIFORM { gpuskin_rt::shader::MODEL_BYTES } else { range.len };
-        let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size,
-            usage: usage | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        context.queue.write_buffer(&buffer, 0, &mesh[range.offset as usize..][..range.len as usize]);
-        buffers.push(buffer);
+        buffers.push(buffer(context, usage, size, &mesh[range.offset as usize..][..range.len as usize]));
     }
     (textures, buffers)
+}
+
+fn buffer(context: &Context, usage: wgpu::BufferUsages, size: u64, bytes: &[u8]) -> wgpu::Buffer {
+    let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size,
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    context.queue.write_buffer(&buffer, 0, bytes);
+    buffer
 }
 
 fn texture(

@@ -1,11 +1,15 @@
 use gpuskin_rt::{
-    Aabb, AnimationTexture, BoneInfo, ClipInfo, Encoding, ErrorInfo, Material, MeshInfo, Metadata, Packing,
-    VertexFormat, VertexRange,
+    Aabb, AnimationTexture, BoneInfo, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo, Material,
+    MaterialTexture, MeshInfo, Metadata, Packing, VertexFormat, VertexRange, Wrap,
 };
 use ktx2::dfd::{Basic, Block};
 use ktx2::{Format, Header, Index, LevelIndex};
 
 use super::inspect;
+
+fn sampled(texture: u32) -> MaterialTexture {
+    MaterialTexture { texture, wrap: [Wrap::Repeat; 2], nearest: false }
+}
 
 fn metadata() -> Metadata {
     let texture = AnimationTexture {
@@ -56,12 +60,28 @@ fn metadata() -> Metadata {
         materials: vec![Material {
             name: "skin".into(),
             base_color: [1.0, 0.5, 0.25, 1.0],
-            base_color_texture: Some(4),
+            base_color_texture: Some(sampled(4)),
+            metallic: 0.0,
+            roughness: 1.0,
+            occlusion_strength: 1.0,
+            orm_texture: Some(sampled(0)),
+            normal_scale: 1.0,
+            normal_texture: None,
+            emissive: [0.0; 3],
+            emissive_texture: None,
             double_sided: true,
             alpha_cutoff: None,
         }]
         .into(),
-        textures: vec![].into(),
+        // Fewer than the material names.
+        textures: vec![ColorTexture {
+            width: 8,
+            height: 4,
+            levels: 4,
+            srgb: false,
+            formats: vec![ColorFormat::Bc7, ColorFormat::Rgba8].into(),
+        }]
+        .into(),
         rest_bounds: box_,
         bounds: box_,
     }
@@ -128,7 +148,8 @@ fn everything_is_said() {
         "Armature|Run?[2J",
         "\n     1  Spine  Hips\n",
         "\n     2  Lost\n",
-        "skin      [1.000, 0.500, 0.250, 1.000]           both\n",
+        "skin      [1.000, 0.500, 0.250, 1.000]  color-4  color-0                    both\n",
+        "color-0  8 x 4       4  linear   bc7, rgba8\n",
     ] {
         assert!(text.contains(line), "`{line}` is not in\n{text}");
     }

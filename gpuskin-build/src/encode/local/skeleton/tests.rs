@@ -21,7 +21,10 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
     Model {
         name: "test".into(),
         order: (0..locals.len()).collect(),
-        nodes: locals.into_iter().map(|(parent, local)| Node { name: "n".into(), parent, local }).collect(),
+        nodes: locals
+            .into_iter()
+            .map(|(parent, local)| Node { name: "n".into(), parent, local, weights: vec![] })
+            .collect(),
         root: DMat4::from_scale(DVec3::splat(0.5)) * DMat4::from_rotation_x(-1.5),
         bones: bones.iter().map(|&node| ModelBone { name: "b".into(), node, inverse_bind }).collect(),
         primitives: vec![Primitive {
@@ -33,9 +36,11 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
             normals: None,
             tangents: None,
             uvs: vec![],
+            colors: None,
             influences,
             triangles: vec![],
             material: 0,
+            targets: vec![],
         }],
         materials: vec![],
         images: vec![],
@@ -48,6 +53,7 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
                 index,
                 file: None,
                 channels,
+                morphs: vec![],
                 start: 0.0,
                 end: 2.0,
             })

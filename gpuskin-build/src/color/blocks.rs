@@ -1,0 +1,78 @@
+//! Levels of an image as blocks of 4 x 4 texels: what block encoders take, each different one once.
+
+use std::collections::HashMap;
+
+/// RGBA8 texels of a block, rows top down.
+pub type Texels = [u8; 64];
+/// An encoded block.
+pub type Encoded = [u8; 16];
+
+/// The different blocks of all levels of an image. Encoders look at nothing but the block.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// In the order of their first use.
+    pub distinct: Vec<Texels>,
+    /// For each level, for each of its blocks, rows top down: its place in `distinct`.
+    places: Vec<Vec<u32>>,
+}
+
+impl Blocks {
+    /// Cuts levels up. Blocks that reach beyond an edge repeat it.
+    pub fn of<'a>(levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>) -> Self {
+        let mut blocks = Self::default();
+        let mut known = HashMap::new();
+        for ([width, height], rgba) in levels {
+            let mut places = Vec::new();
+            for by in 0..height.div_ceil(4) {
+                for bx in 0..width.div_ceil(4) {
+                    let texels = block([width, height], rgba, [bx, by]);
+                    places.push(*known.entry(texels).or_insert_with(|| {
+                        blocks.distinct.push(texels);
+                        blocks.distinct.len() as u32 - 1
+                    }));
+                }
+            }
+            blocks.places.push(places);
+        }
+        blocks
+    }
+
+    /// The levels again, with each of the distinct blocks encoded.
+    pub fn levels(&self, encoded: &[Encoded]) -> Vec<Vec<u8>> {
+        let level = |places: &Vec<u32>| places.iter().flat_map(|&place| encoded[place as usize]).collect();
+        self.places.iter().map(level).collect()
+    }
+}
+
+fn block([width, height]: [u32; 2], rgba: &[u8], [bx, by]: [u32; 2]) -> Texels {
+    let mut texels = [0; 64];
+    for y in 0..4 {
+        let row = (by * 4 + y).min(height - 1) as usize * width as usize;
+        for x in 0..4 {
+            let from = (row + (bx * 4 + x).min(width - 1) as usize) * 4;
+            let to = (y * 4 + x) as usize * 4;
+            texels[to..to + 4].copy_from_slice(&rgba[from..from + 4]);
+        }
+    }
+    texels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_beyond_an_edge_repeat_it_and_equal_ones_are_one() {
+        // Columns of different reds; the second level is one texel of the first block's last column.
+        let rgba: Vec<u8> = (0..3).flat_map(|_| (0..6).flat_map(|x| [x * 10, 0, 0, 255])).collect();
+        let blocks = Blocks::of([([6, 3], &rgba[..]), ([1, 1], &[30, 0, 0, 255]), ([1, 1], &[30, 0, 0, 255])]);
+        assert_eq!(blocks.distinct.len(), 3);
+        let red = |block: usize, x: usize, y: usize| blocks.distinct[block][(y * 4 + x) * 4];
+        assert_eq!([red(0, 0, 0), red(0, 3, 0), red(0, 3, 3)], [0, 30, 30]);
+        assert_eq!([red(1, 0, 3), red(1, 1, 0), red(1, 3, 3)], [40, 50, 50]);
+        assert!(blocks.distinct[2].chunks(4).all(|texel| texel == [30, 0, 0, 255]));
+        let encoded = [[1; 16], [2; 16], [3; 16]];
+        let levels = blocks.levels(&encoded);
+        assert_eq!(levels, [[[1; 16], [2; 16]].concat(), vec![3; 16], vec![3; 16]]);
+    }
+}

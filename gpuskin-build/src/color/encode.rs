@@ -1,0 +1,79 @@
+//! The seam for encoders: levels of an image in the formats of devices.
+//!
+//! An encoder sees blocks, each different one once, in chunks of a fixed number: the same bytes on any number of threads.
+
+use gpuskin_rt::ColorFormat;
+
+use super::blocks::Blocks;
+use crate::cache::Cache;
+use crate::finding::Finding;
+use crate::manifest::Textures;
+
+/// An image, encoded.
+#[derive(Debug, Default)]
+pub struct Levels {
+    /// Mip levels of each block-compressed format that was asked for, in its order.
+    pub formats: Vec<(ColorFormat, Vec<Vec<u8>>)>,
+    /// Mip levels as UASTC, where that was asked for.
+    pub universal: Option<Vec<Vec<u8>>>,
+}
+
+/// Encodes the levels of an image in all formats of a list but RGBA8.
+#[cfg(feature = "textures")]
+pub fn encode<'a>(
+    levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
+    textures: &Textures,
+    cache: Option<&Cache>,
+) -> Result<Levels, Finding> {
+    use super::basis::{self, EtcHints};
+    use rayon::prelude::*;
+
+    let compressed: Vec<ColorFormat> =
+        textures.formats.iter().copied().filter(|format| *format != ColorFormat::Rgba8).collect();
+    if compressed.is_empty() && !textures.universal {
+        return Ok(Levels::default());
+    }
+    let failed = |why: &str| Finding::error(why).help("`textures = [\"rgba8\"]` does without");
+    let blocks = Blocks::of(levels);
+    // What is made from UASTC elsewhere may well be ETC2.
+    let etc = textures.universal || compressed.contains(&ColorFormat::Etc2);
+    let hints = if etc { EtcHints::Good } else { EtcHints::Poor };
+
+    let mut key = blake3::Hasher::new();
+    key.update(format!("{}, {hints:?}\n", basis::VERSION).as_bytes());
+    key.update(blocks.distinct.as_flattened());
+    let key = key.finalize();
+    let uastc = match cache.and_then(|cache| cache.get(&key, blocks.distinct.len() * 16)) {
+        Some(kept) => kept.as_chunks::<16>().0.to_vec(),
+        None => {
+            let chunks = blocks.distinct.par_chunks(basis::CHUNK).map(|chunk| basis::encode(chunk, hints));
+            let chunks: Vec<_> = chunks.collect::<Result<_, _>>().map_err(failed)?;
+            let made = chunks.concat();
+            if let Some(cache) = cache {
+                cache.put(&key, made.as_flattened());
+            }
+            made
+        }
+    };
+    let mut result = Levels::default();
+    for format in compressed {
+        if let Some(encoded) = basis::transcode(&uastc, format).map_err(failed)? {
+            result.formats.push((format, blocks.levels(&encoded)));
+        }
+    }
+    result.universal = textures.universal.then(|| blocks.levels(&uastc));
+    Ok(result)
+}
+
+/// Refuses everything but RGBA8.
+#[cfg(not(feature = "textures"))]
+pub fn encode<'a>(
+    _levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
+    textures: &Textures,
+    _cache: Option<&Cache>,
+) -> Result<Levels, Finding> {
+    if textures.universal || textures.formats.iter().any(|format| *format != ColorFormat::Rgba8) {
+        return Err(crate::manifest::needs_feature());
+    }
+    Ok(Levels::default())
+}

@@ -1,0 +1,137 @@
+//! Mips: averages of what texels stand for, not of the numbers that they are stored as.
+
+/// What the numbers of a texture stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Light, as sRGB numbers; alpha as it stands.
+    Light,
+    /// Unit vectors in red, green and blue, -1..1 as 0..255.
+    Normals,
+    /// Numbers as they stand.
+    Numbers,
+}
+
+/// Mip levels of an RGBA8 image, largest first, down to one texel.
+pub fn mips(kind: Kind, [mut width, mut height]: [u32; 2], rgba: Vec<u8>) -> Vec<Vec<u8>> {
+    let tables = Tables::new();
+    let mut levels = vec![rgba];
+    while width > 1 || height > 1 {
+        let (w, h) = ((width / 2).max(1), (height / 2).max(1));
+        let above = levels.last().expect("starts with one");
+        let columns: Vec<_> = (0..w).map(|x| cover(x, w, width)).collect();
+        let mut level = Vec::with_capacity(w as usize * h as usize * 4);
+        for y in 0..h {
+            let rows = cover(y, h, height);
+            for columns in &columns {
+                level.extend(tables.average(kind, above, width, columns, &rows));
+            }
+        }
+        levels.push(level);
+        (width, height) = (w, h);
+    }
+    levels
+}
+
+/// The texels of the level above that a texel covers along one side, and how much of each: two, or three where the
+/// side above is odd.
+fn cover(at: u32, side: u32, above: u32) -> Vec<(u32, f32)> {
+    let scale = f64::from(above) / f64::from(side);
+    let (start, end) = (f64::from(at) * scale, f64::from(at + 1) * scale);
+    let covered = |i: u32| (end.min(f64::from(i + 1)) - start.max(f64::from(i))) / scale;
+    (start as u32..above).map(|i| (i, covered(i) as f32)).take_while(|&(_, part)| part > 1e-6).collect()
+}
+
+struct Tables {
+    /// Light of every sRGB number.
+    linear: Vec<f32>,
+    /// Where an average of light changes from one sRGB number to the next.
+    borders: Vec<f32>,
+}
+
+impl Tables {
+    fn new() -> Self {
+        Self {
+            linear: (0..256).map(|v| to_linear(v as f32 / 255.0)).collect(),
+            borders: (0..255).map(|v| to_linear((v as f32 + 0.5) / 255.0)).collect(),
+        }
+    }
+
+    fn average(&self, kind: Kind, texels: &[u8], width: u32, columns: &[(u32, f32)], rows: &[(u32, f32)]) -> [u8; 4] {
+        let mut sum = [0.0; 4];
+        for &(y, part_y) in rows {
+            for &(x, part_x) in columns {
+                let at = (y as usize * width as usize + x as usize) * 4;
+                let part = part_x * part_y;
+                for c in 0..3 {
+                    let number = texels[at + c];
+                    sum[c] += part * if kind == Kind::Light { self.linear[number as usize] } else { f32::from(number) };
+                }
+                sum[3] += f32::from(texels[at + 3]) * part;
+            }
+        }
+        let [r, g, b] = match kind {
+            Kind::Light => [0, 1, 2].map(|c| self.borders.partition_point(|&border| border <= sum[c]) as u8),
+            Kind::Normals => unit([sum[0], sum[1], sum[2]]),
+            Kind::Numbers => [0, 1, 2].map(|c| sum[c].round() as u8),
+        };
+        [r, g, b, sum[3].round() as u8]
+    }
+}
+
+/// A vector as stored, brought to unit length; where it has none, straight up.
+fn unit(stored: [f32; 3]) -> [u8; 3] {
+    let [x, y, z] = stored.map(|v| v / 127.5 - 1.0);
+    let length = (x * x + y * y + z * z).sqrt();
+    if length < 1e-3 { [128, 128, 255] } else { [x, y, z].map(|v| ((v / length + 1.0) * 127.5).round() as u8) }
+}
+
+/// sRGB number, 0..1, to light (IEC 61966-2-1).
+fn to_linear(v: f32) -> f32 {
+    if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Vec<u8> {
+        (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).flat_map(|(x, y)| texel(x, y)).collect()
+    }
+
+    #[test]
+    fn an_even_image_stays_what_it_is() {
+        for (kind, texel) in [
+            (Kind::Light, [10, 128, 255, 77]),
+            (Kind::Numbers, [10, 128, 255, 77]),
+            (Kind::Normals, [200, 76, 219, 77]),
+        ] {
+            for (w, h) in [(8, 8), (7, 5), (1, 9), (16, 1)] {
+                let levels = mips(kind, [w, h], image(w, h, |_, _| texel));
+                assert_eq!(levels.last().unwrap().len(), 4);
+                for found in levels.iter().flat_map(|l| l.chunks(4)) {
+                    assert!(found.iter().zip(texel).all(|(a, b)| a.abs_diff(b) <= 1), "{w} x {h}: {found:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn black_and_white_average_to_half_the_light() {
+        let checkered = image(4, 4, |x, y| [((x + y) % 2 * 255) as u8; 4]);
+        let levels = mips(Kind::Light, [4, 4], checkered.clone());
+        assert_eq!(levels.len(), 3);
+        assert_eq!(levels[1][..4], [188, 188, 188, 128]);
+        assert_eq!(levels[2][..4], [188, 188, 188, 128]);
+        let levels = mips(Kind::Numbers, [4, 4], checkered);
+        assert_eq!(levels[2][..4], [128; 4]);
+    }
+
+    #[test]
+    fn averaged_normals_are_of_unit_length() {
+        // 45 degrees to the left and to the right, and opposite ones.
+        let leaning = image(2, 2, |x, _| if x == 0 { [218, 128, 218, 255] } else { [37, 128, 218, 255] });
+        assert_eq!(mips(Kind::Normals, [2, 2], leaning)[1], [128, 128, 255, 255]);
+        let opposite = image(2, 1, |x, _| if x == 0 { [255, 128, 128, 255] } else { [0, 127, 127, 255] });
+        assert_eq!(mips(Kind::Normals, [2, 1], opposite)[1], [128, 128, 255, 255]);
+    }
+}

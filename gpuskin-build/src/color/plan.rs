@@ -1,0 +1,112 @@
+//! Which textures a model has: one for each image and use of it, however many materials share it.
+
+use gpuskin_rt::{Material, MaterialTexture};
+
+use super::mips::Kind;
+use crate::model::{Model, Texture};
+
+/// A texture to be baked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    source: Source,
+    /// What its numbers are.
+    pub(super) kind: Kind,
+}
+
+/// Where texels come from: indices into [`Model::images`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Image(usize),
+    /// Red of the first, green and blue of the second, 255 for what there is not.
+    Orm {
+        occlusion: Option<usize>,
+        metallic_roughness: Option<usize>,
+    },
+}
+
+/// Materials as the runtime takes them, and the textures that they name.
+pub fn plan(model: &Model) -> (Vec<Material>, Vec<Planned>) {
+    let mut planned: Vec<Planned> = Vec::new();
+    let mut place = |texture: Planned| {
+        planned.iter().position(|have| *have == texture).unwrap_or_else(|| {
+            planned.push(texture);
+            planned.len() - 1
+        }) as u32
+    };
+    let mut image = |texture: &Option<Texture>, kind| {
+        texture.as_ref().map(|t| sampled(t, place(Planned { source: Source::Image(t.image), kind })))
+    };
+    let mut materials: Vec<Material> = Vec::with_capacity(model.materials.len());
+    for m in &model.materials {
+        materials.push(Material {
+            name: m.name.clone().into(),
+            base_color: m.base_color,
+            base_color_texture: image(&m.base_color_texture, Kind::Light),
+            metallic: m.metallic,
+            roughness: m.roughness,
+            occlusion_strength: m.occlusion_strength,
+            orm_texture: None,
+            normal_scale: m.normal_scale,
+            normal_texture: image(&m.normal_texture, Kind::Normals),
+            emissive: m.emissive,
+            emissive_texture: image(&m.emissive_texture, Kind::Light),
+            double_sided: m.double_sided,
+            alpha_cutoff: m.alpha_cutoff,
+        });
+    }
+    for (m, material) in model.materials.iter().zip(&mut materials) {
+        let (occlusion, metallic_roughness) = (&m.occlusion_texture, &m.metallic_roughness_texture);
+        // Sampled as the more telling of the two.
+        material.orm_texture = metallic_roughness.as_ref().or(occlusion.as_ref()).map(|t| {
+            let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
+            let source = Source::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
+            sampled(t, place(Planned { source, kind: Kind::Numbers }))
+        });
+    }
+    (materials, planned)
+}
+
+fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
+    MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest }
+}
+
+impl Planned {
+    /// For messages.
+    pub(super) fn name<'m>(&self, model: &'m Model) -> &'m str {
+        &model.images[self.image()].name
+    }
+
+    /// Texels across and down.
+    pub(super) fn size(&self, model: &Model) -> [u32; 2] {
+        let image = &model.images[self.image()];
+        [image.width, image.height]
+    }
+
+    /// The image whose size it has.
+    fn image(&self) -> usize {
+        match self.source {
+            Source::Image(image) => image,
+            Source::Orm { occlusion, metallic_roughness } => {
+                metallic_roughness.or(occlusion).expect("made from at least one of them")
+            }
+        }
+    }
+
+    /// RGBA8, rows top down.
+    pub(super) fn texels(&self, model: &Model) -> Vec<u8> {
+        let Source::Orm { occlusion, metallic_roughness } = self.source else {
+            return model.images[self.image()].rgba.clone();
+        };
+        let mut texels = vec![255; model.images[self.image()].rgba.len()];
+        let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
+            let Some(image) = image else { return };
+            // The importer has seen to it that both are of one size.
+            for (to, from) in texels.chunks_exact_mut(4).zip(model.images[image].rgba.chunks_exact(4)) {
+                to[channels.clone()].copy_from_slice(&from[channels.clone()]);
+            }
+        };
+        copy(occlusion, 0..1);
+        copy(metallic_roughness, 1..3);
+        texels
+    }
+}

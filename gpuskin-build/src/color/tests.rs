@@ -1,0 +1,258 @@
+//! Encoded textures against a decoder that is not the encoder's own.
+
+use gpuskin_rt::{ColorFormat, Wrap};
+use ktx2::{ColorModel, SupercompressionScheme, TransferFunction};
+
+use super::*;
+use crate::model::{Image, Material, Texture};
+
+const ALL: [ColorFormat; 4] = [ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Etc2, ColorFormat::Rgba8];
+
+/// Waves of colour and some hard edges; `alpha` fades to the right.
+fn picture([width, height]: [u32; 2], alpha: bool) -> Image {
+    let mut rgba = Vec::new();
+    for y in 0..height {
+        for x in 0..width {
+            let wave = |period: f32, phase: f32| ((x as f32 + y as f32 * 0.6) / period + phase).sin() * 0.5 + 0.5;
+            let edge = if (x / 24 + y / 40) % 2 == 0 { 0.85 } else { 1.0 };
+            let channel = |v: f32| (v * edge * 255.0).round() as u8;
+            let opacity = if alpha { (255 * x / width.max(2)) as u8 } else { 255 };
+            rgba.extend([channel(wave(40.0, 0.0)), channel(wave(60.0, 1.0)), channel(wave(90.0, 2.0)), opacity]);
+        }
+    }
+    Image { name: format!("image {width} x {height}"), width, height, rgba }
+}
+
+fn model(images: Vec<Image>, materials: Vec<Material>) -> Model {
+    Model {
+        name: "test".into(),
+        nodes: vec![],
+        order: vec![],
+        root: glam::DMat4::IDENTITY,
+        bones: vec![],
+        primitives: vec![],
+        materials,
+        images,
+        clips: vec![],
+    }
+}
+
+fn of(image: usize) -> Option<Texture> {
+    Some(Texture { image, wrap: [Wrap::Repeat; 2], nearest: false })
+}
+
+fn wanted(formats: &[ColorFormat]) -> Textures {
+    Textures { formats: formats.to_vec(), universal: false }
+}
+
+/// Bakes the textures of one material, without complaint.
+fn baked(images: Vec<Image>, material: Material, textures: &Textures) -> Vec<Baked> {
+    let model = model(images, vec![material]);
+    let (_, planned) = plan(&model);
+    let mut findings = Findings::default();
+    let baked = bake(&model, &planned, textures, None, &mut findings);
+    assert!(findings.is_empty(), "{findings}");
+    baked
+}
+
+#[cfg(feature = "textures")]
+fn decode(format: ColorFormat, [width, height]: [u32; 2], blocks: &[u8]) -> Vec<u8> {
+    let (w, h) = (width as usize, height as usize);
+    let mut texels = vec![0; w * h];
+    match format {
+        ColorFormat::Bc7 => texture2ddecoder::decode_bc7(blocks, w, h, &mut texels),
+        ColorFormat::Astc => texture2ddecoder::decode_astc_4_4(blocks, w, h, &mut texels),
+        ColorFormat::Etc2 => texture2ddecoder::decode_etc2_rgba8(blocks, w, h, &mut texels),
+        ColorFormat::Rgba8 => return blocks.to_vec(),
+    }
+    .expect("whole blocks");
+    // The decoder has blue first.
+    texels.iter().flat_map(|texel| texel.to_le_bytes()).collect::<Vec<u8>>().chunks_exact(4).flat_map(swap).collect()
+}
+
+#[cfg(feature = "textures")]
+fn swap(bgra: &[u8]) -> [u8; 4] {
+    [bgra[2], bgra[1], bgra[0], bgra[3]]
+}
+
+/// Peak signal-to-noise ratio over all four channels, dB.
+#[cfg(feature = "textures")]
+fn psnr(a: &[u8], b: &[u8]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let squares: f64 = a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+    10.0 * (255.0 * 255.0 * a.len() as f64 / squares.max(1e-9)).log10()
+}
+
+#[cfg(feature = "textures")]
+#[test]
+fn every_format_decodes_to_the_picture() {
+    for (size, alpha) in [([128, 96], false), ([128, 96], true), ([20, 4], true), ([4, 4], false)] {
+        let material = Material { base_color_texture: of(0), ..Default::default() };
+        let all = baked(vec![picture(size, alpha)], material, &wanted(&ALL));
+        let [texture] = &all[..] else { panic!("one texture") };
+        assert_eq!(texture.info.levels, size[0].ilog2() + 1);
+        assert_eq!(*texture.info.formats, ALL);
+        let reference = &texture.files[3];
+        assert_eq!(reference.last().map(Vec::len), Some(4), "down to one texel");
+        // Floors a little below what was measured.
+        for (format, files, floor) in [
+            (ColorFormat::Bc7, &texture.files[0], 45.0),
+            (ColorFormat::Astc, &texture.files[1], 45.0),
+            (ColorFormat::Etc2, &texture.files[2], 39.0),
+        ] {
+            for (level, (blocks, reference)) in (0..).zip(files.iter().zip(reference)) {
+                let level_size = texture.info.level_size(level);
+                assert_eq!(blocks.len() as u64, format.image_bytes(level_size));
+                let psnr = psnr(&decode(format, level_size, blocks), reference);
+                // A small level has no smooth places; a block in a wrong place would be at 15 dB.
+                let floor = if level > 1 { 22.0 } else { floor };
+                assert!(psnr > floor, "{format:?}, {size:?}, level {level}: {psnr:.1} dB");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "textures")]
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let material = Material { base_color_texture: of(0), normal_texture: of(1), ..Default::default() };
+    // More blocks than a chunk.
+    let images = || vec![picture([512, 256], true), picture([320, 320], false)];
+    let textures = Textures { formats: ALL.to_vec(), universal: true };
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| baked(images(), material.clone(), &textures))
+    };
+    let [one, five] = [1, 5].map(on);
+    for (one, five) in one.iter().zip(&five) {
+        assert!(one.files == five.files && one.universal == five.universal);
+        assert_eq!(one.universal(&[7; 16]), five.universal(&[7; 16]));
+    }
+}
+
+#[cfg(feature = "textures")]
+#[test]
+fn textures_come_from_the_cache_unless_they_are_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model =
+        model(vec![picture([64, 64], false)], vec![Material { base_color_texture: of(0), ..Default::default() }]);
+    let (_, planned) = plan(&model);
+    let bake = |formats: &[ColorFormat]| {
+        let cache = Cache::new(folder.path());
+        let mut findings = Findings::default();
+        let baked = bake(&model, &planned, &wanted(formats), Some(&cache), &mut findings);
+        assert!(findings.is_empty() && cache.note().is_none(), "{findings}");
+        (baked.into_iter().next().expect("a texture").files, cache.hits())
+    };
+    let (cold, hits) = bake(&ALL);
+    assert_eq!(hits, 0);
+    assert_eq!(bake(&ALL), (cold.clone(), 1));
+    // What is plain is never encoded.
+    assert_eq!(bake(&[ColorFormat::Rgba8]).1, 0);
+    let entries = || std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").path());
+    for path in entries() {
+        let mut bytes = std::fs::read(&path).expect("readable");
+        *bytes.last_mut().expect("not empty") ^= 1;
+        std::fs::write(&path, bytes).expect("writable");
+    }
+    assert_eq!(bake(&ALL), (cold.clone(), 0), "made anew");
+    assert_eq!(bake(&ALL), (cold, 1), "and kept again");
+}
+
+#[cfg(feature = "textures")]
+#[test]
+fn files_say_what_they_hold() {
+    let material = Material { base_color_texture: of(0), normal_texture: of(1), ..Default::default() };
+    let images = vec![picture([20, 12], true), picture([20, 12], false)];
+    let textures = Textures { formats: ALL.to_vec(), universal: true };
+    let hash = [9; 16];
+    for (texture, srgb) in baked(images, material, &textures).iter().zip([true, false]) {
+        assert_eq!(texture.info.srgb, srgb);
+        let transfer = if srgb { TransferFunction::SRGB } else { TransferFunction::Linear };
+        let models = [ColorModel::BC7, ColorModel::ASTC, ColorModel::ETC2, ColorModel::RGBSDA];
+        let files: Vec<_> = texture.files(&hash).collect();
+        assert_eq!(files.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["bc7", "astc", "etc2", "rgba8"]);
+        for (((_, file), format), model) in files.iter().zip(ALL).zip(models) {
+            let reader = ktx2::Reader::new(&file.bytes).expect("a KTX2 file");
+            let header = reader.header();
+            assert_eq!(header.format, Some(vulkan(format, srgb)));
+            assert_eq!((header.pixel_width, header.pixel_height, header.level_count), (20, 12, 5));
+            let basic = reader.basic_dfd().expect("a descriptor");
+            assert_eq!((basic.transfer_function, basic.color_model), (Some(transfer), Some(model)));
+            assert_eq!(u32::from(basic.texel_block_dimensions[0].get()), format.block_side());
+            assert_eq!(u32::from(basic.bytes_planes[0]), format.block_bytes());
+            for (level, found) in (0..).zip(reader.levels()) {
+                assert_eq!(found.data.len() as u64, format.image_bytes(texture.info.level_size(level)));
+            }
+            for range in &file.levels {
+                assert_eq!(range.offset % 16_u64.min(u64::from(format.block_bytes())), 0);
+            }
+            assert_eq!(file.bytes[file.value_at as usize..][..16], hash);
+        }
+
+        let bytes = texture.universal(&hash).expect("was asked for");
+        let reader = ktx2::Reader::new(&bytes[..]).expect("a KTX2 file");
+        let header = reader.header();
+        assert_eq!((header.format, header.type_size, header.level_count), (None, 1, 5));
+        assert_eq!(header.supercompression_scheme, Some(SupercompressionScheme::Zstandard));
+        let basic = reader.basic_dfd().expect("a descriptor");
+        assert_eq!((basic.transfer_function, basic.color_model), (Some(transfer), Some(ColorModel::UASTC)));
+        let sample = &basic.sample_information[0];
+        assert_eq!((sample.bit_length.get(), sample.channel_type), (128, if srgb { 3 } else { 0 }), "alpha, or none");
+        // What is unpacked from it is what the other formats were made from.
+        let mut bc7 = Vec::new();
+        for level in reader.levels() {
+            let unpacked = zstd::bulk::decompress(level.data, level.uncompressed_byte_length as usize).expect("zstd");
+            assert_eq!(unpacked.len() as u64, level.uncompressed_byte_length);
+            let (blocks, rest) = unpacked.as_chunks::<16>();
+            assert!(rest.is_empty());
+            bc7.push(basis::transcode(blocks, ColorFormat::Bc7).expect("UASTC").expect("blocks").concat());
+        }
+        assert_eq!(bc7, texture.files[0]);
+    }
+}
+
+#[cfg(feature = "textures")]
+#[test]
+fn what_is_not_of_whole_blocks_stays_plain() {
+    let model =
+        model(vec![picture([30, 12], false)], vec![Material { base_color_texture: of(0), ..Default::default() }]);
+    let (_, planned) = plan(&model);
+    let mut findings = Findings::default();
+    let textures = Textures { formats: vec![ColorFormat::Bc7], universal: true };
+    let all = bake(&model, &planned, &textures, None, &mut findings);
+    assert_eq!(*all[0].info.formats, [ColorFormat::Rgba8]);
+    assert_eq!(all[0].files[0].len(), 5);
+    assert!(all[0].universal(&[0; 16]).is_some(), "files have no such limit");
+    let text = findings.to_string();
+    assert!(!findings.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
+}
+
+#[test]
+fn materials_share_textures_and_channels_come_together() {
+    let image = |texel: [u8; 4]| Image { name: "i".into(), width: 4, height: 4, rgba: texel.repeat(16) };
+    let images = vec![image([1, 2, 3, 4]), image([10, 20, 30, 40]), image([50, 60, 70, 80])];
+    let both = Material { occlusion_texture: of(1), metallic_roughness_texture: of(2), ..Default::default() };
+    let materials = vec![
+        Material { base_color_texture: of(0), emissive_texture: of(0), normal_texture: of(0), ..both.clone() },
+        both,
+        Material { metallic_roughness_texture: of(2), ..Default::default() },
+        Material { occlusion_texture: of(1), base_color_texture: of(0), ..Default::default() },
+    ];
+    let model = model(images, materials);
+    let (materials, planned) = plan(&model);
+    assert_eq!(planned.len(), 5);
+    let index = |t: &Option<gpuskin_rt::MaterialTexture>| t.map(|t| t.texture);
+    let first = &materials[0];
+    assert_eq!(index(&first.base_color_texture), index(&first.emissive_texture));
+    assert_ne!(index(&first.base_color_texture), index(&first.normal_texture), "of another kind");
+    assert_eq!(index(&first.orm_texture), index(&materials[1].orm_texture));
+    assert_eq!(index(&materials[3].base_color_texture), index(&first.base_color_texture));
+    let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Findings::default());
+    let texel = |material: usize| {
+        let texture = &all[index(&materials[material].orm_texture).expect("it has one") as usize];
+        assert!(!texture.info.srgb);
+        texture.files[0][0][..3].to_vec()
+    };
+    assert_eq!([texel(0), texel(2), texel(3)], [[10, 60, 70], [255, 60, 70], [10, 255, 255]]);
+}

@@ -1,0 +1,134 @@
+//! What a material has beside its base colour: normals, occlusion, roughness, metallic, emitted light. The renderer's own
+//! material shows none of it; what is wrong with it is a warning, and it is left out.
+
+use gltf::json::extensions::texture::TextureTransform;
+use gltf::json::texture::Info;
+use gltf::json::{self, Index};
+
+use super::file::File;
+use super::material::{Materials, UvSource};
+use super::report::Report;
+use crate::finding::Finding;
+use crate::model::{Material, Texture};
+
+/// A texture and where its coordinates come from.
+pub(super) struct Use {
+    /// For messages: `normal`.
+    what: &'static str,
+    index: Index<json::Texture>,
+    uv: Result<UvSource, Finding>,
+}
+
+impl Use {
+    fn new(what: &'static str, index: Index<json::Texture>, set: u32, transform: Option<&TextureTransform>) -> Self {
+        Self { what, index, uv: UvSource::new(set, transform) }
+    }
+
+    fn of_info(what: &'static str, info: &Info) -> Self {
+        let transform = info.extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
+        Self::new(what, info.index, info.tex_coord, transform)
+    }
+
+    /// Where the JSON types do not know the extension.
+    fn of_json(
+        what: &'static str,
+        index: Index<json::Texture>,
+        set: u32,
+        extensions: Option<&serde_json::Map<String, serde_json::Value>>,
+    ) -> Self {
+        match extensions.and_then(|all| all.get("KHR_texture_transform")) {
+            None => Self::new(what, index, set, None),
+            Some(value) => match serde_json::from_value(value.clone()) {
+                Ok(transform) => Self::new(what, index, set, Some(&transform)),
+                Err(e) => Self { what, index, uv: Err(Finding::error(format!("KHR_texture_transform: {e}"))) },
+            },
+        }
+    }
+}
+
+/// The textures of a material beside its base colour.
+pub(super) struct Uses {
+    normal: Option<Use>,
+    metallic_roughness: Option<Use>,
+    occlusion: Option<Use>,
+    emissive: Option<Use>,
+}
+
+impl Uses {
+    pub(super) fn of(source: &json::Material) -> Self {
+        let normal = source
+            .normal_texture
+            .as_ref()
+            .map(|t| Use::of_json("normal", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
+        let occlusion = source
+            .occlusion_texture
+            .as_ref()
+            .map(|t| Use::of_json("occlusion", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
+        let pbr = &source.pbr_metallic_roughness;
+        let metallic_roughness =
+            pbr.metallic_roughness_texture.as_ref().map(|info| Use::of_info("metallic-roughness", info));
+        let emissive = source.emissive_texture.as_ref().map(|info| Use::of_info("emissive", info));
+        Self { normal, metallic_roughness, occlusion, emissive }
+    }
+
+    /// Texture coordinates of a material without a base colour texture.
+    pub(super) fn uv(&self) -> Option<UvSource> {
+        let all = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
+        all.into_iter().flatten().find_map(|texture| texture.uv.as_ref().ok().copied())
+    }
+}
+
+impl Materials {
+    /// Reads factors and textures; `uv` are the coordinates that vertices get, `label` names the material.
+    pub(super) fn surface(
+        &mut self,
+        file: &File<'_>,
+        source: &json::Material,
+        uses: Uses,
+        (uv, label): (Option<UvSource>, &str),
+        material: &mut Material,
+        report: &mut Report<'_>,
+    ) -> Result<(), Finding> {
+        let pbr = &source.pbr_metallic_roughness;
+        (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
+        material.occlusion_strength = source.occlusion_texture.as_ref().map_or(1.0, |t| t.strength.0);
+        material.normal_scale = source.normal_texture.as_ref().map_or(1.0, |t| t.scale);
+        material.emissive = source.emissive_factor.0;
+        let factors = [material.metallic, material.roughness, material.occlusion_strength, material.normal_scale];
+        if !factors.iter().chain(&material.emissive).all(|x| x.is_finite()) {
+            return Err(Finding::error("one of its factors is not finite"));
+        }
+
+        let mut warn = |what: &str, finding: Finding| {
+            let message = format!("its {what} texture is left out: {}", finding.message());
+            let finding = Finding::warning(message).within(label).within(&file.shown);
+            report.warn(finding.help("gpuskin's own material does without; a game's pipelines may want it"));
+        };
+        let mut read = |texture: Option<Use>| -> Option<Texture> {
+            let texture = texture?;
+            let found = texture.uv.and_then(|own| match uv {
+                Some(uv) if uv != own => Err(Finding::error(
+                    "it has other texture coordinates than the base colour, and vertices have one pair",
+                )),
+                _ => self.texture(file, texture.index),
+            });
+            found.map_err(|finding| warn(texture.what, finding)).ok()
+        };
+        material.normal_texture = read(uses.normal);
+        material.metallic_roughness_texture = read(uses.metallic_roughness);
+        material.occlusion_texture = read(uses.occlusion);
+        material.emissive_texture = read(uses.emissive);
+        if let (Some(occlusion), Some(other)) = (material.occlusion_texture, material.metallic_roughness_texture) {
+            let [a, b] = [occlusion, other].map(|t| &self.images[t.image]);
+            if (a.width, a.height) != (b.width, b.height) {
+                let message = format!(
+                    "{} x {} texels, the metallic-roughness texture has {} x {}, and they become one",
+                    a.width, a.height, b.width, b.height
+                );
+                warn("occlusion", Finding::error(message));
+                material.occlusion_texture = None;
+            }
+        }
+        Ok(())
+    }
+}

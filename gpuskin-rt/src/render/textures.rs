@@ -1,0 +1,242 @@
+//! Textures of materials on the device, each in the first of its formats that the device reads.
+
+use std::sync::OnceLock;
+
+use super::Error;
+use super::error::at_most;
+use super::geometry::{load, slice};
+use crate::{ColorFormat, ColorTexture, Material, MaterialTexture, Metadata, Model, Payload, Wrap};
+
+/// Features of which any that an adapter has are worth requesting: devices with them read block-compressed textures.
+pub(crate) const FEATURES: wgpu::Features = wgpu::Features::TEXTURE_COMPRESSION_BC
+    .union(wgpu::Features::TEXTURE_COMPRESSION_ASTC)
+    .union(wgpu::Features::TEXTURE_COMPRESSION_ETC2);
+
+/// A texture on the device and how it is sampled.
+#[derive(Clone, Debug)]
+pub struct SampledTexture {
+    /// All mips.
+    pub view: wgpu::TextureView,
+    /// With the wrapping and filtering of the material.
+    pub sampler: wgpu::Sampler,
+}
+
+/// The textures of a material on the device; see [`CrowdRenderer::material_textures`](super::CrowdRenderer::material_textures).
+///
+/// All share the texture coordinates of the vertices.
+#[derive(Clone, Debug)]
+pub struct MaterialTextures {
+    /// [`Material::base_color_texture`]
+    pub base_color: Option<SampledTexture>,
+    /// [`Material::orm_texture`]
+    pub orm: Option<SampledTexture>,
+    /// [`Material::normal_texture`]
+    pub normal: Option<SampledTexture>,
+    /// [`Material::emissive_texture`]
+    pub emissive: Option<SampledTexture>,
+}
+
+const OTHER_TEXTURE: &str = "request a device with higher limits, or use a smaller texture";
+
+/// The textures of a model, each uploaded when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct Textures {
+    views: Vec<OnceLock<wgpu::TextureView>>,
+}
+
+impl Textures {
+    pub(crate) fn new(meta: &Metadata) -> Self {
+        Self { views: meta.textures.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// A texture of the model that this was made for.
+    pub(crate) fn get(
+        &self,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        model: &Model,
+        index: u32,
+    ) -> Result<wgpu::TextureView, Error> {
+        let meta = &model.meta;
+        let index = index as usize;
+        let (Some(view), Some(info)) = (self.views.get(index), meta.textures.get(index)) else {
+            return Err(Error::model(&meta.name, "a material has a texture that is not there"));
+        };
+        if let Some(view) = view.get() {
+            return Ok(view.clone());
+        }
+        let (format, payload) = choose(device.features(), model, index)?;
+        let loaded = upload(device, queue, meta, info, format, payload)?;
+        Ok(view.get_or_init(|| loaded).clone())
+    }
+
+    /// All textures of a material.
+    pub(crate) fn of_material(
+        &self,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        samplers: &mut Samplers,
+        model: &Model,
+        material: &Material,
+    ) -> Result<MaterialTextures, Error> {
+        let mut sampled = |texture: &Option<MaterialTexture>| -> Result<Option<SampledTexture>, Error> {
+            let Some(texture) = texture else { return Ok(None) };
+            let view = self.get((device, queue), model, texture.texture)?;
+            Ok(Some(SampledTexture { view, sampler: samplers.get(device, texture) }))
+        };
+        Ok(MaterialTextures {
+            base_color: sampled(&material.base_color_texture)?,
+            orm: sampled(&material.orm_texture)?,
+            normal: sampled(&material.normal_texture)?,
+            emissive: sampled(&material.emissive_texture)?,
+        })
+    }
+}
+
+/// The first format of a texture that a device with these features reads, and its file.
+fn choose(features: wgpu::Features, model: &Model, index: usize) -> Result<(ColorFormat, &Payload), Error> {
+    let meta = &model.meta;
+    let files: usize = meta.textures.iter().map(|texture| texture.formats.len()).sum();
+    if files != model.textures.len() {
+        return Err(Error::model(&meta.name, "it has not as many texture files as its constants say"));
+    }
+    let first: usize = meta.textures[..index].iter().map(|texture| texture.formats.len()).sum();
+    let formats = &meta.textures[index].formats;
+    let found = formats.iter().position(|format| features.contains(required(*format)));
+    match found {
+        Some(place) => Ok((formats[place], &model.textures[first + place])),
+        None => Err(Error::TextureFormat {
+            model: meta.name.to_string(),
+            formats: formats.iter().map(|format| format.name()).collect(),
+        }),
+    }
+}
+
+/// What a device must have been requested with to read a format.
+fn required(format: ColorFormat) -> wgpu::Features {
+    match format {
+        ColorFormat::Rgba8 => wgpu::Features::empty(),
+        ColorFormat::Bc7 => wgpu::Features::TEXTURE_COMPRESSION_BC,
+        ColorFormat::Astc => wgpu::Features::TEXTURE_COMPRESSION_ASTC,
+        ColorFormat::Etc2 => wgpu::Features::TEXTURE_COMPRESSION_ETC2,
+    }
+}
+
+fn device_format(format: ColorFormat, srgb: bool) -> wgpu::TextureFormat {
+    use wgpu::TextureFormat as Format;
+    let linear = match format {
+        ColorFormat::Rgba8 => Format::Rgba8Unorm,
+        ColorFormat::Bc7 => Format::Bc7RgbaUnorm,
+        ColorFormat::Astc => Format::Astc { block: wgpu::AstcBlock::B4x4, channel: wgpu::AstcChannel::Unorm },
+        ColorFormat::Etc2 => Format::Etc2Rgba8Unorm,
+    };
+    if srgb { linear.add_srgb_suffix() } else { linear }
+}
+
+fn upload(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    meta: &Metadata,
+    info: &ColorTexture,
+    format: ColorFormat,
+    payload: &Payload,
+) -> Result<wgpu::TextureView, Error> {
+    let side = u64::from(device.limits().max_texture_dimension_2d);
+    at_most(info.width.max(info.height).into(), side, OTHER_TEXTURE, || {
+        format!("{}: texels along a texture", meta.name)
+    })?;
+    let mips = info.width.max(info.height).max(1).ilog2() + 1;
+    let enough = info.levels as usize == payload.levels.len() && (1..=mips).contains(&info.levels);
+    if info.width == 0 || info.height == 0 || !enough {
+        return Err(Error::model(&meta.name, "a texture has other levels than its constants say"));
+    }
+    if [info.width, info.height].iter().any(|side| !side.is_multiple_of(format.block_side())) {
+        return Err(Error::model(&meta.name, "the size of a texture is not a multiple of its blocks"));
+    }
+    let bytes = load(meta, payload)?;
+    let mut levels = Vec::with_capacity(payload.levels.len());
+    for (level, range) in (0..).zip(payload.levels.iter()) {
+        let texels = slice(meta, &bytes, *range, "a texture")?;
+        if texels.len() as u64 != format.image_bytes(info.level_size(level)) {
+            return Err(Error::model(&meta.name, "a level of a texture is incomplete"));
+        }
+        levels.push(texels);
+    }
+    Ok(create(device, queue, info, format, &levels))
+}
+
+/// One white texel, for materials without a texture.
+pub(crate) fn white(device: &wgpu::Device, queue: &wgpu::Queue, samplers: &mut Samplers) -> SampledTexture {
+    let formats = [ColorFormat::Rgba8][..].to_vec().into();
+    let info = ColorTexture { width: 1, height: 1, levels: 1, srgb: true, formats };
+    let sampled = MaterialTexture { texture: 0, wrap: [Wrap::Repeat; 2], nearest: true };
+    SampledTexture {
+        view: create(device, queue, &info, ColorFormat::Rgba8, &[&[255; 4]]),
+        sampler: samplers.get(device, &sampled),
+    }
+}
+
+fn create(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    info: &ColorTexture,
+    format: ColorFormat,
+    levels: &[&[u8]],
+) -> wgpu::TextureView {
+    let extent = |[width, height]: [u32; 2]| wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("gpuskin color"),
+        size: extent([info.width, info.height]),
+        mip_level_count: levels.len() as u32,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: device_format(format, info.srgb),
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    for (mip_level, texels) in (0..).zip(levels) {
+        let blocks = format.blocks(info.level_size(mip_level));
+        let bytes_per_row = Some(blocks[0] * format.block_bytes());
+        queue.write_texture(
+            wgpu::TexelCopyTextureInfo { mip_level, ..texture.as_image_copy() },
+            texels,
+            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: Some(blocks[1]) },
+            // Whole blocks, also where a mip is smaller than one.
+            extent(blocks.map(|side| side * format.block_side())),
+        );
+    }
+    texture.create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+/// Samplers by what they do, shared by all models.
+#[derive(Debug, Default)]
+pub(crate) struct Samplers(Vec<([Wrap; 2], bool, wgpu::Sampler)>);
+
+impl Samplers {
+    pub(crate) fn get(&mut self, device: &wgpu::Device, texture: &MaterialTexture) -> wgpu::Sampler {
+        let wanted = (texture.wrap, texture.nearest);
+        if let Some((.., sampler)) = self.0.iter().find(|(wrap, nearest, _)| (*wrap, *nearest) == wanted) {
+            return sampler.clone();
+        }
+        let sampler = sampler(device, texture);
+        self.0.push((texture.wrap, texture.nearest, sampler.clone()));
+        sampler
+    }
+}
+
+fn sampler(device: &wgpu::Device, texture: &MaterialTexture) -> wgpu::Sampler {
+    let address = texture.wrap.map(|wrap| match wrap {
+        Wrap::Repeat => wgpu::AddressMode::Repeat,
+        Wrap::Mirror => wgpu::AddressMode::MirrorRepeat,
+        Wrap::Clamp => wgpu::AddressMode::ClampToEdge,
+    });
+    let near = if texture.nearest { wgpu::FilterMode::Nearest } else { wgpu::FilterMode::Linear };
+    device.create_sampler(&wgpu::SamplerDescriptor {
+        label: Some("gpuskin color"),
+        address_mode_u: address[0],
+        address_mode_v: address[1],
+        mag_filter: near,
+        min_filter: near,
+        // Also where texels are shown nearest: far away, whatever is not averaged glitters.
+        mipmap_filter: wgpu::MipmapFilterMode::Linear,
+        ..Default::default()
+    })
+}
