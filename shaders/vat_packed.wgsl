@@ -13,13 +13,11 @@ fn gpuskin_stored_vertex(frame: u32, row: u32) -> GpuskinBaked {
     let range_1 = gpuskin_float_pair(gpuskin_texel(frame, 1u, 0u));
     let range_2 = gpuskin_float_pair(gpuskin_texel(frame, 2u, 0u));
     let words = gpuskin_texel(frame, row, 0u);
-    let steps = vec3<f32>(words.xyz & vec3<u32>(0x7fffu, 0xffffu, 0x7fffu));
-    let fraction = steps / vec3<f32>(32767.0, 65535.0, 32767.0);
-    let low = vec2<u32>(words.w & 0xffu, words.w >> 8u);
-    let e = vec2<i32>(low | ((words.xz >> vec2<u32>(15u)) << vec2<u32>(8u))) - 255;
+    let fraction = vec3<f32>(words.xyz) / 65535.0;
+    let e = vec2<i32>(vec2<u32>(words.w & 0xffu, words.w >> 8u)) - 127;
     return GpuskinBaked(
         vec3<f32>(range_0, range_1.x) + vec3<f32>(range_1.y, range_2) * fraction,
-        gpuskin_from_octahedral_steps(e, 255),
+        gpuskin_from_octahedral_steps(e, 127),
         vec3<f32>(1.0, 0.0, 0.0),
     );
 }

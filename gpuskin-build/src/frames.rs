@@ -3,7 +3,7 @@
 use gpuskin_rt::Aabb;
 
 use crate::manifest::Fps;
-use crate::model::{Clip, Model};
+use crate::model::{Clip, Curve, Interpolation, Model, WeightCurve};
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode::Evaluator;
 
@@ -97,6 +97,17 @@ fn source_rate(clip: &Clip, morphs: bool) -> Option<f64> {
     (rate <= GREATEST_SOURCE_RATE * 1.001).then_some(rate)
 }
 
+/// Whether all curves of a clip hold one value from end to end; `morphs`: those of morph weights, too.
+pub fn is_still(clip: &Clip, morphs: bool) -> bool {
+    // The tangents of a spline move it between equal values.
+    let flat = |interpolation, constant| interpolation != Interpolation::CubicSpline && constant;
+    let still = |c: &Curve| flat(c.interpolation, c.values.iter().all(|v| *v == c.values[0]));
+    let weights = |c: &WeightCurve| {
+        flat(c.interpolation, c.values.chunks(c.targets).all(|key| key == &c.values[..c.targets]))
+    };
+    clip.channels.iter().all(|c| still(&c.curve)) && clip.morphs.iter().all(|c| !morphs || weights(&c.curve))
+}
+
 /// Greatest distance, in metres, between a vertex at the clip's start and at its end; `morphs`: with morph targets.
 pub fn seam(model: &Model, clip: &Clip, morphs: bool) -> f64 {
     if morphs {
@@ -148,7 +159,7 @@ fn greatest_distance(model: &Model, a: &[Rows], b: &[Rows]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Channel, Curve, Interpolation, Property};
+    use crate::model::{Channel, Property};
     use glam::DVec4;
 
     fn clip(times: &[f64]) -> Clip {
@@ -187,6 +198,17 @@ mod tests {
         // One and twelve keys a second: multiplied.
         assert!((keys(1.0, &[0, 1, 2]) - 24.0).abs() < 1e-3);
         assert!((keys(10.0, &[0, 1, 2]) - 30.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_clip_of_one_value_is_still() {
+        let mut clip = clip(&[0.0, 0.5, 1.0]);
+        assert!(is_still(&clip, true));
+        clip.channels[0].curve.interpolation = Interpolation::CubicSpline;
+        assert!(!is_still(&clip, true));
+        clip.channels[0].curve.interpolation = Interpolation::Step;
+        clip.channels[0].curve.values[1] = DVec4::X;
+        assert!(!is_still(&clip, true));
     }
 
     #[test]

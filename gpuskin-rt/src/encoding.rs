@@ -43,8 +43,8 @@ pub enum Encoding {
     VatUnorm16,
     /// The same with 24-bit fractions, split over the bytes of three texels: 16 bytes.
     VatUnorm24,
-    /// Vertices: positions in 15, 16 and 15 bits within the frame's range, normals in 18 bits, one RGBA16Uint texel:
-    /// 8 bytes. No tangents.
+    /// Vertices: positions in 16-bit fractions of the frame's range, normals in 16 bits, one RGBA16Uint texel: 8 bytes. No
+    /// tangents.
     VatPacked,
     /// Vertices: positions in 24-bit fractions of the frame's range, normals in 32 bits, tangents in 16, one RGBA32Uint
     /// texel: 16 bytes.

@@ -6,7 +6,7 @@ use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
 use crate::finding::{Finding, Findings};
-use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, rate, seam};
+use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
 use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
 use crate::units::length;
@@ -37,6 +37,8 @@ pub(super) struct ClipOutline {
     pub(super) looped: bool,
     /// Distance of its ends, metres.
     seam: f64,
+    /// Nothing moves in it: one frame shows all of it.
+    still: bool,
 }
 
 impl Outline {
@@ -71,7 +73,7 @@ impl Outline {
                 );
             }
             let looped = wish.map_or(meets, |wish| wish.value);
-            clips.push(ClipOutline { fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps), looped, seam });
+            clips.push(ClipOutline { fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps), looped, seam, still: is_still(clip, entry.wants_vertices()) });
         }
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
         Some(Self { model: Arc::new(model), diagonal, clips, vertices, width: entry.width })
@@ -117,7 +119,12 @@ impl Plan {
         let (mut grids, mut records) = (Vec::new(), Vec::new());
         let mut first_frame: u64 = 0;
         for ((clip, shape), rate) in model.clips.iter().zip(&outline.clips).zip(rates) {
-            let grid = FrameGrid::new(clip.end, *rate, shape.looped && shape.seam <= closes_within);
+            let closed = shape.looped && shape.seam <= closes_within;
+            let grid = if shape.still {
+                FrameGrid { duration: clip.end, intervals: 1, stored: 1 }
+            } else {
+                FrameGrid::new(clip.end, *rate, closed)
+            };
             first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
                 // A sum beyond u32 is refused below, before anything is made of it.

@@ -177,7 +177,7 @@ fn morph_targets_and_all_influences_are_baked() {
         (Encoding::VatPackedFine, 1e-6, 0.01),
         (Encoding::VatUnorm24, 1e-6, 0.01),
         (Encoding::VatUnorm16, 1e-4, 0.01),
-        (Encoding::VatPacked, 1.1e-4, 0.4),
+        (Encoding::VatPacked, 1e-4, 0.65),
         (Encoding::VatF16, 2e-3, 0.1),
         (Encoding::VatUnorm8, 2e-2, 0.01),
     ] {

@@ -12,10 +12,8 @@
 //!
 //! | word of `vat-packed` | from bit 0 up |
 //! |---|---|
-//! | 0 | x: 15 bits; bit 8 of the normal's x |
-//! | 1 | y: 16 bits; up, where characters are longest |
-//! | 2 | z: 15 bits; bit 8 of the normal's y |
-//! | 3 | bits 0-7 of the normal's x, then y: 9 bits each, 0..510 for -1..1 |
+//! | 0, 1, 2 | x, y, z: 16 bits |
+//! | 3 | octahedral normal, x and y: 8 bits each, 0..254 for -1..1 |
 //!
 //! | word of `vat-packed-fine` | from bit 0 up |
 //! |---|---|
@@ -39,11 +37,11 @@ use super::{Encoding, Texels};
 use crate::playback::FramePair;
 use crate::{TexelFormat, ValueRange};
 
-/// Steps of an octahedral component on either side of zero: of 9 and of 16 bits.
-const COARSE_OCTAHEDRAL: i32 = 255;
+/// Steps of an octahedral component on either side of zero: of 8 and of 16 bits.
+const COARSE_OCTAHEDRAL: i32 = 127;
 const FINE_OCTAHEDRAL: i32 = 32_767;
-/// Bits of x, y, z in `vat-packed`.
-const PACKED_BITS: [u32; 3] = [15, 16, 15];
+/// Bits of x, y and z in `vat-packed` and `vat-packed-fine`.
+const PACKED_BITS: u32 = 16;
 const FINE_BITS: u32 = 24;
 /// The tangent's lane of a range: -2..2.
 pub const TANGENT_RANGE: [f32; 2] = [-2.0, 4.0];
@@ -228,10 +226,9 @@ pub fn vertex_bytes(encoding: Encoding, sample: &VertexSample, range: &ValueRang
             [x, y, z, f16::from_f64(d), n[0], n[1], n[2], f16::ZERO].into_iter().flat_map(f16::to_le_bytes).collect()
         }
         Encoding::VatPacked => {
-            let [x, y, z] = [0, 1, 2].map(|i| step(position[i], i, range, PACKED_BITS[i]));
+            let [x, y, z] = [0, 1, 2].map(|i| step(position[i], i, range, PACKED_BITS));
             let [u, v] = unsigned(octahedral(normal, COARSE_OCTAHEDRAL), COARSE_OCTAHEDRAL);
-            let words = [x | u >> 8 << 15, y, z | v >> 8 << 15, u & 0xff | (v & 0xff) << 8];
-            words.into_iter().flat_map(|w| (w as u16).to_le_bytes()).collect()
+            [x, y, z, u | v << 8].into_iter().flat_map(|w| (w as u16).to_le_bytes()).collect()
         }
         Encoding::VatPackedFine => {
             let e = octahedral(normal, FINE_OCTAHEDRAL);
@@ -281,10 +278,9 @@ impl Texels<'_> {
         match encoding {
             Encoding::VatPacked => {
                 let words = self.integers(frame, row, 0);
-                let steps = [words[0] & 0x7fff, words[1], words[2] & 0x7fff];
-                let e = [words[3] & 0xff | words[0] >> 15 << 8, words[3] >> 8 | words[2] >> 15 << 8];
+                let e = [words[3] & 0xff, words[3] >> 8];
                 let normal = from_octahedral(signed(e, COARSE_OCTAHEDRAL), COARSE_OCTAHEDRAL);
-                let position = Vec3::from([0, 1, 2].map(|i| value(steps[i], i, PACKED_BITS[i])));
+                let position = Vec3::from([0, 1, 2].map(|i| value(words[i], i, PACKED_BITS)));
                 BakedVertex { position, normal, tangent: Vec3::X }
             }
             Encoding::VatPackedFine => {

@@ -69,7 +69,7 @@ fn every_encoding_reads_back_within_its_steps() {
             Encoding::VatPackedFine => (3e-7, 0.003, 0.01),
             Encoding::VatUnorm24 => (3e-7, 0.003, 0.01),
             Encoding::VatUnorm16 => (2e-5, 0.003, 0.01),
-            Encoding::VatPacked => (3e-5, 0.35, f64::INFINITY),
+            Encoding::VatPacked => (2e-5, 0.65, f64::INFINITY),
             Encoding::VatF16 => (1e-3, 0.06, 0.2),
             _ => (5e-3, 0.003, 1.0),
         };
