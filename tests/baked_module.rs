@@ -1,7 +1,7 @@
 //! What `include_baked!()` puts into the code of a game, against the files that were baked with it.
 
 use gpuskin_rt::files::load;
-use gpuskin_rt::{BakedModel, Clip, Encoding, FORMAT_VERSION, Metadata, Model, TexelFormat};
+use gpuskin_rt::{BakedModel, Clip, ColorFormat, Encoding, FORMAT_VERSION, Metadata, Model, TexelFormat};
 use gpuskin_tests::{bones, clips, models};
 use ktx2::dfd::Basic;
 use ktx2::{Format, Reader};
@@ -64,6 +64,9 @@ fn bones_are_rows_of_the_texture() {
     }
 }
 
+const BC7: Format = Format::BC7_SRGB_BLOCK;
+const ASTC: Format = Format::ASTC_4x4_SRGB_BLOCK;
+
 /// A KTX2 file of a model: header, descriptor and levels are what its constants say.
 fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt::ByteRange]) {
     let reader = Reader::new(bytes).expect("a KTX2 file");
@@ -76,8 +79,13 @@ fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt
     assert_eq!((reader.basic_dfd(), header.type_size), (Some(&descriptor), type_size));
     assert_eq!(reader.levels().count(), levels.len());
     for (n, (level, range)) in reader.levels().zip(levels).enumerate() {
-        let texel = if format == Format::R8G8B8A8_SRGB { 4 } else { u64::from(type_size) * 4 };
-        let side = |length: u32| u64::from((length >> n).max(1));
+        // Bytes of a texel or block, and texels along its side.
+        let (texel, block) = match format {
+            BC7 | ASTC => (16, 4),
+            Format::R8G8B8A8_SRGB => (4, 1),
+            _ => (u64::from(type_size) * 4, 1),
+        };
+        let side = |length: u32| u64::from((length >> n).max(1)).div_ceil(block);
         assert_eq!(range.len, side(size[0]) * side(size[1]) * u64::from(size[2]) * texel, "level {n}");
         assert_eq!(level.data, &bytes[range.offset as usize..][..range.len as usize], "level {n}");
         assert!(level.data.iter().any(|b| *b != 0), "level {n}");
@@ -112,12 +120,16 @@ fn files_say_of_themselves_what_the_constants_say() {
         assert_eq!(model.animation.levels[0].len, shape.byte_len(meta.encoding));
         assert_eq!(shape.frames, meta.clips.iter().map(|c| c.stored).sum::<u32>());
 
-        assert_eq!((model.textures.len(), meta.textures.len()), (1, 1));
-        let file = load(&model.textures[0], &meta.content_hash).unwrap();
-        value(&file, model, model.textures[0].hash_at);
+        assert_eq!((model.textures.len(), meta.textures.len()), (3, 1));
         let texture = &meta.textures[0];
-        assert_eq!(model.textures[0].levels.len() as u32, texture.width.max(texture.height).ilog2() + 1);
-        check_ktx2(&file, Format::R8G8B8A8_SRGB, [texture.width, texture.height, 1], &model.textures[0].levels);
+        assert_eq!(*texture.formats, [ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]);
+        assert!(texture.srgb);
+        for (payload, format) in model.textures.iter().zip([BC7, ASTC, Format::R8G8B8A8_SRGB]) {
+            let file = load(payload, &meta.content_hash).unwrap();
+            value(&file, model, payload.hash_at);
+            assert_eq!(payload.levels.len() as u32, texture.width.max(texture.height).ilog2() + 1);
+            check_ktx2(&file, format, [texture.width, texture.height, 1], &payload.levels);
+        }
     }
 }
 

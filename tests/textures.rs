@@ -50,7 +50,7 @@ fn compressed_and_plain_textures_show_the_same() {
             // 48 dB of the texture is 1 in 255 on average; lit, and seen from farther than a texel a pixel, less is left.
             let difference = picture.difference(&plain);
             println!("{} {format:?}: {difference:.3}", gpu.name);
-            assert!(difference < 1.0, "{format:?} on {}: {difference} of 255 on average", gpu.name);
+            assert!(difference < 1.5, "{format:?} on {}: {difference} of 255 on average", gpu.name);
             assert_eq!(difference == 0.0, format == TextureFormat::Rgba8UnormSrgb, "{format:?} on {}", gpu.name);
         }
     }

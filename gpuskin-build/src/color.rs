@@ -9,6 +9,7 @@
 
 #[cfg(feature = "textures")]
 mod basis;
+#[cfg(feature = "textures")]
 mod blocks;
 mod encode;
 mod mips;

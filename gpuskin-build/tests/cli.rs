@@ -160,8 +160,16 @@ fn bake_check_and_inspect() {
         let text = works(folder, &["inspect", &file]);
         assert!(text.contains(&format!("\n{name}  {encoding}, ")) && text.contains("content hash"), "{text}");
     }
-    let color = works(folder, &["inspect", "baked/gpuskin/soldier/color-0.ktx2"]);
-    assert!(color.contains("R8G8B8A8_SRGB") && color.contains("content hash"), "{color}");
+    let formats: &[(&str, &str)] = if cfg!(feature = "textures") {
+        &[("bc7", "BC7_SRGB_BLOCK"), ("astc", "ASTC_4x4_SRGB_BLOCK"), ("rgba8", "R8G8B8A8_SRGB")]
+    } else {
+        &[("rgba8", "R8G8B8A8_SRGB")]
+    };
+    for (ending, format) in formats {
+        assert!(report.contains(&format!("{ending} ")), "sizes of textures: {report}");
+        let color = works(folder, &["inspect", &format!("baked/gpuskin/soldier/color-0-{ending}.ktx2")]);
+        assert!(color.contains(format) && color.contains("content hash") && color.contains("SRGB"), "{color}");
+    }
 
     std::fs::write(folder.join("baked/gpuskin/hound/mesh.bin"), b"x").unwrap();
     assert!(fails(folder, &["bake", "--check"]).contains("changed baked/gpuskin/hound/mesh.bin"));

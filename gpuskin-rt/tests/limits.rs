@@ -80,9 +80,18 @@ fn devices_without_compute_are_told_what_would_work() {
     let error = refusal(&local(), webgl2());
     assert!(matches!(error, Error::Limit { .. }), "{error}");
     let error = error.to_string();
-    for text in ["test: ", "3 are needed, the device has 0", "downlevel_defaults", "trs-packed", "matrix-f16"] {
+    for text in ["test: ", "3 are needed, the device has 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
+    {
         assert!(error.contains(text), "{error}");
     }
+    // Baked for both classes of devices, the other model is drawn.
+    let mut both = local();
+    both.others = vec![test_model(32).model].into();
+    let gpu = noop(webgl2());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, &both, Default::default()).unwrap();
+    assert_eq!(crowd.variant().encoding, Encoding::MatrixF32);
+
     let mut limits = Limits::downlevel_defaults();
     let gpu = noop(limits.clone());
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();

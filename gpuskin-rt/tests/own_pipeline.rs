@@ -157,7 +157,8 @@ fn the_example_draws_outlines() {
     }
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-        let variant = Variant::all().filter(|v| !v.encoding.needs_compute()).last().unwrap();
+        let shown = |v: &Variant| !v.encoding.needs_compute() && v.normals == Normals::Cofactor;
+        let variant = Variant::all().filter(shown).last().unwrap();
         let test = test_model(&mut Random(1), variant);
         let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
         assert_eq!(crowd.variant(), variant);

@@ -53,11 +53,13 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         bones: 1,
         clips: vec![TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false }],
         frames_per_layer: 8,
+        normals: Normals::Cofactor,
         width: 64,
         vertices: vec![vertex(0.0, 0.0), vertex(1.0, 0.0), vertex(1.0, 1.0), vertex(0.0, 1.0)],
         indices: vec![0, 1, 2, 0, 2, 3],
         materials: vec![material],
         textures,
+        normals: Normals::Cofactor,
     };
     recipe.build(|_, _| Pose::REST).model
 }

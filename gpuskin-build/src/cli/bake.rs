@@ -132,7 +132,7 @@ fn heading(model: &BakedModel) -> String {
             model.payloads.iter().filter(|(name, _)| name.rsplit('/').next().is_some_and(|n| n.starts_with(part)));
         names.map(|(_, payload)| payload.size).sum()
     };
-    let mut files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh.")]
+    let files: Vec<_> = [("animation", "anim-"), ("mesh", "mesh.")]
         .into_iter()
         .map(|(title, part)| (title, size(part)))
         .filter(|(_, size)| *size > 0)
@@ -148,10 +148,8 @@ fn heading(model: &BakedModel) -> String {
             (size > 0).then(|| format!("{} {}", format.name(), bytes(size)))
         })
         .collect();
-    if !colors.is_empty() {
-        files.push(format!("colour {}", colors.join(" or ")));
-    }
-    format!("{}  {}\n  files           {}\n", model.meta.name, model_line(&model.meta), files.join(", "))
+    let colors = if colors.is_empty() { String::new() } else { format!("  textures        {}\n", colors.join(" or ")) };
+    format!("{}  {}\n  files           {}\n{colors}", model.meta.name, model_line(&model.meta), files.join(", "))
 }
 
 /// A line an encoding that was looked at.

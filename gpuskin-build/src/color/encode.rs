@@ -4,7 +4,6 @@
 
 use gpuskin_rt::ColorFormat;
 
-use super::blocks::Blocks;
 use crate::cache::Cache;
 use crate::finding::Finding;
 use crate::manifest::Textures;
@@ -26,6 +25,7 @@ pub fn encode<'a>(
     cache: Option<&Cache>,
 ) -> Result<Levels, Finding> {
     use super::basis::{self, EtcHints};
+    use super::blocks::Blocks;
     use rayon::prelude::*;
 
     let compressed: Vec<ColorFormat> =

@@ -38,7 +38,7 @@ const SHARE: f64 = 0.8;
 
 /// Encodes all clips: little-endian words. `tolerance`: metres that any vertex may be off at any frame, as drawn.
 pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolerance: f64) -> Result<Vec<u8>, TooLarge> {
-    let tolerance = tolerance * SHARE;
+    let tolerance = (tolerance * SHARE).max(f64::MIN_POSITIVE);
     let skeleton = Skeleton::new(model);
     if skeleton.joints.len() > MAX_NODES as usize {
         return Err(TooLarge::Nodes(skeleton.joints.len()));

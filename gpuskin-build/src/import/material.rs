@@ -192,7 +192,7 @@ impl Materials {
             }
             None => uses.uv(),
         };
-        self.surface(file, source, uses, (uv, &label), &mut result, report).map_err(within)?;
+        self.surface(file, source, uses, (uv, &label), &mut result, report);
         Ok((result, uv))
     }
 

@@ -88,16 +88,12 @@ impl Materials {
         (uv, label): (Option<UvSource>, &str),
         material: &mut Material,
         report: &mut Report<'_>,
-    ) -> Result<(), Finding> {
+    ) {
         let pbr = &source.pbr_metallic_roughness;
         (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
         material.occlusion_strength = source.occlusion_texture.as_ref().map_or(1.0, |t| t.strength.0);
         material.normal_scale = source.normal_texture.as_ref().map_or(1.0, |t| t.scale);
         material.emissive = source.emissive_factor.0;
-        let factors = [material.metallic, material.roughness, material.occlusion_strength, material.normal_scale];
-        if !factors.iter().chain(&material.emissive).all(|x| x.is_finite()) {
-            return Err(Finding::error("one of its factors is not finite"));
-        }
 
         let mut warn = |what: &str, finding: Finding| {
             let message = format!("its {what} texture is left out: {}", finding.message());
@@ -129,6 +125,5 @@ impl Materials {
                 material.occlusion_texture = None;
             }
         }
-        Ok(())
     }
 }

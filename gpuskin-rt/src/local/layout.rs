@@ -146,7 +146,8 @@ pub const fn entry_track(entry: u32) -> u32 {
 /// An entry; `None` where the offset has more than 26 bits.
 pub fn entry(kinds: [Kind; 3], track: usize) -> Option<u32> {
     let track = u32::try_from(track).ok().filter(|t| t >> 26 == 0)?;
-    Some(track << 6 | kinds[2] as u32 * 16 | kinds[1] as u32 * 4 | kinds[0] as u32)
+    let [rotation, translation, scale] = kinds.map(|kind| kind as u32);
+    Some((track << 6) | (scale << 4) | (translation << 2) | rotation)
 }
 
 /// Width of a component, bits.

@@ -25,7 +25,7 @@ pub fn multiply(a: Vec4, b: Vec4) -> Vec4 {
 
 /// From `a` (t = 0) to `b` (t = 1), unit quaternions, at even speed along the shorter arc.
 ///
-/// The half of the arc in which `t` lies is interpolated with [`arc_weight`]: within 4e-7 rad of the exact rotation for
+/// The half of the arc in which `t` lies is interpolated by a polynomial: within 4e-7 rad of the exact rotation for
 /// any two, before rounding.
 pub fn slerp(a: Vec4, b: Vec4, t: f32) -> Vec4 {
     let b = if a.dot(b) < 0.0 { -b } else { b };

@@ -8,7 +8,7 @@ use super::crowd::Run;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
-use super::palette::Poses;
+use super::palette::{Poses, computes};
 use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
 use crate::{
     AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
@@ -18,13 +18,12 @@ use crate::{
 /// The model, or the same in another encoding, that a device can play.
 pub(crate) fn playable<'m>(device: &wgpu::Device, model: &'m Model) -> Result<&'m Model, Error> {
     let limits = device.limits();
-    let computes = limits.max_compute_workgroups_per_dimension > 0 && limits.max_storage_buffers_per_shader_stage > 0;
-    let mut all = core::iter::once(model).chain(model.others.iter());
-    all.find(|model| computes || !model.meta.encoding.needs_compute()).ok_or_else(|| {
-        let name = model.meta.encoding.name();
-        let remedy = "bake the model with `devices = [\"compute\", \"webgl2\"]` as well";
-        Error::model(&model.meta.name, format!("{name} needs compute shaders, which the device has not: {remedy}"))
-    })
+    let plays =
+        |model: &Model| if model.meta.encoding.needs_compute() { computes(&limits, &model.meta) } else { Ok(()) };
+    match plays(model) {
+        Ok(()) => Ok(model),
+        Err(error) => model.others.iter().find(|other| plays(other).is_ok()).ok_or(error),
+    }
 }
 
 /// What the vertex stage needs of a model.

@@ -3,11 +3,12 @@
 //! | group | holds | changes |
 //! |---|---|---|
 //! | 0 | the view, the clock and the light | a pass |
-//! | 1 | animation texture, ranges and clips of a model | a model |
+//! | 1 | animation texture or palette, ranges and clips of a model | a model |
 //! | 2 | colour and texture of a material | a part |
 //!
 //! Vertex buffer 0 holds vertices, vertex buffer 1 the [`InstanceRecord`](crate::InstanceRecord)s. No storage buffers,
-//! no compute: WebGL2's limits are enough.
+//! no compute: WebGL2's limits are enough. Only for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) a
+//! compute pass writes the bones of every instance into a palette, a storage buffer that the vertex shader reads.
 
 mod capture;
 mod crowd;

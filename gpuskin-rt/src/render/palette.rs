@@ -21,9 +21,21 @@ const BUFFERS: u32 = 3;
 /// Palettes begin at a multiple of so many instances: their records then stand at one of 256 bytes, as bindings must.
 const INSTANCE_ALIGNMENT: u64 = 16;
 
-const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model with an \
-    encoding that needs no compute: matrix-f32, matrix-f16, matrix-unorm, trs-f16, trs-packed, fixed16";
+const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
+    devices without compute as well, `devices = [\"compute\", \"webgl2\"]`, or in an encoding that needs none: \
+    trs-packed, matrix-unorm, matrix-f32, matrix-f16, trs-f16 or fixed16";
 const TOO_LARGE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips)";
+
+/// Whether a device can evaluate poses at all.
+pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Error> {
+    let what = |text: &'static str| move || format!("{}: {text}", meta.name);
+    let buffers = limits.max_storage_buffers_per_shader_stage.into();
+    at_most(BUFFERS.into(), buffers, NO_COMPUTE, what("storage buffers of a shader stage"))?;
+    let threads = limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup);
+    at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads of a workgroup"))?;
+    let memory = limits.max_compute_workgroup_storage_size.into();
+    at_most(shader::WORKGROUP_NODES as u64 * MATRIX, memory, NO_COMPUTE, what("bytes of workgroup memory"))
+}
 
 /// What evaluates the poses of a model.
 #[derive(Debug)]
@@ -43,13 +55,8 @@ impl Poses {
         words: &[u8],
     ) -> Result<Self, Error> {
         let limits = device.limits();
+        computes(&limits, meta)?;
         let what = |text: &'static str| move || format!("{}: {text}", meta.name);
-        let buffers = limits.max_storage_buffers_per_shader_stage.into();
-        at_most(BUFFERS.into(), buffers, NO_COMPUTE, what("storage buffers of a shader stage"))?;
-        let threads = limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup);
-        at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads of a workgroup"))?;
-        let memory = limits.max_compute_workgroup_storage_size.into();
-        at_most(shader::WORKGROUP_NODES as u64 * MATRIX, memory, NO_COMPUTE, what("bytes of workgroup memory"))?;
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         at_most(words.len() as u64, binding, TOO_LARGE, what("bytes of animation"))?;
 

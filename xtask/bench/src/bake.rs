@@ -43,7 +43,7 @@ fn bake_one(name: &str, manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
-fn find_models(folder: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
+pub(crate) fn find_models(folder: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {

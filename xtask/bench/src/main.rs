@@ -1,7 +1,7 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
+//! gpuskin-bench [bake] [textures] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
 //! ```
 
 mod bake;
@@ -10,6 +10,7 @@ mod cpu;
 mod draw;
 mod report;
 mod startup;
+mod textures;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,7 +35,7 @@ pub(crate) struct Options {
     count: Option<u32>,
 }
 
-const SECTIONS: [&str; 4] = ["bake", "startup", "cpu", "draw"];
+const SECTIONS: [&str; 5] = ["bake", "textures", "startup", "cpu", "draw"];
 
 fn main() -> ExitCode {
     match options().and_then(|options| run(&options)) {
@@ -51,7 +52,10 @@ fn run(options: &Options) -> Result<(), String> {
     if wanted("bake") {
         bake::measure(options)?;
     }
-    if SECTIONS[1..].iter().any(|name| wanted(name)) {
+    if wanted("textures") {
+        textures::measure(options)?;
+    }
+    if SECTIONS[2..].iter().any(|name| wanted(name)) {
         let context = context::Context::new(&options.manifest)?;
         if wanted("startup") {
             startup::measure(&context)?;

@@ -95,7 +95,7 @@ pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &Source, steps: 
 
         let mut globals = Vec::with_capacity(frames);
         let mut turns = Vec::with_capacity(frames);
-        for f in 0..frames {
+        for (f, original) in source.locals[j].iter().enumerate() {
             let local = Trs {
                 rotation: rotation.rotation(f, rest.rotation),
                 translation: translation.vector(f, rest.translation),
@@ -104,7 +104,7 @@ pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &Source, steps: 
             let own = crate::sample::matrix(&crate::model::Local::Trs(local));
             globals.push(joint.parent.map_or(own, |p| coded.globals[p][f] * own));
             let above = joint.parent.map_or(DQuat::IDENTITY, |p| turned[p][f]);
-            let turn = source.locals[j][f].rotation.conjugate() * above * local.rotation;
+            let turn = original.rotation.conjugate() * above * local.rotation;
             turns.push(turn.normalize());
         }
         turned.push(turns);

@@ -56,8 +56,7 @@ impl Samples {
             for vertex in &self.vertices {
                 let off = vertex.iter().fold(DVec4::ZERO, |sum, (bone, p)| sum + differences[*bone] * *p);
                 let off = off.truncate().length();
-                for (bone, p) in vertex.iter().filter(|(_, p)| p.w >= SLIGHT) {
-                    let _ = p;
+                for (bone, _) in vertex.iter().filter(|(_, p)| p.w >= SLIGHT) {
                     worst[*bone] = f64::max(worst[*bone], if off.is_nan() { f64::INFINITY } else { off });
                 }
             }

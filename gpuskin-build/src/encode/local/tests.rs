@@ -10,6 +10,7 @@ use crate::bake::{BakeOptions, plan};
 use crate::frames::rest_diagonal;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
+use crate::model::Property;
 use crate::sample::Sampler;
 
 /// The shared models, or `None`, said plainly; on CI that is a failure.
@@ -138,6 +139,35 @@ fn awkward_hierarchies_come_back() {
         let found = errors(&model, &grids, &words, tolerance);
         assert!(found.encoding <= tolerance * 1.01 + 2e-6, "{tolerance}: {}", found.encoding);
     }
+}
+
+#[test]
+fn numbers_without_measure_are_no_panic() {
+    let mut model = skeleton::awkward();
+    let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
+    for tolerance in [0.0, f64::MIN_POSITIVE, 1e300, f64::INFINITY, f64::NAN] {
+        let words = encode(&model, &grids, &records(&grids), tolerance).unwrap();
+        assert!(LocalTracks::new(&words).is_some(), "{tolerance}");
+    }
+    for factor in [1e-200, 1e200, 1e-30, 1e37] {
+        for channel in model.clips.iter_mut().flat_map(|c| &mut c.channels).filter(|c| c.property != Property::Rotation)
+        {
+            channel.curve.values.iter_mut().for_each(|v| *v *= factor);
+        }
+        let words = encode(&model, &grids, &records(&grids), 1e-3).unwrap();
+        assert!(LocalTracks::new(&words).is_some(), "{factor}");
+    }
+}
+
+#[test]
+fn the_same_bytes_from_any_number_of_threads() {
+    let model = skeleton::awkward();
+    let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| encode(&model, &grids, &records(&grids), 1e-4).unwrap())
+    };
+    assert!(with(1) == with(3));
 }
 
 #[test]
