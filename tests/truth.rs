@@ -36,6 +36,8 @@ struct Subject {
     manifest: Manifest,
     /// Index of each clip with results, and their folder.
     clips: Vec<(usize, PathBuf)>,
+    /// Keys of the manifest's model: which frames there are follows from its mode.
+    keys: String,
 }
 
 impl Subject {
@@ -48,7 +50,7 @@ impl Subject {
         let index = |folder: &PathBuf| gpuskin_tests::shared::name(folder).parse().expect("the index of a clip");
         let mut clips: Vec<(usize, PathBuf)> = entries(results).into_iter().map(|f| (index(&f), f)).collect();
         clips.sort();
-        Self { name, manifest, clips }
+        Self { name, manifest, clips, keys: keys.to_owned() }
     }
 
     fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> Poses {
@@ -58,7 +60,8 @@ impl Subject {
     }
 
     fn source(&self, clip: usize, times: PoseTimes) -> Poses {
-        self.pose(clip, PosePath::Source, times, Encoding::MatrixF32)
+        let exact = if self.keys.contains("vertex") { Encoding::VatF32 } else { Encoding::MatrixF32 };
+        self.pose(clip, PosePath::Source, times, exact)
     }
 
     fn bake(&self, encoding: Encoding) -> (BakedModel, Model) {

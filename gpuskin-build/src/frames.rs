@@ -102,9 +102,8 @@ pub fn is_still(clip: &Clip, morphs: bool) -> bool {
     // The tangents of a spline move it between equal values.
     let flat = |interpolation, constant| interpolation != Interpolation::CubicSpline && constant;
     let still = |c: &Curve| flat(c.interpolation, c.values.iter().all(|v| *v == c.values[0]));
-    let weights = |c: &WeightCurve| {
-        flat(c.interpolation, c.values.chunks(c.targets).all(|key| key == &c.values[..c.targets]))
-    };
+    let weights =
+        |c: &WeightCurve| flat(c.interpolation, c.values.chunks(c.targets).all(|key| key == &c.values[..c.targets]));
     clip.channels.iter().all(|c| still(&c.curve)) && clip.morphs.iter().all(|c| !morphs || weights(&c.curve))
 }
 

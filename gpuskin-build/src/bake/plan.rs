@@ -73,7 +73,12 @@ impl Outline {
                 );
             }
             let looped = wish.map_or(meets, |wish| wish.value);
-            clips.push(ClipOutline { fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps), looped, seam, still: is_still(clip, entry.wants_vertices()) });
+            clips.push(ClipOutline {
+                fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps),
+                looped,
+                seam,
+                still: is_still(clip, entry.wants_vertices()),
+            });
         }
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
         Some(Self { model: Arc::new(model), diagonal, clips, vertices, width: entry.width })
