@@ -11,6 +11,8 @@
 //! over homogeneous points. Both sums are of small numbers, so after the differences, taken in `f64`, `f32` is precise
 //! and fast.
 
+mod within;
+
 use glam::{Vec3, Vec4};
 use gpuskin_rt::playback::{clamped_offset, frame_pair};
 use gpuskin_rt::vertex::Vertex;
@@ -27,6 +29,8 @@ const MOTION_OVERSAMPLING: u32 = 4;
 const WORK_UNIT: usize = 1 << 17;
 /// The share of distances that may be greater than the percentile.
 const TAIL: f64 = 0.0004;
+
+pub use within::{Search, motion_within};
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]

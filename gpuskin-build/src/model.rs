@@ -92,6 +92,16 @@ pub struct Bone {
     pub inverse_bind: DMat4,
 }
 
+impl Bone {
+    /// The bone's frame in bind space: the inverse of its inverse bind matrix; the identity where a file has one without
+    /// an inverse that `f32` can hold.
+    pub fn bind(&self) -> DMat4 {
+        let inverse = self.inverse_bind.inverse();
+        let fits = inverse.to_cols_array().iter().all(|x| x.abs() <= f64::from(f32::MAX));
+        if fits { inverse } else { DMat4::IDENTITY }
+    }
+}
+
 /// A primitive of a mesh, under one node of the scene. Vertices in the accessors' order.
 #[derive(Clone, Debug)]
 pub struct Primitive {

@@ -18,6 +18,9 @@ pub fn length(metres: f32) -> String {
 /// A tolerance, as the manifest has it, that a distance in metres meets: rounded up to two digits that count.
 pub fn tolerance(metres: f32) -> String {
     let millimetres = (f64::from(metres) * 1e3).max(1e-6);
+    if !millimetres.is_finite() {
+        return "inf".to_owned();
+    }
     let mut unit = 1e-7;
     while millimetres >= unit * 100.0 {
         unit *= 10.0;
@@ -42,9 +45,15 @@ mod tests {
 
     #[test]
     fn tolerances_are_not_below_what_must_meet_them() {
-        for (metres, text) in
-            [(1.23e-4, "0.13 mm"), (0.0499, "50 mm"), (0.0501, "51 mm"), (9.99e-3, "10.0 mm"), (3.0, "3000 mm")]
-        {
+        for (metres, text) in [
+            (1.23e-4, "0.13 mm"),
+            (0.0499, "50 mm"),
+            (0.0501, "51 mm"),
+            (9.99e-3, "10.0 mm"),
+            (3.0, "3000 mm"),
+            (f32::INFINITY, "inf"),
+            (f32::NAN, "0.0000010 mm"),
+        ] {
             assert_eq!(tolerance(metres), text);
         }
     }

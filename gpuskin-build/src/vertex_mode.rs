@@ -20,5 +20,5 @@ mod tests;
 
 pub(crate) use encode::encode;
 pub(crate) use evaluate::Evaluator;
-pub(crate) use measure::measure;
+pub(crate) use measure::{measure, motion_within};
 pub(crate) use mesh::VertexMesh;

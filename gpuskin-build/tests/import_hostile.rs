@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::build::{Gltf, figure, glb};
+use common::mutate::{Random, places};
 use common::{Outcome, import_file, shared};
 use serde_json::{Value, json};
 
@@ -26,21 +27,6 @@ fn import(folder: &Path, bytes: &[u8]) -> Outcome {
 fn refused(outcome: &Outcome, parts: &[&str]) {
     let errors = outcome.errors();
     assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
-}
-
-/// Numbers that follow from a seed (PCG).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let mixed = (((self.0 >> 18) ^ self.0) >> 27) as u32;
-        mixed.rotate_right((self.0 >> 59) as u32) as usize % end.max(1)
-    }
-
-    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
 }
 
 #[test]
@@ -84,18 +70,6 @@ fn bytes_changed() {
             };
         }
         import(folder.path(), &file);
-    }
-}
-
-/// All places in a document, as JSON pointers.
-fn places(value: &Value, at: String, found: &mut Vec<String>) {
-    match value {
-        Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| places(v, format!("{at}/{i}"), found)),
-        Value::Object(map) => map.iter().for_each(|(k, v)| places(v, format!("{at}/{k}"), found)),
-        _ => {}
-    }
-    if !at.is_empty() {
-        found.push(at);
     }
 }
 
@@ -202,6 +176,20 @@ fn a_deep_hierarchy() {
     let nodes: Vec<Value> = (0..300_000).map(|_| json!({})).collect();
     g.json["nodes"] = json!(nodes);
     refused(&g.import(), &["300000 nodes"]);
+}
+
+#[test]
+fn many_nodes_of_a_mesh_of_many_primitives() {
+    let mut g = Gltf::new();
+    let primitives = vec![json!({ "attributes": {} }); 100_000];
+    let mesh = g.push("meshes", json!({ "primitives": primitives }));
+    let nodes: Vec<Value> = (0..100_000).map(|_| json!({ "mesh": mesh })).collect();
+    g.json["nodes"] = json!(nodes);
+    g.json["scenes"][0]["nodes"] = json!((0..nodes.len()).collect::<Vec<_>>());
+    g.clip("Hop", &[0]);
+    let start = Instant::now();
+    refused(&g.import(), &["node 2", "more than 262144 primitives"]);
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
 }
 
 #[test]

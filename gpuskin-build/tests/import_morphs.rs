@@ -3,39 +3,9 @@
 mod common;
 
 use common::Outcome;
-use common::build::Gltf;
+use common::samples::{face, talk};
 use glam::{DMat4, DVec3};
 use serde_json::{Value, json};
-
-/// A triangle with two morph targets. The first moves its last vertex along z and turns its normal; the second, sparse,
-/// moves the first vertex along x.
-fn face() -> Gltf {
-    let mut g = Gltf::new();
-    let mesh = g.triangle();
-    let lift = g.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
-    let turn = g.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
-    let places = g.bytes("SCALAR", 1, &[0]);
-    let places = g.json["accessors"][places]["bufferView"].clone();
-    let values = g.floats("VEC3", &[4.0, 0.0, 0.0]);
-    let values = g.json["accessors"][values]["bufferView"].clone();
-    let indices = json!({ "bufferView": places, "componentType": 5121 });
-    let sparse = json!({ "count": 1, "indices": indices, "values": { "bufferView": values } });
-    let push = g.push("accessors", json!({ "componentType": 5126, "type": "VEC3", "count": 3, "sparse": sparse }));
-    g.json["meshes"][mesh]["primitives"][0]["targets"] =
-        json!([{ "POSITION": lift, "NORMAL": turn }, { "POSITION": push }]);
-    g.json["meshes"][mesh]["weights"] = json!([0.5, 0.1]);
-    g.node(None, json!({ "name": "Face", "mesh": mesh }));
-    g.node(None, json!({ "name": "Twin", "mesh": mesh, "scale": [2, 2, 2], "weights": [0, 1] }));
-    g
-}
-
-/// Adds a clip that moves the face's weights.
-fn talk(g: &mut Gltf, interpolation: &str, times: &[f32], values: &[f32]) -> usize {
-    let (input, output) = (g.floats("SCALAR", times), g.floats("SCALAR", values));
-    let samplers = json!([{ "input": input, "output": output, "interpolation": interpolation }]);
-    let channels = json!([{ "sampler": 0, "target": { "node": 0, "path": "weights" } }]);
-    g.push("animations", json!({ "name": "Talk", "channels": channels, "samplers": samplers }))
-}
 
 #[track_caller]
 fn refused(outcome: &Outcome, parts: &[&str]) {

@@ -4,6 +4,7 @@ mod common;
 
 use common::Outcome;
 use common::build::Gltf;
+use common::samples::{compressed, hopping, packed, quantized};
 use glam::DVec3;
 use serde_json::{Value, json};
 
@@ -19,33 +20,6 @@ fn near(a: &[DVec3], b: &[[f64; 3]]) {
     for (a, b) in a.iter().zip(b) {
         assert!(a.distance(DVec3::from_array(*b)) < 1e-9, "{a} is not {b:?}");
     }
-}
-
-/// An accessor over bytes, elements `stride` bytes apart.
-fn packed(g: &mut Gltf, shape: &str, component: u32, normalized: bool, stride: usize, bytes: &[u8]) -> usize {
-    let view = g.view(bytes);
-    g.json["bufferViews"][view]["byteStride"] = json!(stride);
-    let count = bytes.len() / stride;
-    g.push(
-        "accessors",
-        json!({ "bufferView": view, "componentType": component, "normalized": normalized, "count": count, "type": shape }),
-    )
-}
-
-/// A triangle that hops, with given accessors as attributes.
-fn hopping(fill: impl FnOnce(&mut Gltf) -> Value) -> Gltf {
-    let mut g = Gltf::new();
-    let primitive = fill(&mut g);
-    let mesh = g.push("meshes", json!({ "name": "Leaf", "primitives": [primitive] }));
-    let node = g.node(None, json!({ "name": "Leaf", "mesh": mesh }));
-    g.clip("Hop", &[node]);
-    g.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
-    g.json["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
-    g
-}
-
-fn shorts(values: &[i16]) -> Vec<u8> {
-    values.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
 #[test]
@@ -75,20 +49,6 @@ fn positions_of_every_component() {
 
 #[test]
 fn directions_and_targets() {
-    let quantized = || {
-        hopping(|g| {
-            let position = packed(g, "VEC3", 5122, false, 8, &shorts(&[-2, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0]));
-            // The lowest value stands for -1, too.
-            let normal = packed(g, "VEC3", 5120, true, 4, &[0, 0, 127, 0, 0, 0, 0x80, 0, 127, 0, 0, 0]);
-            let tangent = packed(g, "VEC4", 5120, true, 4, &[127, 0, 0, 0x81, 127, 0, 0, 127, 0, 127, 0, 127]);
-            let raise = packed(g, "VEC3", 5122, false, 8, &shorts(&[0, 0, 3, 0, 0, 0, 0, 0, 0, 0, -3, 0]));
-            let turn = packed(g, "VEC3", 5120, true, 4, &[0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-            json!({
-                "attributes": { "POSITION": position, "NORMAL": normal, "TANGENT": tangent },
-                "targets": [{ "POSITION": raise, "NORMAL": turn }]
-            })
-        })
-    };
     let mut g = quantized();
     let outcome = g.import();
     let leaf = &outcome.model().primitives[0];
@@ -107,39 +67,6 @@ fn directions_and_targets() {
     let normal = g.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"].as_u64().expect("index") as usize;
     g.json["accessors"][normal]["normalized"] = json!(false);
     refused(&g.import(), &["mesh 0 `Leaf`, primitive 0", "NORMAL", "accessor 1", "I8, which are not allowed"]);
-}
-
-/// The triangle with its positions and indices compressed, as gltfpack lays them out: views in a fallback buffer without
-/// data, streams in the binary chunk.
-fn compressed() -> Gltf {
-    let positions: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]];
-    let vertices = meshopt::encode_vertex_buffer(&positions).expect("encodes");
-    let triangle = meshopt::encode_index_buffer(&[0, 1, 2], 3).expect("encodes");
-    let mut g = Gltf::new();
-    let view = |g: &mut Gltf, bytes: &[u8], mode: &str, stride: usize| {
-        while !g.bin.len().is_multiple_of(4) {
-            g.bin.push(0);
-        }
-        let compression = json!({
-            "buffer": 0, "byteOffset": g.bin.len(), "byteLength": bytes.len(), "byteStride": stride, "mode": mode, "count": 3
-        });
-        g.bin.extend(bytes);
-        g.push(
-            "bufferViews",
-            json!({ "buffer": 1, "byteLength": 3 * stride, "extensions": { "EXT_meshopt_compression": compression } }),
-        )
-    };
-    let (vertices, triangle) = (view(&mut g, &vertices, "ATTRIBUTES", 12), view(&mut g, &triangle, "TRIANGLES", 2));
-    let position =
-        g.push("accessors", json!({ "bufferView": vertices, "componentType": 5126, "count": 3, "type": "VEC3" }));
-    let indices =
-        g.push("accessors", json!({ "bufferView": triangle, "componentType": 5123, "count": 3, "type": "SCALAR" }));
-    let primitive = json!({ "attributes": { "POSITION": position }, "indices": indices });
-    let mesh = g.push("meshes", json!({ "primitives": [primitive] }));
-    let node = g.node(None, json!({ "mesh": mesh }));
-    g.clip("Hop", &[node]);
-    g.json["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
-    g
 }
 
 /// Imports with a second buffer that has no data.

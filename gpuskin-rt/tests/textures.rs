@@ -59,7 +59,6 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         indices: vec![0, 1, 2, 0, 2, 3],
         materials: vec![material],
         textures,
-        normals: Normals::Cofactor,
     };
     recipe.build(|_, _| Pose::REST).model
 }

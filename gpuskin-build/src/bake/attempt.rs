@@ -10,7 +10,7 @@ use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
 use crate::finding::Finding;
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, Drawn, Times};
+use crate::measure::{self, ClipErrors, Drawn, Search, Times};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
@@ -122,9 +122,19 @@ impl Attempt {
         Ok(Self { plan, texels, mesh, errors: Vec::new(), misfits })
     }
 
-    /// Whether a look at a few frames already shows that it is beyond the limits.
-    pub(super) fn probe(&self, source: Source<'_>, limits: &Limits) -> Option<Miss> {
-        limits.miss(&self.mesh.measure(source, &self.plan, &self.texels, Times::Some(PROBES)))
+    /// The errors at a few frames of each clip.
+    pub(super) fn probe(&self, source: Source<'_>) -> Vec<ClipErrors> {
+        self.mesh.measure(source, &self.plan, &self.texels, Times::Some(PROBES))
+    }
+
+    /// For each of some clips, whether its motion error is within a limit, metres.
+    pub(super) fn motion_within(&self, source: Source<'_>, search: Search<'_>) -> Vec<bool> {
+        let drawn = self.mesh.drawn(source, &self.texels);
+        if self.plan.encoding.is_vertex() {
+            let Plan { model, grids, records, .. } = &self.plan;
+            return vertex_mode::motion_within(model, grids, records, &drawn, search);
+        }
+        measure::motion_within(&self.plan.model, &self.plan.grids, &self.plan.records, &drawn, search)
     }
 
     /// Measures its errors.
@@ -225,15 +235,14 @@ impl PackedMesh {
         packed
     }
 
+    fn drawn<'a>(&'a self, source: Source<'a>, texels: &'a encode::Texels) -> Drawn<'a> {
+        let baked_of_source = &source.geometry(texels.encoding).baked_of_source;
+        Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
+    }
+
     fn measure(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
-        let baked_of_source = &source.geometry(plan.encoding).baked_of_source;
-        if plan.encoding.is_vertex() {
-            let (texels, vertices) = (texels.view(), &self.unpacked);
-            let Plan { model, grids, records, .. } = plan;
-            return vertex_mode::measure(model, grids, records, &texels, vertices, baked_of_source, times);
-        }
-        let drawn = Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals };
-        measure::measure(&plan.model, &plan.grids, &plan.records, &drawn, times)
+        let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
+        measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
     }
 }
 

@@ -9,8 +9,11 @@ use crate::encode::Misfit;
 use crate::finding::Finding;
 use crate::frames::rate_ladder;
 use crate::manifest::{At, DeviceClass, Fps, ModelEntry, Tolerance, Tolerances};
-use crate::measure::Times;
+use crate::measure::{self, Times};
 use crate::units::{digits, length, tolerance};
+
+/// The share of the motion tolerance that a search for frame rates goes for: it does not look at every vertex.
+const SEARCH_MARGIN: f64 = 0.98;
 
 /// An encoding that was looked at, for `bake --explain`.
 #[derive(Clone, Debug)]
@@ -176,7 +179,7 @@ impl Choice<'_> {
             let candidate = Candidate::new(&attempt, Some(finding.message().to_owned()));
             return (Err((Distance::FAR, finding)), candidate);
         }
-        let early = attempt.probe(self.source, &limits);
+        let early = limits.miss(&attempt.probe(self.source));
         if early.is_none() || self.options.explain {
             attempt.measure(self.source, Times::All);
         }
@@ -210,14 +213,18 @@ impl Choice<'_> {
             for search in &searches {
                 rates[search.clip] = search.ladder[search.next];
             }
-            let mut attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
-            // A look at a few frames: what is beyond the limits whatever the rate needs no search.
-            if let Some(miss) = attempt.probe(self.source, &limits) {
+            let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
+            let probed = attempt.probe(self.source);
+            // What is beyond the limits whatever the rate needs no search.
+            if let Some(miss) = limits.miss(&probed).filter(|_| !named) {
                 return Err(self.missed(&attempt, &miss));
             }
-            attempt.measure(self.source, Times::All);
-            for search in searches.iter_mut().filter(|search| !search.is_over()) {
-                search.step(f64::from(attempt.errors[search.clip].motion.max) <= limits.motion);
+            let slack = probed.iter().fold(0.0, |worst: f64, e| worst.max(e.encoding.max.into()));
+            let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();
+            let limit = limits.motion * SEARCH_MARGIN;
+            let within = attempt.motion_within(self.source, measure::Search { clips: &clips, limit, slack });
+            for (search, within) in searches.iter_mut().filter(|search| !search.is_over()).zip(within) {
+                search.step(within);
             }
         }
         for search in &searches {
@@ -259,6 +266,14 @@ impl Choice<'_> {
         } else {
             ""
         };
+        if !miss.error.max.is_finite() {
+            let model = &attempt.plan.model;
+            let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
+            let (clip, name) = (&model.clips[miss.clip].name, attempt.plan.encoding.name());
+            let place = format!("clip `{clip}`, at {:.3} s, bone `{bone}`", miss.error.time);
+            return Finding::error(format!("{place}: the pose is out of the range of {name}"))
+                .help("set `scale` so that the model is in metres, or look for keys that are far off");
+        }
         let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
         let help = match miss.kind {
             MissKind::Encoding if dropped.vertices > 0 => format!(

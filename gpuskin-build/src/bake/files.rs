@@ -188,7 +188,7 @@ fn bones(model: &Model) -> Vec<BoneInfo> {
     let info = |bone: &Bone| BoneInfo {
         name: bone.name.clone().into(),
         parent: parent(bone),
-        bind: rows(&bone.inverse_bind.inverse()).map(|r| r.map(|v| v as f32)),
+        bind: rows(&bone.bind()).map(|r| r.map(|v| v as f32)),
     };
     model.bones.iter().map(info).collect()
 }

@@ -61,7 +61,7 @@ impl File<'_> {
         while at < numbers.len() {
             if !numbers[at].is_finite() {
                 let message = format!("accessor {index}: element {} is not finite", at / shape.multiplicity());
-                return Err(Finding::error(message));
+                return Err(Finding::error(message).help("export it again"));
             }
             at += 1;
         }

@@ -8,11 +8,12 @@ use gltf::json::{self, Index};
 
 use super::accessor::Allowed;
 use super::file::File;
-use super::hierarchy::{Hierarchy, matrix};
+use super::hierarchy::{Hierarchy, affine, matrix};
 use super::mesh::{Draft, Motion};
 use super::report::Report;
+use super::suggest::quoted;
 use crate::finding::Finding;
-use crate::model::{Bone, Primitive};
+use crate::model::{Bone, Node, Primitive};
 
 /// Most bones of a model: what 10 bits address, and more than any character that a crowd is made of.
 const MAX_BONES: usize = 1024;
@@ -28,6 +29,7 @@ const UNUSED: u32 = u32::MAX;
 
 /// A skin and which of its joints are bones.
 pub(super) struct Skin {
+    label: String,
     joints: Vec<usize>,
     inverse_bind: Vec<DMat4>,
     bones: Vec<u32>,
@@ -59,7 +61,27 @@ impl Skin {
             }
         };
         let bones = vec![UNUSED; joints.len()];
-        Ok(Self { joints, inverse_bind, bones })
+        let label = match skin.inverse_bind_matrices {
+            None => format!("{}: skin {index}", file.shown),
+            Some(accessor) => format!("{}: skin {index}: inverse bind matrices: accessor {accessor}", file.shown),
+        };
+        Ok(Self { label, joints, inverse_bind, bones })
+    }
+
+    /// Says which of the matrices in use are odd.
+    pub(super) fn warn(&self, nodes: &[Node], report: &mut Report<'_>) {
+        for (joint, m) in self.inverse_bind.iter().enumerate().filter(|(joint, _)| self.bones[*joint] != UNUSED) {
+            let mut warn = |message: &str| {
+                let joint = format!("element {joint}, for joint {}", quoted(&nodes[self.joints[joint]].name));
+                report.warn(Finding::warning(message).within(joint).within(&self.label));
+            };
+            if affine(*m).1 {
+                warn("its last row is not 0 0 0 1: taken as if it were");
+            }
+            if m.determinant() == 0.0 {
+                warn("it is singular: what the joint moves is flattened, as the file has it");
+            }
+        }
     }
 
     /// Number of joints.
@@ -70,7 +92,7 @@ impl Skin {
     /// The bone of a joint; it becomes one when it is first used.
     pub(super) fn bone(&mut self, joint: usize, bones: &mut Bones) -> u32 {
         if self.bones[joint] == UNUSED {
-            self.bones[joint] = bones.add(self.joints[joint], self.inverse_bind[joint]);
+            self.bones[joint] = bones.add(self.joints[joint], affine(self.inverse_bind[joint]).0);
         }
         self.bones[joint]
     }

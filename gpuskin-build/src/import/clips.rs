@@ -126,19 +126,25 @@ impl<'a, 'f> Reader<'a, 'f> {
     /// A clip lasts from the first to the last key of all its samplers, whether or not a channel uses them.
     fn span(&mut self, clip: &mut Clip, animation: &document::Animation, label: &str, report: &mut Report<'_>) {
         let (mut start, mut end) = (f64::MAX, f64::MIN);
-        let mut doubled = 0;
+        let (mut doubled, mut first) = (0, None);
         for (i, sampler) in animation.samplers.iter().enumerate() {
             match self.keys.of(self.source.file, sampler) {
                 Ok(keys) => {
                     start = start.min(keys.times[0]);
                     end = end.max(keys.times[keys.times.len() - 1]);
-                    doubled += usize::from(keys.doubled);
+                    if keys.doubled {
+                        doubled += 1;
+                        first = first.or(Some((i, sampler.input)));
+                    }
                 }
                 Err(finding) => report.error(finding.within(format_args!("{label}, sampler {i}"))),
             }
         }
-        if doubled > 0 {
-            let message = format!("{doubled} samplers have several keys at one time: the curve jumps there");
+        if let Some((sampler, accessor)) = first {
+            let message = format!(
+                "{doubled} samplers have several keys at one time, the first of them sampler {sampler} (accessor \
+                 {accessor}): the curve jumps there"
+            );
             report.warn(Finding::warning(message).within(label));
         }
         if start <= end {
@@ -181,7 +187,9 @@ impl<'a, 'f> Reader<'a, 'f> {
         let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
         let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
         if let Some(property) = property {
-            let curve = curve::curve(file, sampler, property, &keys, &place)?;
+            let at = || node_label(self.model, node);
+            let mut warn = |message: String| report.warn(Finding::warning(message).within(at()).within(label));
+            let curve = curve::curve(file, sampler, property, &keys, &place, &mut warn).map_err(|e| e.within(at()))?;
             return Ok(Some(Curves::Transform(Channel { node, property, curve })));
         }
         let targets = self.targets[node];

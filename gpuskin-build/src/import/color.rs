@@ -65,7 +65,9 @@ pub(super) fn fold(file: &File<'_>, primitives: &mut [Primitive], materials: &mu
     }
     for (material, colors) in materials.iter_mut().zip(&found) {
         match colors {
-            Colors::One(color) => (0..4).for_each(|c| material.base_color[c] *= color[c]),
+            Colors::One(color) => (0..4).for_each(|c| {
+                material.base_color[c] = (material.base_color[c] * color[c]).clamp(f32::MIN, f32::MAX);
+            }),
             Colors::Several => {
                 let message = format!(
                     "{}: material {}: its vertices have different colours (COLOR_0), which are not drawn yet",

@@ -64,6 +64,7 @@ pub(super) fn curve(
     property: Property,
     keys: &Keys,
     place: &str,
+    warn: &mut dyn FnMut(String),
 ) -> Result<Curve, Finding> {
     let interpolation = interpolation(file, sampler, place)?;
     let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
@@ -72,6 +73,7 @@ pub(super) fn curve(
     let have = numbers.len() / shape.multiplicity();
     same_count(sampler, have, keys, each)?;
     let mut values = Vec::with_capacity(have);
+    let mut zeros = 0;
     let mut at = 0;
     while at < numbers.len() {
         if property != Property::Rotation {
@@ -80,9 +82,14 @@ pub(super) fn curve(
             continue;
         }
         let value = DVec4::new(numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]);
+        // In a row of three, the second is the value.
+        zeros += usize::from(value == DVec4::ZERO && (each == 1 || values.len() % 3 == 1));
         // Tangents are no rotations, and values are normalised after the interpolation.
         values.push(if each == 3 { value } else { DVec4::from(unit(value)) });
         at += 4;
+    }
+    if zeros > 0 {
+        warn(format!("accessor {}: {zeros} rotations are quaternions of length zero: taken as none", sampler.output));
     }
     let mut times = keys.times.clone();
     if keys.doubled {

@@ -39,12 +39,13 @@ impl Hierarchy {
             return None;
         }
         let before = report.errors();
+        let targets = morph::counts(file);
         let mut nodes = Vec::with_capacity(listed.len());
         for (i, node) in listed.iter().enumerate() {
             let name = node_name(node, i);
             let local = local(node, report, || node_label(file, i));
             let local = report.take(local.map_err(|e| e.within(node_label(file, i))));
-            let weights = morph::rest_weights(file, node, report, || node_label(file, i));
+            let weights = morph::rest_weights(file, node, &targets, report, || node_label(file, i));
             let weights = report.take(weights.map_err(|e| e.within(node_label(file, i))));
             nodes.push(Node {
                 name,
@@ -166,7 +167,16 @@ fn local(node: &document::Node, report: &mut Report<'_>, label: impl Fn() -> Str
             let message = "it has a matrix as well as translation, rotation or scale: the matrix is used";
             report.warn(Finding::warning(message).within(label()));
         }
-        return Ok(Local::Matrix(DMat4::from_cols_array(matrix)));
+        let (matrix, off) = affine(DMat4::from_cols_array(matrix));
+        if off {
+            let message = "the last row of its matrix is not 0 0 0 1: taken as if it were";
+            report.warn(Finding::warning(message).within(label()));
+        }
+        return Ok(Local::Matrix(matrix));
+    }
+    if node.rotation == Some([0.0; 4]) {
+        let message = "its rotation is a quaternion of length zero: taken as none";
+        report.warn(Finding::warning(message).within(label()));
     }
     Ok(Local::Trs(Trs {
         translation: node.translation.map_or(DVec3::ZERO, DVec3::from_array),
@@ -184,6 +194,14 @@ pub(super) fn unit(q: DVec4) -> DQuat {
     }
     let q = q / largest;
     DQuat::from_vec4(q / q.length())
+}
+
+/// The matrix with 0 0 0 1 as its last row, and whether it was another one by more than rounding.
+pub(super) fn affine(mut m: DMat4) -> (DMat4, bool) {
+    const ROUNDING: f64 = 1e-5;
+    let off = (m.row(3) - DVec4::W).abs().max_element() > ROUNDING;
+    (m.x_axis.w, m.y_axis.w, m.z_axis.w, m.w_axis.w) = (0.0, 0.0, 0.0, 1.0);
+    (m, off)
 }
 
 /// A node's transform to its parent: `translation * rotation * scale`.

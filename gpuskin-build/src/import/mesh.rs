@@ -24,6 +24,9 @@ use crate::model::{self, Influences};
 /// Most vertices of a model, all primitives together. Every frame of every clip is measured on each of them, and crowds
 /// are made of thousands.
 const MAX_VERTICES: u64 = 1 << 22;
+/// Most primitives that a scene draws, those of a mesh once for each node that carries it.
+const MAX_PRIMITIVES: usize = 1 << 18;
+
 /// A primitive whose bones are not numbered yet.
 pub(super) struct Draft {
     /// Without influences.
@@ -71,6 +74,7 @@ impl Reader<'_, '_> {
     /// Reads the primitives of all nodes that take part. What is wrong with one of them is reported, and the next is read.
     pub(super) fn read(&mut self, taking_part: &[bool], report: &mut Report<'_>) -> Vec<Draft> {
         let mut drafts = Vec::new();
+        let mut drawn = 0;
         for node in (0..taking_part.len()).filter(|i| taking_part[*i]) {
             let file = self.file;
             let carrier = &file.document.nodes[node];
@@ -88,6 +92,15 @@ impl Reader<'_, '_> {
                 Some(name) => format!("{}: mesh {index} {}", file.shown, quoted(name)),
                 None => format!("{}: mesh {index}", file.shown),
             };
+            drawn += mesh.primitives.len();
+            if drawn > MAX_PRIMITIVES {
+                let message = format!(
+                    "with those of {}, the scene has more than {MAX_PRIMITIVES} primitives",
+                    node_label(file, node)
+                );
+                report.error(Finding::error(message).help("leave parts out with include and exclude, or join them"));
+                break;
+            }
             warn_of_targets(mesh, &label, report);
             for (i, source) in mesh.primitives.iter().enumerate() {
                 let label = format!("{label}, primitive {i}");
@@ -174,7 +187,12 @@ impl Reader<'_, '_> {
                         let message = format!("{name} has numbers that are not finite: taken as zero");
                         report.warn(Finding::warning(message).within(label));
                     }
-                    uvs = numbers.chunks_exact(2).map(|uv_| uv.apply(DVec2::from_slice(uv_))).collect();
+                    uvs = numbers.chunks_exact(2).map(|at| uv.apply(DVec2::from_slice(at))).collect();
+                    let fits = |uv: &DVec2| uv.abs().max_element() <= f64::from(f32::MAX);
+                    if !uvs.iter().all(fits) {
+                        let message = format!("{name} is beyond the range of f32 after KHR_texture_transform");
+                        return Err(Finding::error(message));
+                    }
                 }
                 None => {
                     let message = format!("its material has a texture, and it has no {name}");
@@ -192,6 +210,10 @@ impl Reader<'_, '_> {
         if let Some(at) = indices.iter().position(|i| *i as usize >= vertices) {
             let message = format!("index {at} is {}; there are {vertices} vertices", indices[at]);
             return Err(Finding::error(message));
+        }
+        if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
+            let message = format!("{} indices are not whole triangles: the last are left out", indices.len());
+            report.warn(Finding::warning(message).within(label));
         }
         let Some(triangles) = topology::triangles(mode, &indices) else { return Ok(None) };
 

@@ -2,8 +2,41 @@
 //!
 //! A glTF file is not trusted: indices, counts, sizes, links and the shape of the hierarchy are checked before they are
 //! used, nothing recurses, and what a file can unfold to is bounded. All that is wrong with a model is reported at once.
-//! What is read where files or the specification leave a choice: weights are divided by their sum, quaternions brought to
-//! unit length, the last of two channels for one property wins, and a clip lasts from 0 to its last key.
+//! A clip lasts from 0 to its last key.
+//!
+//! # What is repaired, and what is refused
+//!
+//! Where a file is wrong, it is read as other programs read it, and a warning says so with file, clip, node and accessor;
+//! what has no reading that somebody could mean is an error. Nothing that is not finite leaves the importer.
+//!
+//! | in the file | |
+//! |---|---|
+//! | NaN or infinite keys, positions, weights, matrices, displacements of morph targets | error |
+//! | NaN or infinite normals, tangents, texture coordinates, colours | zero, with a warning |
+//! | key times that go back | error |
+//! | several keys at one time | the curve comes in to the first and goes on from the last, with a warning |
+//! | key times below zero | not played, with a warning |
+//! | clips without channels, or whose channels move nothing that is drawn | baked as they are, with a warning |
+//! | clips of one key, or of length zero | one frame |
+//! | two channels for one property of a node | the last, with a warning |
+//! | channels without a node, of other paths, or for weights where there are no morph targets | left out, with a warning |
+//! | a number of values that does not fit the keys | error |
+//! | quaternions not of unit length | brought to it |
+//! | quaternions of length zero | no rotation, with a warning |
+//! | skin weights that do not sum to one | divided by their sum; with a warning where it is more than 2 % off |
+//! | negative skin weights | zero, with a warning |
+//! | vertices without skin weights | move with their first joint, with a warning |
+//! | joints out of range of their skin | error; no matter where their weight is zero |
+//! | singular inverse bind matrices of joints in use | kept: what they move is flattened, with a warning |
+//! | matrices whose last row is not 0 0 0 1 | taken as if it were, with a warning |
+//! | joints that mirror a whole skinned mesh | the mesh is mirrored once, so that it is seen from outside |
+//! | joints of which some mirror a mesh and some do not | kept, with a warning |
+//! | morph weights too few or too many | zeros for those that are missing, the others left out, with a warning |
+//! | integers for vertices without `KHR_mesh_quantization` | read as if it were declared, with a warning |
+//! | indices that are not whole triangles | the last are left out, with a warning |
+//! | triangles of fewer than three different vertices | left out |
+//! | points and lines, extensions that are not drawn, scenes beside the default | left out, with a warning |
+//! | accessors, views and buffers past their ends, counts beyond the limits of the importer | error |
 
 mod accessor;
 mod bones;
@@ -17,6 +50,7 @@ mod hierarchy;
 mod material;
 mod mesh;
 mod meshopt;
+mod meshopt_filter;
 mod morph;
 mod morph_loss;
 mod noted;
@@ -92,7 +126,8 @@ fn read<'f>(
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
     let mut drafts = reader.read(&taking_part, report);
-    let mesh::Reader { mut materials, mut bones, .. } = reader;
+    let mesh::Reader { mut materials, mut bones, skins, .. } = reader;
+    skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
     if drafts.is_empty() && report.errors() == errors {
         let message = format!("{}: the scene has no mesh to draw", file.shown);
         let help = "check `include` and `exclude`, and that the file's default scene is the one you mean";

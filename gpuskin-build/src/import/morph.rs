@@ -20,16 +20,23 @@ const OVERHEAD: u64 = 32;
 /// Attributes that a warning lists.
 const LISTED: usize = 5;
 
-/// What a node's morph targets are multiplied by where no clip says otherwise.
+/// How many morph targets each mesh of a file has.
+pub(super) fn counts(file: &File<'_>) -> Vec<usize> {
+    let count = |mesh: &document::Mesh| mesh.primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0);
+    file.document.meshes.iter().map(count).collect()
+}
+
+/// What a node's morph targets are multiplied by where no clip says otherwise; `counts` is that of [`counts`].
 pub(super) fn rest_weights(
     file: &File<'_>,
     node: &document::Node,
+    counts: &[usize],
     report: &mut Report<'_>,
     label: impl Fn() -> String,
 ) -> Result<Vec<f64>, Finding> {
     // A mesh that does not exist is reported where it would be drawn.
     let mesh = node.mesh.and_then(|mesh| file.document.meshes.get(mesh.value()));
-    let targets = mesh.map_or(0, |mesh| mesh.primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0));
+    let targets = node.mesh.and_then(|mesh| counts.get(mesh.value())).copied().unwrap_or(0);
     if targets > MAX_TARGETS {
         return Err(Finding::error(format!("{targets} morph targets; at most {MAX_TARGETS} are supported")));
     }

@@ -55,7 +55,7 @@ impl Weights {
             let weight = file.finite(weight_accessor, Shape::Vec4, Allowed::Weights).map_err(|e| e.within(&weights))?;
             same_count(&joints, joint.len() / 4, vertices)?;
             same_count(&weights, weight.len() / 4, vertices)?;
-            sets.push((joint, weight));
+            sets.push((joint, weight, joint_accessor));
         }
 
         let mut result = Weights::default();
@@ -64,7 +64,7 @@ impl Weights {
         for vertex in 0..vertices {
             let start = result.list.len();
             let mut sum = 0.0;
-            for (joints, weights) in &sets {
+            for (joints, weights, accessor) in &sets {
                 for k in vertex * 4..vertex * 4 + 4 {
                     let weight = weights[k];
                     if weight <= 0.0 {
@@ -73,8 +73,11 @@ impl Weights {
                     }
                     let joint = joints[k] as usize;
                     if joint >= skin.len() {
-                        let message = format!("vertex {vertex}: joint {joint}; the skin has {} joints", skin.len());
-                        return Err(Finding::error(message));
+                        let message = format!(
+                            "accessor {accessor}: vertex {vertex}: joint {joint}; the skin has {} joints",
+                            skin.len()
+                        );
+                        return Err(Finding::error(message).help("export it again"));
                     }
                     let bone = skin.bone(joint, bones);
                     match result.list[start..].iter_mut().find(|(b, _)| *b == bone) {
@@ -96,7 +99,7 @@ impl Weights {
             } else {
                 zero += 1;
                 // As three.js does. The origin, where the formula would put it, is nobody's intention.
-                let joint = sets.first().map_or(0, |(joints, _)| joints[vertex * 4] as usize);
+                let joint = sets.first().map_or(0, |(joints, ..)| joints[vertex * 4] as usize);
                 let bone = skin.bone(if joint < skin.len() { joint } else { 0 }, bones);
                 result.list.push((bone, 1.0));
             }

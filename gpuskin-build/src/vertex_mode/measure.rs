@@ -4,46 +4,66 @@
 use glam::{DVec3, Vec3};
 use gpuskin_rt::encoding::vat::BakedVertex;
 use gpuskin_rt::playback::frame_pair;
-use gpuskin_rt::vertex::Vertex;
 use gpuskin_rt::{ClipRecord, Texels, Time};
 use rayon::prelude::*;
 
 use super::Evaluator;
 use crate::frames::FrameGrid;
-use crate::measure::{ClipErrors, Instant, Tally, Times, instants, playback_at};
+use crate::measure::{ClipErrors, Drawn, Instant, Search, Tally, Times, instants, playback_at};
 use crate::model::{Clip, Interpolation, Model};
 
 /// Vertex evaluations in a unit of parallel work.
 const WORK_UNIT: usize = 1 << 17;
 
-/// Measures every clip of a model. `vertices`: as the shader unpacks them; `baked_of_source`: which of them each source
-/// vertex is.
+/// Measures every clip of a model. `drawn`: texels and vertices as the shader has them; how bones turn normals does not
+/// matter.
 pub(crate) fn measure(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    texels: &Texels<'_>,
-    vertices: &[Vertex],
-    baked_of_source: &[u32],
+    drawn: &Drawn<'_>,
     times: Times,
 ) -> Vec<ClipErrors> {
-    let row = |v: &u32| vertices[*v as usize].joints[0];
-    let rows: Vec<u32> = baked_of_source.iter().map(row).collect();
+    let all: Vec<usize> = (0..model.clips.len()).collect();
+    measure_some(model, grids, records, drawn, times, &all)
+}
+
+/// For each of some clips, whether its motion error is within a limit.
+pub(crate) fn motion_within(
+    model: &Model,
+    grids: &[FrameGrid],
+    records: &[ClipRecord],
+    drawn: &Drawn<'_>,
+    search: Search<'_>,
+) -> Vec<bool> {
+    let errors = measure_some(model, grids, records, drawn, Times::All, search.clips);
+    errors.iter().map(|errors| f64::from(errors.motion.max) <= search.limit).collect()
+}
+
+fn measure_some(
+    model: &Model,
+    grids: &[FrameGrid],
+    records: &[ClipRecord],
+    drawn: &Drawn<'_>,
+    times: Times,
+    clips: &[usize],
+) -> Vec<ClipErrors> {
+    let row = |v: &u32| drawn.vertices[*v as usize].joints[0];
+    let rows: Vec<u32> = drawn.baked_of_source.iter().map(row).collect();
     let chunk = (WORK_UNIT / rows.len().max(1)).max(1);
-    let works: Vec<Work<'_>> = (0..model.clips.len())
-        .map(|i| Work {
-            model,
-            evaluator: Evaluator::new(model, Some(&model.clips[i])),
-            grid: &grids[i],
-            record: records[i],
-            texels,
-            rows: &rows,
-            stepped: stepped(model, &model.clips[i]),
-        })
-        .collect();
-    let all: Vec<Vec<Instant>> = model.clips.iter().zip(grids).map(|(c, g)| instants(c, g, times, true)).collect();
+    let work = |&i: &usize| Work {
+        model,
+        evaluator: Evaluator::new(model, Some(&model.clips[i])),
+        grid: &grids[i],
+        record: records[i],
+        texels: &drawn.texels,
+        rows: &rows,
+        stepped: stepped(model, &model.clips[i]),
+        instants: instants(&model.clips[i], &grids[i], times, true),
+    };
+    let works: Vec<Work<'_>> = clips.iter().map(work).collect();
     let units: Vec<(usize, &[Instant])> =
-        all.iter().enumerate().flat_map(|(i, instants)| instants.chunks(chunk).map(move |c| (i, c))).collect();
+        works.iter().enumerate().flat_map(|(i, work)| work.instants.chunks(chunk).map(move |c| (i, c))).collect();
     let results: Vec<(usize, Tally)> = units.into_par_iter().map(|(i, part)| (i, works[i].run(part))).collect();
     let mut tallies: Vec<Tally> = works.iter().map(|_| Tally::default()).collect();
     results.into_iter().for_each(|(i, tally)| tallies[i].merge(tally));
@@ -95,6 +115,7 @@ struct Work<'a> {
     /// The row of each source vertex.
     rows: &'a [u32],
     stepped: Stepped,
+    instants: Vec<Instant>,
 }
 
 impl Work<'_> {

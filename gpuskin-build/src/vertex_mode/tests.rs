@@ -1,11 +1,11 @@
 use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 use gpuskin_rt::encoding::vat::VertexSample;
-use gpuskin_rt::{ClipRecord, Encoding};
+use gpuskin_rt::{ClipRecord, Encoding, Normals};
 
 use super::{Evaluator, VertexMesh, encode, measure};
 use crate::encode::shape;
 use crate::frames::FrameGrid;
-use crate::measure::Times;
+use crate::measure::{Drawn, Times};
 use crate::model::*;
 
 /// The corners of a cube of 2 m, four a face, and its triangles; bone `of(corner)` moves each.
@@ -150,8 +150,9 @@ fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
     assert!(misfits.is_empty());
     let mut vertices = mesh.geometry.vertices.clone();
     vertices.iter_mut().for_each(|v| v.joints[0] += encoding.range_rows());
-    let of = &mesh.geometry.baked_of_source;
-    measure(model, &grids, &records, &texels.view(), &vertices, of, Times::All)[0]
+    let (texels, baked_of_source) = (texels.view(), &mesh.geometry.baked_of_source[..]);
+    let drawn = Drawn { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
+    measure(model, &grids, &records, &drawn, Times::All)[0]
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What the tests of the importer share.
 #![allow(dead_code, unreachable_pub, reason = "a module of several test crates, each of which uses a part of it")]
 
+pub mod bake;
 pub mod build;
+pub mod mutate;
+pub mod samples;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,84 @@
+//! Whether a clip's motion error is within a limit, without looking at every vertex: a box around the vertices of each bone
+//! bounds what the bone's own error does to them.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::{Bone, ClipWork, Drawn, Mesh, Times, distance_squared, drawn_pose, transform};
+use crate::frames::FrameGrid;
+use crate::model::Model;
+use gpuskin_rt::ClipRecord;
+
+/// What to ask of which clips.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// Indices of clips.
+    pub clips: &'a [usize],
+    /// Metres.
+    pub limit: f64,
+    /// What vertices lose beside their bones' error, metres: the encoding error, or about.
+    pub slack: f64,
+}
+
+/// For each clip, whether its motion error is within the limit. Moments at which the boxes leave no doubt are skipped, so
+/// this is nearly as good as [`super::measure`], and far cheaper.
+pub fn motion_within(
+    model: &Model,
+    grids: &[FrameGrid],
+    records: &[ClipRecord],
+    drawn: &Drawn<'_>,
+    search: Search<'_>,
+) -> Vec<bool> {
+    let mesh = Mesh::new(model, drawn);
+    let boxes = boxes(&mesh, model.bones.len());
+    let within = |&i: &usize| {
+        ClipWork::new(model, &model.clips[i], &grids[i], records[i], &mesh, Times::All)
+            .within(&mesh, &boxes, drawn, &search)
+    };
+    search.clips.par_iter().map(within).collect()
+}
+
+/// Corners of the boxes around the drawn vertices of each bone; none of bones without any.
+fn boxes(mesh: &Mesh, bones: usize) -> Vec<Option<[Vec3; 8]>> {
+    let mut boxes = vec![None; bones];
+    for entry in mesh.entries.iter().filter(|entry| entry.drawn.w > 0.0) {
+        let p = entry.drawn.truncate() / entry.drawn.w;
+        let (least, greatest) = boxes[entry.bone as usize].get_or_insert((p, p));
+        (*least, *greatest) = (least.min(p), greatest.max(p));
+    }
+    let corners = |(least, greatest): (Vec3, Vec3)| {
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|i| {
+            let side = |axis: usize| if i >> axis & 1 == 0 { least[axis] } else { greatest[axis] };
+            Vec3::new(side(0), side(1), side(2))
+        })
+    };
+    boxes.into_iter().map(|bounds| bounds.map(corners)).collect()
+}
+
+impl ClipWork<'_> {
+    fn within(&self, mesh: &Mesh, boxes: &[Option<[Vec3; 8]>], drawn: &Drawn<'_>, search: &Search<'_>) -> bool {
+        let limit = (search.limit * search.limit) as f32;
+        let sure = (search.limit - search.slack).max(0.0) as f32;
+        let sure = sure * sure;
+        // Clips that have STEP tracks may jump anywhere: their vertices are looked at one by one.
+        let steps = !self.stepped.is_empty();
+        self.moments.iter().all(|moment| {
+            let source = self.sampler.skin_matrices(moment.seconds);
+            let shown = drawn_pose(&drawn.texels, self.grid, &self.record, moment.seconds);
+            let bones: Vec<Bone> = source.iter().zip(&shown).map(|(s, d)| Bone::new(s, d)).collect();
+            let moves = |(bone, corners): (&Bone, &Option<[Vec3; 8]>)| {
+                corners.iter().flatten().any(|c| {
+                    let error = transform(&bone.difference, c.extend(1.0)).length_squared();
+                    error > sure || error.is_nan()
+                })
+            };
+            if !bones.iter().zip(boxes).any(moves) {
+                return true;
+            }
+            mesh.vertices.iter().enumerate().all(|(v, vertex)| {
+                let counts = moment.frame || !steps || !self.stepped[v];
+                !counts || distance_squared(mesh.entries(vertex), &bones) <= limit
+            })
+        })
+    }
+}
