@@ -15,7 +15,7 @@ fn cube(normals: bool, of: impl Fn(DVec3) -> Vec<(u16, f64)>) -> Primitive {
     for axis in 0..3 {
         for side in [-1.0, 1.0] {
             let first = positions.len() as u32;
-            let [n, u, v] = [0, 1, 2].map(|i| DVec3::from(DMat4::IDENTITY.col((axis + i) % 3).truncate()));
+            let [n, u, v] = [0, 1, 2].map(|i| DMat4::IDENTITY.col((axis + i) % 3).truncate());
             for [a, b] in [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]] {
                 let corner = n * side + u * a * side + v * b;
                 positions.push(corner);

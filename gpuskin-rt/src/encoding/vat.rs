@@ -88,16 +88,16 @@ impl BakedVertex {
 impl Encoding {
     /// Whether rows of the animation texture are vertices, else bones.
     pub const fn is_vertex(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::VatF32
-            | Self::VatF16
-            | Self::VatUnorm8
-            | Self::VatUnorm16
-            | Self::VatUnorm24
-            | Self::VatPacked
-            | Self::VatPackedFine => true,
-            _ => false,
-        }
+                | Self::VatF16
+                | Self::VatUnorm8
+                | Self::VatUnorm16
+                | Self::VatUnorm24
+                | Self::VatPacked
+                | Self::VatPackedFine
+        )
     }
 
     /// Whether it has tangents as well as normals, or its rows are bones, which turn both.
