@@ -4,7 +4,7 @@
 struct GpuskinModel {
     // The animation texture is 1 << width_shift texels wide.
     width_shift: u32,
-    // Bones: rows of a frame.
+    // Rows of a frame: bones or vertices.
     rows: u32,
     frames_per_layer: u32,
     // Matrices from one instance's first in the palette to the next one's.
@@ -14,7 +14,8 @@ struct GpuskinModel {
     position_extent: vec3<f32>,
     uv_min: vec2<f32>,
     uv_extent: vec2<f32>,
-    // Ranges of packed values: value = minimum + extent * fraction. Translation, then elements of the 3x3.
+    // Ranges of packed values: value = minimum + extent * fraction. Translation, then elements
+    // of the 3x3; or position, then tangent.
     value_min: vec4<f32>,
     value_extent: vec4<f32>,
     clips: array<GpuskinClip, 1018>,

@@ -1,20 +1,4 @@
-// A vertex of an instance. Twin of gpuskin-rt/src/skin.rs.
-
-// A vertex where the pose has it.
-struct GpuskinSkinned {
-    // Metres.
-    position: vec3<f32>,
-    // Unit length.
-    normal: vec3<f32>,
-    // Unit length, and the sign of the bitangent in w.
-    tangent: vec4<f32>,
-    uv: vec2<f32>,
-}
-
-fn gpuskin_normalize_or_zero(v: vec3<f32>) -> vec3<f32> {
-    let length_squared = dot(v, v);
-    return select(vec3<f32>(0.0), v / sqrt(length_squared), length_squared > 0.0);
-}
+// A vertex that bones move. Twin of gpuskin-rt/src/skin.rs.
 
 // The weighted sum of the matrices of a vertex's bones (linear blend skinning). Weights are sorted, greatest first.
 // Skipping bones without weight: on an H200, 7-13 % less time where neighbouring vertices agree in how many they have,
@@ -43,15 +27,6 @@ fn gpuskin_skin(matrix: mat3x4<f32>, vertex: GpuskinVertex) -> GpuskinSkinned {
     );
 }
 
-// A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
-fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
-    let instance = gpuskin_instance(input.instance_0, input.instance_1, input.instance_2);
-    let vertex = gpuskin_unpack(input);
-    let model = gpuskin_skin(gpuskin_pose(gpuskin_shown(input, instance, now), vertex), vertex);
-    return GpuskinSkinned(
-        gpuskin_point(instance, model.position),
-        gpuskin_direction(instance, model.normal),
-        vec4<f32>(gpuskin_direction(instance, model.tangent.xyz), model.tangent.w),
-        model.uv,
-    );
+fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
+    return gpuskin_skin(gpuskin_pose(shown, vertex), vertex);
 }

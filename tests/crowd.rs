@@ -5,7 +5,7 @@ use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::render::Capture;
-use gpuskin_rt::skin::{blend, in_world, skin};
+use gpuskin_rt::skin::{blend, in_world, skin, skin_vertex};
 use gpuskin_rt::vertex::{Vertex, unpack};
 use gpuskin_rt::{
     Camera, Clip, ClipInfo, ClipRecord, Crowd, CrowdRenderer, Dynamic, Encoding, Instance, InstanceRecord, Model,
@@ -105,6 +105,10 @@ impl Twin {
     fn pose(&self, instance: &InstanceRecord, now: Time) -> Vec<Vec3> {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
+        if meta.encoding.is_vertex() {
+            let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v, meta.normals).position;
+            return self.vertices.iter().map(skinned).collect();
+        }
         let bones = texels.pose(frame_pair(&instance.playback, &self.records[instance.playback.clip_index()], now));
         let skinned = |v| in_world(instance, skin(&blend(&bones, v), v, meta.normals)).position;
         self.vertices.iter().map(skinned).collect()

@@ -36,18 +36,21 @@ struct Subject {
     manifest: Manifest,
     /// Index of each clip with results, and their folder.
     clips: Vec<(usize, PathBuf)>,
+    /// Keys of the manifest's model: which frames there are follows from its mode.
+    keys: String,
 }
 
 impl Subject {
-    fn new(shared: &Path, results: &Path) -> Self {
+    /// `keys`: more of the manifest's model.
+    fn new(shared: &Path, results: &Path, keys: &str) -> Self {
         let name = name(results).to_owned();
         let path = shared.join("models").join(name.replace("__", "/"));
-        let text = format!("[[model]]\nname = \"model\"\npath = {:?}\n", path.to_str().expect("UTF-8"));
+        let text = format!("[[model]]\nname = \"model\"\npath = {:?}\n{keys}", path.to_str().expect("UTF-8"));
         let manifest = Manifest::parse(&shared.join("gpuskin.toml"), text).unwrap_or_else(|e| panic!("{e}"));
         let index = |folder: &PathBuf| gpuskin_tests::shared::name(folder).parse().expect("the index of a clip");
         let mut clips: Vec<(usize, PathBuf)> = entries(results).into_iter().map(|f| (index(&f), f)).collect();
         clips.sort();
-        Self { name, manifest, clips }
+        Self { name, manifest, clips, keys: keys.to_owned() }
     }
 
     fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> Poses {
@@ -57,7 +60,8 @@ impl Subject {
     }
 
     fn source(&self, clip: usize, times: PoseTimes) -> Poses {
-        self.pose(clip, PosePath::Source, times, Encoding::MatrixF32)
+        let exact = if self.keys.contains("vertex") { Encoding::VatF32 } else { Encoding::MatrixF32 };
+        self.pose(clip, PosePath::Source, times, exact)
     }
 
     fn bake(&self, encoding: Encoding) -> (BakedModel, Model) {
@@ -70,14 +74,18 @@ impl Subject {
 
 /// All models with results; `None` without the shared folder.
 fn all() -> Option<Vec<Subject>> {
+    all_with("")
+}
+
+fn all_with(keys: &str) -> Option<Vec<Subject>> {
     let shared = shared()?;
     let subjects: Vec<Subject> =
-        entries(&shared.join("truth/expected")).iter().map(|results| Subject::new(&shared, results)).collect();
+        entries(&shared.join("truth/expected")).iter().map(|results| Subject::new(&shared, results, keys)).collect();
     assert!(subjects.len() >= 24, "only {} models", subjects.len());
     Some(subjects)
 }
 
-/// Those that are compared. The others are named.
+/// Those that bones show. The others are named.
 fn subjects() -> Option<Vec<Subject>> {
     let mut subjects = all()?;
     subjects.retain(|subject| {
@@ -92,7 +100,7 @@ fn subjects() -> Option<Vec<Subject>> {
 
 #[test]
 fn the_importer_agrees_with_the_reference_at_any_time() {
-    let Some(subjects) = subjects() else { return };
+    let Some(subjects) = all() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (mut clips, mut worst, mut degrees) = (0, 0.0_f64, 0.0_f64);
     for subject in subjects {
@@ -116,7 +124,7 @@ fn the_importer_agrees_with_the_reference_at_any_time() {
         }
     }
     println!("{clips} clips: positions within {worst:.1e} of the size, normals within {degrees:.1e} degrees");
-    assert!(clips >= 44, "only {clips} clips");
+    assert!(clips >= 46, "only {clips} clips");
 }
 
 /// Numbers of a few frames of a clip, its ends among them.
@@ -129,6 +137,19 @@ fn some(stored: u32) -> Vec<u32> {
 #[test]
 fn exact_matrices_are_drawn_as_the_source_at_frames() {
     let Some(subjects) = subjects() else { return };
+    check_exact(Encoding::MatrixF32, subjects);
+}
+
+/// Frames a second at which vertices are baked here: what is compared does not depend on it, and they are many.
+const VERTEX_KEYS: &str = "mode = \"vertex\"\nfps = 8\n";
+
+#[test]
+fn exact_vertices_are_drawn_as_the_source_at_frames() {
+    let Some(subjects) = all_with(VERTEX_KEYS) else { return };
+    check_exact(Encoding::VatF32, subjects);
+}
+
+fn check_exact(encoding: Encoding, subjects: Vec<Subject>) {
     let on_gpu = gpu::open(Backends::all()).is_some();
     for subject in subjects {
         for (clip, results) in &subject.clips {
@@ -140,7 +161,7 @@ fn exact_matrices_are_drawn_as_the_source_at_frames() {
                 if path == PosePath::Gpu && !on_gpu {
                     continue;
                 }
-                let found = subject.pose(*clip, path, PoseTimes::Frames(frames.clone()), Encoding::MatrixF32);
+                let found = subject.pose(*clip, path, PoseTimes::Frames(frames.clone()), encoding);
                 assert!(found.times.iter().zip(&frames).all(|(time, &f)| *time == all.times[f as usize]));
                 let far = Distance::between(&found.frames, &expected);
                 assert!(
@@ -206,7 +227,20 @@ fn printed_errors_are_those_on_the_gpu() {
     let Some(gpu) = gpu::open_compute(Backends::all()) else { return };
     for subject in subjects {
         let start = Instant::now();
-        for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact()) {
+        for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact() && !e.is_vertex()) {
+            check_errors(&gpu, &subject, encoding);
+        }
+        println!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
+    }
+}
+
+#[test]
+fn printed_errors_of_vertices_are_those_on_the_gpu() {
+    let Some(subjects) = all_with(VERTEX_KEYS) else { return };
+    let Some(gpu) = gpu::open(Backends::all()) else { return };
+    for subject in subjects {
+        let start = Instant::now();
+        for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact() && e.is_vertex()) {
             check_errors(&gpu, &subject, encoding);
         }
         println!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());

@@ -19,7 +19,7 @@ use crate::finding::{Finding, Findings};
 use crate::frames::rest_diagonal;
 use crate::identifiers::{ModelNames, check_identifiers};
 use crate::import::{self, Pixels};
-use crate::manifest::{Fps, Manifest, ModelEntry, Textures};
+use crate::manifest::{At, Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
 use plan::Outline;
 
@@ -218,13 +218,15 @@ fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pix
         .map(|entry| {
             options.report(entry, Stage::Import);
             let (mut findings, mut read) = (Findings::default(), BTreeSet::new());
-            let model = import::import(manifest, entry, pixels, &mut findings, &mut read);
+            let named = options.encoding.map(|value| At { value, span: entry.name.span.clone() });
+            let wanted = ModelEntry { encoding: named.or(entry.encoding.clone()), ..entry.clone() };
+            let model = import::import(manifest, &wanted, pixels, &mut findings, &mut read);
             let outline = model.and_then(|mut model| {
                 if pixels == Pixels::SizeOnly {
                     model.drop_images();
                 }
                 let diagonal = rest_diagonal(&model);
-                Outline::new(model, diagonal, manifest, entry, &mut findings)
+                Outline::new(model, diagonal, manifest, &wanted, &mut findings)
             });
             (entry, outline, findings, read)
         })

@@ -3,8 +3,9 @@
 use gpuskin_rt::Aabb;
 
 use crate::manifest::Fps;
-use crate::model::{Clip, Model};
+use crate::model::{Clip, Curve, Interpolation, Model, WeightCurve};
 use crate::sample::{Rows, Sampler};
+use crate::vertex_mode::Evaluator;
 
 /// Rate where the keys of a clip have none of their own.
 const FALLBACK_RATE: f64 = 30.0;
@@ -53,9 +54,9 @@ impl FrameGrid {
     }
 }
 
-/// The rate at which a clip is baked. [`Fps::Auto`] and [`Fps::Enough`] start at the source's.
-pub fn rate(clip: &Clip, fps: Fps) -> f64 {
-    let source = || source_rate(clip).unwrap_or(FALLBACK_RATE);
+/// The rate at which a clip is baked; `morphs`: with its morph weights. [`Fps::Auto`] and [`Fps::Enough`] start at the source's.
+pub fn rate(clip: &Clip, fps: Fps, morphs: bool) -> f64 {
+    let source = || source_rate(clip, morphs).unwrap_or(FALLBACK_RATE);
     match fps {
         Fps::Rate(rate) => rate,
         Fps::Share(share) => source() * share,
@@ -65,8 +66,8 @@ pub fn rate(clip: &Clip, fps: Fps) -> f64 {
 
 /// Rates to search for one whose motion error is allowed, lowest first: multiples of the source's and, with `fewer`, the
 /// source's divided by whole numbers, so that frames stand on keys.
-pub fn rate_ladder(clip: &Clip, fewer: bool) -> Vec<f64> {
-    let source = source_rate(clip).unwrap_or(FALLBACK_RATE);
+pub fn rate_ladder(clip: &Clip, fewer: bool, morphs: bool) -> Vec<f64> {
+    let source = source_rate(clip, morphs).unwrap_or(FALLBACK_RATE);
     let down = [24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2].map(|divisor| source / f64::from(divisor));
     let up = [1, 2, 3, 4, 6, 8].map(|factor| source * f64::from(factor));
     let down = down.into_iter().filter(|_| fewer);
@@ -77,8 +78,9 @@ pub fn rate_ladder(clip: &Clip, fewer: bool) -> Vec<f64> {
 }
 
 /// The rate of which all keys of a clip are frames, or a multiple that is at least [`LEAST_SOURCE_RATE`].
-fn source_rate(clip: &Clip) -> Option<f64> {
-    let mut times: Vec<f64> = clip.channels.iter().flat_map(|c| c.curve.times.iter().copied()).collect();
+fn source_rate(clip: &Clip, morphs: bool) -> Option<f64> {
+    let morph_keys = clip.morphs.iter().filter(|_| morphs).flat_map(|c| &c.curve.times);
+    let mut times: Vec<f64> = clip.channels.iter().flat_map(|c| &c.curve.times).chain(morph_keys).copied().collect();
     times.push(0.0);
     times.sort_by(f64::total_cmp);
     let last = *times.last()?;
@@ -95,27 +97,33 @@ fn source_rate(clip: &Clip) -> Option<f64> {
     (rate <= GREATEST_SOURCE_RATE * 1.001).then_some(rate)
 }
 
-/// Greatest distance, in metres, between a vertex at the clip's start and at its end.
-pub fn seam(model: &Model, clip: &Clip) -> f64 {
+/// Whether all curves of a clip hold one value from end to end; `morphs`: those of morph weights, too.
+pub fn is_still(clip: &Clip, morphs: bool) -> bool {
+    // The tangents of a spline move it between equal values.
+    let flat = |interpolation, constant| interpolation != Interpolation::CubicSpline && constant;
+    let still = |c: &Curve| flat(c.interpolation, c.values.iter().all(|v| *v == c.values[0]));
+    let weights =
+        |c: &WeightCurve| flat(c.interpolation, c.values.chunks(c.targets).all(|key| key == &c.values[..c.targets]));
+    clip.channels.iter().all(|c| still(&c.curve)) && clip.morphs.iter().all(|c| !morphs || weights(&c.curve))
+}
+
+/// Greatest distance, in metres, between a vertex at the clip's start and at its end; `morphs`: with morph targets.
+pub fn seam(model: &Model, clip: &Clip, morphs: bool) -> f64 {
+    if morphs {
+        let evaluator = Evaluator::new(model, Some(clip));
+        let (start, end) = (evaluator.at(0.0), evaluator.at(clip.end));
+        return start.positions().zip(end.positions()).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
+    }
     let sampler = Sampler::new(model, Some(clip));
     greatest_distance(model, &sampler.skin_matrices(0.0), &sampler.skin_matrices(clip.end))
 }
 
-/// Bounds of all vertices in the rest pose, metres.
+/// Bounds of all vertices in the rest pose, metres. Morph targets are in it as the file's own weights have them.
 pub fn rest_bounds(model: &Model) -> Aabb {
-    let matrices = Sampler::new(model, None).skin_matrices(0.0);
     let mut bounds = Aabb::EMPTY;
-    for primitive in &model.primitives {
-        for (v, p) in primitive.positions.iter().enumerate() {
-            let mut at = [0.0; 3];
-            for &(bone, weight) in primitive.influences.of(v) {
-                for (sum, row) in at.iter_mut().zip(&matrices[bone as usize]) {
-                    *sum += weight * (row[0] * p.x + row[1] * p.y + row[2] * p.z + row[3]);
-                }
-            }
-            let at = at.map(|v| v as f32);
-            bounds = bounds.union(Aabb { min: at, max: at });
-        }
+    for at in Evaluator::new(model, None).at(0.0).positions() {
+        let at = at.as_vec3().to_array();
+        bounds = bounds.union(Aabb { min: at, max: at });
     }
     bounds
 }
@@ -150,7 +158,7 @@ fn greatest_distance(model: &Model, a: &[Rows], b: &[Rows]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Channel, Curve, Interpolation, Property};
+    use crate::model::{Channel, Property};
     use glam::DVec4;
 
     fn clip(times: &[f64]) -> Clip {
@@ -162,7 +170,7 @@ mod tests {
     }
 
     fn source(times: &[f64]) -> f64 {
-        rate(&clip(times), Fps::Source)
+        rate(&clip(times), Fps::Source, false)
     }
 
     #[test]
@@ -192,9 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn a_clip_of_one_value_is_still() {
+        let mut clip = clip(&[0.0, 0.5, 1.0]);
+        assert!(is_still(&clip, true));
+        clip.channels[0].curve.interpolation = Interpolation::CubicSpline;
+        assert!(!is_still(&clip, true));
+        clip.channels[0].curve.interpolation = Interpolation::Step;
+        clip.channels[0].curve.values[1] = DVec4::X;
+        assert!(!is_still(&clip, true));
+    }
+
+    #[test]
     fn uneven_keys_have_no_rate() {
         assert_eq!(source(&[0.0, 0.1, 0.2345, 0.9876]), FALLBACK_RATE);
         assert_eq!(source(&[0.0]), FALLBACK_RATE);
-        assert_eq!(rate(&clip(&[0.0, 1.0]), Fps::Rate(12.0)), 12.0);
+        assert_eq!(rate(&clip(&[0.0, 1.0]), Fps::Rate(12.0), false), 12.0);
     }
 }

@@ -75,21 +75,32 @@ impl Geometry {
             );
         }
 
+        Self::arrange(weld.vertices, indices_of_material, baked_of_source, tangents, dropped)
+    }
+
+    /// Puts triangles and vertices into an order that suits the GPU.
+    pub(crate) fn arrange(
+        welded: Vec<Vertex>,
+        indices_of_material: Vec<Vec<u32>>,
+        mut baked_of_source: Vec<u32>,
+        tangents: bool,
+        dropped: Dropped,
+    ) -> Self {
         let mut parts = Vec::new();
         let mut indices = Vec::new();
         for (material, part) in indices_of_material.iter().enumerate() {
-            let part = order::for_vertex_cache(&order::without_degenerate(part), weld.vertices.len());
+            let part = order::for_vertex_cache(&order::without_degenerate(part), welded.len());
             if !part.is_empty() {
                 let (first_index, index_count) = (indices.len() as u32, part.len() as u32);
                 parts.push(MeshPart { material: material as u32, first_index, index_count });
                 indices.extend(part);
             }
         }
-        let new_of_old = order::by_first_use(&indices, weld.vertices.len());
+        let new_of_old = order::by_first_use(&indices, welded.len());
         indices.iter_mut().chain(&mut baked_of_source).for_each(|i| *i = new_of_old[*i as usize]);
-        let mut vertices = weld.vertices.clone();
+        let mut vertices = welded.clone();
         for (old, &new) in new_of_old.iter().enumerate() {
-            vertices[new as usize] = weld.vertices[old];
+            vertices[new as usize] = welded[old];
         }
         Self { vertices, indices, parts, baked_of_source, tangents, dropped }
     }
@@ -143,7 +154,7 @@ fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut
 }
 
 /// Normals and tangents of a primitive, per vertex or, where triangles that share a vertex differ, per corner.
-struct Corners {
+pub(crate) struct Corners {
     /// A vertex differs between its triangles.
     split: bool,
     /// Per triangle, where the source has no normals.
@@ -153,7 +164,7 @@ struct Corners {
 }
 
 impl Corners {
-    fn new(primitive: &Primitive, tangents: bool) -> Self {
+    pub(crate) fn new(primitive: &Primitive, tangents: bool) -> Self {
         let flat = primitive
             .normals
             .is_none()
@@ -166,7 +177,18 @@ impl Corners {
         corners
     }
 
-    fn normal(&self, primitive: &Primitive, triangle: usize, corner: usize) -> Vec3 {
+    /// A vertex differs between its triangles.
+    pub(crate) fn split(&self) -> bool {
+        self.split
+    }
+
+    /// The tangent of a corner, where it had to be made.
+    pub(crate) fn made_tangent(&self, triangle: usize, corner: usize) -> Option<Vec4> {
+        self.tangents.as_ref().map(|t| t[triangle * 3 + corner])
+    }
+
+    /// The normal of a corner, in the space of the positions.
+    pub(crate) fn normal(&self, primitive: &Primitive, triangle: usize, corner: usize) -> Vec3 {
         match (&self.flat, &primitive.normals) {
             (Some(flat), _) => flat[triangle],
             (None, Some(normals)) => unit(normals[primitive.triangles[triangle][corner] as usize]),
@@ -176,7 +198,7 @@ impl Corners {
 
     fn vertex(&self, primitive: &Primitive, triangle: usize, corner: usize, skin: &([u32; 4], [f32; 4])) -> Vertex {
         let v = primitive.triangles[triangle][corner] as usize;
-        let made = self.tangents.as_ref().map(|t| t[triangle * 3 + corner]);
+        let made = self.made_tangent(triangle, corner);
         vertex(primitive, v, self.normal(primitive, triangle, corner), made, skin)
     }
 

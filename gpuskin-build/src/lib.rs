@@ -47,5 +47,6 @@ mod sample;
 mod script;
 mod suggest;
 mod units;
+mod vertex_mode;
 
 pub use script::{BuildError, build, try_build};

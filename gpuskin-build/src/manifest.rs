@@ -164,6 +164,18 @@ pub enum DeviceClass {
     WebGl2,
 }
 
+/// What is baked of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Skin matrices of its bones.
+    #[default]
+    Bone,
+    /// Its vertices, morph targets included.
+    Vertex,
+    /// What takes fewer bytes on the GPU.
+    Auto,
+}
+
 /// The axis of a source that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum UpAxis {
@@ -196,7 +208,11 @@ pub struct ModelEntry {
     pub include: Vec<At<String>>,
     /// No meshes under nodes of these names.
     pub exclude: Vec<At<String>>,
-    /// How bones stand in the texture; `None`: the smallest that meets the tolerances.
+    /// What rows of the texture are, where no encoding says so.
+    pub mode: Mode,
+    /// Texels across the texture; `None`: as suits its size.
+    pub width: Option<u32>,
+    /// How bones or vertices stand in the texture; `None`: the smallest that meets the tolerances.
     pub encoding: Option<At<Encoding>>,
     /// What may be lost.
     pub tolerances: Tolerances,
@@ -216,6 +232,18 @@ pub struct ModelEntry {
     pub up: UpAxis,
     /// Clips to bake, in the order of the file; `None`: all of them under their own names.
     pub clips: Option<Vec<ClipEntry>>,
+}
+
+impl ModelEntry {
+    /// Whether bones can come out of it.
+    pub fn wants_bones(&self) -> bool {
+        self.encoding.as_ref().map_or(self.mode != Mode::Vertex, |at| !at.value.is_vertex())
+    }
+
+    /// Whether vertices can come out of it.
+    pub fn wants_vertices(&self) -> bool {
+        self.encoding.as_ref().map_or(self.mode != Mode::Bone, |at| at.value.is_vertex())
+    }
 }
 
 /// One `[model.clips.<name>]`.

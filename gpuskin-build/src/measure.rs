@@ -80,19 +80,13 @@ pub fn measure(
     let clips: Vec<ClipWork<'_>> = (0..model.clips.len())
         .map(|i| ClipWork::new(model, &model.clips[i], &grids[i], records[i], &mesh, times))
         .collect();
-    let units: Vec<(usize, &[Moment])> =
+    let units: Vec<(usize, &[Instant])> =
         clips.iter().enumerate().flat_map(|(i, work)| work.moments.chunks(chunk).map(move |c| (i, c))).collect();
     let results: Vec<(usize, Tally)> =
         units.into_par_iter().map(|(i, moments)| (i, clips[i].run(&mesh, drawn, moments))).collect();
     let mut tallies: Vec<Tally> = clips.iter().map(|_| Tally::default()).collect();
     results.into_iter().for_each(|(i, tally)| tallies[i].merge(tally));
-    let finish = |(work, tally): (&ClipWork<'_>, Tally)| ClipErrors {
-        encoding: tally.encoding.finish(),
-        motion: tally.motion.finish(),
-        bounds: Aabb { min: tally.least.into(), max: tally.greatest.into() },
-        step_tracks: work.step_tracks,
-    };
-    clips.iter().zip(tallies).map(finish).collect()
+    clips.iter().zip(tallies).map(|(work, tally)| tally.finish(work.step_tracks)).collect()
 }
 
 /// What one bone adds to the error of a vertex.
@@ -163,17 +157,17 @@ impl Mesh {
 
 /// A time at which a clip is measured.
 #[derive(Clone, Copy)]
-struct Moment {
-    seconds: f64,
+pub(crate) struct Instant {
+    pub(crate) seconds: f64,
     /// A frame stands there.
-    frame: bool,
+    pub(crate) frame: bool,
 }
 
 struct ClipWork<'a> {
     sampler: Sampler<'a>,
     grid: &'a FrameGrid,
     record: ClipRecord,
-    moments: Vec<Moment>,
+    moments: Vec<Instant>,
     step_tracks: usize,
     /// Per source vertex: a STEP track moves it.
     stepped: Vec<bool>,
@@ -203,13 +197,13 @@ impl<'a> ClipWork<'a> {
             sampler: Sampler::new(model, Some(clip)),
             grid,
             record,
-            moments: moments(clip, grid, times),
+            moments: instants(clip, grid, times, false),
             step_tracks,
             stepped,
         }
     }
 
-    fn run(&self, mesh: &Mesh, drawn: &Drawn<'_>, moments: &[Moment]) -> Tally {
+    fn run(&self, mesh: &Mesh, drawn: &Drawn<'_>, moments: &[Instant]) -> Tally {
         let mut tally = Tally::default();
         for moment in moments {
             let source = self.sampler.skin_matrices(moment.seconds);
@@ -248,13 +242,14 @@ pub fn playback_at(grid: &FrameGrid, seconds: f64) -> Playback {
     Playback { offset: clamped_offset(fraction), clip: Playback::ONCE, ..Playback::default() }
 }
 
-fn moments(clip: &Clip, grid: &FrameGrid, times: Times) -> Vec<Moment> {
+/// The times at which a clip is measured, ascending. `morphs`: keys of morph weights are among them.
+pub(crate) fn instants(clip: &Clip, grid: &FrameGrid, times: Times, morphs: bool) -> Vec<Instant> {
     if let Times::Some(most) = times {
         let step = (grid.stored.div_ceil(most.max(1))).max(1) as usize;
-        return (0..grid.stored).step_by(step).map(|i| Moment { seconds: grid.time(i), frame: true }).collect();
+        return (0..grid.stored).step_by(step).map(|i| Instant { seconds: grid.time(i), frame: true }).collect();
     }
     if grid.duration == 0.0 {
-        return vec![Moment { seconds: 0.0, frame: true }];
+        return vec![Instant { seconds: 0.0, frame: true }];
     }
     let fine = u64::from(grid.intervals) * u64::from(MOTION_OVERSAMPLING);
     let on_grid = (0..=fine).map(|i| {
@@ -264,11 +259,12 @@ fn moments(clip: &Clip, grid: &FrameGrid, times: Times) -> Vec<Moment> {
         } else {
             grid.duration * i as f64 / fine as f64
         };
-        Moment { seconds, frame }
+        Instant { seconds, frame }
     });
     let inside = |t: &f64| (0.0..=grid.duration).contains(t);
-    let keys = clip.channels.iter().flat_map(|c| c.curve.times.iter().copied()).filter(inside);
-    let mut all: Vec<Moment> = on_grid.chain(keys.map(|seconds| Moment { seconds, frame: false })).collect();
+    let morph_keys = clip.morphs.iter().filter(|_| morphs).flat_map(|c| &c.curve.times);
+    let keys = clip.channels.iter().flat_map(|c| &c.curve.times).chain(morph_keys).copied().filter(inside);
+    let mut all: Vec<Instant> = on_grid.chain(keys.map(|seconds| Instant { seconds, frame: false })).collect();
     all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds).then(b.frame.cmp(&a.frame)));
     // Keys that stand on the grid but for the rounding of f32 are not measured twice.
     let same = 1e-3 * grid.duration / fine as f64;
@@ -346,17 +342,18 @@ fn cofactor(m: &[Vec4; 3], n: Vec3) -> Vec3 {
 
 /// Distances of one kind: their greatest, and how they are spread.
 #[derive(Default)]
-struct Spread {
+pub(crate) struct Spread {
     greatest: f32,
     at: Option<(f64, usize, u32)>,
     count: u64,
     /// By the upper half of the bits of the squared distance: 0.4 % of the distance a bin.
     bins: Vec<u32>,
-    normal: f32,
+    /// Greatest squared chord between normals.
+    pub(crate) normal: f32,
 }
 
 impl Spread {
-    fn add(&mut self, squared: f32, seconds: f64, vertex: usize, bone: u32) {
+    pub(crate) fn add(&mut self, squared: f32, seconds: f64, vertex: usize, bone: u32) {
         // A pose that is no pose is infinitely wrong.
         let squared = if squared.is_nan() { f32::INFINITY } else { squared };
         if self.bins.is_empty() {
@@ -370,7 +367,7 @@ impl Spread {
         }
     }
 
-    fn add_normal(&mut self, chord_squared: f32) {
+    pub(crate) fn add_normal(&mut self, chord_squared: f32) {
         self.normal = self.normal.max(chord_squared);
     }
 
@@ -407,9 +404,10 @@ impl Spread {
     }
 }
 
-struct Tally {
-    encoding: Spread,
-    motion: Spread,
+/// What is found at some times of a clip.
+pub(crate) struct Tally {
+    pub(crate) encoding: Spread,
+    pub(crate) motion: Spread,
     least: Vec3,
     greatest: Vec3,
 }
@@ -422,16 +420,26 @@ impl Default for Tally {
 }
 
 impl Tally {
-    fn reach(&mut self, position: Vec3) {
+    /// Widens the bounds.
+    pub(crate) fn reach(&mut self, position: Vec3) {
         self.least = self.least.min(position);
         self.greatest = self.greatest.max(position);
     }
 
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.least = self.least.min(other.least);
         self.greatest = self.greatest.max(other.greatest);
         self.encoding.merge(other.encoding);
         self.motion.merge(other.motion);
+    }
+
+    pub(crate) fn finish(self, step_tracks: usize) -> ClipErrors {
+        ClipErrors {
+            encoding: self.encoding.finish(),
+            motion: self.motion.finish(),
+            bounds: Aabb { min: self.least.into(), max: self.greatest.into() },
+            step_tracks,
+        }
     }
 }
 

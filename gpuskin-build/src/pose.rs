@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
 use gpuskin_rt::playback::frame_pair;
-use gpuskin_rt::skin::{blend, in_world, skin};
+use gpuskin_rt::skin::{self, in_world};
 use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::{Clip, Model};
 use crate::output;
-use crate::sample::Sampler;
+use crate::vertex_mode::Evaluator;
 
 /// Who evaluates the pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,37 +135,19 @@ fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>,
 
 /// In the baked scene, as the other paths are.
 fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>> {
-    let sampler = Sampler::new(model, Some(clip));
+    let evaluator = Evaluator::new(model, Some(clip));
     let frame = |&time: &f64| {
-        let matrices = sampler.skin_matrices(time);
+        let moment = evaluator.at(time);
         let mut vertices = Vec::new();
-        for primitive in &model.primitives {
-            for (v, p) in primitive.positions.iter().enumerate() {
-                let mut m = [[0.0; 4]; 3];
-                for &(bone, weight) in primitive.influences.of(v) {
-                    for (sum, row) in m.iter_mut().flatten().zip(matrices[bone as usize].iter().flatten()) {
-                        *sum += weight * row;
-                    }
-                }
-                let position = DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
-                let normal = primitive.normals.as_ref().map_or(DVec3::ZERO, |n| {
-                    let [a, b, c] = [0, 1, 2].map(|c| DVec3::new(m[0][c], m[1][c], m[2][c]));
-                    cofactor(&DMat3::from_cols(a, b, c), n[v])
-                });
-                vertices.push((position, normal));
-            }
+        for (p, primitive) in model.primitives.iter().enumerate() {
+            vertices.extend((0..primitive.positions.len()).map(|v| {
+                let matrix = moment.matrix(p, v);
+                (moment.carried(&matrix, p, v), moment.normal(&matrix, p, v))
+            }));
         }
         vertices
     };
     times.iter().map(frame).collect()
-}
-
-/// Unit normal after a transform: the inverse transpose up to a positive factor.
-fn cofactor(m: &DMat3, n: DVec3) -> DVec3 {
-    let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
-    let bc = b.cross(c);
-    let sign = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };
-    (bc * n.x + c.cross(a) * n.y + a.cross(b) * n.z).normalize_or_zero() * sign
 }
 
 /// An instance at the origin that shows a time of a clip and stands still there.
@@ -179,9 +161,13 @@ fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = standing(&baked.plan.grids[clip], clip, seconds);
     let frames = frame_pair(&instance.playback, &baked.plan.records[clip], Time::ZERO);
-    let bones = texels.pose(frames);
-    let skinned: Vec<_> =
-        vertices.iter().map(|v| in_world(&instance, skin(&blend(&bones, v), v, model.meta.normals))).collect();
+    let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
+        vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, frames, v))).collect()
+    } else {
+        let bones = texels.pose(frames);
+        let of_bones = |v| skin::skin(&skin::blend(&bones, v), v, model.meta.normals);
+        vertices.iter().map(|v| in_world(&instance, of_bones(v))).collect()
+    };
     let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
     baked.baked_of_source.iter().map(of_source).collect()
 }

@@ -187,15 +187,42 @@ fn tolerances_and_devices_that_are_none() {
 }
 
 #[test]
-fn values_of_later_versions_by_name() {
-    for (key, value) in [("mode", "vertex"), ("mode", "auto")] {
-        let message = format!("`{key}`: \"{value}\" is not supported yet");
-        refuses(&format!("{SOLDIER}{key} = \"{value}\"\n"), &[("toml:4:", &message, "help: ")]);
+fn modes_and_encodings_that_go_together() {
+    let of = |keys: &str| good(&format!("{SOLDIER}{keys}")).models.remove(0);
+    for (keys, bones, vertices) in [
+        ("", true, false),
+        ("mode = \"bone\"\n", true, false),
+        ("mode = \"vertex\"\n", false, true),
+        ("mode = \"auto\"\n", true, true),
+        ("encoding = \"vat-f16\"\n", false, true),
+        ("mode = \"auto\"\nencoding = \"trs-packed\"\n", true, false),
+        ("mode = \"vertex\"\nencoding = \"vat-packed-fine\"\nwidth = 4096\n", false, true),
+    ] {
+        let model = of(keys);
+        assert_eq!((model.wants_bones(), model.wants_vertices()), (bones, vertices), "{keys}");
     }
-    for encoding in ["vat-f32", "vat-unorm16", "vat-packed"] {
-        let message = format!("`encoding`: \"{encoding}\" is not supported yet");
-        refuses(&format!("[bake]\nencoding = \"{encoding}\"\n{SOLDIER}"), &[("toml:2:12]", &message, "use \"")]);
+    assert_eq!((of("width = 64\n").width, of("").width), (Some(64), None));
+    // A default that does not go with a model's mode is not meant for it.
+    let text = format!("[bake]\nencoding = \"trs-packed\"\n{SOLDIER}mode = \"vertex\"\n");
+    assert!(good(&text).models[0].encoding.is_none());
+}
+
+#[test]
+fn modes_and_encodings_that_do_not() {
+    for (mode, encoding, rows) in [("bone", "vat-unorm24", "vertices"), ("vertex", "matrix-f16", "bones")] {
+        let message = format!("the encoding \"{encoding}\" is of {rows}, which is not the model's mode");
+        let text = format!("{SOLDIER}mode = \"{mode}\"\nencoding = \"{encoding}\"\n");
+        refuses(&text, &[("toml:5:12]", &message, "leave one of the two out")]);
+        assert!(parse(&text).unwrap_err().contains("the mode"));
     }
+    for width in ["100", "32", "8192", "64.5", "-64", "1e300", "\"64\""] {
+        let text = format!("{SOLDIER}width = {width}\n");
+        refuses(&text, &[("toml:4:9]", "`width` is a power of two from 64 to 4096", "")]);
+    }
+    refuses(
+        &format!("{SOLDIER}rest_frame = 3\n"),
+        &[("toml:4:1]", "`rest_frame` is not supported yet", "no rest mesh")],
+    );
 }
 
 #[cfg(feature = "textures")]

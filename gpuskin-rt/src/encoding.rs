@@ -1,13 +1,14 @@
-//! How a bone's motion stands in texels.
+//! How the motion of bones or vertices stands in texels.
 
 mod fixed16;
 pub mod packed;
 mod texels;
+pub mod vat;
 
 pub use fixed16::{fixed16, from_fixed16};
 pub use texels::Texels;
 
-/// An encoding of bone motion in an animation texture.
+/// An encoding of the motion of bones or vertices in an animation texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -31,6 +32,23 @@ pub enum Encoding {
     /// of words instead of a texture: commonly 2 to 7 bytes. A compute pass composes the hierarchy; rotations are
     /// interpolated as glTF asks. Any matrix. Needs compute and storage buffers. [`crate::local`] says more.
     LocalPacked,
+    /// Vertices: position, normal and tangent in two RGBA32F texels: 32 bytes a vertex and frame.
+    VatF32,
+    /// The same in halves, two RGBA16F texels: 16 bytes.
+    VatF16,
+    /// Vertices: positions in 8-bit fractions of the model's range along each axis, normals in 32 bits, two RGBA8Uint
+    /// texels: 8 bytes. Coarse.
+    VatUnorm8,
+    /// The same with 16-bit fractions, split over the bytes of two texels: 12 bytes.
+    VatUnorm16,
+    /// The same with 24-bit fractions, split over the bytes of three texels: 16 bytes.
+    VatUnorm24,
+    /// Vertices: positions in 16-bit fractions of the frame's range, normals in 16 bits, one RGBA16Uint texel: 8 bytes. No
+    /// tangents.
+    VatPacked,
+    /// Vertices: positions in 24-bit fractions of the frame's range, normals in 32 bits, tangents in 16, one RGBA32Uint
+    /// texel: 16 bytes.
+    VatPackedFine,
 }
 
 /// Format of the texels of an animation texture.
@@ -67,8 +85,8 @@ impl TexelFormat {
 }
 
 impl Encoding {
-    /// All of them, best precision first.
-    pub const ALL: [Self; 7] = [
+    /// All of them: bones, then vertices, best precision first.
+    pub const ALL: [Self; 14] = [
         Self::MatrixF32,
         Self::LocalPacked,
         Self::TrsPacked,
@@ -76,6 +94,13 @@ impl Encoding {
         Self::MatrixF16,
         Self::TrsF16,
         Self::Fixed16,
+        Self::VatF32,
+        Self::VatPackedFine,
+        Self::VatUnorm24,
+        Self::VatUnorm16,
+        Self::VatPacked,
+        Self::VatF16,
+        Self::VatUnorm8,
     ];
 
     /// Its name in `gpuskin.toml`.
@@ -88,6 +113,13 @@ impl Encoding {
             Self::TrsPacked => "trs-packed",
             Self::Fixed16 => "fixed16",
             Self::LocalPacked => "local-packed",
+            Self::VatF32 => "vat-f32",
+            Self::VatF16 => "vat-f16",
+            Self::VatUnorm8 => "vat-unorm8",
+            Self::VatUnorm16 => "vat-unorm16",
+            Self::VatUnorm24 => "vat-unorm24",
+            Self::VatPacked => "vat-packed",
+            Self::VatPackedFine => "vat-packed-fine",
         }
     }
 
@@ -96,29 +128,30 @@ impl Encoding {
         Self::ALL.into_iter().find(|e| e.name() == name)
     }
 
-    /// Texels of one bone in one frame; for [`Encoding::LocalPacked`], of which bones have as many bits as they need, 1.
+    /// Texels of one bone or vertex in one frame; for [`Encoding::LocalPacked`], of which bones have as many bits as they
+    /// need, 1.
     pub const fn texels(self) -> u32 {
         match self {
-            Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm => 3,
-            Self::TrsF16 => 2,
-            Self::TrsPacked | Self::LocalPacked => 1,
-            Self::Fixed16 => 4,
+            Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm | Self::VatUnorm16 => 3,
+            Self::TrsF16 | Self::VatF32 | Self::VatF16 | Self::VatUnorm8 => 2,
+            Self::TrsPacked | Self::LocalPacked | Self::VatPacked | Self::VatPackedFine => 1,
+            Self::Fixed16 | Self::VatUnorm24 => 4,
         }
     }
 
     /// Format of the texels.
     pub const fn format(self) -> TexelFormat {
         match self {
-            Self::MatrixF32 => TexelFormat::Rgba32Float,
-            Self::MatrixF16 | Self::TrsF16 => TexelFormat::Rgba16Float,
-            Self::MatrixUnorm => TexelFormat::Rgba16Uint,
-            Self::TrsPacked => TexelFormat::Rgba32Uint,
-            Self::Fixed16 => TexelFormat::Rgba8Uint,
+            Self::MatrixF32 | Self::VatF32 => TexelFormat::Rgba32Float,
+            Self::MatrixF16 | Self::TrsF16 | Self::VatF16 => TexelFormat::Rgba16Float,
+            Self::MatrixUnorm | Self::VatPacked => TexelFormat::Rgba16Uint,
+            Self::TrsPacked | Self::VatPackedFine => TexelFormat::Rgba32Uint,
+            Self::Fixed16 | Self::VatUnorm8 | Self::VatUnorm16 | Self::VatUnorm24 => TexelFormat::Rgba8Uint,
             Self::LocalPacked => TexelFormat::R32Uint,
         }
     }
 
-    /// Bytes of one bone in one frame, by [`Encoding::texels`].
+    /// Bytes of one bone or vertex in one frame, by [`Encoding::texels`].
     pub const fn bytes(self) -> usize {
         self.texels() as usize * self.format().bytes()
     }
@@ -133,7 +166,7 @@ impl Encoding {
 
     /// Whether the encoding keeps everything that 32-bit floats can: it comes with full-precision vertices.
     pub const fn is_exact(self) -> bool {
-        matches!(self, Self::MatrixF32)
+        matches!(self, Self::MatrixF32 | Self::VatF32)
     }
 
     /// Whether a compute pass makes skin matrices of it, else the vertex shader reads it as a texture.
@@ -141,8 +174,8 @@ impl Encoding {
         matches!(self, Self::LocalPacked)
     }
 
-    /// Whether it holds any matrix, else rotations with a translation and a uniform scale only.
+    /// Whether it holds whatever bones do, else rotations with a translation and a uniform scale only.
     pub const fn holds_shear(self) -> bool {
-        matches!(self, Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm | Self::LocalPacked)
+        !matches!(self, Self::TrsF16 | Self::TrsPacked | Self::Fixed16)
     }
 }

@@ -78,7 +78,7 @@ impl<M> Bone<M> {
         Self { index, model: PhantomData }
     }
 
-    /// Its index: its row in the animation texture.
+    /// Its index: its row in the animation texture, unless rows are vertices.
     pub const fn index(self) -> u16 {
         self.index
     }

@@ -84,7 +84,7 @@ pub struct Metadata {
     pub format_version: u32,
     /// Name in the manifest.
     pub name: Str,
-    /// How bones stand in the texture.
+    /// How bones stand in the texture; or vertices, where [`Encoding::is_vertex`].
     pub encoding: Encoding,
     /// Shape of the texture.
     pub texture: AnimationTexture,
@@ -92,7 +92,7 @@ pub struct Metadata {
     pub normals: Normals,
     /// Clips, in the order of the manifest, then of the file.
     pub clips: List<ClipInfo>,
-    /// Bones that move vertices. A row of the texture each.
+    /// Bones that move vertices. A row of the texture each, unless rows are vertices.
     pub bones: List<BoneInfo>,
     /// Vertices and indices.
     pub mesh: MeshInfo,
@@ -106,9 +106,9 @@ pub struct Metadata {
     pub bounds: Aabb,
 }
 
-/// Shape of an animation texture, and where a bone's texels stand in it.
+/// Shape of an animation texture, and where the texels of a bone or vertex stand in it.
 ///
-/// Texel `k` of a bone in a frame is number `(frame * rows + bone) * texels + k`, counted over the frames of one
+/// Texel `k` of a row in a frame is number `(frame * rows + row) * texels + k`, counted over the frames of one
 /// layer, in rows of `width`. Frames do not straddle layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
@@ -123,7 +123,7 @@ pub struct AnimationTexture {
     pub frames_per_layer: u32,
     /// Frames of all clips, those that hold ranges included.
     pub frames: u32,
-    /// Rows of a frame: bones.
+    /// Rows of a frame: bones; or [`Encoding::range_rows`], then vertices.
     pub rows: u32,
     /// What integers are fractions of, where the model has one range for all.
     pub range: ValueRange,
@@ -141,7 +141,8 @@ pub enum Normals {
 }
 
 /// Ranges of packed values: `value = min + extent * fraction`. In [`Encoding::MatrixUnorm`] the three axes of the
-/// translation, metres, then the elements of the 3x3.
+/// translation, metres, then the elements of the 3x3. In [`Encoding::VatUnorm16`] and its like the three axes of positions,
+/// metres, then tangents.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ValueRange {

@@ -25,7 +25,7 @@
 //! | in the text | |
 //! |---|---|
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
-//! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled |
+//! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
 //! | `gpuskin_instance(words_0, words_1, words_2) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
@@ -33,6 +33,8 @@
 //! | `gpuskin_bone(GpuskinShown, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
 //! | `gpuskin_pose(GpuskinShown, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
 //! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | a vertex in the model |
+//! | `gpuskin_baked(GpuskinShown, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
+//! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
 //! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
 //! and `Crowd::draw_geometry`.
@@ -46,7 +48,7 @@ use crate::{Encoding, MAX_CLIPS, Metadata, Normals, Packing, VertexFormat};
 /// What makes one model's shader differ from another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// How bones stand in the animation texture.
+    /// How bones or vertices stand in the animation texture.
     pub encoding: Encoding,
     /// The animation texture has several layers: `texture_2d_array`, else `texture_2d`.
     pub array: bool,
@@ -63,9 +65,16 @@ impl Variant {
         Self { encoding: meta.encoding, array, vertex: meta.mesh.format, normals: meta.normals }
     }
 
+    /// Whether vertices of this layout go with the encoding: rows of the texture that are vertices want those that do
+    /// not move, and tangents must be somewhere.
+    pub fn is_sound(self) -> bool {
+        let VertexFormat { packing, tangent } = self.vertex;
+        (packing == Packing::Static) == self.encoding.is_vertex() && (!tangent || self.encoding.holds_tangents())
+    }
+
     /// All of them, with plain normals for one layout of vertices only: they touch nothing else.
     pub fn all() -> impl Iterator<Item = Self> {
-        let packings = [Packing::Full, Packing::Narrow, Packing::Wide];
+        let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static];
         let formats = packings
             .into_iter()
             .flat_map(|packing| [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent }));
@@ -83,12 +92,13 @@ impl Variant {
             vertex,
             normals: Normals::Plain,
         });
-        all.chain(plain)
+        all.chain(plain).filter(|variant| variant.is_sound())
     }
 
     /// Words of each attribute of a vertex, at the locations from 0 on.
     pub const fn vertex_attributes(self) -> &'static [u32] {
         match self.vertex.words() {
+            2 => &[2],
             6 => &[4, 2],
             7 => &[4, 3],
             8 => &[4, 4],
@@ -115,7 +125,7 @@ pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<
 pub struct ModelUniform {
     /// The animation texture is `1 << width_shift` texels wide.
     pub width_shift: u32,
-    /// Bones: rows of a frame.
+    /// Rows of a frame: bones or vertices.
     pub rows: u32,
     /// Frames in a layer.
     pub frames_per_layer: u32,
@@ -215,11 +225,23 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
         (false, false) => Some(include_str!("../shaders/texel_plain.wgsl")),
     };
-    let frames = texel.map(|_| include_str!("../shaders/shown_frames.wgsl"));
+    let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant) };
+    [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/model.wgsl"),
+        include_str!("../shaders/skinned.wgsl"),
+    ]
+    .into_iter()
+    .chain(texel)
+    .chain(own)
+    .chain([include_str!("../shaders/skin_vertex.wgsl")])
+}
+
+/// Where rows of the animation texture are bones.
+fn of_bones(variant: Variant) -> Vec<&'static str> {
+    let frames = (!variant.encoding.needs_compute()).then_some(include_str!("../shaders/shown_frames.wgsl"));
     let (stored, bone) = match variant.encoding {
-        Encoding::MatrixF32 | Encoding::MatrixF16 => {
-            (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
-        }
         Encoding::MatrixUnorm => {
             (Some(include_str!("../shaders/matrix_unorm.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
         }
@@ -227,16 +249,17 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         Encoding::Fixed16 => (Some(include_str!("../shaders/fixed16.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
         Encoding::TrsPacked => (None, include_str!("../shaders/trs_packed.wgsl")),
         Encoding::LocalPacked => (None, include_str!("../shaders/bone_palette.wgsl")),
+        _ => (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl")),
     };
     let VertexFormat { packing, tangent } = variant.vertex;
     let unpack = match packing {
         Packing::Full => include_str!("../shaders/vertex_full.wgsl"),
-        Packing::Narrow | Packing::Wide => include_str!("../shaders/vertex_packed.wgsl"),
+        _ => include_str!("../shaders/vertex_packed.wgsl"),
     };
     let weights = match packing {
         Packing::Full => None,
-        Packing::Narrow => Some(include_str!("../shaders/weights_narrow.wgsl")),
         Packing::Wide => Some(include_str!("../shaders/weights_wide.wgsl")),
+        _ => Some(include_str!("../shaders/weights_narrow.wgsl")),
     };
     let unpack_tangent = match (tangent, packing) {
         (false, _) => include_str!("../shaders/tangent_none.wgsl"),
@@ -248,11 +271,8 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
     };
     [
-        include_str!("../shaders/playback.wgsl"),
-        include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/skin_matrix.wgsl"),
         normal,
-        include_str!("../shaders/model.wgsl"),
         bone,
         include_str!("../shaders/vertex.wgsl"),
         unpack,
@@ -260,10 +280,36 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     ]
     .into_iter()
     .chain(weights)
-    .chain(texel)
     .chain(frames)
     .chain(stored)
     .chain([include_str!("../shaders/skin.wgsl")])
+    .collect()
+}
+
+/// Where they are vertices.
+fn of_vertices(variant: Variant) -> Vec<&'static str> {
+    let unorm = include_str!("../shaders/vat_unorm.wgsl");
+    let (splits, stored) = match variant.encoding {
+        Encoding::VatUnorm8 => (Some(include_str!("../shaders/vat_unorm8.wgsl")), unorm),
+        Encoding::VatUnorm16 => (Some(include_str!("../shaders/vat_unorm16.wgsl")), unorm),
+        Encoding::VatUnorm24 => (Some(include_str!("../shaders/vat_unorm24.wgsl")), unorm),
+        Encoding::VatPacked => (None, include_str!("../shaders/vat_packed.wgsl")),
+        Encoding::VatPackedFine => (None, include_str!("../shaders/vat_packed_fine.wgsl")),
+        _ => (None, include_str!("../shaders/vat_float.wgsl")),
+    };
+    let tangent = if variant.vertex.tangent {
+        include_str!("../shaders/vat_tangent.wgsl")
+    } else {
+        include_str!("../shaders/vat_tangent_none.wgsl")
+    };
+    let shared = [
+        include_str!("../shaders/shown_frames.wgsl"),
+        include_str!("../shaders/vertex_static.wgsl"),
+        tangent,
+        include_str!("../shaders/vat.wgsl"),
+        stored,
+    ];
+    splits.into_iter().chain(shared).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use glam::{Vec2, Vec3, Vec4};
 
+use crate::encoding::vat::BakedVertex;
 use crate::playback::frame_pair;
 use crate::vertex::Vertex;
 use crate::{ClipRecord, FramePair, InstanceRecord, Normals, SkinMatrix, Texels, Time};
@@ -55,6 +56,14 @@ pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVe
     }
 }
 
+/// A vertex in model space, where rows of the texture are vertices. Twin of `gpuskin_baked` in `shaders/vat.wgsl`.
+pub fn baked(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinnedVertex {
+    let BakedVertex { position, normal, tangent } = texels.vertex(frames, vertex.joints[0]);
+    // Without tangents there is one that stands for none, as in other models.
+    let tangent = if vertex.tangent.w == 0.0 { vertex.tangent } else { tangent.extend(vertex.tangent.w) };
+    SkinnedVertex { position, normal, tangent, uv: vertex.uv }
+}
+
 /// A vertex of an instance in the world at a moment: what the vertex shader of a crowd computes.
 pub fn skin_vertex(
     texels: &Texels<'_>,
@@ -65,7 +74,12 @@ pub fn skin_vertex(
     normals: Normals,
 ) -> SkinnedVertex {
     let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
-    in_world(instance, skin(&pose(texels, frames, vertex), vertex, normals))
+    let model = if texels.encoding().is_vertex() {
+        baked(texels, frames, vertex)
+    } else {
+        skin(&pose(texels, frames, vertex), vertex, normals)
+    };
+    in_world(instance, model)
 }
 
 /// A vertex of an instance from model space to the world.

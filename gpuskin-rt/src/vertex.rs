@@ -1,7 +1,7 @@
-//! Baked vertices: two layouts, packed and read back. Twins of `shaders/vertex_full.wgsl` and
-//! `shaders/vertex_packed.wgsl`.
+//! Baked vertices: their layouts, packed and read back. Twins of `shaders/vertex_full.wgsl`,
+//! `shaders/vertex_packed.wgsl` and `shaders/vertex_static.wgsl`.
 //!
-//! A vertex is a row of 32-bit words, fetched as two to five attributes of up to four words: fewer attributes cost less
+//! A vertex is a row of 32-bit words, fetched as one to five attributes of up to four words: fewer attributes cost less
 //! than the few instructions that take words apart.
 //!
 //! | words, full | |
@@ -23,6 +23,11 @@
 //! | last | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
 //!
 //! The greatest weight comes first and is not stored: it is what the others leave of one.
+//!
+//! | word, static | from bit 0 up |
+//! |---|---|
+//! | 0 | texture coordinates: 16 bits each, 0..65535 over the range |
+//! | 1 | row of the animation texture: 31 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -37,7 +42,7 @@ pub struct Vertex {
     pub tangent: Vec4,
     /// Texture coordinates, origin top left.
     pub uv: Vec2,
-    /// Indices of bones.
+    /// Indices of bones. Where rows of the animation texture are vertices, the first is the row.
     pub joints: [u32; 4],
     /// Their weights: they sum to exactly one.
     pub weights: [f32; 4],
@@ -49,7 +54,7 @@ pub struct Vertex {
 pub struct VertexFormat {
     /// Precision of everything but the tangent.
     pub packing: Packing,
-    /// Whether a tangent follows: four words in full precision, one packed.
+    /// Whether a tangent follows: four words in full precision, one packed, one bit where it is baked.
     pub tangent: bool,
 }
 
@@ -64,6 +69,8 @@ pub enum Packing {
     Narrow,
     /// 28 bytes: as `Narrow` with 16-bit weights, for models where 11 bits would show.
     Wide,
+    /// 8 bytes: what does not move, where rows of the animation texture are vertices. Texture coordinates, and the row.
+    Static,
 }
 
 /// Ranges of packed positions and texture coordinates: `value = min + extent * packed / 65535`.
@@ -82,6 +89,8 @@ pub struct VertexRange {
 
 /// Steps of a narrow weight: a power of two, so that sums and differences are exact.
 const NARROW_STEPS: f32 = 4096.0;
+/// Bits of a static vertex's row.
+const ROW: u32 = u32::MAX >> 1;
 /// Steps of a wide weight.
 const WIDE_STEPS: f32 = 65_536.0;
 
@@ -94,6 +103,7 @@ impl VertexFormat {
             (Packing::Narrow, false) => 6,
             (Packing::Narrow, true) | (Packing::Wide, false) => 7,
             (Packing::Wide, true) => 8,
+            (Packing::Static, _) => 2,
         }
     }
 
@@ -145,6 +155,11 @@ fn in_range(value: f32, min: f32, extent: f32) -> u32 {
 
 /// Words of a vertex, [`VertexFormat::words`] of them. Weights are sorted, greatest first.
 pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u32> {
+    if format.packing == Packing::Static {
+        let [u, v] = [0, 1].map(|i| in_range(vertex.uv[i], range.uv_min[i], range.uv_extent[i]));
+        let negative = u32::from(format.tangent && vertex.tangent.w < 0.0);
+        return vec![u | v << 16, vertex.joints[0] & ROW | negative << 31];
+    }
     let mut order = [0, 1, 2, 3];
     order.sort_by(|&a, &b| vertex.weights[b].total_cmp(&vertex.weights[a]));
     let joints = order.map(|i| if vertex.weights[i] > 0.0 { vertex.joints[i] } else { 0 });
@@ -205,6 +220,18 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
         };
     }
     let unorm = |v: u32| (v & 0xffff) as f32 / 65_535.0;
+    if format.packing == Packing::Static {
+        let sign = if words[1] & !ROW == 0 { 1.0 } else { -1.0 };
+        return Vertex {
+            position: Vec3::ZERO,
+            normal: Vec3::ZERO,
+            tangent: if format.tangent { Vec4::new(1.0, 0.0, 0.0, sign) } else { Vec4::X },
+            uv: Vec2::from(range.uv_min)
+                + Vec2::from(range.uv_extent) * Vec2::new(unorm(words[0]), unorm(words[0] >> 16)),
+            joints: [words[1] & ROW, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0],
+        };
+    }
     let position = Vec3::new(unorm(words[0]), unorm(words[0] >> 16), unorm(words[1]));
     let uv = Vec2::new(unorm(words[3]), unorm(words[3] >> 16));
     let joint = |i: usize| words[4] >> (8 * i) & 0xff | (words[1] >> (16 + 2 * i) & 3) << 8;
@@ -288,6 +315,19 @@ mod tests {
                     assert_eq!(v.tangent.w, -1.0);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn static_keeps_the_row_the_sign_and_texture_coordinates() {
+        for (tangent, sign) in [(false, 0.0), (true, -1.0)] {
+            let format = VertexFormat { packing: Packing::Static, tangent };
+            let row = 0x7654_3210;
+            let words = pack(&Vertex { joints: [row, 0, 0, 0], ..sample() }, format, &RANGE);
+            assert_eq!(words.len(), format.words());
+            let v = unpack(&words, format, &RANGE);
+            assert_eq!((v.joints[0], v.tangent.w), (row, sign));
+            assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
         }
     }
 

@@ -37,6 +37,13 @@ fn webgl2_is_enough() {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     for frames_per_layer in [5, 32] {
         Crowd::with_model(&mut renderer, &test_model(frames_per_layer).model, Default::default()).unwrap();
+        for encoding in Encoding::ALL.into_iter().filter(|e| e.is_vertex()) {
+            let format = VertexFormat { packing: Packing::Static, tangent: encoding.holds_tangents() };
+            let mut recipe = Recipe::random(&mut Random(4), encoding, format, 1);
+            recipe.frames_per_layer = frames_per_layer;
+            let model = recipe.build(|_, _| Pose::REST).model;
+            Crowd::with_model(&mut renderer, &model, Default::default()).unwrap();
+        }
     }
 }
 
@@ -204,7 +211,7 @@ fn formats_that_cannot_be_drawn_to_are_refused() {
 #[test]
 fn constants_that_contradict_themselves_are_refused() {
     let good = test_model(32).model;
-    let wrong: [fn(&mut Model); 16] = [
+    let wrong: [fn(&mut Model); 17] = [
         |m| m.meta.clips = vec![].into(),
         |m| m.meta.clips.to_mut()[1].first_frame = 9,
         |m| m.meta.clips.to_mut()[1].first_frame = u32::MAX,
@@ -220,6 +227,7 @@ fn constants_that_contradict_themselves_are_refused() {
         |m| m.meta.texture.height -= 1,
         |m| m.meta.texture.frames_per_layer = 0,
         |m| m.meta.texture.frames += 1,
+        |m| m.meta.encoding = Encoding::VatPacked,
         |m| m.animation.levels = vec![].into(),
     ];
     for (i, change) in wrong.into_iter().enumerate() {

@@ -98,7 +98,7 @@ fn one_bone_and_a_thousand() {
     let narrow = VertexFormat { packing: Packing::Narrow, tangent: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
-            for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute()) {
+            for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
                 let test = model(u64::from(bones), encoding, narrow, bones, bones == 1024, false);
                 let frames = moments(&test.model.meta, &mut Random(1));
                 let worst = compare(&gpu, &test, &frames[..12]);

@@ -92,11 +92,8 @@ pub(super) fn assemble(
     options.report(entry, Stage::Encode);
     let within = format!("model `{}`", outline.model.name);
     let geometry = Geometry::new(&outline.model, entry.influences);
-    if geometry.dropped.vertices > 0 {
-        findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
-    }
     let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
-    let source = Source { outline, geometry: &geometry, normals: entry.normals, tolerance };
+    let source = Source { outline, bones: &geometry, normals: entry.normals, tolerance };
     let choice = Choice { entry, source, options };
     let mut attempts: Vec<(Attempt, Vec<Candidate>)> = Vec::new();
     for &class in &entry.devices {
@@ -111,6 +108,10 @@ pub(super) fn assemble(
             }
         }
     }
+    let any_bones = attempts.iter().any(|(attempt, _)| !attempt.plan.encoding.is_vertex());
+    if geometry.dropped.vertices > 0 && any_bones {
+        findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
+    }
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);
     let textures = color::bake(&outline.model, &planned, formats, options.cache, findings);
@@ -122,6 +123,7 @@ pub(super) fn assemble(
         judge(&attempt, outline.diagonal, findings);
         let FileSet { meta, payloads, files } = files::write(manifest.storage, source, &attempt, &colors, n == 0);
         let Attempt { plan, errors, .. } = attempt;
+        let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
         (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source, candidates, others: Vec::new() }, files)
     });

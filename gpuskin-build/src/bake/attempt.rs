@@ -13,6 +13,7 @@ use crate::geometry::Geometry;
 use crate::measure::{self, ClipErrors, Drawn, Search, Times};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
+use crate::vertex_mode;
 
 /// Without a tolerance, packed weights are narrow where that makes the error at most this much greater than wide ones would.
 const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
@@ -79,10 +80,21 @@ pub(super) struct Attempt {
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) outline: &'a Outline,
-    pub(super) geometry: &'a Geometry,
+    /// The mesh of bones.
+    pub(super) bones: &'a Geometry,
     pub(super) normals: Normals,
     /// Metres that encodings with a choice of precision may be off at frames.
     pub(super) tolerance: f64,
+}
+
+impl<'a> Source<'a> {
+    /// The mesh that goes with an encoding.
+    pub(super) fn geometry(&self, encoding: Encoding) -> &'a Geometry {
+        match &self.outline.vertices {
+            Some(mesh) if encoding.is_vertex() => &mesh.geometry,
+            _ => self.bones,
+        }
+    }
 }
 
 impl Attempt {
@@ -94,10 +106,16 @@ impl Attempt {
         limits: Option<&Limits>,
     ) -> Result<Self, Finding> {
         let mut plan = Plan::new(source.outline, encoding, rates)?;
-        let (texels, misfits) = if encoding == Encoding::LocalPacked {
-            (local_packed(&plan, source.tolerance)?, Vec::new())
-        } else {
-            encode(&plan)
+        let (texels, misfits) = match &source.outline.vertices {
+            Some(mesh) if encoding.is_vertex() => {
+                if mesh.geometry.tangents && !encoding.holds_tangents() {
+                    let message = format!("{} has no room for tangents, which its normal map needs", encoding.name());
+                    return Err(Finding::error(message).help("use `encoding = \"vat-packed-fine\"`"));
+                }
+                vertex_mode::encode(&plan.model, mesh, encoding, plan.texture, &plan.grids, &plan.records)
+            }
+            _ if encoding == Encoding::LocalPacked => (local_packed(&plan, source.tolerance)?, Vec::new()),
+            _ => encode(&plan),
         };
         plan.texture = texels.texture;
         let mesh = PackedMesh::choose(source, &plan, &texels, limits);
@@ -112,6 +130,10 @@ impl Attempt {
     /// For each of some clips, whether its motion error is within a limit, metres.
     pub(super) fn motion_within(&self, source: Source<'_>, search: Search<'_>) -> Vec<bool> {
         let drawn = self.mesh.drawn(source, &self.texels);
+        if self.plan.encoding.is_vertex() {
+            let Plan { model, grids, records, .. } = &self.plan;
+            return vertex_mode::motion_within(model, grids, records, &drawn, search);
+        }
         measure::motion_within(&self.plan.model, &self.plan.grids, &self.plan.records, &drawn, search)
     }
 
@@ -173,10 +195,20 @@ impl PackedMesh {
         Self { format, range, words, unpacked }
     }
 
+    /// Where vertices are baked: what does not move of them, with rows counted from the first of a frame.
+    fn fixed(geometry: &Geometry, range: VertexRange, range_rows: u32) -> Self {
+        let mut geometry = geometry.clone();
+        geometry.vertices.iter_mut().for_each(|v| v.joints[0] += range_rows);
+        Self::new(&geometry, range, Packing::Static)
+    }
+
     /// In full for the exact baseline, else the smallest that meets the limits, or else that does not show.
     fn choose(source: Source<'_>, plan: &Plan, texels: &encode::Texels, limits: Option<&Limits>) -> Self {
-        let geometry = source.geometry;
+        let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
+        if plan.encoding.is_vertex() {
+            return Self::fixed(geometry, range, plan.encoding.range_rows());
+        }
         if plan.encoding.is_exact() {
             return Self::new(geometry, range, Packing::Full);
         }
@@ -204,12 +236,13 @@ impl PackedMesh {
     }
 
     fn drawn<'a>(&'a self, source: Source<'a>, texels: &'a encode::Texels) -> Drawn<'a> {
-        let baked_of_source = &source.geometry.baked_of_source;
+        let baked_of_source = &source.geometry(texels.encoding).baked_of_source;
         Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
     }
 
     fn measure(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
-        measure::measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
+        let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
+        measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
     }
 }
 

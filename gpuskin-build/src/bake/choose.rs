@@ -4,6 +4,7 @@ use gpuskin_rt::Encoding;
 
 use super::BakeOptions;
 use super::attempt::{Attempt, Limits, Miss, MissKind, Source};
+use super::plan::Plan;
 use crate::encode::Misfit;
 use crate::finding::Finding;
 use crate::frames::rate_ladder;
@@ -21,7 +22,7 @@ pub struct Candidate {
     pub encoding: Encoding,
     /// Bytes of animation and vertices on the GPU.
     pub gpu_bytes: u64,
-    /// Bytes of the animation, over bones and frames stored.
+    /// Bytes of the animation, over bones or vertices and frames stored.
     pub bytes_a_bone_sample: f64,
     /// Errors of each clip; none where it was out before they were measured.
     pub errors: Vec<crate::measure::ClipErrors>,
@@ -63,13 +64,13 @@ impl Choice<'_> {
                 let attempt = self.named(encoding)?;
                 let mut candidates = Vec::new();
                 if self.options.explain {
-                    let others = readable(class).filter(|e| *e != encoding);
+                    let others = readable(class, encoding.is_vertex()).into_iter().filter(|e| *e != encoding);
                     candidates = others.map(|e| self.candidate(e, "another is named").1).collect();
                     candidates.insert(0, Candidate::new(&attempt, None));
                 }
                 Ok((attempt, candidates))
             }
-            None => self.smallest(class),
+            None => self.smallest_of_modes(class),
         }
     }
 
@@ -86,12 +87,53 @@ impl Choice<'_> {
         }
     }
 
-    fn smallest(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Finding> {
+    /// The smallest of the modes that the manifest allows. Morph targets are nothing that bones show: where both modes are
+    /// allowed, they decide.
+    fn smallest_of_modes(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Finding> {
+        let smallest = |vertices| self.smallest(readable(class, vertices));
+        let model = &self.source.outline.model;
+        let morphs = || model.primitives.iter().any(|p| !p.targets.is_empty());
+        if !self.entry.wants_vertices() {
+            return smallest(false);
+        }
+        if !self.entry.wants_bones() || morphs() {
+            return smallest(true);
+        }
+        let bones = smallest(false);
+        match &bones {
+            Ok((attempt, _)) if !self.options.explain && self.least_of_vertices() > attempt.gpu_bytes() => bones,
+            _ => match (bones, smallest(true)) {
+                (Ok(mut a), Ok(mut b)) => {
+                    if b.0.gpu_bytes() < a.0.gpu_bytes() {
+                        std::mem::swap(&mut a, &mut b);
+                    }
+                    let greater = |mut c: Candidate| {
+                        c.refused.get_or_insert("greater than the chosen one".to_owned());
+                        c
+                    };
+                    a.1.extend(b.1.into_iter().map(greater));
+                    Ok(a)
+                }
+                (bones, Err(_)) => bones,
+                (Err(_), vertices) => vertices,
+            },
+        }
+    }
+
+    /// Bytes that baked vertices take at the least; 0 where their frames are searched.
+    fn least_of_vertices(&self) -> u64 {
+        let outline = self.source.outline;
+        let searched = outline.clips.iter().any(|clip| clip.fps == Fps::Auto);
+        let plan = Plan::new(outline, Encoding::VatPacked, &outline.rates());
+        plan.map_or(0, |plan| if searched { 0 } else { plan.texture_bytes() })
+    }
+
+    fn smallest(&self, encodings: Vec<Encoding>) -> Result<(Attempt, Vec<Candidate>), Finding> {
         let mut chosen: Option<Attempt> = None;
         // The attempt that comes nearest to what is allowed.
         let mut nearest: Option<(Distance, Finding)> = None;
         let mut candidates = Vec::new();
-        for encoding in readable(class) {
+        for encoding in encodings {
             let why_not = match &chosen {
                 Some(_) if !self.options.explain => break,
                 Some(_) => "greater than the chosen one",
@@ -163,7 +205,9 @@ impl Choice<'_> {
         let clips = outline.model.clips.iter().zip(&outline.clips).enumerate();
         let mut searches: Vec<Search> = clips
             .filter(|(_, (_, shape))| shape.fps == Fps::Auto || (shape.fps == Fps::Enough && !named))
-            .map(|(index, (clip, shape))| Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto), shape.fps))
+            .map(|(index, (clip, shape))| {
+                Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
+            })
             .collect();
         while searches.iter().any(|search| !search.is_over()) {
             for search in &searches {
@@ -230,7 +274,7 @@ impl Choice<'_> {
             return Finding::error(format!("{place}: the pose is out of the range of {name}"))
                 .help("set `scale` so that the model is in metres, or look for keys that are far off");
         }
-        let dropped = &self.source.geometry.dropped;
+        let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
         let help = match miss.kind {
             MissKind::Encoding if dropped.vertices > 0 => format!(
                 "{} vertices have more influences than are kept, and lose up to {:.1} % of their weight: limit them in the \
@@ -275,6 +319,10 @@ impl Choice<'_> {
                     Encoding::Fixed16 => {
                         "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`"
                     }
+                    Encoding::VatF16 => {
+                        "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"vat-packed\"`"
+                    }
+                    _ if encoding.is_vertex() => "set `scale` so that the model is in metres",
                     _ => {
                         "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`"
                     }
@@ -342,18 +390,19 @@ impl Distance {
     }
 }
 
-/// What such devices can play, the smallest first, of equals the more precise.
-fn readable(class: DeviceClass) -> impl Iterator<Item = Encoding> {
-    let mut all: Vec<Encoding> =
-        Encoding::ALL.into_iter().filter(|e| class == DeviceClass::Compute || !e.needs_compute()).collect();
+/// What such devices can play of bones or of vertices, the smallest first, of equals the more precise.
+fn readable(class: DeviceClass, vertices: bool) -> Vec<Encoding> {
+    let can = |e: &Encoding| e.is_vertex() == vertices && (class == DeviceClass::Compute || !e.needs_compute());
+    let mut all: Vec<Encoding> = Encoding::ALL.into_iter().filter(can).collect();
     all.sort_by_key(|e| e.bytes());
-    all.into_iter()
+    all
 }
 
 impl Candidate {
     fn new(attempt: &Attempt, refused: Option<String>) -> Self {
         let plan = &attempt.plan;
-        let samples: u64 = plan.grids.iter().map(|g| u64::from(g.stored)).sum::<u64>() * plan.model.bones.len() as u64;
+        let frames: u64 = plan.grids.iter().map(|g| u64::from(g.stored)).sum();
+        let samples = frames * u64::from(plan.texture.rows);
         Self {
             encoding: plan.encoding,
             gpu_bytes: attempt.gpu_bytes(),

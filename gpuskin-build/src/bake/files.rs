@@ -41,7 +41,7 @@ pub(super) struct Colors {
 pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, colors: &Colors, first: bool) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry, mesh);
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), mesh);
     let Colors { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {

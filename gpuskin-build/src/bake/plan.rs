@@ -6,10 +6,11 @@ use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
 use crate::finding::{Finding, Findings};
-use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, rate, seam};
+use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
 use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
 use crate::units::length;
+use crate::vertex_mode::VertexMesh;
 
 /// Greatest animation texture: what a game would load for one model is far below.
 const MAX_TEXTURE_BYTES: u64 = 1 << 30;
@@ -21,6 +22,10 @@ pub(super) struct Outline {
     /// Length of the rest pose's diagonal, metres.
     pub(super) diagonal: f64,
     pub(super) clips: Vec<ClipOutline>,
+    /// The mesh as vertex mode has it, where vertices may be baked.
+    pub(super) vertices: Option<Arc<VertexMesh>>,
+    /// Texels across the texture, where the manifest says so.
+    width: Option<u32>,
 }
 
 /// What is known of a clip.
@@ -32,6 +37,8 @@ pub(super) struct ClipOutline {
     pub(super) looped: bool,
     /// Distance of its ends, metres.
     seam: f64,
+    /// Nothing moves in it: one frame shows all of it.
+    still: bool,
 }
 
 impl Outline {
@@ -52,7 +59,7 @@ impl Outline {
         let mut clips = Vec::new();
         for clip in &model.clips {
             let settings = entry.clips.iter().flatten().find(|c| c.name.value == clip.name);
-            let seam = seam(&model, clip);
+            let seam = seam(&model, clip, entry.wants_vertices());
             let meets = seam <= diagonal * SEAM_TOLERANCE;
             let wish = settings.and_then(|s| s.looped.as_ref());
             if let Some(wish) = wish.filter(|wish| wish.value && !meets) {
@@ -66,14 +73,29 @@ impl Outline {
                 );
             }
             let looped = wish.map_or(meets, |wish| wish.value);
-            clips.push(ClipOutline { fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps), looped, seam });
+            clips.push(ClipOutline {
+                fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps),
+                looped,
+                seam,
+                still: is_still(clip, entry.wants_vertices()),
+            });
         }
-        Some(Self { model: Arc::new(model), diagonal, clips })
+        let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
+        Some(Self { model: Arc::new(model), diagonal, clips, vertices, width: entry.width })
     }
 
     /// The rate of each clip, as far as it does not depend on how it is encoded.
     pub(super) fn rates(&self) -> Vec<f64> {
-        self.model.clips.iter().zip(&self.clips).map(|(clip, outline)| rate(clip, outline.fps)).collect()
+        let rate = |(clip, outline): (_, &ClipOutline)| rate(clip, outline.fps, self.vertices.is_some());
+        self.model.clips.iter().zip(&self.clips).map(rate).collect()
+    }
+
+    /// What rows of the texture are, in a frame, and how many.
+    fn rows(&self, encoding: Encoding) -> (&'static str, u32) {
+        match &self.vertices {
+            Some(mesh) if encoding.is_vertex() => ("vertices", encoding.range_rows() + mesh.rows()),
+            _ => ("bones", self.model.bones.len() as u32),
+        }
     }
 }
 
@@ -82,7 +104,7 @@ impl Outline {
 pub struct Plan {
     /// The model.
     pub model: Arc<Model>,
-    /// How bones stand in the texture.
+    /// How bones or vertices stand in the texture.
     pub encoding: Encoding,
     /// Frames of each clip.
     pub grids: Vec<FrameGrid>,
@@ -102,7 +124,12 @@ impl Plan {
         let (mut grids, mut records) = (Vec::new(), Vec::new());
         let mut first_frame: u64 = 0;
         for ((clip, shape), rate) in model.clips.iter().zip(&outline.clips).zip(rates) {
-            let grid = FrameGrid::new(clip.end, *rate, shape.looped && shape.seam <= closes_within);
+            let closed = shape.looped && shape.seam <= closes_within;
+            let grid = if shape.still {
+                FrameGrid { duration: clip.end, intervals: 1, stored: 1 }
+            } else {
+                FrameGrid::new(clip.end, *rate, closed)
+            };
             first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
                 // A sum beyond u32 is refused below, before anything is made of it.
@@ -114,16 +141,20 @@ impl Plan {
             first_frame += u64::from(grid.stored);
             grids.push(grid);
         }
-        let bones = model.bones.len() as u32;
-        let bytes = first_frame.saturating_mul(u64::from(bones)).saturating_mul(encoding.bytes() as u64);
+        let (what, rows) = outline.rows(encoding);
+        let name = encoding.name();
+        if encode::shape(encoding, 1, rows, outline.width).is_none() {
+            let message = format!("one frame of {rows} {what} in {name} does not fit a layer of the texture");
+            let widest = "set `width = 2048` or leave it out, bake bones, or leave parts out with include and exclude";
+            return Err(Finding::error(message).help(widest));
+        }
+        let bytes = first_frame.saturating_mul(u64::from(rows)).saturating_mul(encoding.bytes() as u64);
         let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= MAX_TEXTURE_BYTES);
-        let Some(texture) = frames.and_then(|frames| encode::shape(encoding, frames, bones)) else {
+        let Some(texture) = frames.and_then(|frames| encode::shape(encoding, frames, rows, outline.width)) else {
             let longest = (0..grids.len()).max_by_key(|&i| grids[i].stored).unwrap_or(0);
             let message = format!(
-                "{first_frame} frames of {bones} bones in {} do not fit a texture of 1 GiB; clip `{}` alone has {} frames",
-                encoding.name(),
-                model.clips[longest].name,
-                grids[longest].stored
+                "{first_frame} frames of {rows} {what} in {name} do not fit a texture of 1 GiB; clip `{}` alone has {} frames",
+                model.clips[longest].name, grids[longest].stored
             );
             return Err(Finding::error(message).help("bake fewer clips, or set a lower `fps`"));
         };

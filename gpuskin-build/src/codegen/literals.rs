@@ -99,8 +99,11 @@ structs! {
 }
 
 enums! {
-    Encoding { MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16, LocalPacked }
-    Packing { Full, Narrow, Wide }
+    Encoding {
+        MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16, LocalPacked,
+        VatF32, VatF16, VatUnorm8, VatUnorm16, VatUnorm24, VatPacked, VatPackedFine
+    }
+    Packing { Full, Narrow, Wide, Static }
     Wrap { Repeat, Mirror, Clamp }
     Normals { Cofactor, Plain }
     ColorFormat { Rgba8, Bc7, Astc, Etc2 }

@@ -177,11 +177,9 @@ fn read<'f>(
         images: materials.images,
         clips,
     };
-    if !report.failed() {
-        // Bone mode, the only one so far.
-        if let Some(finding) = morph_loss::in_bone_mode(&model) {
-            report.warn(finding.within(&file.shown));
-        }
+    let lossy = !report.failed() && !entry.wants_vertices();
+    if let Some(finding) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
+        report.warn(finding.within(&file.shown));
     }
     Some(model)
 }

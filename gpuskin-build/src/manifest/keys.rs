@@ -42,6 +42,7 @@ pub(super) const MODEL: Keys = Keys {
         "animations",
         "mode",
         "encoding",
+        "width",
         "tolerance",
         "motion_tolerance",
         "normal_tolerance",
@@ -59,6 +60,7 @@ pub(super) const MODEL: Keys = Keys {
     later: &[
         ("masks", "remove it: clips play on the whole body"),
         ("lods", LODS),
+        ("rest_frame", "remove it: in vertex mode no rest mesh is stored, positions stand in the frames alone"),
         ("sockets", "remove it: every bone of the model is a constant in `bones`"),
     ],
 };
@@ -87,31 +89,32 @@ pub(super) struct Words {
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 
-const NO_VERTEX: &str = "only bones can be baked so far: use \"matrix-f16\", \"trs-f16\" or \"matrix-f32\"";
-
 pub(super) const ENCODING: Words = Words {
-    known: &["auto", "local-packed", "trs-packed", "matrix-f16", "trs-f16", "matrix-unorm", "fixed16", "matrix-f32"],
-    later: &[
-        ("vat-f32", NO_VERTEX),
-        ("vat-f16", NO_VERTEX),
-        ("vat-unorm8", NO_VERTEX),
-        ("vat-unorm16", NO_VERTEX),
-        ("vat-unorm24", NO_VERTEX),
-        ("vat-packed", NO_VERTEX),
+    known: &[
+        "auto",
+        "local-packed",
+        "trs-packed",
+        "matrix-f16",
+        "trs-f16",
+        "matrix-unorm",
+        "fixed16",
+        "matrix-f32",
+        "vat-packed",
+        "vat-packed-fine",
+        "vat-unorm8",
+        "vat-unorm16",
+        "vat-unorm24",
+        "vat-f16",
+        "vat-f32",
     ],
+    later: &[],
 };
 
 pub(super) const STORAGE: Words = Words { known: &["auto", "embed", "file"], later: &[] };
 
 pub(super) const TEXTURE: Words = Words { known: &["bc7", "astc", "etc2", "rgba8", "universal"], later: &[] };
 
-pub(super) const MODE: Words = Words {
-    known: &["bone"],
-    later: &[
-        ("vertex", "remove it: models are baked by bones; meshes that are moved by nodes alone work too"),
-        ("auto", "remove it: models are baked by bones"),
-    ],
-};
+pub(super) const MODE: Words = Words { known: &["bone", "vertex", "auto"], later: &[] };
 
 pub(super) const UP: Words = Words { known: &["y", "z"], later: &[] };
 

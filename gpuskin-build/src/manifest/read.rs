@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Manifest, ModelEntry, Storage, Textures, Tolerance, Tolerances, UpAxis, keys,
-    textures,
+    At, ClipEntry, DeviceClass, Fps, Manifest, Mode, ModelEntry, Storage, Textures, Tolerance, Tolerances, UpAxis,
+    keys, textures,
 };
 use crate::finding::{Finding, Findings};
 use crate::geometry::MAX_INFLUENCES;
@@ -173,6 +173,8 @@ struct Draft {
     animations: Vec<At<String>>,
     include: Vec<At<String>>,
     exclude: Vec<At<String>>,
+    mode: Mode,
+    width: Option<u32>,
     encoding: Option<At<Encoding>>,
     tolerances: Tolerances,
     devices: Vec<DeviceClass>,
@@ -201,6 +203,8 @@ impl Draft {
             animations: self.animations,
             include: self.include,
             exclude: self.exclude,
+            mode: self.mode,
+            width: self.width,
             encoding: self.encoding,
             tolerances: self.tolerances,
             devices: self.devices,
@@ -231,14 +235,17 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
             notes.error(header.clone(), format!("the model has no `{key}`"), help);
         }
     }
-    section.word("mode", &keys::MODE, notes);
+    let mode = mode(section, notes);
+    let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
     Draft {
         name,
         path,
         animations,
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
-        encoding: encoding(section, notes).or(defaults.encoding.clone()).flatten(),
+        mode: mode.map_or(Mode::default(), |at| at.value),
+        width: width(section, notes),
+        encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices: devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]),
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
@@ -297,6 +304,56 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
 fn encoding(section: Section<'_>, notes: &mut Notes) -> EncodingWish {
     let word = section.word("encoding", &keys::ENCODING, notes)?;
     Some(Encoding::from_name(&word.value).map(|value| At { value, span: word.span }))
+}
+
+fn mode(section: Section<'_>, notes: &mut Notes) -> Option<At<Mode>> {
+    let word = section.word("mode", &keys::MODE, notes)?;
+    let value = match word.value.as_str() {
+        "vertex" => Mode::Vertex,
+        "auto" => Mode::Auto,
+        _ => Mode::Bone,
+    };
+    Some(At { value, span: word.span })
+}
+
+/// The encoding of a model: its own, which must go with its mode, else the default if that does.
+fn in_mode(
+    mode: Option<&At<Mode>>,
+    own: EncodingWish,
+    default: &EncodingWish,
+    notes: &mut Notes,
+) -> Option<At<Encoding>> {
+    let fits = |encoding: &At<Encoding>| match mode.map(|at| at.value) {
+        Some(Mode::Bone) => !encoding.value.is_vertex(),
+        Some(Mode::Vertex) => encoding.value.is_vertex(),
+        Some(Mode::Auto) | None => true,
+    };
+    let Some(own) = own else { return default.clone().flatten().filter(fits) };
+    let own = own?;
+    if let (Some(mode), false) = (mode, fits(&own)) {
+        let (name, rows, other) = match own.value.is_vertex() {
+            true => (own.value.name(), "vertices", "vertex"),
+            false => (own.value.name(), "bones", "bone"),
+        };
+        let finding = Finding::error(format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"))
+            .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
+        let finding = finding.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
+        notes.findings.push(finding);
+    }
+    Some(own)
+}
+
+/// Texels across the animation texture.
+fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
+    const WIDTHS: std::ops::RangeInclusive<u32> = 64..=4096;
+    let value = section.get("width")?;
+    let width = number(value.get_ref()).map(|n| n as u32).filter(|&w| WIDTHS.contains(&w) && w.is_power_of_two());
+    match (number(value.get_ref()), width) {
+        (Some(number), Some(width)) if f64::from(width) == number => return Some(width),
+        (Some(_), _) => notes.error(value.span(), "`width` is a power of two from 64 to 4096", ""),
+        (None, _) => notes.expected("width", "a power of two from 64 to 4096", value),
+    }
+    None
 }
 
 fn tolerances(section: Section<'_>, notes: &mut Notes) -> Tolerances {

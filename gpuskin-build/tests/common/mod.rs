@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use gpuskin_build::finding::{Finding, Findings};
 use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, ModelEntry, Storage, Textures, UpAxis};
+use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::{Clip, Interpolation, Model};
 
 /// A value that stands nowhere.
@@ -28,6 +28,8 @@ pub fn entry(path: &str) -> ModelEntry {
         animations: vec![],
         include: vec![],
         exclude: vec![],
+        mode: Mode::default(),
+        width: None,
         encoding: Some(at(gpuskin_rt::Encoding::MatrixF32)),
         tolerances: Default::default(),
         devices: vec![gpuskin_build::manifest::DeviceClass::Compute],

@@ -28,10 +28,19 @@ impl<'a> Texels<'a> {
         Some(Self { encoding, texture, bytes, local })
     }
 
+    /// How bones or vertices stand in it.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    pub(super) fn texture(&self) -> &AnimationTexture {
+        &self.texture
+    }
+
     /// The matrices of all bones between two frames.
     ///
     /// # Panics
-    /// If a frame is not in the texture.
+    /// If a frame is not in the texture, or its rows are vertices.
     pub fn pose(&self, frames: FramePair) -> Vec<SkinMatrix> {
         match &self.local {
             Some(tracks) => tracks.pose(frames),
@@ -42,7 +51,7 @@ impl<'a> Texels<'a> {
     /// The matrix of `bone` between two frames. For all bones [`Texels::pose`] is faster where they share a hierarchy.
     ///
     /// # Panics
-    /// If a frame or the bone is not in the texture.
+    /// If a frame or the bone is not in the texture, or its rows are vertices.
     pub fn bone(&self, frames: FramePair, bone: u32) -> SkinMatrix {
         if let Some(tracks) = &self.local {
             return tracks.bone(frames, bone as usize);
@@ -54,6 +63,7 @@ impl<'a> Texels<'a> {
                 let t = ta * (1.0 - frames.t) + tb * frames.t;
                 SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::new(t.x, t.y, t.z), t.w)
             }
+            other if other.is_vertex() => panic!("rows of {} are vertices", other.name()),
             _ => self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), frames.t),
         }
     }
@@ -105,7 +115,7 @@ impl<'a> Texels<'a> {
         self.texture.byte_offset(self.encoding, frame, bone, k) as usize
     }
 
-    fn floats(&self, frame: u32, bone: u32, k: u32) -> Vec4 {
+    pub(super) fn floats(&self, frame: u32, bone: u32, k: u32) -> Vec4 {
         let at = self.at(frame, bone, k);
         let channel = |i: usize| match self.encoding.format() {
             TexelFormat::Rgba16Float => {
@@ -120,7 +130,7 @@ impl<'a> Texels<'a> {
         Vec4::new(channel(0), channel(1), channel(2), channel(3))
     }
 
-    fn integers(&self, frame: u32, bone: u32, k: u32) -> [u32; 4] {
+    pub(super) fn integers(&self, frame: u32, bone: u32, k: u32) -> [u32; 4] {
         let at = self.at(frame, bone, k);
         let width = self.encoding.format().bytes() / 4;
         let channel = |i: usize| {

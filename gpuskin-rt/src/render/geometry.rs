@@ -326,6 +326,8 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
         ),
         (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a part has no material"),
         (!texture.width.is_power_of_two(), "the width of its animation texture is not a power of two"),
+        (!Variant::of(meta).is_sound(), "its vertices do not go with its encoding"),
+        (texture.rows <= meta.encoding.range_rows(), "its animation texture has no vertices"),
         (texture.rows == 0 || texture.frames_per_layer == 0, "its animation texture is empty"),
         (
             u64::from(texture.frames_per_layer) * u64::from(texture.layers) < u64::from(texture.frames),

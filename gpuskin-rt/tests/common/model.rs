@@ -1,7 +1,7 @@
 //! Models from numbers, for tests: no glTF, no baker.
 
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
-use gpuskin_rt::encoding::{fixed16, packed};
+use gpuskin_rt::encoding::{fixed16, packed, vat};
 use gpuskin_rt::vertex::{Vertex, pack};
 use gpuskin_rt::*;
 use half::f16;
@@ -90,8 +90,14 @@ impl Recipe {
         }
     }
 
-    /// The model, with the skin matrix of `bone(frame, bone)`: rotation, shear, translation.
-    pub fn build(self, mut bone: impl FnMut(u32, u32) -> Pose) -> TestModel {
+    /// The model, with the skin matrix of `bone(frame, bone)`: rotation, shear, translation. Where rows of the texture are
+    /// vertices, each is moved by a bone of its own.
+    pub fn build(mut self, mut bone: impl FnMut(u32, u32) -> Pose) -> TestModel {
+        let first_row = self.encoding.range_rows();
+        if self.encoding.is_vertex() {
+            self.bones = first_row + self.vertices.len() as u32;
+            (first_row..).zip(&mut self.vertices).for_each(|(row, vertex)| vertex.joints[0] = row);
+        }
         let range_frames = self.encoding.range_frames();
         let frames: u32 = self.clips.iter().map(|c| range_frames + c.stored).sum();
         let texels = self.frames_per_layer.min(frames) * self.bones * self.encoding.texels();
@@ -122,8 +128,15 @@ impl Recipe {
                 }
                 first_frame += range_frames;
                 for frame in first_frame..first_frame + c.stored {
-                    for row in 0..self.bones {
-                        put(frame, row, bone(frame, row).texels(self.encoding, row));
+                    put(frame, 0, vat::range_bytes(self.encoding, &VALUES));
+                    for row in first_row..self.bones {
+                        let pose = bone(frame, row);
+                        let texels = if self.encoding.is_vertex() {
+                            pose.vertex(self.encoding, &self.vertices[(row - first_row) as usize])
+                        } else {
+                            pose.texels(self.encoding, row)
+                        };
+                        put(frame, row, texels);
                     }
                 }
                 let info = clip_info(*c, first_frame);
@@ -273,6 +286,17 @@ impl Pose {
         }
     }
 
+    /// The bytes of a vertex in a frame.
+    fn vertex(self, encoding: Encoding, vertex: &Vertex) -> Vec<u8> {
+        let matrix = Mat3::from_quat(self.rotation) * self.shear * self.scale;
+        let sample = vat::VertexSample {
+            position: (matrix * vertex.position + self.translation).as_dvec3(),
+            normal: (matrix.inverse().transpose() * vertex.normal).normalize().as_dvec3(),
+            tangent: (matrix * vertex.tangent.truncate()).as_dvec3(),
+        };
+        vat::vertex_bytes(encoding, &sample, &VALUES)
+    }
+
     /// The bytes of a bone in a frame.
     fn texels(self, encoding: Encoding, bone: u32) -> Vec<u8> {
         let matrix = Mat3::from_quat(self.rotation) * self.shear * self.scale;
@@ -285,8 +309,13 @@ impl Pose {
             Encoding::MatrixF32 => bytemuck::cast_slice(&rows).to_vec(),
             Encoding::MatrixF16 => halves(&rows),
             Encoding::MatrixUnorm => {
-                let fraction = |c: f32| ((c - VALUES.min[0]) / VALUES.extent[0] * 65_535.0).round() as u16;
-                rows.iter().flatten().flat_map(|c| fraction(*c).to_le_bytes()).collect()
+                let fraction =
+                    |c: f32, lane: usize| ((c - VALUES.min[lane]) / VALUES.extent[lane] * 65_535.0).round() as u16;
+                let lanes = [3, 3, 3, 0];
+                rows.iter()
+                    .flat_map(|r| [0, 1, 2, 3].map(|i| fraction(r[i], lanes[i])))
+                    .flat_map(u16::to_le_bytes)
+                    .collect()
             }
             Encoding::TrsF16 => halves(&trs),
             Encoding::Fixed16 => trs.iter().flatten().flat_map(|c| fixed16(f64::from(*c)).unwrap()).collect(),
@@ -307,8 +336,8 @@ impl Pose {
     }
 }
 
-/// Holds every number of a [`Pose`].
-const VALUES: ValueRange = ValueRange { min: [-2.0; 4], extent: [4.0; 4] };
+/// Holds every number of a [`Pose`], and what it moves; and tangents.
+const VALUES: ValueRange = ValueRange { min: [-4.0, -4.0, -4.0, -2.0], extent: [8.0, 8.0, 8.0, 4.0] };
 
 /// Holds every [`Pose`], turning about a place of the bone's own.
 fn packed_range(bone: u32) -> packed::Range {

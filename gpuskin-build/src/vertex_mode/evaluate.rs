@@ -1,0 +1,101 @@
+//! A clip at a time, in `f64`: every vertex with all of its influences and morph targets.
+
+use glam::DVec3;
+
+use crate::model::{Clip, Model, Primitive};
+use crate::sample::{Rows, Sampler};
+
+/// Evaluates the vertices of a model in a clip (or in its rest pose).
+#[derive(Debug)]
+pub(crate) struct Evaluator<'a> {
+    model: &'a Model,
+    sampler: Sampler<'a>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// `None` for the clip is the rest pose.
+    pub(crate) fn new(model: &'a Model, clip: Option<&'a Clip>) -> Self {
+        Self { model, sampler: Sampler::new(model, clip) }
+    }
+
+    /// The model at a time in seconds.
+    pub(crate) fn at(&self, seconds: f64) -> Moment<'a> {
+        let weights = |p: &Primitive| match p.targets.is_empty() {
+            true => Vec::new(),
+            false => self.sampler.morph_weights(p.node, seconds),
+        };
+        Moment {
+            model: self.model,
+            bones: self.sampler.skin_matrices(seconds),
+            weights: self.model.primitives.iter().map(weights).collect(),
+        }
+    }
+}
+
+/// A model at a time of a clip.
+#[derive(Debug)]
+pub(crate) struct Moment<'a> {
+    model: &'a Model,
+    bones: Vec<Rows>,
+    /// Of morph targets, for each primitive.
+    weights: Vec<Vec<f64>>,
+}
+
+impl Moment<'_> {
+    /// The weighted sum of the matrices of a vertex's bones.
+    pub(crate) fn matrix(&self, primitive: usize, vertex: usize) -> Rows {
+        let influences = self.model.primitives[primitive].influences.of(vertex);
+        if let [(bone, 1.0)] = influences {
+            return self.bones[usize::from(*bone)];
+        }
+        let mut sum = [[0.0; 4]; 3];
+        for &(bone, weight) in influences {
+            for (sum, row) in sum.iter_mut().flatten().zip(self.bones[usize::from(bone)].iter().flatten()) {
+                *sum += weight * row;
+            }
+        }
+        sum
+    }
+
+    /// Where a vertex is, metres.
+    pub(crate) fn position(&self, primitive: usize, vertex: usize) -> DVec3 {
+        self.carried(&self.matrix(primitive, vertex), primitive, vertex)
+    }
+
+    /// Where its matrix takes a vertex, metres.
+    pub(crate) fn carried(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
+        let p = self.model.primitives[primitive].position(vertex, &self.weights[primitive]);
+        DVec3::from(matrix.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]))
+    }
+
+    /// The unit normal of a vertex; zero where it has none.
+    pub(crate) fn normal(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
+        let normal = self.model.primitives[primitive].normal(vertex, &self.weights[primitive]);
+        normal.map_or(DVec3::ZERO, |n| turned_normal(matrix, n))
+    }
+
+    /// The tangent of a vertex, of any length; zero where it has none.
+    pub(crate) fn tangent(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
+        let tangent = self.model.primitives[primitive].tangent(vertex, &self.weights[primitive]);
+        tangent.map_or(DVec3::ZERO, |t| turned(matrix, t.truncate()))
+    }
+
+    /// Positions of all vertices of all primitives, in their order.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = DVec3> + '_ {
+        let primitives = self.model.primitives.iter().enumerate();
+        primitives.flat_map(move |(p, primitive)| (0..primitive.positions.len()).map(move |v| self.position(p, v)))
+    }
+}
+
+/// A direction that lies in the surface, after a transform.
+pub(super) fn turned(m: &Rows, d: DVec3) -> DVec3 {
+    DVec3::from(m.map(|r| r[0] * d.x + r[1] * d.y + r[2] * d.z))
+}
+
+/// Unit normal after a transform, the inverse transpose up to a positive factor; zero where there is none.
+pub(super) fn turned_normal(m: &Rows, n: DVec3) -> DVec3 {
+    let [a, b, c] = [0, 1, 2].map(|c| DVec3::new(m[0][c], m[1][c], m[2][c]));
+    let bc = b.cross(c);
+    let sign = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };
+    (bc * n.x + c.cross(a) * n.y + a.cross(b) * n.z).normalize_or_zero() * sign
+}

@@ -1,0 +1,223 @@
+//! `Model -> VertexMesh`: which vertices move alike, and what does not move of them.
+
+use std::collections::HashMap;
+
+use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
+use gpuskin_rt::encoding::vat::VertexSample;
+use gpuskin_rt::vertex::Vertex;
+
+use super::evaluate::{Moment, turned, turned_normal};
+use crate::geometry::{Corners, Dropped, Geometry};
+use crate::model::{Model, Primitive};
+
+/// The mesh of a model whose vertices are baked.
+#[derive(Clone, Debug)]
+pub(crate) struct VertexMesh {
+    /// What does not move; the first joint of a vertex is its row, counted from 0.
+    pub(crate) geometry: Geometry,
+    /// What moves each row, in the order in which vertices first use them.
+    rows: Vec<Row>,
+}
+
+/// A vertex of the source, and where its directions come from.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    primitive: u32,
+    vertex: u32,
+    normal: Direction,
+    tangent: Direction,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Direction {
+    /// The source vertex has it.
+    Own,
+    /// It was made for a corner, and turns as the vertex does.
+    Made(DVec3),
+    /// It is that of a triangle of the primitive, wherever its corners go: what the specification asks for where the
+    /// source has no normals.
+    Face(u32),
+}
+
+impl VertexMesh {
+    /// Vertices that are the same in all frames of whatever clip become one row.
+    pub(crate) fn new(model: &Model) -> Self {
+        let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
+        let mut weld = Weld::default();
+        let mut indices_of_material = vec![Vec::new(); model.materials.len()];
+        let mut baked_of_source = Vec::new();
+        for (p, primitive) in model.primitives.iter().enumerate() {
+            let corners = Corners::new(primitive, tangents);
+            let mut baked = vec![None; primitive.positions.len()];
+            let indices = &mut indices_of_material[primitive.material];
+            for (t, triangle) in primitive.triangles.iter().enumerate() {
+                for (k, &v) in triangle.iter().enumerate() {
+                    let slot = &mut baked[v as usize];
+                    let index = match *slot {
+                        Some(index) if !corners.split() => index,
+                        _ => weld.index(p, primitive, v, &corners, Some((t, k))),
+                    };
+                    slot.get_or_insert(index);
+                    indices.push(index);
+                }
+            }
+            baked_of_source.extend(
+                (0..).zip(baked).map(|(v, index)| index.unwrap_or_else(|| weld.index(p, primitive, v, &corners, None))),
+            );
+        }
+        let Weld { rows, vertices, .. } = weld;
+        let mut geometry =
+            Geometry::arrange(vertices, indices_of_material, baked_of_source, tangents, Dropped::default());
+        let mut new_of_old = vec![u32::MAX; rows.len()];
+        let mut ordered = Vec::with_capacity(rows.len());
+        for vertex in &mut geometry.vertices {
+            let row = &mut vertex.joints[0];
+            let new = &mut new_of_old[*row as usize];
+            if *new == u32::MAX {
+                *new = ordered.len() as u32;
+                ordered.push(rows[*row as usize]);
+            }
+            *row = *new;
+        }
+        Self { geometry, rows: ordered }
+    }
+
+    /// Vertices that move on their own.
+    pub(crate) fn rows(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// All rows at a time of a clip.
+    pub(super) fn at<'a>(
+        &'a self,
+        model: &'a Model,
+        moment: &'a Moment<'_>,
+    ) -> impl Iterator<Item = VertexSample> + 'a {
+        self.rows.iter().map(|row| {
+            let (p, v) = (row.primitive as usize, row.vertex as usize);
+            let matrix = moment.matrix(p, v);
+            let normal = match row.normal {
+                Direction::Own => moment.normal(&matrix, p, v),
+                Direction::Made(n) => turned_normal(&matrix, n),
+                Direction::Face(t) => {
+                    let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| moment.position(p, v as usize));
+                    (b - a).cross(c - a).normalize_or_zero()
+                }
+            };
+            let tangent = match row.tangent {
+                Direction::Made(t) => turned(&matrix, t),
+                _ => moment.tangent(&matrix, p, v),
+            };
+            VertexSample {
+                position: moment.carried(&matrix, p, v),
+                normal: if normal == DVec3::ZERO { DVec3::Z } else { normal },
+                tangent,
+            }
+        })
+    }
+
+    /// The bone of greatest weight of a row.
+    pub(super) fn bone(&self, model: &Model, row: usize) -> usize {
+        let Row { primitive, vertex, .. } = self.rows[row];
+        usize::from(model.primitives[primitive as usize].influences.of(vertex as usize)[0].0)
+    }
+}
+
+/// Rows and vertices by what they are made of.
+#[derive(Default)]
+struct Weld {
+    rows: Vec<Row>,
+    vertices: Vec<Vertex>,
+    row_of: HashMap<[u8; 32], u32>,
+    vertex_of: HashMap<(u32, [u32; 3]), u32>,
+}
+
+impl Weld {
+    /// The vertex of a corner of a triangle, or of no triangle.
+    fn index(
+        &mut self,
+        p: usize,
+        primitive: &Primitive,
+        vertex: u32,
+        corners: &Corners,
+        corner: Option<(usize, usize)>,
+    ) -> u32 {
+        let v = vertex as usize;
+        let normal = match (&primitive.normals, corner) {
+            (Some(_), _) => Direction::Own,
+            (None, None) => Direction::Made(DVec3::Z),
+            (None, Some((t, _))) if moves_as_one(primitive, t) => {
+                Direction::Made(corners.normal(primitive, t, 0).as_dvec3())
+            }
+            (None, Some((t, _))) => Direction::Face(t as u32),
+        };
+        let own = primitive.tangents.as_ref().map(|t| t[v]);
+        let made = corner.and_then(|(t, k)| corners.made_tangent(t, k)).map(Vec4::as_dvec4);
+        let (tangent, sign) = match (made, own) {
+            (Some(made), _) => (Direction::Made(made.truncate()), made.w),
+            (None, Some(own)) => (Direction::Own, own.w),
+            (None, None) => (Direction::Made(DVec3::X), DVec4::X.w),
+        };
+        let row = Row { primitive: p as u32, vertex, normal, tangent };
+        let row = *self.row_of.entry(key(primitive, &row)).or_insert_with(|| {
+            self.rows.push(row);
+            self.rows.len() as u32 - 1
+        });
+        let uv = primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2());
+        let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0)];
+        *self.vertex_of.entry((row, bits)).or_insert_with(|| {
+            let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
+            let weights = [1.0, 0.0, 0.0, 0.0];
+            let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
+            self.vertices.push(Vertex { position, normal, tangent, uv, joints: [row, 0, 0, 0], weights });
+            self.vertices.len() as u32 - 1
+        })
+    }
+}
+
+/// Whether the corners of a triangle always move by the same matrix.
+fn moves_as_one(primitive: &Primitive, triangle: usize) -> bool {
+    let [a, b, c] = primitive.triangles[triangle].map(|v| primitive.influences.of(v as usize));
+    primitive.targets.is_empty() && a == b && b == c
+}
+
+/// All that a row's frames follow from.
+fn key(primitive: &Primitive, row: &Row) -> [u8; 32] {
+    let v = row.vertex as usize;
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |tag: u8, v: DVec3| {
+        hasher.update(&[tag]);
+        // A zero is a zero, whatever its sign.
+        v.to_array().iter().for_each(|c| _ = hasher.update(&(c + 0.0).to_le_bytes()));
+    };
+    add(0, primitive.positions[v]);
+    match row.normal {
+        Direction::Own => add(1, primitive.normals.as_ref().map_or(DVec3::ZERO, |n| n[v])),
+        Direction::Made(n) => add(1, n),
+        Direction::Face(_) => {}
+    }
+    match (row.tangent, &primitive.tangents) {
+        (Direction::Made(t), _) => add(2, t),
+        (_, Some(tangents)) => add(2, tangents[v].truncate()),
+        _ => {}
+    }
+    for target in &primitive.targets {
+        add(3, target.positions[v]);
+        let others = [(4, &target.normals), (5, &target.tangents)];
+        others.into_iter().for_each(|(tag, deltas)| deltas.iter().for_each(|d| add(tag, d[v])));
+    }
+    for &(bone, weight) in primitive.influences.of(v) {
+        hasher.update(&bone.to_le_bytes());
+        hasher.update(&weight.to_le_bytes());
+    }
+    // Faces and morph weights are of a primitive and of a node.
+    if let Direction::Face(t) = row.normal {
+        hasher.update(&[6]);
+        hasher.update(&row.primitive.to_le_bytes());
+        hasher.update(&t.to_le_bytes());
+    }
+    if !primitive.targets.is_empty() {
+        hasher.update(&primitive.node.to_le_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,234 @@
+use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
+use gpuskin_rt::encoding::vat::VertexSample;
+use gpuskin_rt::{ClipRecord, Encoding, Normals};
+
+use super::{Evaluator, VertexMesh, encode, measure};
+use crate::encode::shape;
+use crate::frames::FrameGrid;
+use crate::measure::{Drawn, Times};
+use crate::model::*;
+
+/// The corners of a cube of 2 m, four a face, and its triangles; bone `of(corner)` moves each.
+fn cube(normals: bool, of: impl Fn(DVec3) -> Vec<(u16, f64)>) -> Primitive {
+    let (mut positions, mut all_normals, mut triangles, mut influences) =
+        (vec![], vec![], vec![], Influences::default());
+    for axis in 0..3 {
+        for side in [-1.0, 1.0] {
+            let first = positions.len() as u32;
+            let [n, u, v] = [0, 1, 2].map(|i| DMat4::IDENTITY.col((axis + i) % 3).truncate());
+            for [a, b] in [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]] {
+                let corner = n * side + u * a * side + v * b;
+                positions.push(corner);
+                all_normals.push(n * side);
+                influences.push(of(corner));
+            }
+            triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
+        }
+    }
+    Primitive {
+        node: 0,
+        mesh: 0,
+        index: 0,
+        skin: None,
+        uvs: positions.iter().map(|p| DVec2::new(p.x, p.y)).collect(),
+        normals: normals.then_some(all_normals),
+        tangents: None,
+        colors: None,
+        positions,
+        influences,
+        triangles,
+        material: 0,
+        targets: vec![],
+    }
+}
+
+/// Two bones, of which the second turns half around and the first stands; morph weights of the first node go from 0 to 1.
+fn model(primitive: Primitive) -> Model {
+    let node =
+        |name: &str, weights| Node { name: name.into(), parent: None, local: Local::Trs(Trs::IDENTITY), weights };
+    let bone = |node: usize| Bone { name: format!("b{node}"), node, inverse_bind: DMat4::IDENTITY };
+    let turns = (0..=4).map(|i| DVec4::from(DQuat::from_rotation_x(f64::from(i) * 0.7).to_array()));
+    let turn = Curve {
+        times: (0..=4).map(|i| f64::from(i) * 0.25).collect(),
+        values: turns.collect(),
+        interpolation: Interpolation::Linear,
+    };
+    let weights =
+        WeightCurve { times: vec![0.0, 1.0], values: vec![0.0, 1.0], targets: 1, interpolation: Interpolation::Linear };
+    let morphs = primitive.targets.len();
+    let clip = Clip {
+        name: "turn".into(),
+        source: "turn".into(),
+        index: 0,
+        file: None,
+        channels: vec![Channel { node: 1, property: Property::Rotation, curve: turn }],
+        morphs: (morphs > 0).then_some(MorphChannel { node: 0, curve: weights }).into_iter().collect(),
+        start: 0.0,
+        end: 1.0,
+    };
+    Model {
+        name: "m".into(),
+        nodes: vec![node("stands", vec![0.0; morphs]), node("turns", vec![])],
+        order: vec![0, 1],
+        root: DMat4::IDENTITY,
+        bones: vec![bone(0), bone(1)],
+        primitives: vec![primitive],
+        materials: vec![Material::default()],
+        images: vec![],
+        clips: vec![clip],
+    }
+}
+
+fn at(model: &Model, mesh: &VertexMesh, seconds: f64) -> Vec<VertexSample> {
+    let moment = Evaluator::new(model, model.clips.first()).at(seconds);
+    mesh.at(model, &moment).collect()
+}
+
+/// Every corner of every triangle has the normal of the triangle.
+fn is_flat(mesh: &VertexMesh, samples: &[VertexSample]) -> bool {
+    mesh.geometry.indices.chunks_exact(3).all(|triangle| {
+        let [a, b, c] = [0, 1, 2].map(|k| samples[mesh.geometry.vertices[triangle[k] as usize].joints[0] as usize]);
+        let face = (b.position - a.position).cross(c.position - a.position).normalize();
+        [a, b, c].iter().all(|s| s.normal.distance(face) < 1e-9)
+    })
+}
+
+#[test]
+fn a_cube_stays_flat() {
+    for normals in [true, false] {
+        let model = model(cube(normals, |_| vec![(1, 1.0)]));
+        let mesh = VertexMesh::new(&model);
+        // Three normals at each of eight corners, made or not.
+        assert_eq!(mesh.rows(), 24);
+        for seconds in [0.0, 0.3, 1.0] {
+            assert!(is_flat(&mesh, &at(&model, &mesh, seconds)), "{normals} {seconds}");
+        }
+    }
+}
+
+#[test]
+fn what_bends_without_normals_is_flat_in_every_frame() {
+    // The upper half turns, the lower stands: triangles between them are sheared.
+    let bent = |p: DVec3| if p.y > 0.0 { vec![(1, 1.0)] } else { vec![(0, 0.6), (1, 0.4)] };
+    let model = model(cube(false, bent));
+    let mesh = VertexMesh::new(&model);
+    for seconds in [0.0, 0.4, 0.9] {
+        assert!(is_flat(&mesh, &at(&model, &mesh, seconds)), "{seconds}");
+    }
+}
+
+#[test]
+fn vertices_that_differ_in_texture_coordinates_share_a_row() {
+    let mut primitive = cube(true, |_| vec![(1, 1.0)]);
+    // The same face again, with other texture coordinates.
+    let again = primitive.positions.len() as u32;
+    for v in 0..4 {
+        primitive.positions.push(primitive.positions[v]);
+        let normals = primitive.normals.as_mut().unwrap();
+        normals.push(normals[v]);
+        primitive.uvs.push(primitive.uvs[v] + DVec2::X);
+        primitive.influences.push([(1, 1.0)]);
+    }
+    primitive.triangles.push([again, again + 1, again + 2]);
+    let mesh = VertexMesh::new(&model(primitive));
+    assert_eq!((mesh.rows(), mesh.geometry.vertices.len()), (24, 28));
+    let rows: Vec<u32> = mesh.geometry.vertices.iter().map(|v| v.joints[0]).collect();
+    let mut first_use = 0;
+    for row in rows {
+        assert!(row <= first_use, "rows stand in the order of their first use");
+        first_use = first_use.max(row + 1);
+    }
+}
+
+/// What is printed of a model in an encoding.
+fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
+    let mesh = VertexMesh::new(model);
+    let grids = [FrameGrid::new(1.0, 4.0, false)];
+    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, reserved: 0 }];
+    let texture = shape(encoding, 5, mesh.rows() + encoding.range_rows(), None).unwrap();
+    let (texels, misfits) = encode(model, &mesh, encoding, texture, &grids, &records);
+    assert!(misfits.is_empty());
+    let mut vertices = mesh.geometry.vertices.clone();
+    vertices.iter_mut().for_each(|v| v.joints[0] += encoding.range_rows());
+    let (texels, baked_of_source) = (texels.view(), &mesh.geometry.baked_of_source[..]);
+    let drawn = Drawn { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
+    measure(model, &grids, &records, &drawn, Times::All)[0]
+}
+
+#[test]
+fn morph_targets_and_all_influences_are_baked() {
+    let mut primitive = cube(true, |p| {
+        let share = 0.05 * (p.x + 2.0);
+        vec![(1, 1.0 - 5.0 * share), (0, share), (0, share), (1, share), (0, share), (1, share)]
+    });
+    let bulge = |p: &DVec3| DVec3::new(p.y, 0.5, -p.z);
+    primitive.targets.push(MorphTarget {
+        positions: primitive.positions.iter().map(bulge).collect(),
+        normals: Some(primitive.positions.iter().map(|p| *p * 0.2).collect()),
+        tangents: None,
+    });
+    let model = model(primitive);
+    let mesh = VertexMesh::new(&model);
+    let moved: f64 =
+        at(&model, &mesh, 1.0).iter().zip(at(&model, &mesh, 0.0)).map(|(a, b)| a.position.distance(b.position)).sum();
+    assert!(moved > 10.0);
+    // Of a cube whose diagonal is 3.5 m.
+    for (encoding, metres, degrees) in [
+        (Encoding::VatF32, 1e-6, 1e-3),
+        (Encoding::VatPackedFine, 1e-6, 0.01),
+        (Encoding::VatUnorm24, 1e-6, 0.01),
+        (Encoding::VatUnorm16, 1e-4, 0.01),
+        (Encoding::VatPacked, 1e-4, 0.65),
+        (Encoding::VatF16, 2e-3, 0.1),
+        (Encoding::VatUnorm8, 2e-2, 0.01),
+    ] {
+        let found = errors(&model, encoding).encoding;
+        assert!(found.max <= metres && found.normal_degrees <= degrees, "{encoding:?}: {found:?}");
+    }
+    let between = errors(&model, Encoding::VatF32).motion.max;
+    assert!(between > 0.01, "turning by 40 degrees a frame, vertices take the chord: {between}");
+}
+
+#[test]
+fn jumps_of_morph_weights_are_left_out_of_the_motion_error() {
+    let mut primitive = cube(true, |_| vec![(0, 1.0)]);
+    primitive.targets.push(MorphTarget { positions: vec![DVec3::X; 24], normals: None, tangents: None });
+    let mut model = model(primitive);
+    let smooth = errors(&model, Encoding::VatF32);
+    assert_eq!((smooth.step_tracks, smooth.motion.max < 1e-5), (0, true));
+    model.clips[0].morphs[0].curve.interpolation = Interpolation::Step;
+    let jumps = errors(&model, Encoding::VatF32);
+    assert_eq!((jumps.step_tracks, jumps.motion.max < 1e-5), (1, true));
+}
+
+#[test]
+fn far_vertices_are_told() {
+    let mut model = model(cube(true, |_| vec![(1, 1.0)]));
+    model.root = DMat4::from_scale(DVec3::splat(1e5));
+    let mesh = VertexMesh::new(&model);
+    let grids = [FrameGrid::new(1.0, 4.0, false)];
+    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, reserved: 0 }];
+    for (encoding, fits) in [(Encoding::VatF16, false), (Encoding::VatPacked, true)] {
+        let texture = shape(encoding, 5, mesh.rows() + encoding.range_rows(), None).unwrap();
+        let (_, misfits) = encode(&model, &mesh, encoding, texture, &grids, &records);
+        assert_eq!(misfits.is_empty(), fits, "{encoding:?}");
+    }
+}
+
+#[test]
+fn frames_stay_within_layers_at_any_width() {
+    for width in [64, 128, 256, 512, 1024, 2048, 4096] {
+        let texture = shape(Encoding::VatUnorm16, 300, 5000, Some(width)).unwrap();
+        assert_eq!(texture.width, width);
+        assert!(texture.height <= 2048 && texture.frames_per_layer * texture.layers >= 300);
+        for frame in [0, 7, 298, 299] {
+            let ends = [0, 4999].map(|row| texture.texel(Encoding::VatUnorm16, frame, row, 2));
+            assert_eq!(ends[0][2], ends[1][2], "frame {frame} at width {width}: {texture:?}");
+            assert!(ends[1][1] < texture.height && ends[1][2] < texture.layers);
+        }
+    }
+    // 64 by 2048 texels hold 43,690 vertices of three.
+    assert!(shape(Encoding::VatUnorm16, 1, 43_690, Some(64)).is_some());
+    assert!(shape(Encoding::VatUnorm16, 1, 43_691, Some(64)).is_none());
+    assert!(shape(Encoding::VatPacked, 1, u32::MAX, None).is_none());
+}

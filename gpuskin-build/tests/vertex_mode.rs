@@ -1,0 +1,131 @@
+//! `mode = "vertex"`, from a manifest to files.
+
+mod common;
+
+use common::build::Gltf;
+use gpuskin_build::bake::{BakeOptions, Baked, bake};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_rt::{Encoding, Packing};
+use serde_json::json;
+
+/// Bakes a file with these keys; what went wrong, as text.
+fn baked(g: &Gltf, keys: &str) -> Result<Baked, String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.glb"), g.glb()).unwrap();
+    let text = format!("[[model]]\nname = \"m\"\npath = \"m.glb\"\n{keys}");
+    let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|e| e.to_string())?;
+    bake(&manifest, &BakeOptions::default()).map_err(|failed| failed.findings.to_string())
+}
+
+fn good(g: &Gltf, keys: &str) -> Baked {
+    baked(g, keys).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A triangle that a clip moves, and another that a clip morphs.
+fn two_triangles() -> Gltf {
+    let mut g = Gltf::new();
+    let mesh = g.triangle();
+    let moved = g.node(None, json!({ "name": "Moved", "mesh": mesh }));
+    g.clip("Go", &[moved]);
+    let morphed = g.triangle();
+    let lift = g.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    g.json["meshes"][morphed]["primitives"][0]["targets"] = json!([{ "POSITION": lift }]);
+    let face = g.node(None, json!({ "name": "Face", "mesh": morphed }));
+    let (input, output) = (g.floats("SCALAR", &[0.0, 0.5, 1.0]), g.floats("SCALAR", &[0.0, 1.0, 0.0]));
+    let samplers = json!([{ "input": input, "output": output }]);
+    let channels = json!([{ "sampler": 0, "target": { "node": face, "path": "weights" } }]);
+    g.push("animations", json!({ "name": "Talk", "channels": channels, "samplers": samplers }));
+    g
+}
+
+#[test]
+fn morph_targets_are_baked_and_nothing_is_said_of_their_loss() {
+    let g = two_triangles();
+    for keys in ["mode = \"vertex\"\n", "mode = \"auto\"\n", "encoding = \"vat-f32\"\n"] {
+        let baked = good(&g, keys);
+        let meta = &baked.models[0].meta;
+        assert!(meta.encoding.is_vertex() && meta.mesh.format.packing == Packing::Static, "{keys}");
+        assert!(!baked.warnings.to_string().contains("morph"), "{}", baked.warnings);
+        // The lifted corner of the second clip.
+        assert!((meta.clips[1].bounds.max[2] - 2.0).abs() < 1e-3, "{:?}", meta.clips[1].bounds);
+        assert!(meta.clips[1].looped, "its ends meet");
+        assert!(meta.clips.iter().all(|clip| clip.encoding_error.max < 1e-3), "{keys}");
+    }
+    let bones = good(&g, "");
+    assert!(!bones.models[0].meta.encoding.is_vertex());
+    assert!(bones.warnings.to_string().contains("morph"));
+}
+
+#[test]
+fn the_normal_tolerance_chooses_the_bytes() {
+    let of = |keys: &str| good(&two_triangles(), keys).models[0].meta.encoding;
+    assert_eq!(of("mode = \"vertex\"\n"), Encoding::VatPacked);
+    let g = {
+        let mut g = two_triangles();
+        // A normal that is no corner of the octahedral grid.
+        let odd = g.floats("VEC3", &[0.297, 0.401, 0.866].repeat(3));
+        g.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = json!(odd);
+        g
+    };
+    let fine = good(&g, "mode = \"vertex\"\nnormal_tolerance = \"0.01 deg\"\n");
+    assert!(matches!(fine.models[0].meta.encoding, Encoding::VatUnorm16 | Encoding::VatPackedFine));
+    assert!(fine.models[0].meta.clips.iter().all(|clip| clip.encoding_error.normal_degrees <= 0.01));
+}
+
+#[test]
+fn a_width_that_is_asked_for_is_kept() {
+    for width in [64, 256, 4096] {
+        let baked = good(&two_triangles(), &format!("encoding = \"vat-unorm24\"\nwidth = {width}\n"));
+        assert_eq!(baked.models[0].meta.texture.width, width);
+    }
+    let bones = good(&two_triangles(), "encoding = \"matrix-f16\"\nwidth = 512\n");
+    assert_eq!(bones.models[0].meta.texture.width, 512);
+}
+
+/// Triangles side by side, all of their corners different.
+fn many(triangles: u32) -> Gltf {
+    let mut g = Gltf::new();
+    let at = |i: u32| {
+        let (x, y) = ((i % 1000) as f32, (i / 1000) as f32);
+        [x, y, 0.0, x + 0.5, y, 0.0, x, y + 0.5, 0.0]
+    };
+    let positions: Vec<f32> = (0..triangles).flat_map(at).collect();
+    let position = g.floats("VEC3", &positions);
+    let mesh = g.push("meshes", json!({ "primitives": [{ "attributes": { "POSITION": position } }] }));
+    let node = g.node(None, json!({ "mesh": mesh }));
+    g.clip("Go", &[node]);
+    g
+}
+
+#[test]
+fn a_frame_that_fits_no_layer_is_told_with_what_to_do() {
+    // 64 by 2048 texels hold 131,069 vertices and the range of their frame.
+    let keys = "encoding = \"vat-packed\"\nwidth = 64\nfps = 1\n";
+    let error = baked(&many(43_690), keys).unwrap_err();
+    for part in ["131073 vertices in vat-packed", "does not fit a layer", "width = 2048", "exclude"] {
+        assert!(error.contains(part), "`{part}` not in {error}");
+    }
+    let wide = good(&many(43_690), "encoding = \"vat-packed\"\nfps = 1\n");
+    let texture = wide.models[0].meta.texture;
+    assert_eq!((texture.rows, texture.layers, texture.frames), (131_073, 1, 2));
+    let paged = good(&many(43_000), keys);
+    let texture = paged.models[0].meta.texture;
+    assert_eq!((texture.width, texture.layers, texture.frames_per_layer), (64, 2, 1));
+}
+
+#[test]
+fn clips_without_length_and_huge_models() {
+    let mut g = two_triangles();
+    let (input, output) = (g.floats("SCALAR", &[0.0]), g.floats("VEC3", &[0.0, 1.0, 0.0]));
+    let samplers = json!([{ "input": input, "output": output }]);
+    let channels = json!([{ "sampler": 0, "target": { "node": 0, "path": "translation" } }]);
+    g.push("animations", json!({ "name": "Still", "channels": channels, "samplers": samplers }));
+    for encoding in Encoding::ALL.into_iter().filter(|e| e.is_vertex()) {
+        let still = good(&g, &format!("encoding = \"{}\"\n", encoding.name()));
+        assert_eq!(still.models[0].meta.clips[2].stored, 1);
+    }
+    let error = baked(&g, "encoding = \"vat-f16\"\nscale = 1e6\n").unwrap_err();
+    assert!(error.contains("out of the range of vat-f16") && error.contains("set `scale`"), "{error}");
+    let error = baked(&g, "encoding = \"vat-packed\"\nscale = 1e39\n").unwrap_err();
+    assert!(error.contains("out of the range of vat-packed"), "{error}");
+}

@@ -1,0 +1,9 @@
+// Vertices as position and tangent, then the normal: vat-f32 and vat-f16. Twin of gpuskin-rt/src/encoding/vat.rs.
+
+const gpuskin_texels: u32 = 2u;
+
+fn gpuskin_stored_vertex(frame: u32, row: u32) -> GpuskinBaked {
+    let place = gpuskin_texel(frame, row, 0u);
+    let normal = gpuskin_texel(frame, row, 1u).xyz;
+    return GpuskinBaked(place.xyz, normal, gpuskin_baked_tangent(normal, place.w));
+}
