@@ -146,7 +146,7 @@ fn a_game_that_bakes_in_its_build_script() {
     assert_eq!(line, "pole");
     let good = snapshot(&out_dir);
     let names: Vec<String> = good.keys().map(|p| p.strip_prefix(&out_dir).unwrap().display().to_string()).collect();
-    assert_eq!(names, ["gpuskin/pole/anim-matrix-f16.ktx2", "gpuskin/pole/mesh.bin", "gpuskin.rs"]);
+    assert_eq!(names, ["gpuskin/pole/anim-local-packed.ktx2", "gpuskin/pole/mesh.bin", "gpuskin.rs"]);
 
     // Nothing changed: nothing runs.
     let again = stderr(&game.cargo(&["build", "--release", "-v"]));

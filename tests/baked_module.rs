@@ -46,7 +46,10 @@ fn models_stand_in_the_order_of_the_manifest() {
     assert!(std::ptr::eq(models::Hound::MODEL, &models::HOUND) && std::ptr::eq(models::ALL[1], &models::HOUND));
     assert_ne!(models::SOLDIER.meta.content_hash, models::HOUND.meta.content_hash);
     for model in models::ALL {
-        assert_eq!((model.meta.format_version, model.meta.encoding), (FORMAT_VERSION, Encoding::MatrixF16));
+        assert_eq!((model.meta.format_version, model.meta.encoding), (FORMAT_VERSION, Encoding::LocalPacked));
+        let others: Vec<_> = model.others.iter().map(|other| other.meta.encoding).collect();
+        assert_eq!(others, [Encoding::TrsPacked], "for devices without compute");
+        assert!(model.others.iter().all(|other| other.meta.bones == model.meta.bones && other.textures.is_empty()));
     }
 }
 
@@ -83,6 +86,7 @@ fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt
         let (texel, block) = match format {
             BC7 | ASTC => (16, 4),
             Format::R8G8B8A8_SRGB => (4, 1),
+            Format::R32_UINT => (4, 1),
             _ => (u64::from(type_size) * 4, 1),
         };
         let side = |length: u32| u64::from((length >> n).max(1)).div_ceil(block);
@@ -103,7 +107,7 @@ fn value<'a>(bytes: &'a [u8], model: &Model, hash_at: u64) -> &'a [u8] {
 
 #[test]
 fn files_say_of_themselves_what_the_constants_say() {
-    for model in models::ALL {
+    for model in models::ALL.iter().flat_map(|model| std::iter::once(*model).chain(model.others.iter())) {
         let meta = &model.meta;
         let file = load(&model.animation, &meta.content_hash).unwrap();
         assert_eq!(&Metadata::from_postcard(value(&file, model, model.animation.hash_at)).unwrap(), meta);
@@ -118,8 +122,11 @@ fn files_say_of_themselves_what_the_constants_say() {
         let shape = meta.texture;
         check_ktx2(&file, format, [shape.width, shape.height, shape.layers], &model.animation.levels);
         assert_eq!(model.animation.levels[0].len, shape.byte_len(meta.encoding));
-        assert_eq!(shape.frames, meta.clips.iter().map(|c| c.stored).sum::<u32>());
-
+        let range_frames = meta.encoding.range_frames() * meta.clips.len() as u32;
+        assert_eq!(shape.frames, meta.clips.iter().map(|c| c.stored).sum::<u32>() + range_frames);
+    }
+    for model in models::ALL {
+        let meta = &model.meta;
         assert_eq!((model.textures.len(), meta.textures.len()), (3, 1));
         let texture = &meta.textures[0];
         assert_eq!(*texture.formats, [ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]);

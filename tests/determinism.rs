@@ -27,7 +27,7 @@ fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
 #[test]
 fn threads_and_places_do_not_show() {
     let here = files(&assets(), 1);
-    assert_eq!(here.len(), 11, "{:?}", here.keys());
+    assert_eq!(here.len(), 15, "{:?}", here.keys());
     assert_same(&here, &files(&assets(), 8));
 
     let folders = tempfile::tempdir().unwrap();
@@ -45,7 +45,12 @@ fn threads_and_places_do_not_show() {
 fn the_build_script_made_the_same() {
     let files = files(&assets(), 2);
     for (model, folder) in gpuskin_tests::models::ALL.iter().zip(["soldier", "hound"]) {
-        let payloads = [(&model.animation, "anim-matrix-f16.ktx2"), (&model.mesh, "mesh.bin")];
+        let other = &model.others[0];
+        for (payload, file) in [(&other.animation, "anim-trs-packed.ktx2"), (&other.mesh, "mesh-trs-packed.bin")] {
+            let bytes = gpuskin_rt::files::load(payload, &other.meta.content_hash).unwrap();
+            assert!(*bytes == files[&format!("gpuskin/{folder}/{file}")], "{folder}/{file}");
+        }
+        let payloads = [(&model.animation, "anim-local-packed.ktx2"), (&model.mesh, "mesh.bin")];
         // The encoder of the script was compiled without optimisation, this one with.
         let colors = model.textures.iter().zip(["color-0-bc7.ktx2", "color-0-astc.ktx2", "color-0-rgba8.ktx2"]);
         for (payload, file) in payloads.into_iter().chain(colors) {
