@@ -32,11 +32,9 @@ pub(super) fn compared_header(
     let [first, second] = [a, b].map(|meta| meta.encoding.name());
     let factor = differences.factor();
     let [of_first, of_second] = [a, b].map(|meta| format!("{:<12}   {}", meta.encoding.name(), errors(meta)));
-    let difference = format!(
-        "{:<12}   |{first} - {second}| in each channel (sRGB), amplified x {factor}: {}",
-        "difference",
-        extent(differences)
-    );
+    let (name, extent) = ("difference", extent(differences));
+    let difference =
+        format!("{name:<12}   amplified x {factor}: {extent}   |   |{first} - {second}| in each channel (sRGB)");
     let facts = format!("{}{}", counts(a), lines(scale));
     title(canvas, layout, a, &[facts, of_first, of_second, difference]);
 }
@@ -102,7 +100,7 @@ pub(super) fn clip(
     name(canvas, layout, row, meta, clip, &facts);
 }
 
-/// The same in two encodings; and which row of cells is which.
+/// The same in two encodings; what differs stands above the cells of each.
 pub(super) fn compared_clip(
     canvas: &mut Canvas,
     layout: &Layout,
@@ -114,19 +112,20 @@ pub(super) fn compared_clip(
     let [Some(a), Some(b)] = metas.map(|meta| meta.clips.get(row as usize)) else { return };
     let facts = format!("{}   {}{}", span(a), manner(a), shrunk(framing, scale));
     name(canvas, layout, row, metas[0], a, &facts);
-    let [first, second] = metas.map(|meta| meta.encoding.name());
-    let of_both = format!("{first}: {}, {}   |   {second}: {}, {}", rate(a), error(a), rate(b), error(b));
-    canvas.text(layout.sublabel(row), 1, FAINT, &of_both);
-    for (strip, text) in (0..).zip([first, second]) {
-        canvas.text(layout.caption(row, strip), 1, INK, text);
+    for (strip, (meta, clip)) in (0..).zip(metas.into_iter().zip([a, b])) {
+        caption(canvas, layout, row, strip, meta.encoding.name(), &format!("{}   {}", rate(clip), error(clip)));
     }
 }
 
 /// What stands above the difference of a clip's pictures.
 pub(super) fn difference(canvas: &mut Canvas, layout: &Layout, row: u32, of_clip: &Differences, factor: u32) {
-    let end = canvas.text(layout.caption(row, layout.strips - 1), 1, INK, &format!("difference x {factor}"));
-    let [_, y] = layout.caption(row, layout.strips - 1);
-    canvas.text([end + 2 * font::ADVANCE, y], 1, FAINT, &extent(of_clip));
+    caption(canvas, layout, row, layout.strips - 1, &format!("difference x {factor}"), &extent(of_clip));
+}
+
+fn caption(canvas: &mut Canvas, layout: &Layout, row: u32, strip: u32, name: &str, facts: &str) {
+    let [x, y] = layout.caption(row, strip);
+    let end = canvas.text([x, y], 1, INK, name);
+    canvas.text([end + 3 * font::ADVANCE, y], 1, FAINT, facts);
 }
 
 fn name(canvas: &mut Canvas, layout: &Layout, row: u32, meta: &Metadata, clip: &ClipInfo, facts: &str) {

@@ -23,7 +23,7 @@ const TIMES: u32 = 26;
 const CAPTION: u32 = 18;
 
 /// Places on the sheet, in pixels from its upper left corner. A clip has a row of cells, or three where two encodings are
-/// compared: strips, with captions, and more room for what is said of each.
+/// compared: strips, with captions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     /// Width and height of a cell.
@@ -32,7 +32,6 @@ pub(super) struct Layout {
     /// Rows of cells of each clip.
     pub(super) strips: u32,
     header: u32,
-    label: u32,
     caption: u32,
 }
 
@@ -40,16 +39,16 @@ impl Layout {
     /// Of clips in one encoding.
     pub(super) fn new(clips: usize) -> Self {
         let clips = clips as u32;
-        Self { cell: cell(clips), clips, strips: 1, header: HEADER, label: LABEL, caption: 0 }
+        Self { cell: cell(clips), clips, strips: 1, header: HEADER, caption: 0 }
     }
 
     /// Of clips in two encodings, and the difference.
     pub(super) fn compared(clips: usize) -> Self {
         let clips = clips as u32;
         let strips = 3;
-        // Lines for either encoding and for the difference; one for the errors of a clip.
-        let (header, label) = (HEADER + 3 * LINE, LABEL + LINE);
-        Self { cell: cell(clips * strips), clips, strips, header, label, caption: CAPTION }
+        // Lines for either encoding and for the difference.
+        let header = HEADER + 3 * LINE;
+        Self { cell: cell(clips * strips), clips, strips, header, caption: CAPTION }
     }
 
     /// Width and height of the sheet.
@@ -59,7 +58,7 @@ impl Layout {
     }
 
     fn row_height(&self) -> u32 {
-        self.label + self.strips * self.strip_height() + TIMES
+        LABEL + self.strips * self.strip_height() + TIMES
     }
 
     fn strip_height(&self) -> u32 {
@@ -81,12 +80,6 @@ impl Layout {
         [MARGIN, self.header + row * self.row_height() + 2]
     }
 
-    /// What there is to say of a clip's encodings, below its name.
-    pub(super) fn sublabel(&self, row: u32) -> [u32; 2] {
-        let [x, y] = self.label(row);
-        [x, y + LABEL - 4]
-    }
-
     /// What is written above a strip, where there are several.
     pub(super) fn caption(&self, row: u32, strip: u32) -> [u32; 2] {
         let [x, y] = self.cell(row, strip, 0);
@@ -95,7 +88,7 @@ impl Layout {
 
     /// A cell.
     pub(super) fn cell(&self, row: u32, strip: u32, column: u32) -> [u32; 2] {
-        let top = self.header + row * self.row_height() + self.label;
+        let top = self.header + row * self.row_height() + LABEL;
         [MARGIN + column * (self.cell[0] + GAP), top + strip * self.strip_height() + self.caption]
     }
 
@@ -109,8 +102,8 @@ impl Layout {
 /// Width and height of cells, when there are so many rows of them.
 fn cell(rows: u32) -> [u32; 2] {
     match rows {
-        0..=MOST_LARGE_ROWS => LARGE,
-        ..=MOST_SMALL_ROWS => SMALL,
+        _ if rows <= MOST_LARGE_ROWS => LARGE,
+        _ if rows <= MOST_SMALL_ROWS => SMALL,
         _ => TINY,
     }
 }
@@ -169,10 +162,6 @@ mod tests {
                 for row in 0..clips as u32 {
                     assert!(layout.label(row)[1] >= bottom);
                     bottom = layout.label(row)[1] + 2 * font::LINE;
-                    if compared {
-                        assert!(layout.sublabel(row)[1] >= bottom);
-                        bottom = layout.sublabel(row)[1] + font::LINE;
-                    }
                     for strip in 0..layout.strips {
                         if compared {
                             assert!(layout.caption(row, strip)[1] >= bottom);
