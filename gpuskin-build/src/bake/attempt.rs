@@ -94,11 +94,7 @@ impl Attempt {
         limits: Option<&Limits>,
     ) -> Result<Self, Finding> {
         let mut plan = Plan::new(source.outline, encoding, rates)?;
-        let (texels, misfits) = if encoding == Encoding::LocalPacked {
-            (local_packed(&plan, source.tolerance)?, Vec::new())
-        } else {
-            encode(&plan)
-        };
+        let (texels, misfits) = texels(&plan, source.tolerance)?;
         plan.texture = texels.texture;
         let mesh = PackedMesh::choose(source, &plan, &texels, limits);
         Ok(Self { plan, texels, mesh, errors: Vec::new(), misfits })
@@ -123,6 +119,14 @@ impl Attempt {
     /// Bytes on the GPU that depend on the encoding: animation and vertices.
     pub(super) fn gpu_bytes(&self) -> u64 {
         (self.texels.bytes.len() + self.mesh.words.len() * 4) as u64
+    }
+}
+
+/// Samples and encodes a model; and what the encoding cannot hold, with the clip's index.
+pub(super) fn texels(plan: &Plan, tolerance: f64) -> Result<(encode::Texels, Vec<(usize, Misfit)>), Finding> {
+    match plan.encoding {
+        Encoding::LocalPacked => Ok((local_packed(plan, tolerance)?, Vec::new())),
+        _ => Ok(encode(plan)),
     }
 }
 
