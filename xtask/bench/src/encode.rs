@@ -22,7 +22,7 @@ use crate::report::{heading, line, median, seconds};
 const LEAST_BONES: usize = 16;
 /// How long one model's samplers, or its encodings, are measured: always once, and then again while there is time.
 const TIME: Duration = Duration::from_millis(1000);
-const MOST_ROUNDS: usize = 31;
+const MOST_ROUNDS: usize = 201;
 /// How far matrices may be apart, of their greatest number: the peer computes in `f32`, and its `slerp` is straight where
 /// angles are small.
 const AGREEMENT: f64 = 1e-4;
