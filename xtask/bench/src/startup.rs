@@ -62,11 +62,13 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
         &format!("{}, {}: ours, plain", model.meta.name, model.meta.encoding.name()),
         format!("{:.3} ms, {:.3} ms: {:.2} x", ours * 1e3, plain * 1e3, ours / plain),
     );
+    let bytes = model.animation.levels[0].len + model.meta.mesh.vertices.len + model.meta.mesh.indices.len;
     line(
         "  allocations (wgpu's included)",
         format!(
-            "{:.0} for {} clips, {} bones, {} vertices",
+            "{:.0} for {} KiB of animation and mesh, {} clips, {} bones, {} vertices",
             median(allocations),
+            bytes / 1024,
             model.meta.clips.len(),
             model.meta.bones.len(),
             model.meta.mesh.vertex_count
