@@ -3,6 +3,7 @@
 mod assemble;
 mod attempt;
 mod choose;
+mod draft;
 mod files;
 mod plan;
 
@@ -28,6 +29,7 @@ pub use crate::geometry::Dropped;
 pub use crate::measure::ClipErrors;
 pub use assemble::BakedModel;
 pub use choose::Candidate;
+pub use draft::{Draft, drafts};
 pub use files::EMBED_LIMIT;
 pub use plan::Plan;
 

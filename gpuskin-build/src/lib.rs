@@ -13,6 +13,7 @@
 //! |---|---|---|
 //! | [`manifest`] | `gpuskin.toml` | [`manifest::Manifest`] |
 //! | [`import`](mod@import) | manifest and glTF | [`model::Model`] |
+//! | [`sample`] | a model and a time | skin matrices |
 //! | [`bake`](mod@bake) | all models | [`bake::Baked`]: files in memory, errors, inputs |
 //! | [`output`] | files in memory | a folder |
 //!
@@ -43,7 +44,7 @@ pub mod output;
 pub mod pose;
 #[cfg(feature = "gpu")]
 pub mod preview;
-mod sample;
+pub mod sample;
 mod script;
 mod suggest;
 mod units;

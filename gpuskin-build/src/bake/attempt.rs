@@ -106,17 +106,7 @@ impl Attempt {
         limits: Option<&Limits>,
     ) -> Result<Self, Finding> {
         let mut plan = Plan::new(source.outline, encoding, rates)?;
-        let (texels, misfits) = match &source.outline.vertices {
-            Some(mesh) if encoding.is_vertex() => {
-                if mesh.geometry.tangents && !encoding.holds_tangents() {
-                    let message = format!("{} has no room for tangents, which its normal map needs", encoding.name());
-                    return Err(Finding::error(message).help("use `encoding = \"vat-packed-fine\"`"));
-                }
-                vertex_mode::encode(&plan.model, mesh, encoding, plan.texture, &plan.grids, &plan.records)
-            }
-            _ if encoding == Encoding::LocalPacked => (local_packed(&plan, source.tolerance)?, Vec::new()),
-            _ => encode(&plan),
-        };
+        let (texels, misfits) = texels(source.outline, &plan, source.tolerance)?;
         plan.texture = texels.texture;
         let mesh = PackedMesh::choose(source, &plan, &texels, limits);
         Ok(Self { plan, texels, mesh, errors: Vec::new(), misfits })
@@ -145,6 +135,26 @@ impl Attempt {
     /// Bytes on the GPU that depend on the encoding: animation and vertices.
     pub(super) fn gpu_bytes(&self) -> u64 {
         (self.texels.bytes.len() + self.mesh.words.len() * 4) as u64
+    }
+}
+
+/// Samples and encodes a model; and what the encoding cannot hold, with the clip's index.
+pub(super) fn texels(
+    outline: &Outline,
+    plan: &Plan,
+    tolerance: f64,
+) -> Result<(encode::Texels, Vec<(usize, Misfit)>), Finding> {
+    match &outline.vertices {
+        Some(mesh) if plan.encoding.is_vertex() => {
+            if mesh.geometry.tangents && !plan.encoding.holds_tangents() {
+                let name = plan.encoding.name();
+                let message = format!("{name} has no room for tangents, which its normal map needs");
+                return Err(Finding::error(message).help("use `encoding = \"vat-packed-fine\"`"));
+            }
+            Ok(vertex_mode::encode(&plan.model, mesh, plan.encoding, plan.texture, &plan.grids, &plan.records))
+        }
+        _ if plan.encoding == Encoding::LocalPacked => Ok((local_packed(plan, tolerance)?, Vec::new())),
+        _ => Ok(encode(plan)),
     }
 }
 

@@ -24,11 +24,20 @@ impl Context {
         let manifest = Manifest::load(manifest).map_err(|findings| text(&findings))?;
         let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.findings))?;
         let models = baked.runtime_models();
-        let (device, queue, info) = pollster::block_on(open())?;
+        let (device, queue, info) = pollster::block_on(open(wgpu::Adapter::limits))?;
         heading(&format!("{} ({:?}, {})", info.name, info.backend, info.driver_info));
         let timestamps = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
         let software = info.device_type == wgpu::DeviceType::Cpu;
         Ok(Self { models, device, queue, timestamps, software })
+    }
+
+    /// The same on a device as WebGL2 has it: with no compute, it plays the models' other encoding.
+    pub(crate) fn without_compute(&self) -> Result<Self, String> {
+        let limits =
+            |adapter: &wgpu::Adapter| wgpu::Limits::downlevel_webgl2_defaults().using_resolution(adapter.limits());
+        let (device, queue, _) = pollster::block_on(open(limits))?;
+        let timestamps = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+        Ok(Self { models: self.models.clone(), device, queue, timestamps, software: self.software })
     }
 
     /// The device is a program.
@@ -46,13 +55,16 @@ pub(crate) fn text(findings: &Findings) -> String {
     findings.render(Style::Plain)
 }
 
-async fn open() -> Result<(wgpu::Device, wgpu::Queue, wgpu::AdapterInfo), String> {
+/// Opens the adapter with some of its limits.
+async fn open(
+    limits: impl Fn(&wgpu::Adapter) -> wgpu::Limits,
+) -> Result<(wgpu::Device, wgpu::Queue, wgpu::AdapterInfo), String> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter =
         wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await.map_err(|e| e.to_string())?;
     let descriptor = wgpu::DeviceDescriptor {
         required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-        required_limits: adapter.limits(),
+        required_limits: limits(&adapter),
         ..Default::default()
     };
     let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;

@@ -7,6 +7,8 @@ use crate::report::{heading, line, median, seconds};
 
 const COUNTS: [u32; 3] = [1_000, 10_000, 100_000];
 const FRAMES: usize = 200;
+/// Where the device is a program: it evaluates the poses of all instances in every frame.
+const SOFTWARE_FRAMES: usize = 16;
 
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
     heading("CPU of a frame, all instances playing on: prepare");
@@ -25,7 +27,8 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
     let camera = Camera::perspective_look_at([0.0, 2.0, 5.0], [0.0, 1.0, 0.0], 1.0, 1.6, 0.1, 1000.0);
     let mut times = vec![Vec::new(); COUNTS.len()];
     // Interleaved, so that what else the machine does falls on all.
-    for frame in 0..FRAMES {
+    let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
+    for frame in 0..frames {
         for ((_, renderer, _), times) in scenes.iter_mut().zip(&mut times) {
             let mut encoder = context.device.create_command_encoder(&Default::default());
             let moment = frame as f64 / 60.0;

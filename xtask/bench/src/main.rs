@@ -1,13 +1,15 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
+//! gpuskin-bench [bake] [textures] [encode] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
 //! ```
 
 mod bake;
 mod context;
 mod cpu;
 mod draw;
+mod encode;
+mod peer;
 mod report;
 mod startup;
 mod textures;
@@ -35,7 +37,7 @@ pub(crate) struct Options {
     count: Option<u32>,
 }
 
-const SECTIONS: [&str; 5] = ["bake", "textures", "startup", "cpu", "draw"];
+const SECTIONS: [&str; 6] = ["bake", "textures", "encode", "startup", "cpu", "draw"];
 
 fn main() -> ExitCode {
     match options().and_then(|options| run(&options)) {
@@ -55,7 +57,10 @@ fn run(options: &Options) -> Result<(), String> {
     if wanted("textures") {
         textures::measure(options)?;
     }
-    if SECTIONS[2..].iter().any(|name| wanted(name)) {
+    if wanted("encode") {
+        encode::measure(options)?;
+    }
+    if SECTIONS[3..].iter().any(|name| wanted(name)) {
         let context = context::Context::new(&options.manifest)?;
         if wanted("startup") {
             startup::measure(&context)?;

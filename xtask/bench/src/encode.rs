@@ -1,0 +1,186 @@
+//! Sampling and encoding, a core: bone-samples a second, beside a plain loop over the `gltf` crate's readers.
+//!
+//! A bone-sample is a bone at a stored frame. What both sides are given is in memory already: our model, the peer's curves.
+//! `ozz-animation-rs` is no peer here: it needs a nightly compiler, and reads archives that only the tools of the original make.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gpuskin_build::bake::{BakeOptions, Draft, drafts};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_build::sample::{Sampler, rows};
+use gpuskin_rt::Encoding;
+
+use crate::Options;
+use crate::bake::find_models;
+use crate::context::text;
+use crate::peer::Peer;
+use crate::report::{heading, line, median, seconds};
+
+/// Of a folder of models, those with fewer bones are no characters.
+const LEAST_BONES: usize = 16;
+/// How long one model's samplers, or its encodings, are measured: always once, and then again while there is time.
+const TIME: Duration = Duration::from_millis(1000);
+const MOST_ROUNDS: usize = 201;
+/// How far matrices may be apart, of their greatest number: the peer computes in `f32`, and its `slerp` is straight where
+/// angles are small.
+const AGREEMENT: f64 = 1e-4;
+
+pub(crate) fn measure(options: &Options) -> Result<(), String> {
+    heading("encode: bone-samples a second of one core");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| e.to_string())?;
+    pool.install(|| {
+        let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
+        of_manifest(&manifest, 0)?;
+        let Some(folder) = &options.models else { return Ok(()) };
+        let mut files: Vec<PathBuf> = Vec::new();
+        find_models(folder, &mut files).map_err(|e| format!("{}: {e}", folder.display()))?;
+        files.sort();
+        for file in files {
+            let name =
+                file.file_stem().unwrap_or_default().to_string_lossy().replace(|c: char| !c.is_alphanumeric(), "_");
+            let model = format!("[[model]]\nname = \"{}\"\npath = '{}'\n", name.to_lowercase(), file.display());
+            let manifest = Manifest::parse(&folder.join("gpuskin.toml"), model).map_err(|findings| text(&findings))?;
+            of_manifest(&manifest, LEAST_BONES)?;
+        }
+        Ok(())
+    })
+}
+
+fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
+    let all = |encoding| drafts(manifest, &BakeOptions::default(), encoding);
+    let mut of_encodings = Vec::new();
+    for encoding in Encoding::ALL {
+        match all(encoding) {
+            Ok(drafts) => of_encodings.push(drafts),
+            // Models of the folder that cannot be baked are listed by `bake`.
+            Err(_) if least_bones > 0 => return Ok(()),
+            Err(failed) => return Err(text(&failed.findings)),
+        }
+    }
+    for (i, entry) in manifest.models.iter().enumerate() {
+        let drafts: Vec<&Draft> = of_encodings.iter().map(|drafts| &drafts[i]).collect();
+        if drafts[0].plan.model.bones.len() >= least_bones {
+            sampling(drafts[0], &manifest.folder.join(&entry.path.value))?;
+            encoding(&drafts);
+        }
+    }
+    Ok(())
+}
+
+/// Stored frames times bones.
+fn bone_samples(draft: &Draft) -> f64 {
+    let frames: u32 = draft.plan.grids.iter().map(|grid| grid.stored).sum();
+    f64::from(frames) * draft.plan.model.bones.len() as f64
+}
+
+/// Both sides by turns.
+fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
+    let (model, samples) = (&draft.plan.model, bone_samples(draft));
+    let (bones, clips) = (model.bones.len(), model.clips.len());
+    line(&model.name, format!("{bones} bones, {clips} clips, {samples:.0} bone-samples"));
+    let peer = match Peer::read(path, model) {
+        Ok(_) if model.clips.iter().any(|clip| clip.file.is_some()) => Err("clips of other files".to_owned()),
+        read => read,
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    repeat(|| {
+        ours.push(seconds(|| sample(draft)).0);
+        if let Ok(peer) = &peer {
+            theirs.push(seconds(|| sample_peer(draft, peer)).0);
+        }
+    });
+    let rate = |times| samples / median(times) / 1e6;
+    let ours = rate(ours);
+    match peer {
+        Ok(peer) => {
+            let (theirs, (apart, greatest)) = (rate(theirs), difference(draft, &peer));
+            line(
+                "  sampled in f64; the gltf crate in f32",
+                format!("{ours:7.3} M/s, {theirs:7.3} M/s: {:.2} x", ours / theirs),
+            );
+            line("  greatest difference of a matrix element", format!("{apart:.1e}, elements up to {greatest:.1}"));
+            if apart > AGREEMENT * greatest || apart.is_nan() {
+                return Err(format!("{}: both sides should make the same matrices", model.name));
+            }
+        }
+        Err(reason) => line("  sampled in f64", format!("{ours:7.3} M/s (no peer: {reason})")),
+    }
+    Ok(())
+}
+
+/// From curves to bytes, all encodings by turns.
+fn encoding(drafts: &[&Draft]) {
+    let mut times = vec![Vec::new(); drafts.len()];
+    let mut bytes = vec![Ok(0); drafts.len()];
+    repeat(|| {
+        for ((draft, times), bytes) in drafts.iter().zip(&mut times).zip(&mut bytes) {
+            let (time, made) = seconds(|| black_box(draft.encode()));
+            times.push(time);
+            *bytes = made.map(|bytes| bytes.len());
+        }
+    });
+    for ((draft, times), bytes) in drafts.iter().zip(times).zip(bytes) {
+        let (samples, time) = (bone_samples(draft), median(times));
+        let figures = match bytes {
+            Ok(bytes) => format!(
+                "{:7.3} M/s {:9.1} ms {:6.2} B a bone-sample",
+                samples / time / 1e6,
+                time * 1e3,
+                bytes as f64 / samples
+            ),
+            Err(finding) => finding.message().to_owned(),
+        };
+        line(&format!("  sampled and encoded: {}", draft.plan.encoding.name()), figures);
+    }
+}
+
+fn repeat(mut round: impl FnMut()) {
+    let start = Instant::now();
+    for done in 0..MOST_ROUNDS {
+        if done > 0 && start.elapsed() > TIME {
+            break;
+        }
+        round();
+    }
+}
+
+fn sample(draft: &Draft) {
+    let plan = &draft.plan;
+    for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
+        let sampler = Sampler::new(&plan.model, Some(clip));
+        (0..grid.stored).for_each(|frame| drop(black_box(sampler.skin_matrices(grid.time(frame)))));
+    }
+}
+
+fn sample_peer(draft: &Draft, peer: &Peer) {
+    let plan = &draft.plan;
+    for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
+        (0..grid.stored).for_each(|frame| drop(black_box(peer.skin_matrices(clip.index, grid.time(frame)))));
+    }
+}
+
+/// Greatest difference of an element of both sides' matrices, and the greatest element.
+fn difference(draft: &Draft, peer: &Peer) -> (f64, f64) {
+    let plan = &draft.plan;
+    let (mut apart, mut greatest) = (0.0_f64, 0.0_f64);
+    for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
+        let sampler = Sampler::new(&plan.model, Some(clip));
+        for time in (0..grid.stored).map(|frame| grid.time(frame)) {
+            let theirs = peer.skin_matrices(clip.index, time);
+            for (ours, theirs) in sampler.skin_matrices(time).iter().zip(&theirs) {
+                let theirs = rows(&theirs.as_dmat4());
+                for (a, b) in ours.iter().flatten().zip(theirs.iter().flatten()) {
+                    let d = (a - b).abs();
+                    // A NaN stays.
+                    if d > apart || d.is_nan() {
+                        apart = d;
+                    }
+                    greatest = greatest.max(a.abs());
+                }
+            }
+        }
+    }
+    (apart, greatest)
+}
