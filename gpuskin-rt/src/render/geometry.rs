@@ -70,7 +70,7 @@ impl Geometry {
         let texels = slice(meta, &animation, level, "the animation texture")?;
         let mut uniform = ModelUniform::of(meta);
         let poses = if variant.encoding.needs_compute() {
-            let poses = Poses::new(device, queue, meta, texels)?;
+            let poses = Poses::new(device, queue, layouts, meta, texels)?;
             uniform.palette_stride = poses.stride();
             Some(Arc::new(poses))
         } else {

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::palette::PalettePipelines;
 use crate::InstanceRecord;
 use crate::shader::{ANIMATION_BINDING, INSTANCE_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant};
 
@@ -13,6 +14,7 @@ pub(crate) struct Layouts {
     model: [wgpu::BindGroupLayout; TEXTURES],
     /// For palettes, which not every device has.
     palette: OnceLock<wgpu::BindGroupLayout>,
+    palettes: OnceLock<PalettePipelines>,
     device: wgpu::Device,
     pub(crate) material: wgpu::BindGroupLayout,
 }
@@ -48,6 +50,7 @@ impl Layouts {
                 model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array),
             ],
             palette: OnceLock::new(),
+            palettes: OnceLock::new(),
             device: device.clone(),
             material: layout(
                 "gpuskin material",
@@ -58,6 +61,11 @@ impl Layouts {
                 ],
             ),
         }
+    }
+
+    /// What makes palettes.
+    pub(crate) fn palettes(&self) -> &PalettePipelines {
+        self.palettes.get_or_init(|| PalettePipelines::new(&self.device))
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {

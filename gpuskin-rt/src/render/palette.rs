@@ -1,7 +1,7 @@
 //! The palette path: a compute pass writes the bones of every instance, which the vertex shader then reads.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::crowd::RECORD;
@@ -37,6 +37,23 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
     at_most(shader::WORKGROUP_NODES as u64 * MATRIX, memory, NO_COMPUTE, what("bytes of workgroup memory"))
 }
 
+/// The pipelines of the pass, made when a model first needs them: compiling takes longer than all else of a start-up.
+#[derive(Debug)]
+pub(crate) struct PalettePipelines {
+    layout: wgpu::BindGroupLayout,
+    pipelines: [OnceLock<wgpu::ComputePipeline>; 2],
+}
+
+impl PalettePipelines {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        Self { layout: layout(device), pipelines: Default::default() }
+    }
+
+    fn get(&self, device: &wgpu::Device, scratch: Scratch) -> &wgpu::ComputePipeline {
+        self.pipelines[scratch as usize].get_or_init(|| pipeline(device, &self.layout, scratch))
+    }
+}
+
 /// What evaluates the poses of a model.
 #[derive(Debug)]
 pub(crate) struct Poses {
@@ -51,6 +68,7 @@ impl Poses {
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
+        layouts: &Layouts,
         meta: &Metadata,
         words: &[u8],
     ) -> Result<Self, Error> {
@@ -85,8 +103,8 @@ impl Poses {
             mapped_at_creation: false,
         });
         queue.write_buffer(&buffer, 0, words);
-        let layout = layout(device);
-        let pipeline = pipeline(device, &layout, scratch);
+        let pipelines = layouts.palettes();
+        let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
         Ok(Self { words: buffer, layout, pipeline, stride })
     }
 

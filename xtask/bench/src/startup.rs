@@ -35,7 +35,7 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
     for _ in 0..ROUNDS {
         // Each side once unmeasured just before, so that its bytes are as warm in the caches; and both while a third set of
         // resources is held, or the first of them would ask the driver for memory and the second would find it there.
-        let _held = write_plainly(context, model);
+        let _held = write_plainly(context, M::MODEL, model);
         let warm = Crowd::<M>::new(&mut renderer, CrowdDescriptor::default()).map_err(|e| e.to_string())?;
         drop(warm);
         flush(context)?;
@@ -48,10 +48,10 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
         drop(result?.map_err(|e| e.to_string())?);
         ours.push(time);
 
-        drop(write_plainly(context, model));
+        drop(write_plainly(context, M::MODEL, model));
         flush(context)?;
         let (time, result) = seconds(|| {
-            let resources = write_plainly(context, model);
+            let resources = write_plainly(context, M::MODEL, model);
             flush(context).map(|()| resources)
         });
         let _resources = result?;
@@ -87,8 +87,9 @@ fn flush(context: &Context) -> Result<(), String> {
     context.wait()
 }
 
-/// Creates and writes the textures and buffers of a model, and nothing else.
-fn write_plainly(context: &Context, model: &Model) -> (Vec<wgpu::Texture>, Vec<wgpu::Buffer>) {
+/// Creates and writes the textures and buffers of a model, and nothing else. Textures are those of the main one, whatever a
+/// device plays.
+fn write_plainly(context: &Context, main: &Model, model: &Model) -> (Vec<wgpu::Texture>, Vec<wgpu::Buffer>) {
     let meta = &model.meta;
     let mut textures = Vec::new();
     let mut buffers = Vec::new();
@@ -114,10 +115,10 @@ fn write_plainly(context: &Context, model: &Model) -> (Vec<wgpu::Texture>, Vec<w
     }
     // The device is requested without features, and takes RGBA8.
     let files = meta.textures.iter().flat_map(|color| color.formats.iter().map(move |format| (color, *format)));
-    for (payload, (color, _)) in model.textures.iter().zip(files).filter(|(_, file)| file.1 == ColorFormat::Rgba8) {
+    for (payload, (color, _)) in main.textures.iter().zip(files).filter(|(_, file)| file.1 == ColorFormat::Rgba8) {
         let size = wgpu::Extent3d { width: color.width, height: color.height, depth_or_array_layers: 1 };
         let format = wgpu::TextureFormat::Rgba8UnormSrgb;
-        textures.push(texture(context, payload, &meta.content_hash, format, 4, size));
+        textures.push(texture(context, payload, &main.meta.content_hash, format, 4, size));
     }
     let mesh = load(&model.mesh, &meta.content_hash).expect("the bake's own file");
     let whole = [meta.mesh.vertices, meta.mesh.indices, meta.mesh.clips];
