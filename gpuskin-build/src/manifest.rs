@@ -4,6 +4,7 @@ mod keys;
 mod read;
 mod section;
 mod textures;
+mod values;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

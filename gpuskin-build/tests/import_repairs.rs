@@ -84,7 +84,7 @@ fn key_times_out_of_order() {
     let g = moving("translation", "LINEAR", "VEC3", &[-0.5, 0.5], &[0.0; 6]);
     repaired(&g, &["clip `Odd`", "first key is at -0.5 s"]);
     // Ages, and less than a float can tell apart.
-    let g = moving("translation", "LINEAR", "VEC3", &[0.0, 3e38], &[0.0; 6]);
+    let g = moving("translation", "LINEAR", "VEC3", &[0.0, 3e38], &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     let errors = try_bake(&g).expect_err("refused");
     assert!(errors.iter().any(|e| e.contains("`model`") && e.contains("clip `odd` alone")), "{errors:#?}");
     let tiny = f32::from_bits(1);

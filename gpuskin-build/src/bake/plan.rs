@@ -50,6 +50,12 @@ impl Outline {
         findings: &mut Findings,
     ) -> Option<Self> {
         let within = format!("model `{}`", model.name);
+        if !diagonal.is_finite() {
+            let finding = Finding::error("its rest pose is farther out than 32-bit floats reach")
+                .help("look for vertices, morph targets or transforms that are far off, or set `scale`");
+            findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
+            return None;
+        }
         if model.clips.len() > MAX_CLIPS {
             let finding = Finding::error(format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()))
                 .help("name those that the game plays under [model.clips]");

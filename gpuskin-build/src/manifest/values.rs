@@ -1,0 +1,137 @@
+//! Values of keys that stand in several tables: tolerances, devices, frame rates and the like.
+
+use gpuskin_rt::Normals;
+
+use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
+use super::{At, DeviceClass, Fps, Tolerance, Tolerances, UpAxis, keys};
+
+/// Frames a second that a bake can be asked for: beyond this it is a slip.
+const MOST_FPS: f64 = 1000.0;
+/// Percent of a source's rate that a bake can be asked for.
+const MOST_SHARE: f64 = 1000.0;
+
+/// Texels across the animation texture.
+pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
+    const WIDTHS: std::ops::RangeInclusive<u32> = 64..=4096;
+    let value = section.get("width")?;
+    let width = number(value.get_ref()).map(|n| n as u32).filter(|&w| WIDTHS.contains(&w) && w.is_power_of_two());
+    match (number(value.get_ref()), width) {
+        (Some(number), Some(width)) if f64::from(width) == number => return Some(width),
+        (Some(_), _) => notes.error(value.span(), "`width` is a power of two from 64 to 4096", ""),
+        (None, _) => notes.expected("width", "a power of two from 64 to 4096", value),
+    }
+    None
+}
+
+pub(super) fn tolerances(section: Section<'_>, notes: &mut Notes) -> Tolerances {
+    let mut length = |key: &str| {
+        let text = section.string(key, notes)?;
+        let value = match quantity(&text.value) {
+            Some((share, "%")) => Some(Tolerance::Relative(share / 100.0)),
+            Some((metres, "m")) => Some(Tolerance::Absolute(metres)),
+            Some((metres, "cm")) => Some(Tolerance::Absolute(metres / 100.0)),
+            Some((metres, "mm")) => Some(Tolerance::Absolute(metres / 1000.0)),
+            Some((metres, "um")) => Some(Tolerance::Absolute(metres / 1e6)),
+            _ => None,
+        };
+        let help = "write \"0.005 %\", of the rest pose's diagonal, or a length in m, cm, mm or um: \"0.1 mm\"";
+        noted(value, text, key, help, notes)
+    };
+    let (encoding, motion) = (length("tolerance"), length("motion_tolerance"));
+    let normal = section.string("normal_tolerance", notes).and_then(|text| {
+        let value = quantity(&text.value).and_then(|(degrees, unit)| (unit == "deg").then_some(degrees));
+        noted(value, text, "normal_tolerance", "write \"1 deg\"", notes)
+    });
+    Tolerances { encoding, motion, normal }
+}
+
+impl Tolerances {
+    /// What is not set as in others.
+    pub(super) fn or(self, others: &Self) -> Self {
+        Self {
+            encoding: self.encoding.or(others.encoding.clone()),
+            motion: self.motion.or(others.motion.clone()),
+            normal: self.normal.or(others.normal.clone()),
+        }
+    }
+}
+
+/// A number greater than 0, and what is behind it.
+fn quantity(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | 'e' | '-' | '+')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    (number > 0.0 && number.is_finite()).then_some((number, text[end..].trim()))
+}
+
+/// A value with its place; a note where there is none.
+fn noted<T>(value: Option<T>, text: At<String>, key: &str, help: &str, notes: &mut Notes) -> Option<At<T>> {
+    if value.is_none() {
+        notes.error(text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(&text.value)), help);
+    }
+    value.map(|value| At { value, span: text.span })
+}
+
+pub(super) fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<DeviceClass>> {
+    let value = section.get("devices")?;
+    let mut devices = Vec::new();
+    for word in section.strings("devices", notes) {
+        if check_word(&word, "devices", &keys::DEVICE, "", notes) {
+            let class = if word.value == "compute" { DeviceClass::Compute } else { DeviceClass::WebGl2 };
+            if !devices.contains(&class) {
+                devices.push(class);
+            }
+        }
+    }
+    if devices.is_empty() && !notes.findings.has_errors() {
+        notes.error(value.span(), "`devices` names none", "write [\"compute\"], [\"webgl2\"], or both");
+    }
+    Some(devices)
+}
+
+pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usize> {
+    let value = section.get("influences")?;
+    match number(value.get_ref()) {
+        Some(number) if [1.0, 2.0, 3.0, 4.0].contains(&number) => Some(number as usize),
+        Some(_) => {
+            notes.error(value.span(), "`influences` is 1, 2, 3 or 4", "");
+            None
+        }
+        None => {
+            notes.expected("influences", "1, 2, 3 or 4", value);
+            None
+        }
+    }
+}
+
+pub(super) fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals> {
+    let word = section.word("normals", &keys::NORMALS, notes)?;
+    Some(if word.value == "plain" { Normals::Plain } else { Normals::Cofactor })
+}
+
+pub(super) fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {
+    let word = section.word("up", &keys::UP, notes)?;
+    Some(if word.value == "z" { UpAxis::Z } else { UpAxis::Y })
+}
+
+pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
+    let value: Value<'_> = section.get("fps")?;
+    if let Some(number) = number(value.get_ref()) {
+        return check_positive(number, value, "fps", MOST_FPS, notes).map(Fps::Rate);
+    }
+    let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
+    if word.value.parse::<f64>().is_ok() {
+        notes.error(word.span, "`fps` is \"source\", \"auto\" or a number, not a string", "remove the quotes");
+        return None;
+    }
+    match quantity(&word.value) {
+        Some((share, "%")) if share <= MOST_SHARE => return Some(Fps::Share(share / 100.0)),
+        Some((_, "%")) => {
+            notes.error(word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
+            return None;
+        }
+        _ => {}
+    }
+    check_word(&word, "fps", &keys::FPS, ", a share of the source's like \"50 %\", or a number", notes)
+        .then(|| if word.value == "auto" { Fps::Auto } else { Fps::Source })
+}
