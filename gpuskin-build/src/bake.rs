@@ -181,13 +181,18 @@ impl Imported<'_> {
         Some(plan.grids)
     }
 
-    /// Bakes it, as the runtime loads it.
-    pub(crate) fn bake(&self, options: &BakeOptions<'_>) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
+    /// Bakes it, as the runtime loads it. What was odd is added to the findings.
+    pub(crate) fn bake(
+        &self,
+        options: &BakeOptions<'_>,
+        warnings: &mut Findings,
+    ) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
         let mut findings = Findings::default();
         let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut findings);
         match made {
             Some((baked, mut files)) if !findings.has_errors() => {
                 let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
+                warnings.extend(findings);
                 Ok((baked, model))
             }
             _ => Err(findings),

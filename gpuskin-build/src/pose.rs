@@ -83,12 +83,12 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         skip_errors: true,
         ..Default::default()
     };
-    let (imported, warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
+    let (imported, mut warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
     let model = imported.model().clone();
     let clip = find_clip(&model, &request.clip)?;
     // What is evaluated from the source needs no bake, unless nobody but the bake knows where frames are.
     let known = imported.grids(&options).filter(|_| request.path == PosePath::Source);
-    let baked = if known.is_none() { Some(imported.bake(&options)?) } else { None };
+    let baked = if known.is_none() { Some(imported.bake(&options, &mut warnings)?) } else { None };
     let grids = known.or(baked.as_ref().map(|(baked, _)| baked.plan.grids.clone())).expect("one or the other");
     let grid = grids[clip];
     let times = seconds(&request.times, &grid, &model.clips[clip])?;

@@ -112,8 +112,8 @@ impl Take {
         // What every device reads, and at once.
         let plain = Textures { formats: vec![ColorFormat::Rgba8], universal: false };
         let options = BakeOptions { model: Some(model), encoding, textures: Some(&plain), ..Default::default() };
-        let (imported, warnings) = import_one(manifest, &options, Pixels::Decode)?;
-        let (baked, runtime) = imported.bake(&options)?;
+        let (imported, mut warnings) = import_one(manifest, &options, Pixels::Decode)?;
+        let (baked, runtime) = imported.bake(&options, &mut warnings)?;
         Ok((Self { baked, runtime }, warnings))
     }
 

@@ -13,7 +13,7 @@ use super::{BakeOptions, Plan, Stage};
 use crate::color;
 use crate::finding::{Finding, Findings};
 use crate::geometry::{Dropped, Geometry};
-use crate::manifest::{Manifest, ModelEntry};
+use crate::manifest::{DeviceClass, Manifest, ModelEntry};
 use crate::measure::ClipErrors;
 use crate::units::length;
 
@@ -96,21 +96,28 @@ pub(super) fn assemble(
     let source = Source { outline, bones: &geometry, normals: entry.normals, tolerance };
     let choice = Choice { entry, source, options };
     let mut attempts: Vec<(Attempt, Vec<Candidate>)> = Vec::new();
-    for &class in &entry.devices {
+    let named = entry.encoding.as_ref().filter(|_| options.encoding.is_none());
+    if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
+        let message = format!("{} needs compute shaders, and `devices` names \"webgl2\"", at.value.name());
+        let help = "leave `encoding` out: one is chosen for each class of devices; or take \"webgl2\" away";
+        let finding = Finding::error(message).help(help).within(&within);
+        findings.push(finding.at(&manifest.source, at.span.clone()));
+        return None;
+    }
+    // What is named is the same for all.
+    let classes = if named.is_some() || options.encoding.is_some() { &entry.devices[..1] } else { &entry.devices };
+    for &class in classes {
         options.report(entry, Stage::Measure);
         match choice.make(class) {
             Ok(made) if attempts.iter().any(|(a, _)| a.plan.encoding == made.0.plan.encoding) => {}
             Ok(made) => attempts.push(made),
             Err(finding) => {
-                let at = entry.encoding.as_ref().map_or(&entry.name.span, |at| &at.span);
+                let tolerance = entry.tolerances.encoding.as_ref().map(|at| &at.span);
+                let at = entry.encoding.as_ref().map(|at| &at.span).or(tolerance).unwrap_or(&entry.name.span);
                 findings.push(finding.within(&within).at(&manifest.source, at.clone()));
                 return None;
             }
         }
-    }
-    let any_bones = attempts.iter().any(|(attempt, _)| !attempt.plan.encoding.is_vertex());
-    if geometry.dropped.vertices > 0 && any_bones {
-        findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);

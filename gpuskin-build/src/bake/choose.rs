@@ -377,16 +377,21 @@ pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> Limits {
     }
 }
 
-/// How far an attempt is from what is allowed. One that is off between frames only comes nearer than one that is off at them:
+/// How far an attempt is from what is allowed: first by what it misses. One that is off between frames only is nearest, because
 /// more frames mend it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-struct Distance(bool, f64);
+struct Distance(u8, f64);
 
 impl Distance {
-    const FAR: Self = Self(true, f64::INFINITY);
+    const FAR: Self = Self(u8::MAX, f64::INFINITY);
 
     fn of(miss: &Miss) -> Self {
-        Self(miss.kind != MissKind::Motion, miss.ratio)
+        let kind = match miss.kind {
+            MissKind::Motion => 0,
+            MissKind::Normal => 1,
+            MissKind::Encoding => 2,
+        };
+        Self(kind, miss.ratio)
     }
 }
 

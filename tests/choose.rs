@@ -1,0 +1,107 @@
+//! What is chosen for a model: encodings and frame rates, by the errors that were measured.
+
+use std::path::Path;
+
+use gpuskin_build::bake::{BakeOptions, Baked, Failed, bake};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_rt::{Encoding, Packing};
+
+/// Bakes the sample soldier with these keys, without textures.
+fn try_bake(keys: &str, explain: bool) -> Result<Baked, Failed> {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
+    let text = format!("[[model]]\nname = \"soldier\"\npath = \"soldier.glb\"\ntextures = [\"rgba8\"]\n{keys}");
+    let manifest = Manifest::parse(&assets.join("gpuskin.toml"), text).unwrap_or_else(|e| panic!("{e}"));
+    bake(&manifest, &BakeOptions { explain, ..Default::default() })
+}
+
+#[track_caller]
+fn bakes(keys: &str) -> Baked {
+    try_bake(keys, false).unwrap_or_else(|failed| panic!("{}", failed.findings))
+}
+
+#[track_caller]
+fn refuses(keys: &str, parts: &[&str]) {
+    let findings = try_bake(keys, false).err().expect("it is refused").findings.to_string();
+    let text = findings.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in\n{findings}");
+    }
+}
+
+#[test]
+fn each_class_of_devices_gets_the_smallest_that_is_good_enough() {
+    let baked = bakes("devices = [\"webgl2\", \"compute\"]\n");
+    let model = &baked.models[0];
+    assert_eq!((model.meta.encoding, model.others[0].meta.encoding), (Encoding::TrsPacked, Encoding::LocalPacked));
+    let diagonal = f64::from(model.meta.rest_bounds.diagonal());
+    for clip in model.meta.clips.iter().chain(model.others[0].meta.clips.iter()) {
+        assert!(f64::from(clip.encoding_error.max) <= diagonal * 5e-5, "{}: {:?}", clip.name, clip.encoding_error);
+        assert!(f64::from(clip.motion_error.max) <= diagonal * 5e-3, "{}: {:?}", clip.name, clip.motion_error);
+        assert!(clip.encoding_error.normal_degrees <= 1.0, "{}: {:?}", clip.name, clip.encoding_error);
+    }
+    let bytes = |at: usize| {
+        let model = if at == 0 { model } else { &model.others[0] };
+        model.meta.texture.byte_len(model.meta.encoding)
+    };
+    assert!(bytes(1) * 3 < bytes(0), "{} {}", bytes(0), bytes(1));
+}
+
+#[test]
+fn all_that_was_looked_at_is_explained() {
+    let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let candidates = &baked.models[0].candidates;
+    let chosen: Vec<_> = candidates.iter().filter(|c| c.refused.is_none()).map(|c| c.encoding).collect();
+    assert_eq!(chosen, [Encoding::LocalPacked]);
+    for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_vertex()) {
+        let candidate = candidates.iter().find(|c| c.encoding == encoding).expect("a bone encoding");
+        assert!(candidate.gpu_bytes > 0 && candidate.errors.len() == 5, "{encoding:?}");
+    }
+    let reason = |encoding| candidates.iter().find(|c| c.encoding == encoding).and_then(|c| c.refused.clone());
+    assert!(reason(Encoding::MatrixF16).is_some_and(|why| why.contains("off, and") && why.contains("allowed")));
+}
+
+#[test]
+fn a_tolerance_nobody_meets_says_what_would() {
+    refuses(
+        "tolerance = \"0.00001 mm\"\n",
+        &["no encoding meets the tolerance; the nearest: clip `", "matrix-f32 is", "set `tolerance = \"0.000"],
+    );
+    refuses("encoding = \"fixed16\"\ntolerance = \"1 mm\"\n", &["fixed16 is", "and 1.00 mm are allowed", "clip `"]);
+    refuses("encoding = \"trs-packed\"\nfps = 6\nmotion_tolerance = \"1 mm\"\n", &["between frames", "fps = \"auto\""]);
+    refuses("devices = [\"webgl2\"]\nfps = \"source\"\n", &["off between frames", "about `fps = "]);
+    refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees off in its normals", "set `normal_tolerance = "]);
+    refuses("influences = 1\n", &["more influences than are kept"]);
+}
+
+#[test]
+fn what_is_named_must_suit_the_devices() {
+    refuses(
+        "encoding = \"local-packed\"\ndevices = [\"compute\", \"webgl2\"]\n",
+        &["local-packed needs compute shaders, and `devices` names \"webgl2\"", "leave `encoding` out"],
+    );
+    let baked = bakes("encoding = \"fixed16\"\ndevices = [\"compute\", \"webgl2\"]\n");
+    assert!(baked.models[0].others.is_empty());
+}
+
+#[test]
+fn vertices_are_as_small_as_the_tolerance_allows() {
+    let packing = |keys: &str| bakes(keys).models[0].meta.mesh.format.packing;
+    assert_eq!(packing("encoding = \"trs-packed\"\ntolerance = \"1 mm\"\n"), Packing::Narrow);
+    assert_eq!(packing(""), Packing::Wide);
+    assert_eq!(packing("encoding = \"matrix-f32\"\ntolerance = \"1 mm\"\n"), Packing::Full);
+}
+
+#[test]
+fn the_lowest_rate_that_is_good_enough_is_found() {
+    let frames = |keys: &str| bakes(keys).models[0].meta.clips.iter().map(|c| c.intervals).sum::<u32>();
+    let (source, auto) = (frames("fps = \"source\"\n"), frames("fps = \"auto\"\n"));
+    assert!(auto * 5 < source * 4, "{auto} of {source}");
+    let half = frames("fps = \"50 %\"\nmotion_tolerance = \"10 cm\"\n");
+    assert!(half.abs_diff(source / 2) <= 5, "{half} of {source}");
+    let tight = frames("fps = \"auto\"\nmotion_tolerance = \"2 mm\"\n");
+    assert!(tight > auto, "{tight} {auto}");
+    let baked = bakes("fps = \"auto\"\nencoding = \"trs-packed\"\nmotion_tolerance = \"4 mm\"\n");
+    for clip in baked.models[0].meta.clips.iter() {
+        assert!(clip.motion_error.max <= 4e-3, "{}: {:?}", clip.name, clip.motion_error);
+    }
+}
