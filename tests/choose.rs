@@ -21,7 +21,10 @@ fn bakes(keys: &str) -> Baked {
 
 #[track_caller]
 fn refuses(keys: &str, parts: &[&str]) {
-    let findings = try_bake(keys, false).err().expect("it is refused").findings.to_string();
+    let findings = match try_bake(keys, false) {
+        Ok(_) => panic!("it bakes"),
+        Err(failed) => failed.findings.to_string(),
+    };
     let text = findings.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     for part in parts {
         assert!(text.contains(part), "`{part}` is not in\n{findings}");
@@ -79,6 +82,9 @@ fn what_is_named_must_suit_the_devices() {
         "encoding = \"local-packed\"\ndevices = [\"compute\", \"webgl2\"]\n",
         &["local-packed needs compute shaders, and `devices` names \"webgl2\"", "leave `encoding` out"],
     );
+    let baked =
+        bakes("influences = 1\ntolerance = \"50 cm\"\nmotion_tolerance = \"50 cm\"\nnormal_tolerance = \"180 deg\"\n");
+    assert!(baked.warnings.to_string().contains("vertices have more than 1 influences"), "{}", baked.warnings);
     let baked = bakes("encoding = \"fixed16\"\ndevices = [\"compute\", \"webgl2\"]\n");
     assert!(baked.models[0].others.is_empty());
 }

@@ -119,6 +119,10 @@ pub(super) fn assemble(
             }
         }
     }
+    let any_bones = attempts.iter().any(|(attempt, _)| !attempt.plan.encoding.is_vertex());
+    if geometry.dropped.vertices > 0 && any_bones {
+        findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
+    }
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);
     let textures = color::bake(&outline.model, &planned, formats, options.cache, findings);
