@@ -9,5 +9,6 @@ fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
         gpuskin_direction(instance, model.normal),
         vec4<f32>(gpuskin_direction(instance, model.tangent.xyz), model.tangent.w),
         model.uv,
+        model.color,
     );
 }

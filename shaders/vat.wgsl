@@ -30,5 +30,11 @@ fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
 // A vertex in model space.
 fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
     let baked = gpuskin_baked(shown, vertex.row);
-    return GpuskinSkinned(baked.position, baked.normal, vec4<f32>(baked.tangent, vertex.sign), vertex.uv);
+    return GpuskinSkinned(
+        baked.position,
+        baked.normal,
+        vec4<f32>(baked.tangent, vertex.sign),
+        vertex.uv,
+        vertex.color,
+    );
 }

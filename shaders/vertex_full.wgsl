@@ -10,5 +10,6 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         floats_1.zw,
         vec4<u32>(joints.x & 0xffffu, joints.x >> 16u, joints.y & 0xffffu, joints.y >> 16u),
         bitcast<vec4<f32>>(vec4<u32>(input.words_2.zw, input.words_3.xy)),
+        gpuskin_unpack_color(input),
     );
 }

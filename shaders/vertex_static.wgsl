@@ -7,6 +7,8 @@ struct GpuskinVertex {
     // Of the bitangent; 0 where the model has no tangents.
     sign: f32,
     uv: vec2<f32>,
+    // Linear RGBA; 1 where the model has none.
+    color: vec4<f32>,
 }
 
 fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
@@ -16,5 +18,6 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         words.y & 0x7fffffffu,
         gpuskin_bitangent_sign(words.y),
         gpuskin_model.uv_min + gpuskin_model.uv_extent * uv,
+        gpuskin_unpack_color(input),
     );
 }

@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                161, 100, 156, 216, 41, 45, 143, 122, 56, 33, 39, 99, 222, 197, 10, 247,
+                132, 94, 243, 129, 39, 36, 214, 32, 212, 16, 190, 92, 192, 80, 56, 248,
             ],
-            format_version: 2,
+            format_version: 3,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -123,6 +123,7 @@ pub mod models {
                 format: VertexFormat {
                     packing: Packing::Narrow,
                     tangent: false,
+                    color: false,
                 },
                 range: VertexRange {
                     position_min: [-0.25, 0.0, 0.0],
@@ -198,10 +199,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            237, 169, 184, 27, 186, 188, 52, 97, 38, 121, 208, 188, 189,
-                            30, 117, 159,
+                            67, 60, 43, 70, 167, 37, 44, 249, 101, 169, 237, 82, 35, 216,
+                            143, 143,
                         ],
-                        format_version: 2,
+                        format_version: 3,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -307,6 +308,7 @@ pub mod models {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
                                 tangent: false,
+                                color: false,
                             },
                             range: VertexRange {
                                 position_min: [-0.25, 0.0, 0.0],

@@ -48,7 +48,7 @@ fn metadata() -> Metadata {
         // The second one claims a parent that there is not.
         bones: vec![bone("Hips", None), bone("Spine", Some(0)), bone("Lost", Some(9))].into(),
         mesh: MeshInfo {
-            format: VertexFormat { packing: Packing::Full, tangent: false },
+            format: VertexFormat { packing: Packing::Full, tangent: false, color: false },
             range: VertexRange::default(),
             vertex_count: 24,
             vertices: Default::default(),
