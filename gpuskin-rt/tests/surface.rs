@@ -21,6 +21,7 @@ fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material:
         uv: Vec2::new(x, 1.0 - y),
         joints: [0; 4],
         weights: [1.0, 0.0, 0.0, 0.0],
+        part: 0,
         color,
     };
     let below = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)].map(|at| vertex(at, colors[0]));

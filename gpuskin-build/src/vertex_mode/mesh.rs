@@ -170,7 +170,8 @@ impl Weld {
             let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
             let weights = [1.0, 0.0, 0.0, 0.0];
             let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
-            self.vertices.push(Vertex { position, normal, tangent, uv, joints: [row, 0, 0, 0], weights, color });
+            let joints = [row, 0, 0, 0];
+            self.vertices.push(Vertex { position, normal, tangent, uv, joints, weights, part: 0, color });
             self.vertices.len() as u32 - 1
         })
     }
