@@ -79,7 +79,7 @@ mod time;
 pub mod vertex;
 
 pub use encoding::{Encoding, TexelFormat, Texels};
-pub use handle::{BakedModel, Bone, Clip, Dynamic};
+pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::{Instance, InstanceRecord};
 pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use model::*;
@@ -92,7 +92,8 @@ pub use vertex::{Packing, VertexFormat, VertexRange};
 #[cfg(feature = "wgpu")]
 pub use wgpu;
 
-/// Takes in what was baked: `models`, `clips` and `bones`.
+/// Takes in what was baked: `models`, `clips` and `bones`; `events`, `masks` and `parts` where there are some; and `wgsl`,
+/// the same numbers as WGSL constants.
 ///
 /// | | |
 /// |---|---|
