@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                132, 94, 243, 129, 39, 36, 214, 32, 212, 16, 190, 92, 192, 80, 56, 248,
+                162, 225, 47, 241, 77, 105, 25, 146, 62, 198, 192, 4, 160, 227, 249, 114,
             ],
             format_version: 3,
             name: Borrowed("pole"),
@@ -48,6 +48,9 @@ pub mod models {
                             min: [-1.03, 0.0, 0.0],
                             max: [0.25, 2.0302975, 0.0],
                         },
+                        events: Borrowed(&[]),
+                        root_motion: None,
+                        additive: None,
                         encoding_error: ErrorInfo {
                             max: 0.000088581386,
                             p9996: 0.000088581386,
@@ -78,6 +81,9 @@ pub mod models {
                             min: [-0.25, 0.0, 0.0],
                             max: [0.25, 2.0, 1.92],
                         },
+                        events: Borrowed(&[]),
+                        root_motion: None,
+                        additive: None,
                         encoding_error: ErrorInfo {
                             max: 0.000079703335,
                             p9996: 0.000079703335,
@@ -119,11 +125,13 @@ pub mod models {
                     },
                 ],
             ),
+            events: Borrowed(&[]),
+            masks: Borrowed(&[]),
+            parts: Borrowed(&[]),
             mesh: MeshInfo {
                 format: VertexFormat {
                     packing: Packing::Narrow,
                     tangent: false,
-                    color: false,
                 },
                 range: VertexRange {
                     position_min: [-0.25, 0.0, 0.0],
@@ -140,6 +148,7 @@ pub mod models {
                     &[
                         MeshPart {
                             material: 0,
+                            part: None,
                             first_index: 0,
                             index_count: 12,
                         },
@@ -180,9 +189,9 @@ pub mod models {
                 name: Borrowed("pole/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1244,
+            size: 1252,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 732, len: 512 }]),
+            levels: Borrowed(&[ByteRange { offset: 740, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
@@ -199,8 +208,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            67, 60, 43, 70, 167, 37, 44, 249, 101, 169, 237, 82, 35, 216,
-                            143, 143,
+                            116, 206, 51, 135, 207, 61, 72, 164, 56, 107, 61, 88, 225,
+                            254, 213, 138,
                         ],
                         format_version: 3,
                         name: Borrowed("pole"),
@@ -233,6 +242,9 @@ pub mod models {
                                         min: [-1.03, 0.0, 0.0],
                                         max: [0.25, 2.0302975, 0.0],
                                     },
+                                    events: Borrowed(&[]),
+                                    root_motion: None,
+                                    additive: None,
                                     encoding_error: ErrorInfo {
                                         max: 0.00008600822,
                                         p9996: 0.00008600822,
@@ -263,6 +275,9 @@ pub mod models {
                                         min: [-0.25, 0.0, 0.0],
                                         max: [0.25, 2.0, 1.92],
                                     },
+                                    events: Borrowed(&[]),
+                                    root_motion: None,
+                                    additive: None,
                                     encoding_error: ErrorInfo {
                                         max: 0.000016313455,
                                         p9996: 0.000016313455,
@@ -304,11 +319,13 @@ pub mod models {
                                 },
                             ],
                         ),
+                        events: Borrowed(&[]),
+                        masks: Borrowed(&[]),
+                        parts: Borrowed(&[]),
                         mesh: MeshInfo {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
                                 tangent: false,
-                                color: false,
                             },
                             range: VertexRange {
                                 position_min: [-0.25, 0.0, 0.0],
@@ -325,6 +342,7 @@ pub mod models {
                                 &[
                                     MeshPart {
                                         material: 0,
+                                        part: None,
                                         first_index: 0,
                                         index_count: 12,
                                     },
@@ -365,12 +383,12 @@ pub mod models {
                             name: Borrowed("pole/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 1808,
+                        size: 1824,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 784,
+                                    offset: 800,
                                     len: 1024,
                                 },
                             ],
@@ -413,4 +431,14 @@ pub mod bones {
     pub const POLE_BASE: Bone<models::Pole> = Bone::new(0);
     /// `Top.2`.
     pub const POLE_TOP_2: Bone<models::Pole> = Bone::new(1);
+}
+/// The same numbers as WGSL constants, for a game's own shaders.
+#[allow(dead_code, clippy::all, clippy::pedantic)]
+pub mod wgsl {
+    /// Clips, bones, masks and parts of [`Pole`](super::models::Pole).
+    pub const POLE: &str = r"const POLE_SWAY: u32 = 0u;
+const POLE_FALL_OVER: u32 = 1u;
+const POLE_BONE_BASE: u32 = 0u;
+const POLE_BONE_TOP_2: u32 = 1u;
+";
 }

@@ -6,7 +6,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, InstanceRecord, Playback};
+use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback};
 
 /// Every text that the crate gives to a device.
 fn all() -> impl Iterator<Item = (String, String)> {
