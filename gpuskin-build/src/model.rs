@@ -330,8 +330,15 @@ pub struct Clip {
     pub end: f64,
 }
 
+impl Clip {
+    /// Whether another clip moves all nodes alike: the same curves, to the last bit.
+    pub fn moves_as(&self, other: &Self) -> bool {
+        self.end == other.end && self.channels == other.channels && self.morphs == other.morphs
+    }
+}
+
 /// A curve and the property that it moves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// Index of the node.
     pub node: usize,
@@ -342,7 +349,7 @@ pub struct Channel {
 }
 
 /// A curve of the morph weights of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MorphChannel {
     /// Index of the node.
     pub node: usize,
@@ -351,7 +358,7 @@ pub struct MorphChannel {
 }
 
 /// Keys of all morph weights of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WeightCurve {
     /// Seconds; strictly ascending, at least one.
     pub times: Vec<f64>,
@@ -376,7 +383,7 @@ pub enum Property {
 }
 
 /// Keys and how to go between them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Seconds; strictly ascending, at least one.
     pub times: Vec<f64>,
