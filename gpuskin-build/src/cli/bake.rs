@@ -158,17 +158,15 @@ fn heading(model: &BakedModel) -> String {
 
 /// A line an encoding that was looked at.
 fn candidate_table(model: &BakedModel) -> String {
-    let mut table = Table::new([
-        "candidate",
-        ">GPU bytes",
-        ">B/bone-frame",
-        ">encoding",
-        ">p99.96",
-        ">motion",
-        ">p99.96",
-        ">normals",
-        "",
-    ]);
+    // Rows of a frame.
+    let vertices = model.candidates.iter().filter(|c| c.encoding.is_vertex()).count();
+    let sample = match vertices {
+        0 => ">B/bone-frame",
+        n if n == model.candidates.len() => ">B/vertex-frame",
+        _ => ">B/bone or vertex-frame",
+    };
+    let mut table =
+        Table::new(["candidate", ">GPU bytes", sample, ">encoding", ">p99.96", ">motion", ">p99.96", ">normals", ""]);
     for candidate in &model.candidates {
         let worst = |error: fn(&ClipErrors) -> f32| candidate.errors.iter().map(error).reduce(f32::max);
         let cell = |error: fn(&ClipErrors) -> f32| worst(error).map_or("-".to_owned(), length);

@@ -44,6 +44,7 @@ codes! {
     ManifestMissing, "manifest::missing_key", "A model has no `name` or no `path`.", "add the key";
     ManifestEmpty, "manifest::no_models", "The manifest has no `[[model]]`.", "add a [[model]] table with `name` and `path`";
     ManifestConflict, "manifest::conflict", "Two settings exclude each other.", "leave one of the two out";
+    ManifestNoEffect, "manifest::no_effect", "A setting that changes nothing with the others.", "leave it out";
     ManifestFeature, "manifest::missing_feature", "A setting needs a Cargo feature that this build does not have.", "add the feature to the dependency, or leave the setting out";
     NameInvalid, "name::invalid", "A name makes no Rust identifier.", "use letters, digits and `_`, a letter first";
     NameCollision, "name::collision", "Two models or clips would become the same Rust identifier.", "give one of them another name";
