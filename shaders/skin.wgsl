@@ -22,6 +22,7 @@ fn gpuskin_skin(matrix: mat3x4<f32>, vertex: GpuskinVertex) -> GpuskinSkinned {
         gpuskin_normalize_or_zero(gpuskin_normal(matrix, vertex.normal)),
         vec4<f32>(gpuskin_normalize_or_zero(vec4<f32>(vertex.tangent.xyz, 0.0) * matrix), vertex.tangent.w),
         vertex.uv,
+        vertex.color,
     );
 }
 

@@ -40,5 +40,11 @@ fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinne
             baked = gpuskin_mix_baked(baked, next, select(shown.weight, 1.0 - shown.older, i == 1u));
         }
     }
-    return GpuskinSkinned(baked.position, baked.normal, vec4<f32>(baked.tangent, vertex.sign), vertex.uv);
+    return GpuskinSkinned(
+        baked.position,
+        baked.normal,
+        vec4<f32>(baked.tangent, vertex.sign),
+        vertex.uv,
+        vertex.color,
+    );
 }
