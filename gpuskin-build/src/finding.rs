@@ -1,6 +1,7 @@
 //! What is wrong, or odd, with the input: collected over a whole run and reported together.
 
 mod render;
+mod stored;
 
 use std::fmt;
 use std::ops::Range;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
 pub use render::Style;
+pub(crate) use stored::Stored;
 
 /// One finding. It names the file, model, clip and node that it is about, and what to do.
 #[derive(Clone, Debug)]

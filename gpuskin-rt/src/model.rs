@@ -38,6 +38,7 @@ pub struct Model {
 
 /// The bytes of a file, and where in it the GPU's data stands.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Payload {
     /// The bytes.
     pub data: Data,
@@ -51,6 +52,7 @@ pub struct Payload {
 
 /// Where the bytes of a file are.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Data {
     /// In the executable, or in memory.
     Bytes(List<u8>),
