@@ -17,11 +17,12 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::codegen;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::identifiers::check_identifiers;
 use crate::import::{Inputs, Pixels};
 use crate::manifest::{Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
+use crate::suggest::{instead, quoted};
 use plan::Outline;
 
 pub use crate::frames::FrameGrid;
@@ -238,9 +239,9 @@ pub(crate) fn entries<'m>(manifest: &'m Manifest, options: &BakeOptions<'_>) -> 
     let entries: Vec<&ModelEntry> =
         manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
     if let (Some(name), true) = (options.model, entries.is_empty()) {
-        let names: Vec<&str> = manifest.models.iter().map(|m| m.name.value.as_str()).collect();
-        let finding = Finding::error(format!("{} has no model `{name}`", manifest.path.display()))
-            .help(format!("its models are {}", names.join(", ")));
+        let names = manifest.models.iter().map(|m| m.name.value.as_str());
+        let message = format!("{} has no model {}", manifest.path.display(), quoted(name));
+        let finding = Finding::error(Code::ModelNotFound, message).help(instead(name, names));
         return Err(Failed { findings: finding.into(), inputs: BTreeSet::from([manifest.path.clone()]) });
     }
     Ok(entries)

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::fs;
 use crate::fs::lock::Lock;
 pub use entry::Kind;
@@ -149,7 +149,7 @@ impl Cache {
         let why = state.unwritable.as_ref()?;
         let message = format!("the cache {} cannot be written: {why}", self.folder.display());
         let help = "the next bake does the same work again; GPUSKIN_CACHE names another folder";
-        Some(Finding::warning(message).help(help))
+        Some(Finding::warning(Code::CacheUnwritable, message).help(help))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -10,7 +10,7 @@ use crate::bake::make::{Keeper, Made, inputs, make};
 use crate::bake::{BakeOptions, BakedModel, Failed, MODULE, Progress, entries};
 use crate::cache::{Cache, Kind};
 use crate::codegen;
-use crate::finding::{Finding, Findings, Stored};
+use crate::finding::{Code, Finding, Findings, Stored};
 use crate::fs::stat::{Sight, Stat};
 use crate::import::Pixels;
 use crate::keep::Keep;
@@ -131,7 +131,7 @@ impl Job<'_> {
                 }
             }
         }
-        let finding = Finding::error("files disappear from the cache while they are baked")
+        let finding = Finding::error(Code::CacheLost, "files disappear from the cache while they are baked")
             .help("let no other program clean it meanwhile, or name another folder by GPUSKIN_CACHE");
         Err(Failed { findings: finding.into(), inputs: BTreeSet::from([self.manifest.to_owned()]) })
     }
@@ -236,7 +236,9 @@ impl Job<'_> {
             return None;
         }
         let mut warnings = Findings::default();
-        before.warnings.iter().for_each(|warning| warnings.push(warning.clone().finding(&source)));
+        for warning in &before.warnings {
+            warnings.push(warning.clone().finding(&source)?);
+        }
         Some(Done {
             text: before.text.clone(),
             warnings,

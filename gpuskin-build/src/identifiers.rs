@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use miette::NamedSource;
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::names::{constant, has_words, member, type_name};
 
 /// A model's name and those of its clips, and where they stand in the manifest.
@@ -29,7 +29,11 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
     for model in models {
         if !has_words(model.name) {
             let message = format!("the name `{}` makes no Rust identifier", model.name);
-            findings.push(Finding::error(message).help("use letters, digits and `_`").at(source, model.span.clone()));
+            findings.push(
+                Finding::error(Code::NameInvalid, message)
+                    .help("use letters, digits and `_`")
+                    .at(source, model.span.clone()),
+            );
             continue;
         }
         let (type_name, prefix) = (type_name(model.name), constant(model.name));
@@ -39,7 +43,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
         model_names.entry(prefix).or_insert(model);
         if let Some((identifier, first)) = taken {
             findings.push(if first.name == model.name {
-                Finding::error(format!("two models have the name `{}`", model.name))
+                Finding::error(Code::NameCollision, format!("two models have the name `{}`", model.name))
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .label("again here")
@@ -47,7 +51,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
             } else {
                 let message =
                     format!("the models `{}` and `{}` would both be `models::{identifier}`", first.name, model.name);
-                Finding::error(message)
+                Finding::error(Code::NameCollision, message)
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .also(first.span.clone(), "the other one")
@@ -60,7 +64,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
             if !has_words(clip) {
                 let message = format!("model `{}`: the name of the clip `{clip}` makes no Rust identifier", model.name);
                 let help = rename_help(clip);
-                findings.push(Finding::error(message).help(help).at(source, span));
+                findings.push(Finding::error(Code::NameInvalid, message).help(help).at(source, span));
                 continue;
             }
             let identifier = member(model.name, clip);
@@ -77,7 +81,8 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
                         model.name
                     )
                 };
-                let finding = Finding::error(message).help(rename_help(clip)).at(source, span.clone());
+                let finding =
+                    Finding::error(Code::NameCollision, message).help(rename_help(clip)).at(source, span.clone());
                 findings.push(if other_span == span { finding } else { finding.also(other_span, "the other one") });
             }
         }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::bake::make::{Keeper, Made};
 use crate::bake::{BakeOptions, BakedModel};
 use crate::cache::{Cache, Kind};
-use crate::finding::{Finding, Findings, Stored};
+use crate::finding::{Code, Finding, Findings, Stored};
 use crate::fs::stat::Sight;
 use crate::import::Inputs;
 use crate::ledger::Index;
@@ -78,7 +78,7 @@ impl Keeper for Keep<'_> {
         let mut warnings = Findings::default();
         for warning in kept.warnings {
             let warning = warning.moved(|number| spans.get(number.start).cloned())?;
-            warnings.push(warning.finding(&self.manifest.source));
+            warnings.push(warning.finding(&self.manifest.source)?);
         }
         let mut inputs = Inputs::with_digests();
         sights.into_iter().for_each(|(sight, path)| inputs.known(path, sight));
@@ -90,7 +90,9 @@ impl Keeper for Keep<'_> {
         let message =
             format!("model `{name}` is not in the cache {}, or not as it is now", self.cache.folder().display());
         let help = "run its shard again; `bake` without --merge bakes it here";
-        self.only_kept.then(|| Finding::error(message).help(help).at(&self.manifest.source, entry.name.span.clone()))
+        self.only_kept.then(|| {
+            Finding::error(Code::CacheMissing, message).help(help).at(&self.manifest.source, entry.name.span.clone())
+        })
     }
 
     fn keep(&self, entry: &ModelEntry, made: &mut Made) {

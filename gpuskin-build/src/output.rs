@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::TempPath;
 
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::fs;
 use crate::fs::lock::Lock;
 
@@ -301,7 +301,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Finding> {
 }
 
 fn failure(what: &str, path: &Path, error: &io::Error) -> Finding {
-    Finding::error(format!("cannot {what} {}: {error}", path.display()))
+    Finding::error(Code::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
 }
 
 #[cfg(test)]

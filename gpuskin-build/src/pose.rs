@@ -6,19 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::skin::{self, in_world};
 use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::FrameGrid;
 use crate::import::Pixels;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::{Clip, Model};
 use crate::output;
+use crate::suggest::{instead, quoted};
 use crate::vertex_mode::Evaluator;
 
 /// Who evaluates the pose.
@@ -112,9 +112,11 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
         .or_else(|| by(&|c| Some(c.index) == index && c.file.is_none()))
         .or_else(|| by(&|c| c.name == wanted))
         .ok_or_else(|| {
-            let names: Vec<&str> = model.clips.iter().map(|c| c.source.as_str()).collect();
-            Finding::error(format!("model `{}` has no clip `{wanted}`", model.name))
-                .help(format!("its clips are {}", names.join(", ")))
+            let names = model.clips.iter().map(|c| c.source.as_str());
+            Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(wanted)))
+                .within(Label::model(&model.name))
+                .clip(wanted)
+                .help(instead(wanted, names))
         })
 }
 
@@ -123,11 +125,10 @@ fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>,
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
         PoseTimes::AllFrames => Ok((0..grid.stored).map(|i| grid.time(i)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
-            Some(frame) => Err(Finding::error(format!(
-                "clip `{}` has no frame {frame}: its last is {}",
-                clip.source,
-                grid.stored - 1
-            ))),
+            Some(frame) => Err(Finding::error(
+                Code::ClipFrame,
+                format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.stored - 1),
+            )),
             None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
         },
     }
@@ -154,17 +155,17 @@ fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>>
 fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
     let playback = playback_at(grid, seconds);
     let playback = Playback { clip: playback.clip | clip as u32, ..playback };
-    InstanceRecord { scale: 1.0, rotation: [0, 0, 0, i16::MAX], playback, ..Default::default() }
+    InstanceRecord::playing(playback)
 }
 
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = standing(&baked.trace().plan.grids[clip], clip, seconds);
-    let frames = frame_pair(&instance.playback, &baked.trace().plan.records[clip], Time::ZERO);
+    let shown = instance.shown(&baked.trace().plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
-        vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, frames, v))).collect()
+        vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
     } else {
-        let bones = texels.pose(frames);
+        let bones = texels.pose(shown);
         let of_bones = |v| skin::skin(&skin::blend(&bones, v), v, model.meta.normals);
         vertices.iter().map(|v| in_world(&instance, of_bones(v))).collect()
     };
@@ -180,7 +181,8 @@ fn on_gpu(
     times: &[f64],
 ) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
     let (device, queue) = crate::gpu::open()?;
-    let failed = |e: gpuskin_rt::Error| Finding::error(e.to_string()).within(format!("model `{}`", baked.meta.name));
+    let failed =
+        |e: gpuskin_rt::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
     let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.trace().plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
@@ -195,7 +197,7 @@ fn on_gpu(
 
 #[cfg(not(feature = "gpu"))]
 fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
-    Err(Finding::error("this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
+    Err(Finding::error(Code::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
 }
 
 /// Takes the manifest's scale and up axis back.
@@ -271,7 +273,7 @@ impl Poses {
         for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
             let path = folder.join(name);
             output::replace(&path, &bytes)
-                .map_err(|e| Finding::error(format!("cannot write {}: {e}", path.display())))?;
+                .map_err(|e| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display())))?;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@
 use glam::{Vec3, Vec4};
 
 use crate::playback::{ClipRecord, FramePair};
+use crate::record::Shown;
 use crate::skin_matrix::SkinMatrix;
 
 pub mod layout;
@@ -124,6 +125,29 @@ impl<'a> LocalTracks<'a> {
         ClipRecord { first_frame, intervals, stored, ..ClipRecord::default() }
     }
 
+    /// Index of the clip whose first frame is the pose that a clip adds to; `None` where it is a pose of its own.
+    ///
+    /// # Panics
+    /// If there is no such clip.
+    pub fn reference(&self, clip: usize) -> Option<usize> {
+        self.word(self.clip_at(clip) + clip::REFERENCE).checked_sub(1)
+    }
+
+    /// Masks.
+    pub fn mask_count(&self) -> usize {
+        self.word(header::MASKS)
+    }
+
+    /// Whether a node is in a mask.
+    ///
+    /// # Panics
+    /// If there is no such mask or node.
+    pub fn mask(&self, mask: usize, node: usize) -> bool {
+        assert!(mask < self.mask_count() && node < self.node_count());
+        let at = self.word(header::MASKS_AT) + mask * layout::mask_words(self.node_count());
+        self.words.get(at + node / 32) >> (node % 32) & 1 != 0
+    }
+
     /// Every node's transform to its parent between two frames of a clip.
     ///
     /// # Panics
@@ -204,22 +228,25 @@ impl<'a> LocalTracks<'a> {
         (0..self.bone_count()).map(|i| compose(&globals[self.bone_node(i)], &self.inverse_bind(i))).collect()
     }
 
-    /// All three steps: every bone between two frames of a clip.
+    /// All three steps: every bone, in two frames or of an instance that fades from one clip to another.
     ///
     /// # Panics
     /// If there is no clip with these frames.
-    pub fn pose(&self, frames: FramePair) -> Vec<SkinMatrix> {
-        self.bones(&self.globals(&self.locals(frames)))
+    pub fn pose(&self, shown: impl Into<Shown>) -> Vec<SkinMatrix> {
+        let mix =
+            |a: Vec<LocalTransform>, b: Vec<LocalTransform>, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t)).collect();
+        self.bones(&self.globals(&shown.into().mix(|frames| self.locals(frames), mix)))
     }
 
     /// One bone of [`Self::pose`], to the last bit, through its own chain of nodes.
     ///
     /// # Panics
     /// If there is no clip with these frames, or no such bone.
-    pub fn bone(&self, frames: FramePair, bone: usize) -> SkinMatrix {
+    pub fn bone(&self, shown: impl Into<Shown>, bone: usize) -> SkinMatrix {
         assert!(bone < self.bone_count());
-        let clip = self.clip_of(frames);
-        let own = |node: usize| self.local(clip, frames, node).matrix();
+        let shown = shown.into();
+        let local = |frames, node| self.local(self.clip_of(frames), frames, node);
+        let own = |node: usize| shown.mix(|frames| local(frames, node), |a, b, t| a.blend(&b, t)).matrix();
         let mut chain = vec![self.bone_node(bone)];
         while let Some(parent) = self.parent(chain[chain.len() - 1]) {
             chain.push(parent);

@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use gpuskin_rt::ColorFormat;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::{Args, Command, MANIFEST, option, switch};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
 use super::text::{Table, bytes, clip_table, count, model_line, worst};
 use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
 use crate::drive::{Job, Share};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::output::Difference;
 use crate::shard::Shard;
 use crate::units::{digits, length};
@@ -30,6 +30,7 @@ pub(super) const COMMAND: Command = Command {
         switch("dry-run", "write nothing; print sizes only"),
         option("shard", "I/N", "only part I of N, counted from 0; the last step is --merge, with the same cache"),
         switch("merge", "as without it, but a model that no shard has baked is an error"),
+        MESSAGE_FORMAT,
         switch("explain", "print every encoding that the devices can play, and why it was not chosen"),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the baked\n\
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         waiting: &|| super::complain("waiting for another bake of the same\n"),
     };
     if share != Share::Whole && job.cache.is_none() {
-        let finding = Finding::error("shards come together in a cache, and there is none");
+        let finding = Finding::error(Code::CacheNone, "shards come together in a cache, and there is none");
         return Err(finding.help("name a folder that all of them reach by GPUSKIN_CACHE").into());
     }
     if args.has("check") {
@@ -125,7 +126,10 @@ fn check(differences: &[Difference], out: &Path, model: Option<&str>) -> Result<
     let mut findings = Findings::default();
     for difference in differences {
         if folder.as_ref().is_none_or(|folder| difference.path().starts_with(folder)) {
-            findings.push(Finding::error(difference.to_string()).help("bake again, and commit what it writes"));
+            findings.push(
+                Finding::error(Code::OutputDiffers, difference.to_string())
+                    .help("bake again, and commit what it writes"),
+            );
         }
     }
     if findings.has_errors() { Err(findings.into()) } else { Ok(()) }
@@ -141,7 +145,8 @@ fn refuse_others(out: &Path, model: &str) -> Result<(), Finding> {
         return Ok(());
     }
     let message = format!("{} holds other models too ({})", out.display(), others.join(", "));
-    Err(Finding::error(message).help("leave out --model to bake all of them, or give this one a folder with --out"))
+    Err(Finding::error(Code::OutputOthers, message)
+        .help("leave out --model to bake all of them, or give this one a folder with --out"))
 }
 
 /// The first lines about a model.

@@ -3,17 +3,17 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::args::{Args, Command, MANIFEST, option};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option};
 use super::text::{Table, bytes, count};
 use super::{Done, Failure};
 use crate::cache::Cache;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 
 pub(super) const COMMAND: Command = Command {
     name: "cache",
     summary: "Shows, checks or empties what is kept from bake to bake.",
     operand: Some("stats|clean|verify"),
-    flags: &[MANIFEST, option("dir", "DIR", "the cache [default: that of `bake` with this manifest]")],
+    flags: &[MANIFEST, option("dir", "DIR", "the cache [default: that of `bake` with this manifest]"), MESSAGE_FORMAT],
     notes: "`bake` keeps models and textures where GPUSKIN_CACHE says, else in the target folder of the package that the\n\
             manifest is part of, and takes them from there while nothing that they depend on has changed. Beyond\n\
             GPUSKIN_CACHE_SIZE (4 GiB) goes what was not used for longest. It can be removed at any time.",
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let what =
         what.ok_or_else(|| Failure::Usage(format!("`{}` is none of stats, clean and verify", operand.display())))?;
     let cache = cache.ok_or_else(|| {
-        Finding::error("there is no cache: the manifest is in no Cargo package")
+        Finding::error(Code::CacheNone, "there is no cache: the manifest is in no Cargo package")
             .help("name one with --dir or GPUSKIN_CACHE")
     })?;
     let shown = cache.folder().display();
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
             let mut findings = Findings::default();
             for path in &verified.damaged {
                 let message = format!("{} was damaged, and is removed", path.display());
-                findings.push(Finding::warning(message).help("the next bake makes it again"));
+                findings.push(Finding::warning(Code::CacheDamaged, message).help("the next bake makes it again"));
             }
             let sound = count(verified.sound as u64, "entry is", "entries are");
             Ok(Done { text: format!("{sound} sound in {shown}\n"), warnings: findings })

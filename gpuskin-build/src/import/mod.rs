@@ -48,6 +48,7 @@ mod file;
 mod glb;
 mod hierarchy;
 mod inputs;
+mod lint;
 mod material;
 mod mesh;
 mod meshopt;
@@ -57,7 +58,6 @@ mod morph_loss;
 mod noted;
 mod report;
 mod select;
-mod suggest;
 mod surface;
 mod tamed;
 mod topology;
@@ -69,7 +69,7 @@ use std::path::PathBuf;
 
 use glam::{DMat4, DVec3, DVec4};
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
 use crate::model::Model;
 use bones::Bones;
@@ -145,9 +145,8 @@ fn read<'f>(
     let mesh::Reader { mut materials, mut bones, skins, .. } = reader;
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
     if drafts.is_empty() && report.errors() == errors {
-        let message = format!("{}: the scene has no mesh to draw", file.shown);
-        let help = "check `include` and `exclude`, and that the file's default scene is the one you mean";
-        report.error(Finding::error(message).help(help));
+        let finding = Finding::error(Code::SceneEmpty, "the scene has no mesh to draw");
+        report.error(finding.within(Label::file(&file.shown)));
     }
 
     noted::other_scenes(file, report);
@@ -156,7 +155,8 @@ fn read<'f>(
 
     bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    let (bones, places) = report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(&file.shown)))?;
+    let (bones, places) =
+        report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     color::fold(file, &mut primitives, &mut materials.list, report);
     for primitive in &primitives {
@@ -165,7 +165,9 @@ fn read<'f>(
             std::iter::once(&primitive.positions).chain(targets).find_map(|p| p.iter().position(|p| !p.is_finite()));
         if let Some(at) = at {
             let label = hierarchy::node_label(file, primitive.node);
-            report.error(Finding::error(format!("vertex {at} is not finite in the scene")).within(label));
+            report.error(
+                Finding::error(Code::GltfNotFinite, format!("vertex {at} is not finite in the scene")).within(label),
+            );
         }
     }
 
@@ -193,9 +195,12 @@ fn read<'f>(
         images: materials.images,
         clips,
     };
+    if !report.failed() {
+        lint::lint(&model, &file.shown, &moves, report);
+    }
     let lossy = !report.failed() && !entry.wants_vertices();
     if let Some(finding) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
-        report.warn(finding.within(&file.shown));
+        report.warn(finding.within(Label::file(&file.shown)));
     }
     Some(model)
 }
