@@ -16,7 +16,7 @@ use crate::units::{digits, length, tolerance};
 const SEARCH_MARGIN: f64 = 0.98;
 
 /// An encoding that was looked at, for `bake --explain`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Candidate {
     /// The encoding.
     pub encoding: Encoding,
