@@ -35,7 +35,7 @@ pub struct Geometry {
 }
 
 /// Influences beyond those that are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Dropped {
     /// Vertices that had more.
     pub vertices: usize,

@@ -44,7 +44,7 @@ pub struct Drawn<'a> {
 }
 
 /// The errors of a clip.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ClipErrors {
     /// At the frames' own times.
     pub encoding: ErrorInfo,

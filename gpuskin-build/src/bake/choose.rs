@@ -16,7 +16,7 @@ use crate::measure::Times;
 const NOT_SMALLER: &str = "not smaller than the chosen one";
 
 /// An encoding that was looked at, for `bake --explain`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Candidate {
     /// The encoding.
     pub encoding: Encoding,
