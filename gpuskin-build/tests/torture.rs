@@ -191,3 +191,28 @@ fn bakes_into_the_same_folder_without_a_common_cache_do_not_tear() {
         assert!(place.out() == new);
     }
 }
+
+#[test]
+#[ignore = "minutes: `cargo xtask torture`"]
+fn a_thousand_models() {
+    let place = Place::new(1000);
+    let timed = || {
+        let start = Instant::now();
+        let baked = place.finish(place.start());
+        (baked, start.elapsed())
+    };
+    let (baked, cold) = timed();
+    assert_eq!(baked, 1000);
+    let mut again = Vec::new();
+    for _ in 0..20 {
+        let (baked, took) = timed();
+        assert_eq!(baked, 0);
+        again.push(took);
+    }
+    again.sort();
+    let source = place.path("art/pole500.gltf");
+    fs::write(&source, fs::read_to_string(&source).unwrap() + "\n").unwrap();
+    let (baked, one) = timed();
+    assert_eq!(baked, 1);
+    println!("1000 models: {cold:?}; nothing to do: {:?} (at best {:?}); one changed: {one:?}", again[10], again[0]);
+}
