@@ -158,7 +158,7 @@ fn read<'f>(
     let (bones, places) =
         report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
-    color::fold(file, &mut primitives, &mut materials.list, report);
+    color::fold(&mut primitives, &mut materials.list);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =
