@@ -3,6 +3,7 @@
 
 pub mod local;
 pub mod model;
+pub mod squares;
 
 use gpuskin_rt::wgpu;
 
