@@ -50,19 +50,24 @@
 //! |---|---|
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
+//! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
+//! | [`ClipInfo::root_displacement`] | how far clips take their model |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
 //! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin) | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
 //!
 //! | feature | |
 //! |---|---|
-//! | `wgpu` (default) | the renderer; without it the crate is data layout and CPU functions, and builds in a second |
+//! | `wgpu` (default) | the renderer; without it the crate is for servers: all of the above but drawing, and builds in seconds |
 //! | `dynamic` | [`Metadata`] to and from the KTX2 files |
 //!
 //! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
+mod course;
 pub mod encoding;
+mod event_queue;
+pub mod events;
 pub mod files;
 mod handle;
 mod instance;
@@ -74,6 +79,7 @@ pub mod playback;
 mod record;
 #[cfg(feature = "wgpu")]
 pub mod render;
+pub mod root_motion;
 pub mod shader;
 pub mod skin;
 mod skin_matrix;
@@ -82,6 +88,7 @@ mod transition;
 pub mod vertex;
 
 pub use encoding::{Encoding, TexelFormat, Texels};
+pub use event_queue::{EventQueue, MOST_NOTICES, Notice, NoticeKind};
 pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use look::InstanceLook;

@@ -3,6 +3,7 @@
 
 pub mod local;
 pub mod model;
+pub mod random;
 
 use gpuskin_rt::wgpu;
 
