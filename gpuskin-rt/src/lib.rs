@@ -51,7 +51,7 @@
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
 //! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
-//! | [`ClipInfo::root_displacement`] | how far clips take their model |
+//! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
 //! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin) | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
@@ -64,6 +64,7 @@
 //! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
+mod bounds;
 mod course;
 pub mod encoding;
 mod event_queue;
@@ -83,6 +84,7 @@ pub mod root_motion;
 pub mod shader;
 pub mod skin;
 mod skin_matrix;
+mod socket;
 mod time;
 mod transition;
 pub mod vertex;
@@ -99,6 +101,7 @@ pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
 pub use render::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, InstanceId, Light, RendererDescriptor, View};
 pub use skin_matrix::SkinMatrix;
+pub use socket::{SocketError, Sockets};
 pub use time::Time;
 pub use transition::{Curve, Transition};
 pub use vertex::{Packing, VertexFormat, VertexRange};
