@@ -59,13 +59,15 @@
 //! | feature | |
 //! |---|---|
 //! | `wgpu` (default) | the renderer; without it the crate is for servers: all of the above but drawing, and builds in seconds |
-//! | `dynamic` | [`Metadata`] to and from the KTX2 files |
+//! | `dynamic` | models that are read at run time: `Model::load`, `Model::from_ktx2` |
 //!
 //! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
 mod bounds;
 mod course;
+#[cfg(feature = "dynamic")]
+mod dynamic;
 pub mod encoding;
 mod event_queue;
 pub mod events;
@@ -89,6 +91,8 @@ mod time;
 mod transition;
 pub mod vertex;
 
+#[cfg(feature = "dynamic")]
+pub use dynamic::LoadError;
 pub use encoding::{Encoding, TexelFormat, Texels};
 pub use event_queue::{EventQueue, MOST_NOTICES, Notice, NoticeKind};
 pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
