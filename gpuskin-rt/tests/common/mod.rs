@@ -4,6 +4,7 @@
 pub mod local;
 pub mod model;
 pub mod squares;
+pub mod random;
 
 use gpuskin_rt::wgpu;
 
