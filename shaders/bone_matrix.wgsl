@@ -1,5 +1,15 @@
-// The skin matrix of a bone between two frames, where frames hold matrices: component-wise. Twin of Texels::bone in
-// gpuskin-rt/src/encoding/texels.rs.
-fn gpuskin_bone(frames: GpuskinFramePair, bone: u32) -> mat3x4<f32> {
-    return gpuskin_stored_bone(frames.a, bone) * (1.0 - frames.t) + gpuskin_stored_bone(frames.b, bone) * frames.t;
+// Bones of which frames hold matrices, component-wise between frames and clips.
+
+alias GpuskinBone = mat3x4<f32>;
+
+fn gpuskin_mix_bones(a: GpuskinBone, b: GpuskinBone, t: f32) -> GpuskinBone {
+    return a * (1.0 - t) + b * t;
+}
+
+fn gpuskin_bone_between(frames: GpuskinFramePair, bone: u32) -> GpuskinBone {
+    return gpuskin_mix_bones(gpuskin_stored_bone(frames.a, bone), gpuskin_stored_bone(frames.b, bone), frames.t);
+}
+
+fn gpuskin_bone_matrix(bone: GpuskinBone) -> mat3x4<f32> {
+    return bone;
 }

@@ -1,5 +1,4 @@
-// The skin matrix of a bone between two frames, where frames hold rotations. Twin of Texels::bone in
-// gpuskin-rt/src/encoding/texels.rs.
+// Bones of which frames hold rotations.
 
 struct GpuskinTrs {
     // Quaternion x, y, z, w.
@@ -8,10 +7,19 @@ struct GpuskinTrs {
     translation: vec4<f32>,
 }
 
-fn gpuskin_bone(frames: GpuskinFramePair, bone: u32) -> mat3x4<f32> {
-    let a = gpuskin_stored_trs(frames.a, bone);
-    let b = gpuskin_stored_trs(frames.b, bone);
-    let translation = a.translation * (1.0 - frames.t) + b.translation * frames.t;
-    let rotation = gpuskin_blend_rotation(a.rotation, b.rotation, frames.t);
-    return gpuskin_from_trs(rotation, translation.xyz, translation.w);
+alias GpuskinBone = GpuskinTrs;
+
+fn gpuskin_mix_bones(a: GpuskinBone, b: GpuskinBone, t: f32) -> GpuskinBone {
+    return GpuskinBone(
+        gpuskin_blend_rotation(a.rotation, b.rotation, t),
+        a.translation * (1.0 - t) + b.translation * t,
+    );
+}
+
+fn gpuskin_bone_between(frames: GpuskinFramePair, bone: u32) -> GpuskinBone {
+    return gpuskin_mix_bones(gpuskin_stored_trs(frames.a, bone), gpuskin_stored_trs(frames.b, bone), frames.t);
+}
+
+fn gpuskin_bone_matrix(bone: GpuskinBone) -> mat3x4<f32> {
+    return gpuskin_from_trs(bone.rotation, bone.translation.xyz, bone.translation.w);
 }

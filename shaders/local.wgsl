@@ -102,8 +102,31 @@ fn gpuskin_local_clip(clip_at: u32) -> GpuskinClip {
     return GpuskinClip(0u, gpuskin_words[clip_at + gpuskin_intervals], gpuskin_words[clip_at + gpuskin_stored], 0u);
 }
 
-// A node between two frames of a clip, counted from its first.
-fn gpuskin_local(clip_at: u32, frames: GpuskinFramePair, node: u32) -> GpuskinLocal {
+// Two frames of a clip, counted from its first.
+struct GpuskinLocalFrames {
+    // Offset of the clip.
+    clip_at: u32,
+    frames: GpuskinFramePair,
+}
+
+fn gpuskin_local_frames(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinLocalFrames {
+    let clip_at = gpuskin_local_clip_at(playback.clip & gpuskin_clip_mask);
+    return GpuskinLocalFrames(clip_at, gpuskin_frame_pair(playback, gpuskin_local_clip(clip_at), now));
+}
+
+// From one transform (t = 0) to the other: along the shorter arc at even speed, the rest component-wise.
+fn gpuskin_mix_locals(a: GpuskinLocal, b: GpuskinLocal, t: f32) -> GpuskinLocal {
+    return GpuskinLocal(
+        gpuskin_slerp(a.rotation, b.rotation, t),
+        a.translation * (1.0 - t) + b.translation * t,
+        a.scale * (1.0 - t) + b.scale * t,
+    );
+}
+
+// A node between two frames of a clip.
+fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
+    let clip_at = shown.clip_at;
+    let frames = shown.frames;
     let entry = gpuskin_words[clip_at + gpuskin_entries + node];
     let rest = gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words;
     let first = gpuskin_words[clip_at + gpuskin_frames_at];

@@ -19,7 +19,7 @@ struct GpuskinPaletteParameters {
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinPaletteParameters;
 @group(0) @binding(1) var<storage, read> gpuskin_words: array<u32>;
-// Three an instance.
+// Four an instance.
 @group(0) @binding(2) var<storage, read> gpuskin_instances: array<vec4<u32>>;
 // Rows of skin matrices. [instance][bone]
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette: array<mat3x4<f32>>;
@@ -37,16 +37,33 @@ fn gpuskin_write_palette(
         return;
     }
     let number = gpuskin_parameters.first_instance + index;
-    let at = number * 3u;
-    let instance = gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], gpuskin_instances[at + 2u]);
-    let clip_at = gpuskin_local_clip_at(instance.playback.clip & gpuskin_clip_mask);
-    let frames = gpuskin_frame_pair(instance.playback, gpuskin_local_clip(clip_at), gpuskin_parameters.clock);
+    let at = number * 4u;
+    let instance = gpuskin_instance(
+        gpuskin_instances[at],
+        gpuskin_instances[at + 1u],
+        gpuskin_instances[at + 2u],
+        gpuskin_instances[at + 3u],
+    );
+    let now = gpuskin_parameters.clock;
+    let current = gpuskin_local_frames(instance.playback, now);
+    let weight = gpuskin_weight(instance, now);
+    let older = gpuskin_older(instance);
+    let source = gpuskin_local_frames(gpuskin_source(instance, instance.sources.xy), now);
+    let older_source = gpuskin_local_frames(gpuskin_source(instance, instance.sources.zw), now);
     let first = number * gpuskin_parameters.stride;
     let bones = gpuskin_words[gpuskin_bone_count];
 
     let nodes = gpuskin_words[gpuskin_node_count];
     for (var node = thread; node < nodes; node += gpuskin_group_size) {
-        gpuskin_set_global(first + bones, node, gpuskin_local_matrix(gpuskin_local(clip_at, frames, node)));
+        var local = gpuskin_local(current, node);
+        if (weight < 1.0) {
+            var faded = gpuskin_local(source, node);
+            if (older > 0.0) {
+                faded = gpuskin_mix_locals(faded, gpuskin_local(older_source, node), older);
+            }
+            local = gpuskin_mix_locals(faded, local, weight);
+        }
+        gpuskin_set_global(first + bones, node, gpuskin_local_matrix(local));
     }
     // The first level has no parents.
     let levels = gpuskin_words[gpuskin_level_count];

@@ -15,11 +15,11 @@ struct GpuskinClip {
 struct GpuskinPlayback {
     // When it started, seconds.
     start: vec2<u32>,
-    // Cycles of the clip per second, two's complement.
+    // Cycles per second, two's complement. A cycle is the length of the clip; there and back in ping-pong.
     rate: vec2<u32>,
-    // Where in the clip it started, 0.32 fixed point of the clip's length.
+    // Where it started, 0.32 fixed point of a cycle.
     offset: u32,
-    // Bits 0..16: index of the clip. Bit 31: hold the pose at the end.
+    // Bits 0..16: index of the clip. Bit 31: hold the pose at the end. Bit 30: turn round at both ends.
     clip: u32,
 }
 
@@ -39,6 +39,7 @@ struct GpuskinPhase {
 }
 
 const gpuskin_once: u32 = 0x80000000u;
+const gpuskin_ping_pong: u32 = 0x40000000u;
 const gpuskin_clip_mask: u32 = 0xffffu;
 
 // All 64 bits of a product, (high, low): long multiplication with digits of 16 bits. No sum overflows:
@@ -74,7 +75,8 @@ fn gpuskin_passes_a_cycle(elapsed: vec2<u32>, rate: vec2<u32>) -> bool {
     return carried || high || cross_0.x != 0u || cross_1.x != 0u;
 }
 
-fn gpuskin_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
+// Where in its cycle it is.
+fn gpuskin_cycle_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
     let elapsed = gpuskin_elapsed(now, playback.start);
     let backwards = (playback.rate.x >> 31u) != 0u;
     let negated = vec2<u32>(~playback.rate.x + u32(playback.rate.y == 0u), ~playback.rate.y + 1u);
@@ -92,6 +94,13 @@ fn gpuskin_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
         return GpuskinPhase(value, passed_a_cycle || value < fraction);
     }
     return GpuskinPhase(value, false);
+}
+
+// Where in the clip it is: there in the lower half of a cycle of ping-pong, back in the upper.
+fn gpuskin_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
+    let phase = gpuskin_cycle_phase(playback, now);
+    let folded = (phase.value << 1u) ^ select(0u, 0xffffffffu, (phase.value >> 31u) != 0u);
+    return GpuskinPhase(select(phase.value, folded, (playback.clip & gpuskin_ping_pong) != 0u), phase.ended);
 }
 
 fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, now: vec2<u32>) -> GpuskinFramePair {

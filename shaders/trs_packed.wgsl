@@ -50,15 +50,38 @@ fn gpuskin_stored_trs(range: GpuskinPackedRange, frame: u32, bone: u32) -> Gpusk
     return GpuskinPackedTrs(rotation, range.minimum + range.extent * (vec4<f32>(steps) * (1.0 / 262143.0)));
 }
 
-// The skin matrix of a bone between two frames: x -> scale * rotation * (x - pivot) + place.
-fn gpuskin_bone(frames: GpuskinFramePair, bone: u32) -> mat3x4<f32> {
+// A bone between frames and clips: x -> scale * rotation * (x - pivot) + place.
+struct GpuskinBone {
+    rotation: vec4<f32>,
+    place: vec4<f32>,
+    pivot: vec3<f32>,
+}
+
+// Clips round their pivots on their own: where b has the pivot of a.
+fn gpuskin_mix_bones(a: GpuskinBone, b: GpuskinBone, t: f32) -> GpuskinBone {
+    let moved = b.place.w * gpuskin_rotate(b.rotation, a.pivot - b.pivot);
+    let place = vec4<f32>(b.place.xyz + moved, b.place.w);
+    return GpuskinBone(
+        gpuskin_blend_rotation(a.rotation, b.rotation, t),
+        a.place * (1.0 - t) + place * t,
+        a.pivot,
+    );
+}
+
+fn gpuskin_bone_between(frames: GpuskinFramePair, bone: u32) -> GpuskinBone {
     let range = gpuskin_packed_range(frames.first, bone);
     let a = gpuskin_stored_trs(range, frames.a, bone);
     let b = gpuskin_stored_trs(range, frames.b, bone);
-    let place = a.place * (1.0 - frames.t) + b.place * frames.t;
-    let rotation = gpuskin_blend_rotation(a.rotation, b.rotation, frames.t);
-    let turned = gpuskin_from_trs(rotation, vec3<f32>(0.0), place.w);
-    let translation = place.xyz - vec4<f32>(range.pivot, 0.0) * turned;
+    return GpuskinBone(
+        gpuskin_blend_rotation(a.rotation, b.rotation, frames.t),
+        a.place * (1.0 - frames.t) + b.place * frames.t,
+        range.pivot,
+    );
+}
+
+fn gpuskin_bone_matrix(bone: GpuskinBone) -> mat3x4<f32> {
+    let turned = gpuskin_from_trs(bone.rotation, vec3<f32>(0.0), bone.place.w);
+    let translation = bone.place.xyz - vec4<f32>(bone.pivot, 0.0) * turned;
     return mat3x4<f32>(
         vec4<f32>(turned[0].xyz, translation.x),
         vec4<f32>(turned[1].xyz, translation.y),

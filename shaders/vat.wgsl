@@ -7,15 +7,17 @@ struct GpuskinBaked {
     tangent: vec3<f32>,
 }
 
-// Between two frames: positions on the chord, directions of unit length.
-fn gpuskin_baked(frames: GpuskinFramePair, row: u32) -> GpuskinBaked {
-    let a = gpuskin_stored_vertex(frames.a, row);
-    let b = gpuskin_stored_vertex(frames.b, row);
+// Between two places of a vertex: positions on the chord, directions of unit length.
+fn gpuskin_mix_baked(a: GpuskinBaked, b: GpuskinBaked, t: f32) -> GpuskinBaked {
     return GpuskinBaked(
-        a.position * (1.0 - frames.t) + b.position * frames.t,
-        gpuskin_normalize_or_zero(a.normal * (1.0 - frames.t) + b.normal * frames.t),
-        gpuskin_normalize_or_zero(a.tangent * (1.0 - frames.t) + b.tangent * frames.t),
+        a.position * (1.0 - t) + b.position * t,
+        gpuskin_normalize_or_zero(a.normal * (1.0 - t) + b.normal * t),
+        gpuskin_normalize_or_zero(a.tangent * (1.0 - t) + b.tangent * t),
     );
+}
+
+fn gpuskin_baked(frames: GpuskinFramePair, row: u32) -> GpuskinBaked {
+    return gpuskin_mix_baked(gpuskin_stored_vertex(frames.a, row), gpuskin_stored_vertex(frames.b, row), frames.t);
 }
 
 // The unit vector at a place of the octahedral map, so many steps on either side of zero. Whole numbers up to the end:
@@ -29,6 +31,13 @@ fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
 
 // A vertex in model space.
 fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
-    let baked = gpuskin_baked(shown, vertex.row);
+    var baked = gpuskin_baked(shown.current, vertex.row);
+    if (shown.weight < 1.0) {
+        var source = gpuskin_baked(shown.source, vertex.row);
+        if (shown.older > 0.0) {
+            source = gpuskin_mix_baked(source, gpuskin_baked(shown.older_source, vertex.row), shown.older);
+        }
+        baked = gpuskin_mix_baked(source, baked, shown.weight);
+    }
     return GpuskinSkinned(baked.position, baked.normal, vec4<f32>(baked.tangent, vertex.sign), vertex.uv);
 }

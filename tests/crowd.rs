@@ -3,7 +3,6 @@
 use glam::Vec3;
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::render::Capture;
 use gpuskin_rt::skin::{blend, in_world, skin, skin_vertex};
 use gpuskin_rt::vertex::{Vertex, unpack};
@@ -67,14 +66,14 @@ fn soldiers_and_hounds_stand_where_they_are_put() {
         assert!(moved.abs_diff(body) < body / 10, "{}: {moved} instead of {body} pixels", gpu.name);
 
         // The last pose of `die` lies on the ground, and holds.
-        assert!(soldiers.play(soldier, clips::SOLDIER_DIE));
+        assert!(soldiers.play(soldier, clips::SOLDIER_DIE, Transition::cut()));
         let [falling, lying, later] = [0.3, 60.0, 3600.0].map(|seconds| draw(&gpu, &mut renderer, seconds));
         assert!(covered(&falling, ALL, [1.8, METRES]) > 0, "{}: it does not lie down at once", gpu.name);
         assert_eq!(covered(&lying, ALL, [1.8, METRES]), 0, "{}: it lies", gpu.name);
         assert!(covered(&lying, ALL, [0.9, 1.8]) > 60 && lying == later, "{}", gpu.name);
 
         // A run is in motion.
-        assert!(soldiers.play(soldier, clips::SOLDIER_RUN));
+        assert!(soldiers.play(soldier, clips::SOLDIER_RUN, Transition::crossfade(0.2)));
         let [a, b] = [3600.1, 3600.3].map(|seconds| draw(&gpu, &mut renderer, seconds));
         assert!(a != b, "{}", gpu.name);
     }
@@ -109,7 +108,7 @@ impl Twin {
             let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v, meta.normals).position;
             return self.vertices.iter().map(skinned).collect();
         }
-        let bones = texels.pose(frame_pair(&instance.playback, &self.records[instance.playback.clip_index()], now));
+        let bones = texels.pose(instance.shown(&self.records, now));
         let skinned = |v| in_world(instance, skin(&blend(&bones, v), v, meta.normals)).position;
         self.vertices.iter().map(skinned).collect()
     }

@@ -154,17 +154,17 @@ fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>>
 fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
     let playback = playback_at(grid, seconds);
     let playback = Playback { clip: playback.clip | clip as u32, ..playback };
-    InstanceRecord { scale: 1.0, rotation: [0, 0, 0, i16::MAX], playback, ..Default::default() }
+    InstanceRecord::playing(playback)
 }
 
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = standing(&baked.plan.grids[clip], clip, seconds);
-    let frames = frame_pair(&instance.playback, &baked.plan.records[clip], Time::ZERO);
+    let shown = instance.shown(&baked.plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
-        vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, frames, v))).collect()
+        vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
     } else {
-        let bones = texels.pose(frames);
+        let bones = texels.pose(shown);
         let of_bones = |v| skin::skin(&skin::blend(&bones, v), v, model.meta.normals);
         vertices.iter().map(|v| in_world(&instance, of_bones(v))).collect()
     };

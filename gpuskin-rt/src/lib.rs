@@ -21,7 +21,7 @@
 //! #     }
 //! # }
 //! # use baked::*;
-//! use gpuskin_rt::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor, wgpu};
+//! use gpuskin_rt::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor, Transition, wgpu};
 //!
 //! # #[cfg(any())]
 //! gpuskin_rt::include_baked!();       // models::Soldier, clips::SOLDIER_RUN, ...
@@ -41,7 +41,7 @@
 //! renderer.draw(&mut encoder.begin_render_pass(&descriptor));
 //!
 //! // And when something happens:
-//! crowd.play(id, clips::SOLDIER_DIE);
+//! crowd.play(id, clips::SOLDIER_DIE, Transition::crossfade(0.2));
 //! # Ok(())
 //! # }
 //! ```
@@ -70,24 +70,28 @@ pub mod local;
 mod material;
 mod model;
 pub mod playback;
+mod record;
 #[cfg(feature = "wgpu")]
 pub mod render;
 pub mod shader;
 pub mod skin;
 mod skin_matrix;
 mod time;
+mod transition;
 pub mod vertex;
 
 pub use encoding::{Encoding, TexelFormat, Texels};
 pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
-pub use instance::{Instance, InstanceRecord};
+pub use instance::Instance;
 pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use model::*;
-pub use playback::{ClipRecord, FramePair, Playback};
+pub use playback::{ClipRecord, FramePair, Playback, Repeat};
+pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
 pub use render::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, InstanceId, Light, RendererDescriptor, View};
 pub use skin_matrix::SkinMatrix;
 pub use time::Time;
+pub use transition::{Curve, Transition};
 pub use vertex::{Packing, VertexFormat, VertexRange};
 #[cfg(feature = "wgpu")]
 pub use wgpu;

@@ -16,6 +16,7 @@
 use glam::{Vec3, Vec4};
 
 use crate::playback::{ClipRecord, FramePair};
+use crate::record::Shown;
 use crate::skin_matrix::SkinMatrix;
 
 pub mod layout;
@@ -227,22 +228,25 @@ impl<'a> LocalTracks<'a> {
         (0..self.bone_count()).map(|i| compose(&globals[self.bone_node(i)], &self.inverse_bind(i))).collect()
     }
 
-    /// All three steps: every bone between two frames of a clip.
+    /// All three steps: every bone, in two frames or of an instance that fades from one clip to another.
     ///
     /// # Panics
     /// If there is no clip with these frames.
-    pub fn pose(&self, frames: FramePair) -> Vec<SkinMatrix> {
-        self.bones(&self.globals(&self.locals(frames)))
+    pub fn pose(&self, shown: impl Into<Shown>) -> Vec<SkinMatrix> {
+        let mix =
+            |a: Vec<LocalTransform>, b: Vec<LocalTransform>, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t)).collect();
+        self.bones(&self.globals(&shown.into().mix(|frames| self.locals(frames), mix)))
     }
 
     /// One bone of [`Self::pose`], to the last bit, through its own chain of nodes.
     ///
     /// # Panics
     /// If there is no clip with these frames, or no such bone.
-    pub fn bone(&self, frames: FramePair, bone: usize) -> SkinMatrix {
+    pub fn bone(&self, shown: impl Into<Shown>, bone: usize) -> SkinMatrix {
         assert!(bone < self.bone_count());
-        let clip = self.clip_of(frames);
-        let own = |node: usize| self.local(clip, frames, node).matrix();
+        let shown = shown.into();
+        let local = |frames, node| self.local(self.clip_of(frames), frames, node);
+        let own = |node: usize| shown.mix(|frames| local(frames, node), |a, b, t| a.blend(&b, t)).matrix();
         let mut chain = vec![self.bone_node(bone)];
         while let Some(parent) = self.parent(chain[chain.len() - 1]) {
             chain.push(parent);

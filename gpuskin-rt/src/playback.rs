@@ -21,23 +21,38 @@ pub struct ClipRecord {
     pub reserved: u32,
 }
 
-/// Playback state of an instance: 24 bytes, as the shaders read it.
+/// What a clip does at its ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Repeat {
+    /// Starts over.
+    #[default]
+    Loop,
+    /// Holds the last pose; the first, when running backwards.
+    Once,
+    /// Turns round.
+    PingPong,
+}
+
+/// Playback of a clip: what an [`InstanceRecord`](crate::InstanceRecord) holds, unpacked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Playback {
     /// When it started: [`Time::words`]. Before that the instance holds the pose at `offset`.
     pub start: [u32; 2],
-    /// Cycles of the clip per second, signed 32.32 fixed point: `[whole, fraction]` of the two's complement.
+    /// Cycles per second, signed 32.32 fixed point: `[whole, fraction]` of the two's complement. A cycle is the length of
+    /// the clip; there and back in [`Repeat::PingPong`].
     pub rate: [u32; 2],
-    /// Where in the clip it started, 0.32 fixed point of the clip's length.
+    /// Where it started, 0.32 fixed point of a cycle.
     pub offset: u32,
-    /// Bits 0..16: index of the clip. Bit 31 ([`Playback::ONCE`]): stop at the end instead of starting over.
+    /// Bits 0..16: index of the clip. Bits 30 and 31: [`Playback::PING_PONG`], [`Playback::ONCE`].
     pub clip: u32,
 }
 
 impl Playback {
     /// Flag in [`Playback::clip`]: hold the last pose (the first, when running backwards).
     pub const ONCE: u32 = 1 << 31;
+    /// Flag in [`Playback::clip`]: turn round at both ends.
+    pub const PING_PONG: u32 = 1 << 30;
     const CLIP_MASK: u32 = 0xffff;
 
     /// Index of the clip.
@@ -45,9 +60,37 @@ impl Playback {
         (self.clip & Self::CLIP_MASK) as usize
     }
 
-    /// The rate as a number: cycles of the clip per second in 32.32 fixed point.
+    /// What the clip does at its ends.
+    pub const fn repeat(&self) -> Repeat {
+        match (self.clip & Self::ONCE, self.clip & Self::PING_PONG) {
+            (0, 0) => Repeat::Loop,
+            (0, _) => Repeat::PingPong,
+            _ => Repeat::Once,
+        }
+    }
+
+    /// The rate as a number: cycles per second in 32.32 fixed point.
     pub const fn rate_bits(&self) -> i64 {
         Time::from_words(self.rate).to_bits() as i64
+    }
+}
+
+impl Repeat {
+    /// The flag in [`Playback::clip`].
+    pub const fn flag(self) -> u32 {
+        match self {
+            Self::Loop => 0,
+            Self::Once => Playback::ONCE,
+            Self::PingPong => Playback::PING_PONG,
+        }
+    }
+
+    /// Lengths of the clip in a cycle.
+    pub const fn lengths(self) -> f64 {
+        match self {
+            Self::PingPong => 2.0,
+            _ => 1.0,
+        }
     }
 }
 
@@ -84,8 +127,8 @@ pub struct FramePair {
     pub first: u32,
 }
 
-/// Phase of a playback at `now`: 0.32 fixed point of the clip's length, and `true` where it has come to an end.
-pub fn phase(playback: &Playback, now: Time) -> (u32, bool) {
+/// Where in its cycle a playback is at `now`: 0.32 fixed point, and `true` where it has come to an end.
+pub fn cycle_phase(playback: &Playback, now: Time) -> (u32, bool) {
     let elapsed = now.to_bits().saturating_sub(Time::from_words(playback.start).to_bits());
     let rate = playback.rate_bits();
     // 64.64 fixed point; 32.32 of it are kept, and whether anything stood above them.
@@ -103,6 +146,16 @@ pub fn phase(playback: &Playback, now: Time) -> (u32, bool) {
     let total = offset.wrapping_add(cycles);
     let ended = once && (beyond || total < cycles || total >> 32 != 0);
     (total as u32, ended)
+}
+
+/// Where in the clip a playback is at `now`: 0.32 fixed point of its length, and `true` where it has come to an end.
+pub fn phase(playback: &Playback, now: Time) -> (u32, bool) {
+    let (value, ended) = cycle_phase(playback, now);
+    if playback.clip & Playback::PING_PONG == 0 {
+        return (value, ended);
+    }
+    // There in the lower half of the cycle, back in the upper.
+    (value << 1 ^ if value >> 31 != 0 { u32::MAX } else { 0 }, ended)
 }
 
 /// The frames that a playback shows at `now`.
@@ -168,6 +221,20 @@ mod tests {
         assert_eq!(at(&playing(0.0, 2.0, 3 << 30, false), &LOOP, 1e6), (13, 10, 0.0));
         assert_eq!(at(&playing(f64::NAN, 2.0, 0, false), &LOOP, 1.0), (10, 11, 0.0));
         assert_eq!(at(&playing(1.0, 0.0, 0, false), &LOOP, 1.0), (10, 11, 0.0));
+    }
+
+    #[test]
+    fn ping_pong_turns_round_at_both_ends() {
+        let mut p = playing(0.5, 2.0, 0, false);
+        p.clip |= Playback::PING_PONG;
+        assert_eq!(at(&p, &OPEN, 0.5), (11, 12, 0.0));
+        assert_eq!(at(&p, &OPEN, 1.75), (13, 14, 0.5));
+        let (a, b, t) = at(&p, &OPEN, 2.0);
+        assert!((a, b) == (13, 14) && t > 0.999_999);
+        let (a, b, t) = at(&p, &OPEN, 2.25);
+        assert!((a, b) == (13, 14) && (t - 0.5).abs() < 1e-6);
+        assert_eq!(at(&p, &OPEN, 4.0), (10, 11, 0.0));
+        assert_eq!(at(&p, &OPEN, 4.5), (11, 12, 0.0));
     }
 
     #[test]

@@ -26,14 +26,14 @@
 //! |---|---|
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
-//! | `gpuskin_instance(words_0, words_1, words_2) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_instance(words_0, words_1, words_2, words_3) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
 //! | `gpuskin_bone(GpuskinShown, bone) -> mat3x4<f32>` | a bone's skin matrix; `vec4(p, 1.0) * matrix` |
 //! | `gpuskin_pose(GpuskinShown, GpuskinVertex) -> mat3x4<f32>` | the same, blended for a vertex |
 //! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | a vertex in the model |
-//! | `gpuskin_baked(GpuskinShown, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
+//! | `gpuskin_baked(GpuskinFramePair, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
 //! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
 //! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
@@ -108,10 +108,12 @@ impl Variant {
     }
 }
 
-/// Location of the first of the three attributes of an instance; a vertex has those before it.
+/// Location of the first of the attributes of an instance; a vertex has those before it.
 pub const INSTANCE_LOCATION: u32 = 5;
+/// Attributes of an instance, four words each.
+pub const INSTANCE_ATTRIBUTES: u32 = 4;
 /// First location that no variant uses.
-pub const FREE_LOCATION: u32 = 8;
+pub const FREE_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
 /// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
@@ -195,7 +197,7 @@ fn interface(variant: Variant, group: u32) -> String {
     for location in 0..variant.vertex_attributes().len() {
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
     }
-    for i in 0..3 {
+    for i in 0..INSTANCE_ATTRIBUTES {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
     if variant.encoding.needs_compute() {
@@ -240,7 +242,9 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
 
 /// Where rows of the animation texture are bones.
 fn of_bones(variant: Variant) -> Vec<&'static str> {
-    let frames = (!variant.encoding.needs_compute()).then_some(include_str!("../shaders/shown_frames.wgsl"));
+    let textured = !variant.encoding.needs_compute();
+    let frames = textured.then_some(include_str!("../shaders/shown_frames.wgsl"));
+    let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let (stored, bone) = match variant.encoding {
         Encoding::MatrixUnorm => {
             (Some(include_str!("../shaders/matrix_unorm.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
@@ -282,6 +286,7 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
     .chain(weights)
     .chain(frames)
     .chain(stored)
+    .chain(mixed)
     .chain([include_str!("../shaders/skin.wgsl")])
     .collect()
 }

@@ -3,9 +3,8 @@
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::encoding::vat::BakedVertex;
-use crate::playback::frame_pair;
 use crate::vertex::Vertex;
-use crate::{ClipRecord, FramePair, InstanceRecord, Normals, SkinMatrix, Texels, Time};
+use crate::{ClipRecord, InstanceRecord, Normals, Shown, SkinMatrix, Texels, Time};
 
 /// A vertex where the pose has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,11 +20,12 @@ pub struct SkinnedVertex {
 }
 
 /// The weighted sum of the matrices of a vertex's bones (linear blend skinning).
-pub fn pose(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinMatrix {
+pub fn pose(texels: &Texels<'_>, shown: impl Into<Shown>, vertex: &Vertex) -> SkinMatrix {
+    let shown = shown.into();
     let mut sum = SkinMatrix::ZERO;
     for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
         if weight > 0.0 {
-            sum = sum + texels.bone(frames, joint) * weight;
+            sum = sum + texels.bone(shown, joint) * weight;
         }
     }
     sum
@@ -56,9 +56,10 @@ pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVe
     }
 }
 
-/// A vertex in model space, where rows of the texture are vertices. Twin of `gpuskin_baked` in `shaders/vat.wgsl`.
-pub fn baked(texels: &Texels<'_>, frames: FramePair, vertex: &Vertex) -> SkinnedVertex {
-    let BakedVertex { position, normal, tangent } = texels.vertex(frames, vertex.joints[0]);
+/// A vertex in model space, where rows of the texture are vertices. Twin of `gpuskin_in_model` in `shaders/vat.wgsl`.
+pub fn baked(texels: &Texels<'_>, shown: impl Into<Shown>, vertex: &Vertex) -> SkinnedVertex {
+    let stored = |frames| texels.vertex(frames, vertex.joints[0]);
+    let BakedVertex { position, normal, tangent } = shown.into().mix(stored, BakedVertex::lerp);
     // Without tangents there is one that stands for none, as in other models.
     let tangent = if vertex.tangent.w == 0.0 { vertex.tangent } else { tangent.extend(vertex.tangent.w) };
     SkinnedVertex { position, normal, tangent, uv: vertex.uv }
@@ -73,11 +74,11 @@ pub fn skin_vertex(
     vertex: &Vertex,
     normals: Normals,
 ) -> SkinnedVertex {
-    let frames = frame_pair(&instance.playback, &clips[instance.playback.clip_index()], now);
+    let shown = instance.shown(clips, now);
     let model = if texels.encoding().is_vertex() {
-        baked(texels, frames, vertex)
+        baked(texels, shown, vertex)
     } else {
-        skin(&pose(texels, frames, vertex), vertex, normals)
+        skin(&pose(texels, shown, vertex), vertex, normals)
     };
     in_world(instance, model)
 }

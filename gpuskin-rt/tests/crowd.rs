@@ -89,12 +89,12 @@ fn instances_come_move_play_and_go() {
         // 0.4 metres of 16 pixels each.
         assert!((36..=49).contains(&p.covered()), "{} pixels", p.covered());
 
-        assert!(crowd.play(a, Clip::new(1)));
+        assert!(crowd.play(a, Clip::new(1), Transition::cut()));
         let p = picture(1.0);
         assert_eq!((shows(&p, 2.0, 2.0), shows(&p, 2.0, 3.0)), (p.pixels[0], RED));
 
         // Starts now, which is the last prepared time, and ends there.
-        assert!(crowd.play(a, Clip::new(2)));
+        assert!(crowd.play(a, Clip::new(2), Transition::cut()));
         assert_eq!(shows(&picture(1.25), 2.0, 2.75), RED);
         assert_eq!(shows(&picture(90.0), 2.0, 2.0), RED);
 
@@ -113,7 +113,7 @@ fn instances_come_move_play_and_go() {
         assert_eq!(shows(&picture(90.0), 1.0, 1.0), RED);
         assert!(crowd.despawn(a));
         assert_eq!(picture(90.0).covered(), 0);
-        assert!(!crowd.despawn(a) && !crowd.play(a, Clip::new(0)) && !crowd.move_to(a, [0.0; 3]));
+        assert!(!crowd.despawn(a) && !crowd.play(a, Clip::new(0), Transition::cut()) && !crowd.move_to(a, [0.0; 3]));
         assert!(crowd.get(a).is_none() && !crowd.set(a, Instance::at([0.0; 3])));
         let b = crowd.spawn(Instance::at([3.0, 3.0, 0.0]));
         assert!(b != a && crowd.get(a).is_none() && crowd.len() == 1);

@@ -28,7 +28,7 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
     let mut all = Vec::new();
     for (start, elapsed) in [(0.0, 0.0), (3.0, 0.123), (1e6, 7.31), (17.25, month + 0.37), (50.0, -20.0), (4e9, 1e8)] {
         for clip in 0..meta.clips.len() as u16 {
-            for mode in 0..6 {
+            for mode in 0..9 {
                 let rotation = random.direction().extend(random.within(-1.0, 1.0)).to_array();
                 let instance = Instance::<Dynamic>::at(random.vector())
                     .rotated(rotation)
@@ -41,13 +41,29 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
                     2 => instance.looping().speed(-1.7).phase(0.3),
                     3 => instance.once().speed(-0.4).seek(0.6),
                     4 => instance.once().seek(0.2),
-                    _ => instance.speed(0.0).seek(random.unit().into()),
+                    5 => instance.speed(0.0).seek(random.unit().into()),
+                    6 => instance.repeat(Repeat::PingPong).speed(1.3).phase(random.unit()),
+                    _ => instance.speed(0.7).phase(random.unit()),
                 };
-                all.push((instance.record(meta, Time::ZERO), Time::from_secs(start + elapsed)));
+                let mut record = instance.record(meta, Time::ZERO);
+                let now = Time::from_secs(start + elapsed);
+                // A fade in the middle, then one that interrupted another.
+                for i in 7..=mode {
+                    let clip = Clip::<Dynamic>::new((clip + 1) % meta.clips.len() as u16);
+                    let next = Instance::at([0.0; 3]).play(clip).phase(random.unit()).record(meta, now).playback();
+                    let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
+                    record.play(&next, 0.5, curve, now - f64::from(9 - i) * 0.1);
+                }
+                all.push((record, now));
             }
         }
     }
     all
+}
+
+/// A part of them, another for each seed: together the tests see all.
+fn some(seed: u64, moments: Vec<(InstanceRecord, Time)>) -> Vec<(InstanceRecord, Time)> {
+    moments.into_iter().skip(seed as usize % 5).step_by(5).collect()
 }
 
 /// Greatest distance over the diagonal, and greatest angle in degrees.
@@ -80,7 +96,7 @@ fn every_variant_is_what_its_twin_says() {
             let mut test = model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored);
             test.model.meta.normals = variant.normals;
             assert_eq!(shader::Variant::of(&test.model.meta), variant);
-            let frames = moments(&test.model.meta, &mut Random(seed + 1000));
+            let frames = some(seed, moments(&test.model.meta, &mut Random(seed + 1000)));
             let worst = compare(&gpu, &test, &frames);
             assert!(
                 worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES,
@@ -100,7 +116,7 @@ fn one_bone_and_a_thousand() {
         for bones in [1, 256, 1024] {
             for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
                 let test = model(u64::from(bones), encoding, narrow, bones, bones == 1024, false);
-                let frames = moments(&test.model.meta, &mut Random(1));
+                let frames = some(0, moments(&test.model.meta, &mut Random(1)));
                 let worst = compare(&gpu, &test, &frames[..12]);
                 assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
             }
@@ -116,7 +132,7 @@ fn palettes_are_what_their_twin_says() {
             for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
                 let format = VertexFormat { packing, tangent: seed % 2 == 0 };
                 let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
-                let frames = moments(&test.model.meta, &mut Random(seed));
+                let frames = some(seed, moments(&test.model.meta, &mut Random(seed)));
                 let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
                 let worst = compare(&gpu, &test, frames);
                 println!("{bones} bones on {}: {worst:?}", gpu.name);

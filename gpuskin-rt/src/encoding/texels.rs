@@ -6,7 +6,8 @@ use half::f16;
 use super::{Encoding, TexelFormat, from_fixed16, packed};
 use crate::local::LocalTracks;
 use crate::playback::FramePair;
-use crate::{AnimationTexture, SkinMatrix};
+use crate::record::rotate;
+use crate::{AnimationTexture, Shown, SkinMatrix};
 
 /// An animation texture in memory: what the vertex shader's `textureLoad` sees, on the CPU.
 #[derive(Clone, Copy, Debug)]
@@ -37,45 +38,57 @@ impl<'a> Texels<'a> {
         &self.texture
     }
 
-    /// The matrices of all bones between two frames.
+    /// The matrices of all bones, in two frames or of an instance that fades from one clip to another.
     ///
     /// # Panics
     /// If a frame is not in the texture, or its rows are vertices.
-    pub fn pose(&self, frames: FramePair) -> Vec<SkinMatrix> {
+    pub fn pose(&self, shown: impl Into<Shown>) -> Vec<SkinMatrix> {
+        let shown = shown.into();
         match &self.local {
-            Some(tracks) => tracks.pose(frames),
-            None => (0..self.texture.rows).map(|bone| self.bone(frames, bone)).collect(),
+            Some(tracks) => tracks.pose(shown),
+            None => (0..self.texture.rows).map(|bone| self.bone(shown, bone)).collect(),
         }
     }
 
-    /// The matrix of `bone` between two frames. For all bones [`Texels::pose`] is faster where they share a hierarchy.
+    /// The matrix of `bone`, likewise. For all bones [`Texels::pose`] is faster where they share a hierarchy.
     ///
     /// # Panics
     /// If a frame or the bone is not in the texture, or its rows are vertices.
-    pub fn bone(&self, frames: FramePair, bone: u32) -> SkinMatrix {
-        if let Some(tracks) = &self.local {
-            return tracks.bone(frames, bone as usize);
-        }
-        match self.encoding {
-            Encoding::TrsPacked => self.packed(frames, bone),
-            Encoding::TrsF16 | Encoding::Fixed16 => {
-                let ((qa, ta), (qb, tb)) = (self.trs(frames.a, bone), self.trs(frames.b, bone));
-                let t = ta * (1.0 - frames.t) + tb * frames.t;
-                SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::new(t.x, t.y, t.z), t.w)
-            }
-            other if other.is_vertex() => panic!("rows of {} are vertices", other.name()),
-            _ => self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), frames.t),
+    pub fn bone(&self, shown: impl Into<Shown>, bone: u32) -> SkinMatrix {
+        let shown = shown.into();
+        match &self.local {
+            Some(tracks) => tracks.bone(shown, bone as usize),
+            None => shown.mix(|frames| self.stored(frames, bone), StoredBone::mix).matrix(),
         }
     }
 
-    fn packed(&self, frames: FramePair, bone: u32) -> SkinMatrix {
-        let range = packed::Range::from_texels([2, 1].map(|before| self.integers(frames.first - before, bone, 0)));
-        let (qa, pa, sa) = packed::unpack(self.integers(frames.a, bone, 0), &range);
-        let (qb, pb, sb) = packed::unpack(self.integers(frames.b, bone, 0), &range);
-        let place = pa * (1.0 - frames.t) + pb * frames.t;
-        let scale = sa * (1.0 - frames.t) + sb * frames.t;
-        let turned = SkinMatrix::from_trs(blend_rotation(qa, qb, frames.t), Vec3::ZERO, scale);
-        turned.translated(place - turned.direction(range.pivot))
+    /// A bone between two frames.
+    fn stored(&self, frames: FramePair, bone: u32) -> StoredBone {
+        let t = frames.t;
+        match self.encoding {
+            Encoding::TrsPacked => {
+                let [least, rest] = [2, 1].map(|before| self.integers(frames.first - before, bone, 0));
+                let range = packed::Range::from_texels([least, rest]);
+                let (qa, pa, sa) = packed::unpack(self.integers(frames.a, bone, 0), &range);
+                let (qb, pb, sb) = packed::unpack(self.integers(frames.b, bone, 0), &range);
+                let place = pa * (1.0 - t) + pb * t;
+                StoredBone::Trs {
+                    rotation: blend_rotation(qa, qb, t),
+                    place: place.extend(sa * (1.0 - t) + sb * t),
+                    pivot: range.pivot,
+                }
+            }
+            Encoding::TrsF16 | Encoding::Fixed16 => {
+                let ((qa, ta), (qb, tb)) = (self.trs(frames.a, bone), self.trs(frames.b, bone));
+                StoredBone::Trs {
+                    rotation: blend_rotation(qa, qb, t),
+                    place: ta * (1.0 - t) + tb * t,
+                    pivot: Vec3::ZERO,
+                }
+            }
+            other if other.is_vertex() => panic!("rows of {} are vertices", other.name()),
+            _ => StoredBone::Matrix(self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), t)),
+        }
     }
 
     /// The skin matrix of a bone in a frame.
@@ -138,6 +151,42 @@ impl<'a> Texels<'a> {
             bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
         };
         [0, 1, 2, 3].map(channel)
+    }
+}
+
+/// A bone as an encoding holds it: what clips are mixed in.
+#[derive(Clone, Copy)]
+enum StoredBone {
+    Matrix(SkinMatrix),
+    /// `x -> scale * rotation * (x - pivot) + place`; the scale is the place's `w`.
+    Trs {
+        rotation: Vec4,
+        place: Vec4,
+        pivot: Vec3,
+    },
+}
+
+impl StoredBone {
+    fn mix(self, other: Self, t: f32) -> Self {
+        let (Self::Trs { rotation, place, pivot }, Self::Trs { rotation: other_rotation, place: q, pivot: r }) =
+            (self, other)
+        else {
+            return Self::Matrix(self.matrix().lerp(other.matrix(), t));
+        };
+        // Clips round their pivots on their own: where the other has this one.
+        let moved = q.truncate() + q.w * rotate(other_rotation, pivot - r);
+        let rotation = blend_rotation(rotation, other_rotation, t);
+        Self::Trs { rotation, place: place * (1.0 - t) + moved.extend(q.w) * t, pivot }
+    }
+
+    fn matrix(self) -> SkinMatrix {
+        match self {
+            Self::Matrix(matrix) => matrix,
+            Self::Trs { rotation, place, pivot } => {
+                let turned = SkinMatrix::from_trs(rotation, Vec3::ZERO, place.w);
+                turned.translated(place.truncate() - turned.direction(pivot))
+            }
+        }
     }
 }
 

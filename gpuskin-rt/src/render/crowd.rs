@@ -14,7 +14,9 @@ use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::shader::Variant;
-use crate::{BakedModel, Clip, Dynamic, Instance, InstanceRecord, MeshPart, Metadata, Model, Time};
+use crate::{
+    BakedModel, Clip, Dynamic, Instance, InstanceRecord, MeshPart, Metadata, Model, Time, Transition, playback,
+};
 
 /// How a crowd starts out.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl Default for CrowdDescriptor {
 /// # fn example<Soldier: BakedModel>(renderer: &mut CrowdRenderer, run: Clip<Soldier>, die: Clip<Soldier>) -> Result<(), Error> {
 /// let crowd = Crowd::<Soldier>::new(renderer, CrowdDescriptor { capacity: 10_000, ..Default::default() })?;
 /// let id = crowd.spawn(Instance::at([4.0, 0.0, -2.0]).play(run).phase(0.25));
-/// crowd.play(id, die);
+/// crowd.play(id, die, Transition::crossfade(0.2));
 /// # Ok(())
 /// # }
 /// ```
@@ -248,10 +250,48 @@ impl<M> Crowd<M> {
         self.core.state().instances.change(id, |r| *r = record)
     }
 
-    /// Starts a clip now, at its own pace from its beginning; the instance stays where it is. `false` if it is gone.
-    pub fn play(&self, id: InstanceId, clip: Clip<M>) -> bool {
-        let playback = Instance::at([0.0; 3]).play(clip).record(&self.meta, self.now()).playback;
-        self.core.state().instances.change(id, |r| r.playback = playback)
+    /// Starts a clip now: at once, or fading from what it played. The instance stays where it is. `false` if it is gone.
+    pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> bool {
+        let now = self.now();
+        let next = transition.start.playback(&self.meta, clip.index(), now);
+        self.core.state().instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
+    }
+
+    /// Changes the pace of what an instance plays, without a jump: times the clip's own; 0 stands still, negative runs
+    /// backwards. `false` if it is gone.
+    pub fn set_speed(&self, id: InstanceId, speed: f32) -> bool {
+        let now = self.now();
+        self.core.state().instances.change(id, |r| {
+            let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
+            let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
+            r.set_rate(playback::rate(f64::from(speed), duration * lengths), now);
+        })
+    }
+
+    /// Goes to so many seconds of the clip that an instance plays, held at its ends. `false` if it is gone.
+    pub fn seek(&self, id: InstanceId, seconds: f64) -> bool {
+        let now = self.now();
+        self.core.state().instances.change(id, |r| {
+            let duration = self.meta.clips.get(r.clip_index()).map_or(0.0, |clip| clip.duration);
+            r.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, now);
+        })
+    }
+
+    /// Stops an instance where it is, its fades too. `false` if it is gone.
+    pub fn pause(&self, id: InstanceId) -> bool {
+        let now = self.now();
+        self.core.state().instances.change(id, |r| r.set_paused(true, now))
+    }
+
+    /// Goes on from where [`Crowd::pause`] stopped it. `false` if it is gone.
+    pub fn resume(&self, id: InstanceId) -> bool {
+        let now = self.now();
+        self.core.state().instances.change(id, |r| r.set_paused(false, now))
+    }
+
+    /// Whether an instance has come to the end of a clip that does not start over; `None` if it is gone.
+    pub fn is_finished(&self, id: InstanceId) -> Option<bool> {
+        Some(self.get(id)?.is_finished(self.now()))
     }
 
     /// Moves an instance, metres; what it plays goes on. `false` if it is gone.

@@ -168,7 +168,9 @@ mod tests {
     use super::*;
 
     fn record(x: f32) -> InstanceRecord {
-        InstanceRecord { translation: [x, 0.0, 0.0], ..Default::default() }
+        let mut record = InstanceRecord::default();
+        record.translation[0] = x;
+        record
     }
 
     fn uploads(instances: &mut Instances) -> Vec<(usize, usize)> {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::palette::PalettePipelines;
 use crate::InstanceRecord;
-use crate::shader::{ANIMATION_BINDING, INSTANCE_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant};
+use crate::shader::{ANIMATION_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant};
 
 /// The layouts that all models share.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ pub(crate) fn uniform(least: u64, has_dynamic_offset: bool) -> wgpu::BindingType
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
     stride: u64,
-    instance: [wgpu::VertexAttribute; 3],
+    instance: [wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize],
 }
 
 /// The two vertex buffers of a variant, for a game's own pipelines.
@@ -160,7 +160,7 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
-        instance: [0, 1, 2].map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4)),
+        instance: core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4)),
     }
 }
 

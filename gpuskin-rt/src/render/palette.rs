@@ -19,7 +19,7 @@ const GROUP_SIZE: u32 = 64;
 /// Storage buffers that the pass binds.
 const BUFFERS: u32 = 3;
 /// Palettes begin at a multiple of so many instances: their records then stand at one of 256 bytes, as bindings must.
-const INSTANCE_ALIGNMENT: u64 = 16;
+const INSTANCE_ALIGNMENT: u64 = 4;
 
 const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
     devices without compute as well, `devices = [\"compute\", \"webgl2\"]`, or in an encoding that needs none: \
@@ -93,7 +93,7 @@ impl Poses {
             u64::from(stride) * MATRIX * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
-            what("bytes of 16 instances' bones"),
+            what("bytes of 4 instances' bones"),
         )?;
 
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {

@@ -1,0 +1,184 @@
+use glam::Quat;
+
+use super::*;
+use crate::playback::{phase, rate};
+
+const NOW: Time = Time::from_bits(5 << 32);
+
+fn playback(clip: u32, speed: f64, offset: u32) -> Playback {
+    Playback { start: NOW.words(), rate: Time::from_bits(rate(speed, 1.0) as u64).words(), offset, clip }
+}
+
+/// Of each clip, how much is shown and where in it.
+fn shares(record: &InstanceRecord, now: Time) -> Vec<(u32, f32, f64)> {
+    let weight = record.weight(now);
+    let older = if weight < 1.0 { record.older() } else { 0.0 };
+    let at = |p: Playback| f64::from(phase(&p, now).0) / 4_294_967_296.0;
+    let parts = [
+        (record.playback(), weight),
+        (record.source(0), (1.0 - weight) * (1.0 - older)),
+        (record.source(1), (1.0 - weight) * older),
+    ];
+    let mut shares: Vec<_> = parts.into_iter().filter(|p| p.1 > 0.0).map(|(p, w)| (p.clip, w, at(p))).collect();
+    shares.sort_by_key(|share| share.0);
+    shares
+}
+
+fn same(a: &[(u32, f32, f64)], b: &[(u32, f32, f64)], tolerance: f64) {
+    assert_eq!(a.len(), b.len(), "{a:?} {b:?}");
+    for (a, b) in a.iter().zip(b) {
+        let (weights, places) = (f64::from(a.1 - b.1).abs(), (a.2 - b.2).abs());
+        assert!(a.0 == b.0 && weights < tolerance && places.min(1.0 - places) < tolerance, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn records_are_64_bytes_of_four_attributes() {
+    assert_eq!(size_of::<InstanceRecord>(), 64);
+    assert_eq!(core::mem::offset_of!(InstanceRecord, rotation), 16);
+    assert_eq!(core::mem::offset_of!(InstanceRecord, start), 24);
+    assert_eq!(core::mem::offset_of!(InstanceRecord, fade), 44);
+}
+
+#[test]
+fn rotation_is_the_quaternions_whatever_its_length() {
+    let q = Quat::from_xyzw(0.1, -0.4, 0.3, 0.8).normalize();
+    let v = Vec3::new(1.0, 2.0, -3.0);
+    assert!(rotate(Vec4::from(q) * 1.001, v).abs_diff_eq(q * v, 1e-5));
+}
+
+#[test]
+fn rates_keep_their_precision_at_every_size() {
+    for exponent in 0..63 {
+        for mantissa in [1.0, 1.3, 1.999_999_9] {
+            let exact = (2.0_f64.powi(exponent) * mantissa) as i64;
+            for rate in [exact, -exact] {
+                let error = |unpacked: i64| (unpacked as f64 - rate as f64).abs() / (rate as f64).abs();
+                let fits = rate.unsigned_abs() < (1 << 57) - (1 << 30);
+                let wide = unpack_rate::<26>(pack_rate::<26>(rate));
+                assert!(if fits { error(wide) < 1.6e-8 } else { wide.signum() == rate.signum() }, "{rate} {wide}");
+                let fits = rate.unsigned_abs() < (1 << 41) - (1 << 30);
+                let narrow = unpack_rate::<10>(pack_rate::<10>(rate));
+                assert!(
+                    if fits { error(narrow) < 1.1e-3 } else { narrow.signum() == rate.signum() },
+                    "{rate} {narrow}"
+                );
+            }
+        }
+    }
+    for rate in [0, 1, -1, 1 << 32, i64::MIN, i64::MAX] {
+        assert_eq!(unpack_rate::<26>(pack_rate::<26>(rate)).signum(), rate.signum());
+    }
+    assert_eq!(unpack_rate::<26>(pack_rate::<26>(1 << 32)), 1 << 32);
+}
+
+#[test]
+fn what_is_played_comes_back() {
+    for flag in [0, Playback::ONCE, Playback::PING_PONG] {
+        let p = playback(1017 | flag, -0.25, 0x1234_5678);
+        let record = InstanceRecord::playing(p);
+        assert_eq!((record.playback(), record.clip_index(), record.weight(NOW)), (p, 1017, 1.0));
+    }
+}
+
+#[test]
+fn fades_go_from_one_clip_to_the_other() {
+    let mut record = InstanceRecord::playing(playback(1, 1.0, 1 << 30));
+    let start = NOW + 2.0;
+    let before = shares(&record, start);
+    record.play(&playback(2, 0.5, 0), 0.4, Curve::Linear, start);
+    same(&shares(&record, start), &before, 2e-5);
+    same(&shares(&record, start + 0.1), &[(1, 0.75, 0.35), (2, 0.25, 0.05)], 1e-3);
+    same(&shares(&record, start + 0.5), &[(2, 1.0, 0.25)], 1e-6);
+    assert_eq!(record.weight(start + 1e6), 1.0);
+    // Nothing is left of it later.
+    record.rebase(start + 1.0);
+    assert_eq!(record.fade, [FADED, 0]);
+}
+
+#[test]
+fn interrupted_fades_go_on_from_what_is_shown() {
+    for curve in [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut] {
+        let mut record = InstanceRecord::playing(playback(1, 0.3, 0));
+        record.play(&playback(2, 0.5, 0), 0.4, curve, NOW);
+        let first = NOW + 0.15;
+        let before = shares(&record, first);
+        record.play(&playback(3, 1.0, 0), 0.4, curve, first);
+        same(&shares(&record, first), &before, 3e-5);
+        // All three are in it then.
+        assert_eq!(shares(&record, first + 0.1).len(), 3);
+
+        // One more: the least of three goes, and no more than it showed.
+        let second = first + 0.3;
+        let before = shares(&record, second);
+        let least = before.iter().map(|share| share.1).reduce(f32::min).unwrap();
+        record.play(&playback(4, 1.0, 0), 0.4, curve, second);
+        let after = shares(&record, second);
+        assert_eq!(after.len(), 2);
+        for (clip, weight, _) in after {
+            let shown = before.iter().find(|share| share.0 == clip).unwrap().1;
+            assert!(weight >= shown - 1e-4 && weight <= shown + least + 1e-4, "{before:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_leaves_nothing() {
+    let mut record = InstanceRecord::playing(playback(1, 1.0, 0));
+    for fade in [0.0, -1.0, f32::NAN] {
+        record.play(&playback(2, 1.0, 0), 0.2, Curve::Smooth, NOW + 1.0);
+        record.play(&playback(1, 1.0, 0), fade, Curve::Smooth, NOW + 1.1);
+        assert_eq!(shares(&record, NOW + 1.1), [(1, 1.0, 0.0)], "{fade}");
+    }
+}
+
+#[test]
+fn pace_changes_without_a_jump() {
+    let mut record = InstanceRecord::playing(playback(1, 1.0, 0));
+    record.play(&playback(2, 1.0, 0), 1.0, Curve::Smooth, NOW);
+    let moment = NOW + 0.5;
+    let before = shares(&record, moment);
+    record.set_rate(rate(-3.0, 1.0), moment);
+    same(&shares(&record, moment), &before, 2e-5);
+    same(&shares(&record, moment + 0.1)[1..], &[(2, 0.648, 0.2)], 1e-3);
+
+    record.set_paused(true, moment);
+    same(&shares(&record, moment + 1e5), &before, 4e-5);
+    record.set_paused(false, moment + 1e5);
+    same(&shares(&record, moment + 1e5), &before, 6e-5);
+    same(&shares(&record, moment + 1e5 + 0.1)[1..], &[(2, 0.648, 0.2)], 1e-3);
+}
+
+#[test]
+fn what_does_not_start_over_comes_to_an_end() {
+    let mut record = InstanceRecord::playing(playback(Playback::ONCE, 2.0, 0));
+    assert!(!record.is_finished(NOW) && !record.is_finished(NOW + 0.499) && record.is_finished(NOW + 0.5));
+    record.rebase(NOW + 3.0);
+    assert!(record.is_finished(NOW + 3.0) && record.is_finished(NOW + 4.0));
+    record.set_rate(rate(-1.0, 1.0), NOW + 4.0);
+    assert!(!record.is_finished(NOW + 4.5) && record.is_finished(NOW + 5.1));
+    record.seek(0.25, NOW + 6.0);
+    assert!((f64::from(phase(&record.playback(), NOW + 6.0).0) / 4_294_967_296.0 - 0.25).abs() < 1e-9);
+    let looping = InstanceRecord::playing(playback(0, 2.0, 0));
+    assert!(!looping.is_finished(NOW + 9.0));
+}
+
+#[test]
+fn before_its_start_nothing_changes() {
+    let mut record = InstanceRecord::playing(playback(1, 1.0, 1 << 29));
+    let copy = record;
+    record.rebase(NOW - 2.0);
+    assert_eq!(record, copy);
+    assert_eq!(shares(&record, NOW - 2.0), shares(&record, NOW));
+}
+
+#[test]
+fn a_week_of_fades_stays_smooth() {
+    let week = NOW + 7.0 * 86_400.0;
+    let mut record = InstanceRecord::playing(playback(1, 1.0 / 0.7, 0));
+    record.play(&playback(2, 1.0 / 1.3, 0), 0.5, Curve::Linear, week);
+    let weights: Vec<f32> = (0..30).map(|i| record.weight(week + f64::from(i) / 60.0)).collect();
+    for (i, pair) in weights.windows(2).enumerate() {
+        assert!((pair[1] - pair[0] - 1.0 / 30.0).abs() < 1e-5, "{i}: {pair:?}");
+    }
+}
