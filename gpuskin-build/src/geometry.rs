@@ -92,7 +92,7 @@ impl Geometry {
             let part = order::for_vertex_cache(&order::without_degenerate(part), welded.len());
             if !part.is_empty() {
                 let (first_index, index_count) = (indices.len() as u32, part.len() as u32);
-                parts.push(MeshPart { material: material as u32, first_index, index_count });
+                parts.push(MeshPart { material: material as u32, part: None, first_index, index_count });
                 indices.extend(part);
             }
         }

@@ -82,7 +82,7 @@ mod transition;
 pub mod vertex;
 
 pub use encoding::{Encoding, TexelFormat, Texels};
-pub use handle::{BakedModel, Bone, Clip, Dynamic};
+pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use look::InstanceLook;
 pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
@@ -98,7 +98,8 @@ pub use vertex::{Packing, VertexFormat, VertexRange};
 #[cfg(feature = "wgpu")]
 pub use wgpu;
 
-/// Takes in what was baked: `models`, `clips` and `bones`.
+/// Takes in what was baked: `models`, `clips` and `bones`; `events`, `masks` and `parts` where there are some; and `wgsl`,
+/// the same numbers as WGSL constants.
 ///
 /// | | |
 /// |---|---|

@@ -125,6 +125,29 @@ impl<'a> LocalTracks<'a> {
         ClipRecord { first_frame, intervals, stored, ..ClipRecord::default() }
     }
 
+    /// Index of the clip whose first frame is the pose that a clip adds to; `None` where it is a pose of its own.
+    ///
+    /// # Panics
+    /// If there is no such clip.
+    pub fn reference(&self, clip: usize) -> Option<usize> {
+        self.word(self.clip_at(clip) + clip::REFERENCE).checked_sub(1)
+    }
+
+    /// Masks.
+    pub fn mask_count(&self) -> usize {
+        self.word(header::MASKS)
+    }
+
+    /// Whether a node is in a mask.
+    ///
+    /// # Panics
+    /// If there is no such mask or node.
+    pub fn mask(&self, mask: usize, node: usize) -> bool {
+        assert!(mask < self.mask_count() && node < self.node_count());
+        let at = self.word(header::MASKS_AT) + mask * layout::mask_words(self.node_count());
+        self.words.get(at + node / 32) >> (node % 32) & 1 != 0
+    }
+
     /// Every node's transform to its parent between two frames of a clip.
     ///
     /// # Panics

@@ -200,7 +200,7 @@ impl Recipe {
         };
         let count = self.indices.len() as u32 / self.materials.len() as u32;
         let parts: Vec<MeshPart> = (0..self.materials.len() as u32)
-            .map(|material| MeshPart { material, first_index: material * count, index_count: count })
+            .map(|material| MeshPart { material, part: None, first_index: material * count, index_count: count })
             .collect();
         let model = Model {
             meta: Metadata {
@@ -212,6 +212,9 @@ impl Recipe {
                 normals: self.normals,
                 clips: clips.into(),
                 bones: vec![].into(),
+                events: vec![].into(),
+                masks: vec![].into(),
+                parts: vec![].into(),
                 mesh: MeshInfo {
                     format: self.format,
                     range,
@@ -391,6 +394,9 @@ fn clip_info(clip: TestClip, first_frame: u32) -> ClipInfo {
         duration: clip.duration,
         frame_rate: if clip.duration > 0.0 { f64::from(clip.intervals) / clip.duration } else { 0.0 },
         bounds: Aabb::EMPTY,
+        events: vec![].into(),
+        root_motion: None,
+        additive: None,
         encoding_error: ErrorInfo::default(),
         motion_error: ErrorInfo::default(),
     }

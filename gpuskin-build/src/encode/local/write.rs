@@ -34,6 +34,8 @@ pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord],
         words.push(bone.joint as u32);
     }
 
+    words[header::MASKS_AT] = words.len() as u32;
+
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + clips.len(), 0);
     for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
