@@ -118,8 +118,12 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
     let (palette, _) = parse(&local::palette(Scratch::Workgroup));
-    let parameters =
-        same_layout!(&palette, "GpuskinPaletteParameters", PaletteUniform, [clock, instances, first_instance, stride]);
+    let parameters = same_layout!(
+        &palette,
+        "GpuskinPaletteParameters",
+        PaletteUniform,
+        [clock, instances, first_instance, stride, live_at, live_stride]
+    );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
     let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
     assert_eq!(playback, (4, size_of::<Playback>()));
@@ -152,7 +156,10 @@ fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
         let palette = usize::from(variant.encoding.needs_compute());
-        assert_eq!(members.len(), words.len() + (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16 + palette);
+        assert_eq!(
+            members.len(),
+            words.len() + (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16 + palette
+        );
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }
