@@ -7,7 +7,7 @@ use glam::Quat;
 use crate::look::packed_tint;
 use crate::playback::Repeat;
 use crate::transition::{Offset, Start};
-use crate::{Clip, InstanceLook, InstanceRecord, Metadata, Time};
+use crate::{Clip, InstanceLook, InstanceRecord, Metadata, Part, Time};
 
 /// A position without what is not finite: 0 instead.
 pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
@@ -147,6 +147,12 @@ impl<M> Instance<M> {
     /// Two words for the game's own shaders: `gpuskin_look(input.look).custom`.
     pub fn custom(mut self, words: [u32; 2]) -> Self {
         self.look.custom = words;
+        self
+    }
+
+    /// Does not wear a part of its model.
+    pub fn without(mut self, part: Part<M>) -> Self {
+        self.look.show(InstanceLook::part_bit(part.index()), false);
         self
     }
 

@@ -25,9 +25,9 @@ impl InstanceLook {
         self.hidden = if visible { self.hidden & !bits } else { self.hidden | bits };
     }
 
-    /// Bit of a part in [`InstanceLook::hidden`].
+    /// Bit of a part in [`InstanceLook::hidden`]; none of what is no part.
     pub const fn part_bit(part: u8) -> u32 {
-        2 << part
+        if (part as usize) < Self::MAX_PARTS { 2 << part } else { 0 }
     }
 }
 

@@ -17,8 +17,8 @@ use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::look::packed_tint;
 use crate::shader::Variant;
 use crate::{
-    BakedModel, Clip, Dynamic, Instance, InstanceLook, InstanceRecord, MeshPart, Metadata, Model, Time, Transition,
-    playback,
+    BakedModel, Clip, Dynamic, Instance, InstanceLook, InstanceRecord, MeshPart, Metadata, Model, Part, Time,
+    Transition, playback,
 };
 
 /// How a crowd starts out.
@@ -75,14 +75,14 @@ impl core::ops::Deref for Meta {
 #[derive(Debug)]
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<DrawnPart>,
     pub(crate) materials: Vec<wgpu::BindGroup>,
     pub(crate) textures: Textures,
 }
 
 /// A part and the pipelines of its material.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct DrawnPart {
     pub(crate) mesh: MeshPart,
     pub(crate) pipelines: Arc<Pipelines>,
 }
@@ -369,6 +369,11 @@ impl<M> Crowd<M> {
     /// Shows or hides an instance; what it plays goes on. `false` if it is gone.
     pub fn set_visible(&self, id: InstanceId, visible: bool) -> bool {
         self.core.state().instances.change_look(id, |look| look.show(InstanceLook::INVISIBLE_BIT, visible))
+    }
+
+    /// Has an instance wear a part of its model, or not. `false` if it is gone.
+    pub fn wear(&self, id: InstanceId, part: Part<M>, worn: bool) -> bool {
+        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::part_bit(part.index()), worn))
     }
 
     /// How an instance looks, as the shaders read it; `None` if it is gone.
