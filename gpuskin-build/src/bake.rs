@@ -18,7 +18,7 @@ use crate::cache::Cache;
 use crate::codegen;
 use crate::finding::{Finding, Findings};
 use crate::frames::rest_diagonal;
-use crate::identifiers::{ModelNames, check_identifiers};
+use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::import::{self, Pixels};
 use crate::manifest::{At, Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
@@ -249,18 +249,25 @@ fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pix
     if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((outlines, findings, inputs)) }
 }
 
-/// Finds clips, named by their files, whose constants would collide.
+/// Finds clips and events, named by their files, whose constants would collide.
 fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, Outline)]) -> Findings {
     let models: Vec<ModelNames<'_>> = outlines
         .iter()
         .map(|(entry, outline)| {
-            let settings = |name: &str| entry.clips.iter().flatten().find(|c| c.name.value == name);
-            let clips = outline.model.clips.iter();
-            ModelNames {
-                name: &entry.name.value,
-                span: entry.name.span.clone(),
-                clips: clips.map(|c| (c.name.as_str(), settings(&c.name).map(|s| s.name.span.clone()))).collect(),
+            let (name, span) = (&entry.name.value, entry.name.span.clone());
+            let mut names = ModelNames { name, span, members: Vec::new() };
+            for clip in &outline.model.clips {
+                let settings = entry.clip(&clip.name);
+                names.members.push((&CLIPS, &clip.name, settings.map(|s| s.name.span.clone())));
+                names.add(&EVENTS, settings.iter().flat_map(|s| &s.events).map(|event| &event.name));
             }
+            let of_manifest: BTreeSet<&str> =
+                names.members.iter().filter(|(kind, ..)| **kind == EVENTS).map(|(_, name, _)| *name).collect();
+            let of_files = outline.model.events.iter().filter(|name| !of_manifest.contains(name.as_str()));
+            names.members.extend(of_files.map(|name| (&EVENTS, name.as_str(), None)));
+            names.add(&MASKS, entry.masks.iter().map(|mask| &mask.name));
+            names.add(&PARTS, entry.parts.iter().map(|part| &part.name));
+            names
         })
         .collect();
     check_identifiers(&manifest.source, &models)

@@ -44,6 +44,7 @@ pub mod output;
 pub mod pose;
 #[cfg(feature = "gpu")]
 pub mod preview;
+mod root_motion;
 pub mod sample;
 mod script;
 mod suggest;

@@ -194,7 +194,7 @@ impl<'a> ClipWork<'a> {
         let on_stepped = |v: &VertexPair| mesh.entries(v).iter().any(|e| moved[model.bones[e.bone as usize].node]);
         let stepped = if step_tracks > 0 { mesh.vertices.iter().map(on_stepped).collect() } else { Vec::new() };
         Self {
-            sampler: Sampler::new(model, Some(clip)),
+            sampler: Sampler::in_place(model, clip, grid),
             grid,
             record,
             moments: instants(clip, grid, times, false),

@@ -53,7 +53,7 @@ fn measure_some(
     let chunk = (WORK_UNIT / rows.len().max(1)).max(1);
     let work = |&i: &usize| Work {
         model,
-        evaluator: Evaluator::new(model, Some(&model.clips[i])),
+        evaluator: Evaluator::in_place(model, &model.clips[i], &grids[i]),
         grid: &grids[i],
         record: records[i],
         texels: &drawn.texels,
