@@ -3,7 +3,12 @@
 // A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
 fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
     let instance = gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
-    let model = gpuskin_in_model(gpuskin_shown(input, instance, now), gpuskin_unpack(input));
+    let vertex = gpuskin_unpack(input);
+    // Triangles of one point are not drawn.
+    if (gpuskin_is_hidden(gpuskin_look(input.look), vertex.part)) {
+        return GpuskinSkinned(instance.translation, vec3<f32>(0.0, 1.0, 0.0), vec4<f32>(1.0, 0.0, 0.0, 1.0), vertex.uv);
+    }
+    let model = gpuskin_in_model(gpuskin_shown(input, instance, now), vertex);
     return GpuskinSkinned(
         gpuskin_point(instance, model.position),
         gpuskin_direction(instance, model.normal),

@@ -8,4 +8,6 @@ struct GpuskinVertex {
     uv: vec2<f32>,
     joints: vec4<u32>,
     weights: vec4<f32>,
+    // 0: always worn; else of the parts, from 1.
+    part: u32,
 }

@@ -16,12 +16,13 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::codegen;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::frames::rest_diagonal;
 use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::import::{self, Pixels};
 use crate::manifest::{At, Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
+use crate::suggest::{instead, quoted};
 use plan::Outline;
 
 pub use crate::frames::FrameGrid;
@@ -215,9 +216,9 @@ fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pix
     let entries: Vec<&ModelEntry> =
         manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
     if let (Some(name), true) = (options.model, entries.is_empty()) {
-        let names: Vec<&str> = manifest.models.iter().map(|m| m.name.value.as_str()).collect();
-        let finding = Finding::error(format!("{} has no model `{name}`", manifest.path.display()))
-            .help(format!("its models are {}", names.join(", ")));
+        let names = manifest.models.iter().map(|m| m.name.value.as_str());
+        let message = format!("{} has no model {}", manifest.path.display(), quoted(name));
+        let finding = Finding::error(Code::ModelNotFound, message).help(instead(name, names));
         return Err(Failed { findings: finding.into(), inputs });
     }
     let results: Vec<_> = entries

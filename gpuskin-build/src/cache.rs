@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::output;
 
 /// Starts an entry; with another layout comes another number.
@@ -103,7 +103,7 @@ impl Cache {
         let why = state.unwritable.as_ref()?;
         let message = format!("the texture cache {} cannot be written: {why}", self.folder.display());
         let help = "every bake encodes all textures again; GPUSKIN_CACHE names another folder";
-        Some(Finding::warning(message).help(help))
+        Some(Finding::warning(Code::CacheUnwritable, message).help(help))
     }
 
     fn path(&self, key: &blake3::Hash) -> PathBuf {

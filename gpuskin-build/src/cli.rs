@@ -113,8 +113,12 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         complain(&format!("error: {problem}\n\n{}", overview()));
         return ExitCode::from(2);
     };
+    let mut json = false;
     let result = match command.parse(args) {
-        Ok(Some(args)) => run(&args),
+        Ok(Some(args)) => args.word("message-format", &["text", "json"]).and_then(|format| {
+            json = format == Some("json");
+            run(&args)
+        }),
         Ok(None) => {
             print(&command.help(&program()));
             return ExitCode::SUCCESS;
@@ -122,6 +126,10 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Err(failure) => Err(failure),
     };
     match result {
+        Ok(done) if json => {
+            print(&done.warnings.to_json_lines());
+            ExitCode::SUCCESS
+        }
         Ok(done) => {
             complain(&done.warnings.render(Style::for_stderr()));
             print(&done.text);
@@ -132,6 +140,10 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             let usage = command.usage(&program);
             complain(&format!("error: {problem}\n\n{usage}\nMore: {program} {} --help\n", command.name));
             ExitCode::from(2)
+        }
+        Err(Failure::Findings(findings)) if json => {
+            print(&findings.to_json_lines());
+            ExitCode::FAILURE
         }
         Err(Failure::Findings(findings)) => {
             complain(&findings.render(Style::for_stderr()));

@@ -226,6 +226,7 @@ fn vertex(
         uv: primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2()),
         joints,
         weights,
+        part: 0,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use miette::NamedSource;
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::manifest::At;
 use crate::names::{constant, has_words, member, type_name, wgsl_member};
 
@@ -63,7 +63,11 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
     for model in models {
         if !has_words(model.name) {
             let message = format!("the name `{}` makes no Rust identifier", model.name);
-            findings.push(Finding::error(message).help("use letters, digits and `_`").at(source, model.span.clone()));
+            findings.push(
+                Finding::error(Code::NameInvalid, message)
+                    .help("use letters, digits and `_`")
+                    .at(source, model.span.clone()),
+            );
             continue;
         }
         let (type_name, prefix) = (type_name(model.name), constant(model.name));
@@ -73,7 +77,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
         model_names.entry(prefix).or_insert(model);
         if let Some((identifier, first)) = taken {
             findings.push(if first.name == model.name {
-                Finding::error(format!("two models have the name `{}`", model.name))
+                Finding::error(Code::NameCollision, format!("two models have the name `{}`", model.name))
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .label("again here")
@@ -81,7 +85,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
             } else {
                 let message =
                     format!("the models `{}` and `{}` would both be `models::{identifier}`", first.name, model.name);
-                Finding::error(message)
+                Finding::error(Code::NameCollision, message)
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .also(first.span.clone(), "the other one")
@@ -116,10 +120,15 @@ struct Members<'a> {
 impl<'a> Members<'a> {
     fn add(&mut self, member: Member<'a>) -> Option<Finding> {
         let Member { kind, model, name, span } = &member;
-        let error = |message: String| Finding::error(message).help(rename_help(&member)).at(self.source, span.clone());
+        let error = |code, message: String| {
+            Finding::error(code, message).help(rename_help(&member)).at(self.source, span.clone())
+        };
         if !has_words(name) {
             let noun = kind.noun;
-            return Some(error(format!("model `{model}`: the name of the {noun} `{name}` makes no Rust identifier")));
+            return Some(error(
+                Code::NameInvalid,
+                format!("model `{model}`: the name of the {noun} `{name}` makes no Rust identifier"),
+            ));
         }
         let rust = format!("{}::{}", kind.module, self::member(model, name));
         let wgsl = kind.wgsl.map(|between| format!("{} in WGSL", wgsl_member(model, between, name)));
@@ -139,7 +148,7 @@ impl<'a> Members<'a> {
                     other.kind.noun, other.name, other.model, kind.noun
                 ),
             };
-            let finding = error(message);
+            let finding = error(Code::NameCollision, message);
             let finding = if other.span == *span { finding } else { finding.also(other.span, "the other one") };
             found.get_or_insert(finding);
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 pub use play::{EventEntry, MaskEntry, PartEntry, RootMotion};
 pub use textures::Textures;
 #[cfg(not(feature = "textures"))]
@@ -70,7 +70,8 @@ fn strict((manifest, findings): (Option<Manifest>, Findings)) -> Result<Manifest
 }
 
 fn text(path: &Path) -> Result<String, Finding> {
-    let unreadable = |why: String| Finding::error(format!("the manifest {} {why}", path.display()));
+    let unreadable =
+        |why: String| Finding::error(Code::ManifestUnreadable, format!("the manifest {} {why}", path.display()));
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             unreadable("does not exist".into()).help("paths start at the folder that the command runs in")
@@ -87,7 +88,9 @@ fn text(path: &Path) -> Result<String, Finding> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let source = read::named_source(path, &String::from_utf8_lossy(error.as_bytes()));
-        Finding::error("the manifest is not UTF-8 text").help("save it as UTF-8").at(&source, at..at)
+        Finding::error(Code::ManifestSyntax, "the manifest is not UTF-8 text")
+            .help("save it as UTF-8")
+            .at(&source, at..at)
     })
 }
 

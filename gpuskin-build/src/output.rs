@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 
 /// How a file in the output folder differs from the bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Finding> {
 }
 
 fn failure(what: &str, path: &Path, error: &io::Error) -> Finding {
-    Finding::error(format!("cannot {what} {}: {error}", path.display()))
+    Finding::error(Code::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::FrameGrid;
 use crate::import::Pixels;
 use crate::manifest::Manifest;
@@ -19,6 +19,7 @@ use crate::measure::playback_at;
 use crate::model::{Clip, Model};
 use crate::output;
 use crate::root_motion::Displacement;
+use crate::suggest::{instead, quoted};
 use crate::vertex_mode::Evaluator;
 
 /// Who evaluates the pose.
@@ -122,9 +123,11 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
         .or_else(|| by(&|c| Some(c.index) == index && c.file.is_none()))
         .or_else(|| by(&|c| c.name == wanted))
         .ok_or_else(|| {
-            let names: Vec<&str> = model.clips.iter().map(|c| c.source.as_str()).collect();
-            Finding::error(format!("model `{}` has no clip `{wanted}`", model.name))
-                .help(format!("its clips are {}", names.join(", ")))
+            let names = model.clips.iter().map(|c| c.source.as_str());
+            Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(wanted)))
+                .within(Label::model(&model.name))
+                .clip(wanted)
+                .help(instead(wanted, names))
         })
 }
 
@@ -133,11 +136,10 @@ fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>,
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
         PoseTimes::AllFrames => Ok((0..grid.stored).map(|i| grid.time(i)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
-            Some(frame) => Err(Finding::error(format!(
-                "clip `{}` has no frame {frame}: its last is {}",
-                clip.source,
-                grid.stored - 1
-            ))),
+            Some(frame) => Err(Finding::error(
+                Code::ClipFrame,
+                format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.stored - 1),
+            )),
             None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
         },
     }
@@ -190,7 +192,8 @@ fn on_gpu(
     times: &[f64],
 ) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
     let (device, queue) = crate::gpu::open()?;
-    let failed = |e: gpuskin_rt::Error| Finding::error(e.to_string()).within(format!("model `{}`", baked.meta.name));
+    let failed =
+        |e: gpuskin_rt::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
     let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
@@ -202,7 +205,7 @@ fn on_gpu(
 
 #[cfg(not(feature = "gpu"))]
 fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
-    Err(Finding::error("this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
+    Err(Finding::error(Code::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
 }
 
 /// Takes the manifest's scale and up axis back.
@@ -278,7 +281,7 @@ impl Poses {
         for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
             let path = folder.join(name);
             output::replace(&path, &bytes)
-                .map_err(|e| Finding::error(format!("cannot write {}: {e}", path.display())))?;
+                .map_err(|e| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display())))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::bake::{BakeOptions, Baked, bake};
 use crate::cache::Cache;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::load::load;
 use crate::output;
 
@@ -54,14 +54,14 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Baked, BuildError> {
 /// What to do about a bake that an optimised baker would have done much sooner.
 fn unoptimised(took: Duration, opt_level: &str) -> Option<Finding> {
     (took > PATIENCE && opt_level == "0").then(|| {
-        Finding::warning(format!("baking took {} s, because build scripts are built unoptimised", took.as_secs()))
+        Finding::warning(Code::ScriptSlow, format!("baking took {} s, because build scripts are built unoptimised", took.as_secs()))
             .help("in Cargo.toml:\n[profile.dev.build-override]\nopt-level = 3\n[profile.release.build-override]\nopt-level = 3")
     })
 }
 
 fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked, Findings> {
     let out_dir = std::env::var_os("OUT_DIR").ok_or_else(|| {
-        Finding::error("OUT_DIR is not set: this is not a build script")
+        Finding::error(Code::ScriptOutDir, "OUT_DIR is not set: this is not a build script")
             .help("elsewhere use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
     })?;
     let manifest = load(path)?;

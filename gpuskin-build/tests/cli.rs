@@ -95,13 +95,15 @@ fn findings_are_drawn_plainly_into_a_pipe() {
     assert!(output.stdout.is_empty());
     assert_eq!(
         text(&output.stderr),
-        "  × no such file: a.glb
+        "gpuskin::file::not_found
+  × no such file: a.glb
    ╭─[gpuskin.toml:3:8]
  3 │ path = \"a.glb\"
    ·        ───────
    ╰────
   help: paths start at the folder of the manifest: there is no a.glb
 
+gpuskin::manifest::unknown_key
   × [[model]] has no key `fsp`
    ╭─[gpuskin.toml:4:1]
  4 │ fsp = 3
@@ -110,6 +112,12 @@ fn findings_are_drawn_plainly_into_a_pipe() {
   help: did you mean `fps`?
 "
     );
+    let json = in_folder(folder.path(), &["bake", "--message-format", "json"]);
+    assert!(json.status.code() == Some(1) && json.stderr.is_empty());
+    let objects: Vec<serde_json::Value> =
+        text(&json.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let codes: Vec<_> = objects.iter().map(|object| object["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["gpuskin::file::not_found", "gpuskin::manifest::unknown_key"]);
     let output = in_folder(folder.path(), &["bake", "--manifest", "no.toml"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("the manifest no.toml does not exist"));
@@ -120,7 +128,9 @@ fn files_that_are_no_textures() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.ktx2"), b"not at all").unwrap();
     let output = in_folder(folder.path(), &["inspect", "a.ktx2"]);
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), "  × a.ktx2 is not a KTX2 file\n".into()));
+    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: name ";
+    let stderr = text(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.starts_with(expected), "{stderr}");
     let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("b.ktx2 cannot be read"));

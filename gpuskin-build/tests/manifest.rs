@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::finding::{Finding, Style};
+use gpuskin_build::finding::{Code, Finding, Style};
 use gpuskin_build::manifest::{DeviceClass, Fps, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
 use gpuskin_rt::{ColorFormat, Encoding, Normals};
 
@@ -403,7 +403,8 @@ fn one_finding_as_it_is_drawn() {
     let rendered = parse(&format!("{SOLDIER}\n{SOLDIER}encodign = \"trs-f16\" # ünïcode\n")).unwrap_err();
     assert_eq!(
         rendered,
-        "  × two models have the name `soldier`
+        "gpuskin::name::collision
+  × two models have the name `soldier`
    ╭─[gpuskin.toml:2:8]
  2 │ name = \"soldier\"
    ·        ────┬────
@@ -416,6 +417,7 @@ fn one_finding_as_it_is_drawn() {
    ╰────
   help: give one of them another name
 
+gpuskin::manifest::unknown_key
   × [[model]] has no key `encodign`
    ╭─[gpuskin.toml:8:1]
  8 │ encodign = \"trs-f16\" # ünïcode
@@ -432,7 +434,8 @@ fn lines_for_cargo() {
     assert_eq!(
         findings.cargo_directives(),
         [
-            "cargo::error=× the manifest has no key `fps`",
+            "cargo::error=gpuskin::manifest::unknown_key",
+            "cargo::error=  × the manifest has no key `fps`",
             "cargo::error=   ╭─[gpuskin.toml:1:1]",
             "cargo::error= 1 │ fps = 30",
             "cargo::error=   · ───",
@@ -440,8 +443,11 @@ fn lines_for_cargo() {
             "cargo::error=  help: `fps` is a key of [bake]",
         ]
     );
-    let warnings = gpuskin_build::finding::Findings::from(Finding::warning("odd").help("look"));
-    assert_eq!(warnings.cargo_directives(), ["cargo::warning=⚠ odd", "cargo::warning=  help: look"]);
+    let warnings = gpuskin_build::finding::Findings::from(Finding::warning(Code::ScriptSlow, "odd").help("look"));
+    assert_eq!(
+        warnings.cargo_directives(),
+        ["cargo::warning=gpuskin::script::unoptimised", "cargo::warning=  ⚠ odd", "cargo::warning=  help: look"]
+    );
 }
 
 #[test]

@@ -27,6 +27,7 @@
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
 //! | `gpuskin_instance(words_0, words_1, words_2, words_3) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_look(input.look) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
@@ -112,8 +113,10 @@ impl Variant {
 pub const INSTANCE_LOCATION: u32 = 5;
 /// Attributes of an instance, four words each.
 pub const INSTANCE_ATTRIBUTES: u32 = 4;
+/// Location of the [`InstanceLook`](crate::InstanceLook).
+pub const LOOK_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
 /// First location that no variant uses.
-pub const FREE_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
+pub const FREE_LOCATION: u32 = LOOK_LOCATION + 1;
 /// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
@@ -200,6 +203,7 @@ fn interface(variant: Variant, group: u32) -> String {
     for i in 0..INSTANCE_ATTRIBUTES {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
+    let _ = writeln!(text, "    @location({LOOK_LOCATION}) look: vec4<u32>,");
     if variant.encoding.needs_compute() {
         let _ = write!(
             text,
@@ -231,6 +235,7 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/look.wgsl"),
         include_str!("../shaders/model.wgsl"),
         include_str!("../shaders/skinned.wgsl"),
     ]

@@ -7,14 +7,14 @@
 //! | words, full | |
 //! |---|---|
 //! | 0-2, 3-5, 6-7 | position, normal, texture coordinates: `f32` |
-//! | 8-9 | joints: 16 bits each |
+//! | 8-9 | joints: 16 bits each, of the last 10; part: 6 bits |
 //! | 10-13 | weights: `f32` |
 //! | 14-17 | tangent, if any: `f32` |
 //!
 //! | word, packed | from bit 0 up |
 //! |---|---|
 //! | 0 | position x, y: 16 bits each, 0..65535 over the range |
-//! | 1 | position z: 16 bits; bits 8-9 of the four joints: 2 bits each; 8 bits zero |
+//! | 1 | position z: 16 bits; bits 8-9 of the four joints: 2 bits each; part: 8 bits |
 //! | 2 | normal, octahedral: signed 16 bits each |
 //! | 3 | texture coordinates: 16 bits each, 0..65535 over the range |
 //! | 4 | bits 0-7 of the four joints |
@@ -27,7 +27,7 @@
 //! | word, static | from bit 0 up |
 //! |---|---|
 //! | 0 | texture coordinates: 16 bits each, 0..65535 over the range |
-//! | 1 | row of the animation texture: 31 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
+//! | 1 | row of the animation texture: 26 bits; part: 5 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -46,6 +46,8 @@ pub struct Vertex {
     pub joints: [u32; 4],
     /// Their weights: they sum to exactly one.
     pub weights: [f32; 4],
+    /// 0: always worn; else of [`Metadata::parts`](crate::Metadata), from 1.
+    pub part: u32,
 }
 
 /// Layout of the vertices of a model.
@@ -90,7 +92,7 @@ pub struct VertexRange {
 /// Steps of a narrow weight: a power of two, so that sums and differences are exact.
 const NARROW_STEPS: f32 = 4096.0;
 /// Bits of a static vertex's row.
-const ROW: u32 = u32::MAX >> 1;
+const ROW: u32 = (1 << 26) - 1;
 /// Steps of a wide weight.
 const WIDE_STEPS: f32 = 65_536.0;
 
@@ -158,7 +160,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
     if format.packing == Packing::Static {
         let [u, v] = [0, 1].map(|i| in_range(vertex.uv[i], range.uv_min[i], range.uv_extent[i]));
         let negative = u32::from(format.tangent && vertex.tangent.w < 0.0);
-        return vec![u | v << 16, vertex.joints[0] & ROW | negative << 31];
+        return vec![u | v << 16, vertex.joints[0] & ROW | vertex.part << 26 | negative << 31];
     }
     let mut order = [0, 1, 2, 3];
     order.sort_by(|&a, &b| vertex.weights[b].total_cmp(&vertex.weights[a]));
@@ -169,7 +171,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         words.extend(vertex.position.to_array().map(f32::to_bits));
         words.extend(vertex.normal.to_array().map(f32::to_bits));
         words.extend(vertex.uv.to_array().map(f32::to_bits));
-        words.extend([joints[0] | joints[1] << 16, joints[2] | joints[3] << 16]);
+        words.extend([joints[0] | joints[1] << 16, joints[2] | joints[3] << 16 | vertex.part << 26]);
         words.extend(weights.map(f32::to_bits));
         if format.tangent {
             words.extend(vertex.tangent.to_array().map(f32::to_bits));
@@ -182,7 +184,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
     let low = |i: usize| (joints[i] & 0xff) << (8 * i);
     let high = |i: usize| (joints[i] >> 8 & 3) << (16 + 2 * i);
     words.push(p[0] | p[1] << 16);
-    words.push(p[2] | high(0) | high(1) | high(2) | high(3));
+    words.push(p[2] | high(0) | high(1) | high(2) | high(3) | vertex.part << 24);
     words.push(snorm(n.x, 16) | snorm(n.y, 16) << 16);
     words.push(t[0] | t[1] << 16);
     words.push(low(0) | low(1) | low(2) | low(3));
@@ -214,14 +216,15 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
             position: Vec3::new(f(0), f(1), f(2)),
             normal: Vec3::new(f(3), f(4), f(5)),
             uv: Vec2::new(f(6), f(7)),
-            joints: [words[8] & 0xffff, words[8] >> 16, words[9] & 0xffff, words[9] >> 16],
+            joints: [words[8] & 0x3ff, words[8] >> 16 & 0x3ff, words[9] & 0x3ff, words[9] >> 16 & 0x3ff],
             weights: [f(10), f(11), f(12), f(13)],
+            part: words[9] >> 26,
             tangent: if format.tangent { Vec4::new(f(14), f(15), f(16), f(17)) } else { Vec4::X },
         };
     }
     let unorm = |v: u32| (v & 0xffff) as f32 / 65_535.0;
     if format.packing == Packing::Static {
-        let sign = if words[1] & !ROW == 0 { 1.0 } else { -1.0 };
+        let sign = if words[1] >> 31 == 0 { 1.0 } else { -1.0 };
         return Vertex {
             position: Vec3::ZERO,
             normal: Vec3::ZERO,
@@ -230,6 +233,7 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
                 + Vec2::from(range.uv_extent) * Vec2::new(unorm(words[0]), unorm(words[0] >> 16)),
             joints: [words[1] & ROW, 0, 0, 0],
             weights: [1.0, 0.0, 0.0, 0.0],
+            part: words[1] >> 26 & 31,
         };
     }
     let position = Vec3::new(unorm(words[0]), unorm(words[0] >> 16), unorm(words[1]));
@@ -256,6 +260,7 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
         uv: Vec2::from(range.uv_min) + Vec2::from(range.uv_extent) * uv,
         joints: [joint(0), joint(1), joint(2), joint(3)],
         weights: [1.0 - w1 - w2 - w3, w1, w2, w3],
+        part: words[1] >> 24,
     }
 }
 
@@ -278,6 +283,7 @@ mod tests {
             uv: Vec2::new(0.3, 0.9),
             joints: [3, 1000, 257, 12],
             weights: [0.1, 0.6, 0.25, 0.05],
+            part: 16,
         }
     }
 
@@ -291,7 +297,7 @@ mod tests {
             (v.position, v.normal, v.tangent, v.uv),
             (sample().position, sample().normal, sample().tangent, sample().uv)
         );
-        assert_eq!((v.joints, v.weights), ([1000, 257, 3, 12], [0.6, 0.25, 0.1, 0.05]));
+        assert_eq!((v.joints, v.weights, v.part), ([1000, 257, 3, 12], [0.6, 0.25, 0.1, 0.05], 16));
     }
 
     #[test]
@@ -305,7 +311,7 @@ mod tests {
                 assert!((v.position - sample().position).abs().max_element() < 2.0 / 65_535.0);
                 assert!(v.normal.distance(sample().normal) < 1e-4);
                 assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
-                assert_eq!(v.joints, [1000, 257, 3, 12]);
+                assert_eq!((v.joints, v.part), ([1000, 257, 3, 12], 16));
                 for (a, b) in v.weights.iter().zip([0.6, 0.25, 0.1, 0.05]) {
                     assert!((a - b).abs() <= 2.0 * step, "{a} {b}");
                 }
@@ -322,11 +328,11 @@ mod tests {
     fn static_keeps_the_row_the_sign_and_texture_coordinates() {
         for (tangent, sign) in [(false, 0.0), (true, -1.0)] {
             let format = VertexFormat { packing: Packing::Static, tangent };
-            let row = 0x7654_3210;
+            let row = 0x254_3210;
             let words = pack(&Vertex { joints: [row, 0, 0, 0], ..sample() }, format, &RANGE);
             assert_eq!(words.len(), format.words());
             let v = unpack(&words, format, &RANGE);
-            assert_eq!((v.joints[0], v.tangent.w), (row, sign));
+            assert_eq!((v.joints[0], v.part, v.tangent.w), (row, 16, sign));
             assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
         }
     }

@@ -28,6 +28,7 @@ fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
         uv: Vec2::new(x * 0.5 + 0.5, 0.5 - y * 0.5),
         joints: [joint, 0, 0, 0],
         weights: [1.0, 0.0, 0.0, 0.0],
+        part: 0,
     };
     ([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], [0, 1, 2, 0, 2, 3])
 }

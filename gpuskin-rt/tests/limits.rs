@@ -63,7 +63,7 @@ fn models_beyond_a_device_are_refused_with_numbers() {
             "across the animation texture: 64 are needed, the device has 48",
         ),
         (&one, small(|l| l.max_vertex_buffer_array_stride = 64), "bytes of a vertex: 72 are needed, the device has 64"),
-        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 9 are needed, the device has 6"),
+        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 are needed, the device has 6"),
         (
             &one,
             small(|l| l.max_uniform_buffer_binding_size = 4096),
@@ -272,7 +272,7 @@ fn colour_textures_that_are_not_as_described_are_refused() {
     let mut model = good;
     model.meta.textures.to_mut()[0].width = 4096;
     let error = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap_err();
-    assert!(error.to_string().contains("4096 are needed, the device has 512"), "{error}");
+    assert!(error.to_string().contains("4096 are needed, the device has 2048"), "{error}");
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         uv: Vec2::new(x, y),
         joints: [0; 4],
         weights: [1.0, 0.0, 0.0, 0.0],
+        part: 0,
     };
     let recipe = Recipe {
         encoding: Encoding::MatrixF16,

@@ -11,7 +11,7 @@ use super::files::{self, Colors, FileSet};
 use super::plan::Outline;
 use super::{BakeOptions, Plan, Stage};
 use crate::color;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, Manifest, ModelEntry};
 use crate::measure::ClipErrors;
@@ -90,7 +90,7 @@ pub(super) fn assemble(
     findings: &mut Findings,
 ) -> Option<(BakedModel, BTreeMap<String, Vec<u8>>)> {
     options.report(entry, Stage::Encode);
-    let within = format!("model `{}`", outline.model.name);
+    let within = Label::model(&outline.model.name);
     let geometry = Geometry::new(&outline.model, entry.influences);
     let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
     let source = Source { outline, bones: &geometry, normals: entry.normals, tolerance };
@@ -100,7 +100,7 @@ pub(super) fn assemble(
     if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
         let message = format!("{} needs compute shaders, and `devices` names \"webgl2\"", at.value.name());
         let help = "leave `encoding` out: one is chosen for each class of devices; or take \"webgl2\" away";
-        let finding = Finding::error(message).help(help).within(&within);
+        let finding = Finding::error(Code::ManifestConflict, message).help(help).within(&within);
         findings.push(finding.at(&manifest.source, at.span.clone()));
         return None;
     }
@@ -154,7 +154,7 @@ fn dropped(dropped: &Dropped, influences: usize) -> Finding {
         "{vertices} vertices have more than {influences} influences; up to {share:.1} % of a weight was dropped"
     );
     let help = format!("limit influences to {influences} in the modelling tool (Blender: Weights > Limit Total)");
-    Finding::warning(message).help(help)
+    Finding::warning(Code::SkinInfluences, message).help(help)
 }
 
 /// An encoding error beyond this share of the rest pose's diagonal is seen from afar.
@@ -168,15 +168,13 @@ fn judge(attempt: &Attempt, size: f64, findings: &mut Findings) {
         let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
         let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
         let finding = if !max.is_finite() {
-            let help = "set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
-            Finding::error(format!("{place}: the pose is out of the range of {encoding}")).help(help)
+            Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {encoding}"))
         } else if f64::from(max) > size * COARSE {
             let message = format!("{place}: {encoding} is {} off, on a model of {}", length(max), length(size as f32));
-            Finding::warning(message)
-                .help("use a more precise `encoding`, or set `scale` so that the model is in metres")
+            Finding::warning(Code::EncodingCoarse, message)
         } else {
             continue;
         };
-        findings.push(finding.within(format!("model `{}`", plan.model.name)));
+        findings.push(finding.clip(&clip.name).bone(bone).within(Label::model(&plan.model.name)));
     }
 }

@@ -6,7 +6,7 @@ use super::BakeOptions;
 use super::attempt::{Attempt, Limits, Miss, MissKind, Source};
 use super::plan::Plan;
 use crate::encode::Misfit;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::frames::rate_ladder;
 use crate::manifest::{At, DeviceClass, Fps, ModelEntry, Tolerance, Tolerances};
 use crate::measure::{self, Times};
@@ -161,7 +161,7 @@ impl Choice<'_> {
         match (chosen, nearest) {
             (Some(attempt), _) => Ok((attempt, candidates)),
             (None, Some((_, finding))) => Err(finding),
-            (None, None) => Err(Finding::error("no encoding is there for such devices")),
+            (None, None) => Err(Finding::error(Code::EncodingUnfit, "no encoding is there for such devices")),
         }
     }
 
@@ -274,7 +274,9 @@ impl Choice<'_> {
             let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
             let (clip, name) = (&model.clips[miss.clip].name, attempt.plan.encoding.name());
             let place = format!("clip `{clip}`, at {:.3} s, bone `{bone}`", miss.error.time);
-            return Finding::error(format!("{place}: the pose is out of the range of {name}"))
+            return Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {name}"))
+                .clip(clip)
+                .bone(bone)
                 .help("set `scale` so that the model is in metres, or look for keys that are far off");
         }
         let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
@@ -302,7 +304,13 @@ impl Choice<'_> {
                 )
             }
         };
-        Finding::error(none.to_owned() + &self.off(attempt, miss)).help(help)
+        let model = &attempt.plan.model;
+        let finding = Finding::error(Code::EncodingTolerance, none.to_owned() + &self.off(attempt, miss));
+        let finding = finding.clip(&model.clips[miss.clip].name).help(help);
+        match model.bones.get(miss.error.bone as usize) {
+            Some(bone) if miss.kind != MissKind::Normal => finding.bone(&bone.name),
+            _ => finding,
+        }
     }
 
     /// What an encoding cannot hold: a warning where it is shown nevertheless, an error where it is not.
@@ -313,12 +321,12 @@ impl Choice<'_> {
             Misfit::Uneven { bone } => {
                 let bone = &model.bones[bone].name;
                 let message = format!("clip `{clip}` scales bone `{bone}` unevenly, which {name} cannot hold");
-                Finding::warning(message).help("use `encoding = \"matrix-f16\"`")
+                Finding::warning(Code::EncodingUneven, message).clip(clip).bone(bone)
             }
             Misfit::OutOfRange { bone } => {
                 let bone = &model.bones[bone].name;
                 let message = format!("clip `{clip}` takes bone `{bone}` out of the range of {name}");
-                Finding::error(message).help(match encoding {
+                Finding::error(Code::EncodingRange, message).clip(clip).bone(bone).help(match encoding {
                     Encoding::Fixed16 => {
                         "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`"
                     }

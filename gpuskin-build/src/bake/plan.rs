@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
 use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
@@ -49,16 +49,19 @@ impl Outline {
         entry: &ModelEntry,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let within = format!("model `{}`", model.name);
+        let within = Label::model(&model.name);
         if !diagonal.is_finite() {
-            let finding = Finding::error("its rest pose is farther out than 32-bit floats reach")
+            let finding = Finding::error(Code::GltfNotFinite, "its rest pose is farther out than 32-bit floats reach")
                 .help("look for vertices, morph targets or transforms that are far off, or set `scale`");
             findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         if model.clips.len() > MAX_CLIPS {
-            let finding = Finding::error(format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()))
-                .help("name those that the game plays under [model.clips]");
+            let finding = Finding::error(
+                Code::LimitClips,
+                format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()),
+            )
+            .help("name those that the game plays under [model.clips]");
             findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
@@ -72,10 +75,10 @@ impl Outline {
                 let apart = length(seam as f32);
                 let message = format!("clip `{}` loops, but its ends are {apart} apart: it will jump there", clip.name);
                 findings.push(
-                    Finding::warning(message)
+                    Finding::warning(Code::ClipSeam, message)
+                        .clip(&clip.name)
                         .within(&within)
-                        .at(&manifest.source, wish.span.clone())
-                        .help("make its last key equal its first, or drop `loop = true`"),
+                        .at(&manifest.source, wish.span.clone()),
                 );
             }
             let looped = wish.map_or(meets, |wish| wish.value);
@@ -152,7 +155,7 @@ impl Plan {
         if encode::shape(encoding, 1, rows, outline.width).is_none() {
             let message = format!("one frame of {rows} {what} in {name} does not fit a layer of the texture");
             let widest = "set `width = 2048` or leave it out, bake bones, or leave parts out with include and exclude";
-            return Err(Finding::error(message).help(widest));
+            return Err(Finding::error(Code::LimitTexture, message).help(widest));
         }
         let bytes = first_frame.saturating_mul(u64::from(rows)).saturating_mul(encoding.bytes() as u64);
         let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= MAX_TEXTURE_BYTES);
@@ -162,7 +165,7 @@ impl Plan {
                 "{first_frame} frames of {rows} {what} in {name} do not fit a texture of 1 GiB; clip `{}` alone has {} frames",
                 model.clips[longest].name, grids[longest].stored
             );
-            return Err(Finding::error(message).help("bake fewer clips, or set a lower `fps`"));
+            return Err(Finding::error(Code::LimitTexture, message).help("bake fewer clips, or set a lower `fps`"));
         };
         let looped = outline.clips.iter().map(|c| c.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })

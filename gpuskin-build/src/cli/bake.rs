@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use gpuskin_rt::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::{Args, Command, MANIFEST, option, switch};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
 use super::text::{Table, bytes, clip_table, model_line, worst};
 use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
 use crate::cache::Cache;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::output;
 use crate::units::{digits, length};
 
@@ -27,6 +27,7 @@ pub(super) const COMMAND: Command = Command {
         option("model", "NAME", "only this one, into a folder of its own; with --check, only its files"),
         switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
         switch("dry-run", "write nothing; print sizes only"),
+        MESSAGE_FORMAT,
         switch("explain", "print every encoding that the devices can play, and why it was not chosen"),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the baked\n\
@@ -104,7 +105,10 @@ fn check(files: &BTreeMap<String, Vec<u8>>, out: &Path, model: Option<&str>) -> 
     let mut findings = Findings::default();
     for difference in output::check(&files, out)? {
         if folder.as_ref().is_none_or(|folder| difference.path().starts_with(out.join(folder))) {
-            findings.push(Finding::error(difference.to_string()).help("bake again, and commit what it writes"));
+            findings.push(
+                Finding::error(Code::OutputDiffers, difference.to_string())
+                    .help("bake again, and commit what it writes"),
+            );
         }
     }
     if findings.has_errors() { Err(findings.into()) } else { Ok(()) }
@@ -120,7 +124,7 @@ fn refuse_others(out: &Path, model: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("{} holds other models too ({})", out.display(), others.join(", "));
-    Err(Finding::error(message)
+    Err(Finding::error(Code::OutputOthers, message)
         .help("leave out --model to bake all of them, or give this one a folder with --out")
         .into())
 }

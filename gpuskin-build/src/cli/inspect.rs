@@ -9,7 +9,7 @@ use ktx2::{ColorModel, Header, Reader};
 use super::args::{Args, Command};
 use super::text::{Table, bytes, clip_table, count, harmless, model_line, worst};
 use super::{Done, Failure};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
@@ -25,8 +25,9 @@ const KEY: &str = "gpuskin";
 pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let path = args.operand();
     let shown = path.display();
-    let data = std::fs::read(&path).map_err(|error| Finding::error(format!("{shown} cannot be read: {error}")))?;
-    let text = inspect(&data).map_err(|why| Finding::error(format!("{shown} {why}")))?;
+    let data = std::fs::read(&path)
+        .map_err(|error| Finding::error(Code::FileUnreadable, format!("{shown} cannot be read: {error}")))?;
+    let text = inspect(&data).map_err(|why| Finding::error(Code::InspectFile, format!("{shown} {why}")))?;
     Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
 }
 

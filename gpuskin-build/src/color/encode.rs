@@ -5,7 +5,7 @@
 use gpuskin_rt::ColorFormat;
 
 use crate::cache::Cache;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::manifest::Textures;
 
 /// An image, encoded.
@@ -33,7 +33,7 @@ pub fn encode<'a>(
     if compressed.is_empty() && !textures.universal {
         return Ok(Levels::default());
     }
-    let failed = |why: &str| Finding::error(why).help("`textures = [\"rgba8\"]` does without");
+    let failed = |why: &str| Finding::error(Code::ImageEncoder, why);
     let blocks = Blocks::of(levels);
     // What is made from UASTC elsewhere may well be ETC2.
     let etc = textures.universal || compressed.contains(&ColorFormat::Etc2);

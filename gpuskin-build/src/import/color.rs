@@ -9,22 +9,22 @@ use super::document;
 use super::file::File;
 use super::mesh::{accessor, same_count, scrub};
 use super::report::Report;
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{Material, Primitive};
+use crate::suggest::quoted;
 
 /// Reads `COLOR_0`, linear RGBA. Three components are opaque.
 pub(super) fn read(
     file: &File<'_>,
     source: &document::Primitive,
     vertices: usize,
-    label: &str,
+    label: &Label,
     report: &mut Report<'_>,
 ) -> Result<Option<Vec<[f32; 4]>>, Finding> {
     const NAME: &str = "COLOR_0";
     if accessor(source, Semantic::Colors(1)).is_some() {
         let message = "it has more than one set of vertex colours: all but COLOR_0 are left out";
-        report.warn(Finding::warning(message).within(label));
+        report.warn(Finding::warning(Code::MeshColors, message).within(label));
     }
     let Some(index) = accessor(source, Semantic::Colors(0)) else { return Ok(None) };
     let within = |e: Finding| e.within(NAME);
@@ -36,7 +36,7 @@ pub(super) fn read(
     let odd = scrub(&mut numbers);
     if odd > 0 {
         let message = format!("{NAME}: {odd} numbers are not finite: taken as zero");
-        report.warn(Finding::warning(message).within(label));
+        report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
     }
     let color = |c: &[f64]| [c[0], c[1], c[2], c.get(3).copied().unwrap_or(1.0)].map(|x| x as f32);
     Ok(Some(numbers.chunks_exact(width).map(color).collect()))
@@ -70,11 +70,10 @@ pub(super) fn fold(file: &File<'_>, primitives: &mut [Primitive], materials: &mu
             }),
             Colors::Several => {
                 let message = format!(
-                    "{}: material {}: its vertices have different colours (COLOR_0), which are not drawn yet",
-                    file.shown,
+                    "material {}: its vertices have different colours (COLOR_0), which are not drawn yet",
                     quoted(&material.name)
                 );
-                report.warn(Finding::warning(message).help("bake them into its texture"));
+                report.warn(Finding::warning(Code::MeshColors, message).within(Label::file(&file.shown)));
             }
             Colors::None => {}
         }

@@ -17,11 +17,11 @@ use super::document;
 use super::file::File;
 use super::report::Report;
 use super::select::{Choice, Source};
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::manifest::ModelEntry;
 use crate::model::Clip;
 use crate::names::has_words;
+use crate::suggest::quoted;
 
 /// Longest `events` of an animation, bytes: more than [`MAX_EVENTS`] take.
 const MAX_TEXT: usize = 1 << 20;
@@ -45,8 +45,8 @@ pub(super) fn read(
         let named = |name: &str| settings.is_some_and(|s| s.events.iter().any(|event| event.name.value == name));
         let mut events = Vec::new();
         if let Some(text) = of_files[choice.source].get(choice.animation).copied().flatten() {
-            let within = format!("{}: clip {}", sources[choice.source].file.shown, quoted(&choice.title));
-            let mut warn = |message: String| report.warn(Finding::warning(message).within(&within));
+            let within = Label::file(&sources[choice.source].file.shown).clip(&choice.title);
+            let mut warn = |message: String| report.warn(Finding::warning(Code::ClipEvent, message).within(&within));
             let listed = of_extras(text).unwrap_or_else(|why| {
                 warn(format!("`extras.events` {why}: left out"));
                 Vec::new()
@@ -69,13 +69,16 @@ pub(super) fn read(
                 }
                 let message =
                     format!("clip {} ends at {} s: it never reaches this event", quoted(&clip.name), clip.end as f32);
-                report.error_at(&time.span, Finding::error(message).help("times count seconds from the clip's start"));
+                report.error_at(
+                    &time.span,
+                    Finding::error(Code::ClipEvent, message).help("times count seconds from the clip's start"),
+                );
             }
         }
         if events.len() > MAX_EVENTS {
             let message =
                 format!("clip {} has {} events; at most {MAX_EVENTS} are supported", quoted(&clip.name), events.len());
-            report.error(Finding::error(message));
+            report.error(Finding::error(Code::ClipEvent, message));
             events.clear();
         }
         found.push(events);
@@ -84,7 +87,7 @@ pub(super) fn read(
     let names: Vec<String> = names.into_iter().cloned().collect();
     if names.len() > usize::from(u16::MAX) {
         let message = format!("its clips name {} events; at most {} are supported", names.len(), u16::MAX);
-        report.error(Finding::error(message));
+        report.error(Finding::error(Code::ClipEvent, message));
         return Vec::new();
     }
     for (clip, events) in clips.iter_mut().zip(&found) {

@@ -49,6 +49,7 @@ mod events;
 mod file;
 mod glb;
 mod hierarchy;
+mod lint;
 mod material;
 mod mesh;
 mod meshopt;
@@ -59,7 +60,6 @@ mod noted;
 mod play;
 mod report;
 mod select;
-mod suggest;
 mod surface;
 mod tamed;
 mod topology;
@@ -71,7 +71,7 @@ use std::path::PathBuf;
 
 use glam::{DMat4, DVec3, DVec4};
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
 use crate::model::Model;
 use bones::Bones;
@@ -134,9 +134,8 @@ fn read<'f>(
     let mesh::Reader { mut materials, mut bones, skins, .. } = reader;
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
     if drafts.is_empty() && report.errors() == errors {
-        let message = format!("{}: the scene has no mesh to draw", file.shown);
-        let help = "check `include` and `exclude`, and that the file's default scene is the one you mean";
-        report.error(Finding::error(message).help(help));
+        let finding = Finding::error(Code::SceneEmpty, "the scene has no mesh to draw");
+        report.error(finding.within(Label::file(&file.shown)));
     }
 
     noted::other_scenes(file, report);
@@ -147,7 +146,8 @@ fn read<'f>(
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
     bones.sockets = play::sockets(file, entry, &hierarchy, report);
     let sockets = bones.sockets.clone();
-    let (bones, places) = report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(&file.shown)))?;
+    let (bones, places) =
+        report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     color::fold(file, &mut primitives, &mut materials.list, report);
     play::parts(file, entry, &hierarchy, &mut primitives, report);
@@ -159,7 +159,9 @@ fn read<'f>(
             std::iter::once(&primitive.positions).chain(targets).find_map(|p| p.iter().position(|p| !p.is_finite()));
         if let Some(at) = at {
             let label = hierarchy::node_label(file, primitive.node);
-            report.error(Finding::error(format!("vertex {at} is not finite in the scene")).within(label));
+            report.error(
+                Finding::error(Code::GltfNotFinite, format!("vertex {at} is not finite in the scene")).within(label),
+            );
         }
     }
 
@@ -191,9 +193,12 @@ fn read<'f>(
         clips,
         events,
     };
+    if !report.failed() {
+        lint::lint(&model, &file.shown, &moves, report);
+    }
     let lossy = !report.failed() && !entry.wants_vertices();
     if let Some(finding) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
-        report.warn(finding.within(&file.shown));
+        report.warn(finding.within(Label::file(&file.shown)));
     }
     Some(model)
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::file::File;
 use super::hierarchy::Hierarchy;
 use super::report::Report;
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::manifest::{At, ModelEntry, RootMotion};
 use crate::model::{Bone, Channel, Clip, Interpolation, Mask, Primitive, Property, Root};
+use crate::suggest::quoted;
 
 /// Resolves the names of clips that others add to; the manifest has checked them.
 pub(super) fn references(entry: &ModelEntry, clips: &mut [Clip]) {
@@ -56,11 +56,11 @@ pub(super) fn parts(
             let (other, node) = (&entry.parts[usize::from(other)].name.value, &hierarchy.nodes[node].name);
             let message = format!("the mesh of node {} is in the parts {} and {name}", quoted(node), quoted(other));
             let help = "a part has all meshes below its nodes: name nodes farther down";
-            report.error_at(&part.name.span, Finding::error(message).help(help));
+            report.error_at(&part.name.span, Finding::error(Code::ManifestConflict, message).help(help));
         } else if !any && report.errors() == errors {
             let message = format!("the part {name} has no mesh: none is drawn at its nodes or below");
             let help = "name nodes that carry meshes; for skinned ones that is not the skeleton";
-            report.error_at(&part.name.span, Finding::error(message).help(help));
+            report.error_at(&part.name.span, Finding::error(Code::NodeEmpty, message).help(help));
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn masks(
             let message =
                 format!("the mask {} has no bone: nothing at its roots or below moves a vertex", mask.name.value);
             let help = "name nodes of the skeleton; `exclude` takes away";
-            report.error_at(&mask.name.span, Finding::error(message).help(help));
+            report.error_at(&mask.name.span, Finding::error(Code::NodeEmpty, message).help(help));
         }
         masks.push(Mask { name: mask.name.value.clone(), nodes });
     }
@@ -114,7 +114,10 @@ pub(super) fn roots(
                 let (name, _) = named.as_ref().expect("it is");
                 let message =
                     format!("{} nodes have the name {}: which of them moves?", nodes.len(), quoted(&name.value));
-                report.error_at(&name.span, Finding::error(message).help("give them different names"));
+                report.error_at(
+                    &name.span,
+                    Finding::error(Code::ClipAmbiguous, message).help("give them different names"),
+                );
                 return;
             }
         },
@@ -136,7 +139,7 @@ pub(super) fn roots(
                     "remove `root_motion`, or name the node that carries the model: root = \"Hips\"",
                 ),
             };
-            report.error_at(&wish.span, Finding::error(message).help(help));
+            report.error_at(&wish.span, Finding::error(Code::ClipRoot, message).help(help));
             continue;
         };
         let node = if named.is_some() { chain[chain.len() - 1] } else { topmost };

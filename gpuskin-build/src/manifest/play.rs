@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, number, shorten, string, strings};
 use super::{At, ClipEntry, DeviceClass, Mode, keys};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::suggest::closest;
 use gpuskin_rt::Encoding;
 
@@ -71,7 +71,7 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
             _ => vec![value],
         };
         let Some(rest) = left.checked_sub(list.len()) else {
-            notes.error(value.span(), format!("a clip has at most {MAX_EVENTS} events"), "");
+            notes.error(Code::ManifestValue, value.span(), format!("a clip has at most {MAX_EVENTS} events"), "");
             return events;
         };
         left = rest;
@@ -82,7 +82,12 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
                 Some(time) if time.is_finite() && time >= 0.0 => times.push(At { value: time, span: value.span() }),
                 Some(_) => {
                     let help = "times count seconds from the clip's start";
-                    notes.error(value.span(), format!("the event `{shown}` cannot be at that time"), help);
+                    notes.error(
+                        Code::ManifestValue,
+                        value.span(),
+                        format!("the event `{shown}` cannot be at that time"),
+                        help,
+                    );
                 }
                 None => notes.expected(&shown, "a time in seconds, or an array of them", value),
             }
@@ -123,7 +128,7 @@ pub(super) fn check_references(clips: &[ClipEntry], notes: &mut Notes) {
             None => "name a clip as under [model.clips], or write `additive = true`: its own first frame".to_owned(),
         };
         let message = format!("the model has no clip `{}`", shorten(&reference.value));
-        notes.error(reference.span.clone(), message, help);
+        notes.error(Code::ClipNotFound, reference.span.clone(), message, help);
     }
 }
 
@@ -131,19 +136,29 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
     let Some(value) = section.get("masks") else { return Vec::new() };
     let help = "each mask is a table:\n[model.masks]\nupper_body = { root = \"Spine1\" }";
     let DeValue::Table(_) = value.get_ref() else {
-        notes.error(value.span(), "`masks` is a table of tables", help);
+        notes.error(Code::ManifestType, value.span(), "`masks` is a table of tables", help);
         return Vec::new();
     };
     let mut masks = Vec::new();
     for (name, value) in named(value, "masks", "a table of tables", notes) {
         let DeValue::Table(table) = value.get_ref() else {
-            notes.error(value.span(), format!("the mask `{}` is a table", shorten(&name.value)), help);
+            notes.error(
+                Code::ManifestType,
+                value.span(),
+                format!("the mask `{}` is a table", shorten(&name.value)),
+                help,
+            );
             continue;
         };
         masks.extend(mask(name, table, notes));
     }
     if masks.len() > MAX_MASKS {
-        notes.error(value.span(), format!("{} masks; a model has at most {MAX_MASKS}", masks.len()), "");
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            format!("{} masks; a model has at most {MAX_MASKS}", masks.len()),
+            "",
+        );
     }
     masks
 }
@@ -156,7 +171,12 @@ fn mask(name: At<String>, table: &DeTable<'_>, notes: &mut Notes) -> Option<Mask
     let exclude = section.strings("exclude", notes);
     if roots.is_empty() && notes.findings.len() == findings_before {
         let message = format!("the mask `{}` has no root", shorten(&name.value));
-        notes.error(name.span.clone(), message, "name the node from which on it acts: { root = \"Spine1\" }");
+        notes.error(
+            Code::ManifestValue,
+            name.span.clone(),
+            message,
+            "name the node from which on it acts: { root = \"Spine1\" }",
+        );
         return None;
     }
     Some(MaskEntry { name, roots, exclude })
@@ -171,13 +191,18 @@ pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
         let nodes = strings(value, &shorten(&name.value), notes);
         if nodes.is_empty() && notes.findings.len() == findings_before {
             let message = format!("the part `{}` has no nodes", shorten(&name.value));
-            notes.error(value.span(), message, "name the nodes whose meshes it has");
+            notes.error(Code::ManifestValue, value.span(), message, "name the nodes whose meshes it has");
         }
         parts.push(PartEntry { name, nodes });
     }
     if parts.len() > MAX_PARTS {
         let help = "an instance has a bit for each: put what is always worn together into one";
-        notes.error(value.span(), format!("{} parts; a model has at most {MAX_PARTS}", parts.len()), help);
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            format!("{} parts; a model has at most {MAX_PARTS}", parts.len()),
+            help,
+        );
     }
     parts
 }
@@ -201,7 +226,8 @@ pub(super) fn check_bones(
     };
     if let (Some((what, at)), Some(of_vertices)) = (any, vertices) {
         let message = format!("{what} needs bones, and the model's vertices are baked");
-        let finding = Finding::error(message).help(format!("write `mode = \"bone\"`, or remove {what}"));
+        let finding =
+            Finding::error(Code::ManifestConflict, message).help(format!("write `mode = \"bone\"`, or remove {what}"));
         notes.findings.push(finding.at(&notes.source, at).also(of_vertices, "vertices"));
         return;
     }
@@ -210,10 +236,10 @@ pub(super) fn check_bones(
     if let Some(named) = named {
         let message = format!("{what} needs each bone's own motion, which {} has not", named.value.name());
         let help = format!("leave `encoding` out, write \"local-packed\", or remove {what}");
-        let finding = Finding::error(message).help(help);
+        let finding = Finding::error(Code::ManifestConflict, message).help(help);
         notes.findings.push(finding.at(&notes.source, at).also(named.span.clone(), "the encoding"));
     } else if !devices.contains(&DeviceClass::Compute) {
         let message = format!("{what} needs compute shaders, and `devices` names none that has them");
-        notes.error(at, message, format!("add \"compute\" to `devices`, or remove {what}"));
+        notes.error(Code::ManifestConflict, at, message, format!("add \"compute\" to `devices`, or remove {what}"));
     }
 }

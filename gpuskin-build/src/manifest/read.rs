@@ -15,7 +15,7 @@ use super::values::{devices, fps, influences, normals, tolerances, up, width};
 use super::{
     At, ClipEntry, DeviceClass, Fps, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys, textures,
 };
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::geometry::MAX_INFLUENCES;
 use crate::identifiers::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
@@ -97,7 +97,7 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
             continue;
         }
         last_line = this_line;
-        let finding = Finding::error(error.message());
+        let finding = Finding::error(Code::ManifestSyntax, error.message());
         let finding = if error.message().contains("escape") {
             finding.help("write paths with `/`, or in single quotes")
         } else {
@@ -115,7 +115,7 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
     let mut defaults = Defaults::default();
     let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(value.span(), "`bake` is a table", "write [bake], once");
+        notes.error(Code::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
         return (defaults, Storage::default());
     };
     let section = Section::new(table, &keys::BAKE, notes);
@@ -142,22 +142,22 @@ fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, 
     let Some(value) = root.get("model") else {
         // A misspelt header is noted already.
         if !notes.findings.has_errors() {
-            notes.error(0..0, "the manifest has no models", help);
+            notes.error(Code::ManifestEmpty, 0..0, "the manifest has no models", help);
         }
         return Vec::new();
     };
     let DeValue::Array(array) = value.get_ref() else {
-        notes.error(value.span(), "`model` is an array of tables", help);
+        notes.error(Code::ManifestType, value.span(), "`model` is an array of tables", help);
         return Vec::new();
     };
     if array.is_empty() {
-        notes.error(value.span(), "the manifest has no models", help);
+        notes.error(Code::ManifestEmpty, value.span(), "the manifest has no models", help);
     }
     let mut tables = Vec::new();
     for entry in array.iter() {
         match entry.get_ref() {
             DeValue::Table(table) => tables.push((entry.span(), table)),
-            _ => notes.error(entry.span(), "a model is a table", help),
+            _ => notes.error(Code::ManifestType, entry.span(), "a model is a table", help),
         }
     }
     tables
@@ -242,7 +242,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         if section.get(key).is_none() {
             let example = if key == "name" { "soldier" } else { "art/soldier.glb" };
             let help = format!("add {key} = \"{example}\"");
-            notes.error(header.clone(), format!("the model has no `{key}`"), help);
+            notes.error(Code::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
         }
     }
     let mode = mode(section, notes);
@@ -285,7 +285,7 @@ fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
     if !fits {
         let message = format!("`{}` cannot be the name of a model", shorten(text));
         let help = "it becomes a Rust type and a folder: up to 64 letters, digits, `_` and `-`, a letter first";
-        notes.error(name.span.clone(), message, help);
+        notes.error(Code::NameInvalid, name.span.clone(), message, help);
     }
     fits
 }
@@ -294,18 +294,28 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
     let value = section.get("clips")?;
     let help = "each clip is a table of its own:\n[model.clips.run]\nsource = \"Armature|Run\"";
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(value.span(), "`clips` is a table of tables", help);
+        notes.error(Code::ManifestType, value.span(), "`clips` is a table of tables", help);
         return None;
     };
     if table.is_empty() {
-        notes.error(value.span(), "`clips` names no clip", "remove it to bake every clip of the file");
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            "`clips` names no clip",
+            "remove it to bake every clip of the file",
+        );
     }
     let mut clips: Vec<_> = table
         .iter()
         .filter_map(|(key, value)| {
             let name = At { value: key.get_ref().to_string(), span: key.span() };
             let DeValue::Table(table) = value.get_ref() else {
-                notes.error(value.span(), format!("the clip `{}` is a table", shorten(&name.value)), help);
+                notes.error(
+                    Code::ManifestType,
+                    value.span(),
+                    format!("the clip `{}` is a table", shorten(&name.value)),
+                    help,
+                );
                 return None;
             };
             let section = Section::new(table, &keys::CLIP, notes);
@@ -355,8 +365,11 @@ fn in_mode(
             true => (own.value.name(), "vertices", "vertex"),
             false => (own.value.name(), "bones", "bone"),
         };
-        let finding = Finding::error(format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"))
-            .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
+        let finding = Finding::error(
+            Code::ManifestConflict,
+            format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"),
+        )
+        .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
         let finding = finding.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
         notes.findings.push(finding);
     }
@@ -374,17 +387,24 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
                 None if path.value.contains('\\') => "write paths with `/`".to_owned(),
                 None => format!("paths start at the folder of the manifest: there is no {}", file.display()),
             };
-            notes.error(path.span.clone(), format!("no such file: {shown}"), help);
+            notes.error(Code::FileNotFound, path.span.clone(), format!("no such file: {shown}"), help);
         }
-        Err(error) => notes.error(path.span.clone(), format!("{shown} cannot be read: {error}"), ""),
+        Err(error) => {
+            notes.error(Code::FileUnreadable, path.span.clone(), format!("{shown} cannot be read: {error}"), "")
+        }
         Ok(metadata) if metadata.is_dir() => {
-            notes.error(path.span.clone(), format!("{shown} is a folder"), "name the .glb or .gltf file in it");
+            notes.error(
+                Code::FileKind,
+                path.span.clone(),
+                format!("{shown} is a folder"),
+                "name the .glb or .gltf file in it",
+            );
         }
         Ok(_) => {
             let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             if ["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"].contains(&extension.as_str()) {
                 let help = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
-                notes.error(path.span.clone(), format!("{shown} is not a glTF file"), help);
+                notes.error(Code::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
             }
         }
     }

@@ -168,7 +168,7 @@ impl Weld {
             let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
             let weights = [1.0, 0.0, 0.0, 0.0];
             let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
-            self.vertices.push(Vertex { position, normal, tangent, uv, joints: [row, 0, 0, 0], weights });
+            self.vertices.push(Vertex { position, normal, tangent, uv, joints: [row, 0, 0, 0], weights, part: 0 });
             self.vertices.len() as u32 - 1
         })
     }

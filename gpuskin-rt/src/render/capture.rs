@@ -7,7 +7,7 @@ use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::material::MaterialConstants;
 use super::palette::Poses;
-use crate::{InstanceRecord, Model, Time, shader};
+use crate::{InstanceLook, InstanceRecord, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -181,6 +181,8 @@ impl Capture {
         let storage = self.geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::VERTEX | storage;
         let instances = buffer("gpuskin instances", usage, bytemuck::cast_slice(&records));
+        let looks = vec![InstanceLook::default(); frames.len()];
+        let looks = buffer("gpuskin looks", wgpu::BufferUsages::VERTEX, bytemuck::cast_slice(&looks));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin capture"),
@@ -204,6 +206,7 @@ impl Capture {
                 pass.set_bind_group(1, bind_group, &[]);
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
+            pass.set_vertex_buffer(2, looks.slice(..));
             for i in 0..frames.len() as u64 {
                 let first_vertex = (within.start + i) * vertices;
                 let from = numbers.start.saturating_sub(first_vertex) as u32;

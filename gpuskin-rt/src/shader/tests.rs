@@ -6,7 +6,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, InstanceRecord, Playback};
+use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback};
 
 /// Every text that the crate gives to a device.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -152,7 +152,10 @@ fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
         let palette = usize::from(variant.encoding.needs_compute());
-        assert_eq!(members.len(), words.len() + size_of::<InstanceRecord>() / 16 + palette);
+        assert_eq!(
+            members.len(),
+            words.len() + (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16 + palette
+        );
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }

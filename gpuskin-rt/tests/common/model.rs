@@ -366,6 +366,7 @@ fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
         uv: Vec2::new(random.unit(), random.within(-1.0, 2.0)),
         joints: [0; 4].map(|_| random.below(bones)),
         weights: weights.map(|w| w / sum),
+        part: random.below(17),
     }
 }
 
