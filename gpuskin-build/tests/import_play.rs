@@ -4,6 +4,7 @@ mod common;
 
 use common::build::{Gltf, figure};
 use common::{at, clip};
+use glam::DVec3;
 use gpuskin_build::bake::{BakeOptions, BakedModel, bake};
 use gpuskin_build::finding::Style;
 use gpuskin_build::manifest::{EventEntry, Manifest, MaskEntry, PartEntry, RootMotion};
@@ -200,7 +201,9 @@ fn root_motion_comes_back_in_poses() {
                 assert!(n.distance(*m) < 1e-2, "{kind} {encoding} frame {frame}: {n} {m}");
             }
         }
-        assert_eq!(of(&keys, PosePath::Source), source, "the source is as it is");
+        let again = of(&keys, PosePath::Source);
+        let same = |(a, b): (&(DVec3, DVec3), &(DVec3, DVec3))| a.0.distance(b.0) < 1e-12;
+        assert!(source.iter().flatten().zip(again.iter().flatten()).all(same), "the source is as it is");
     }
 }
 

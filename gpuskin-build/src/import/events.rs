@@ -123,7 +123,10 @@ fn extras<'a>(file: &'a File<'_>) -> Vec<Option<&'a RawValue>> {
     }
     let animations = serde_json::from_slice::<Root<'_>>(json).map_or_else(|_| Vec::new(), |root| root.animations);
     // Extras may be anything: what is no object has no events.
-    let events = |extras: &'a RawValue| serde_json::from_str::<Extras<'a>>(extras.get()).ok()?.events;
+    let events = |extras: &'a RawValue| {
+        let object = Some(extras.get()).filter(|text| text.starts_with('{'))?;
+        serde_json::from_str::<Extras<'a>>(object).ok()?.events
+    };
     animations.into_iter().map(|animation| animation.extras.and_then(events)).collect()
 }
 

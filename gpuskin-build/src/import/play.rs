@@ -80,8 +80,8 @@ pub(super) fn masks(
         let excluded = hierarchy.under(file, &mask.exclude, "masks", report);
         nodes.iter_mut().zip(excluded).for_each(|(node, excluded)| *node &= !excluded);
         if report.errors() == errors && !bones.iter().any(|bone| nodes[bone.node]) {
-            let message =
-                format!("the mask {} has no bone: nothing at its roots or below moves a vertex", mask.name.value);
+            let name = quoted(&mask.name.value);
+            let message = format!("the mask {name} has no bone: nothing at its roots or below moves a vertex");
             let help = "name nodes of the skeleton; `exclude` takes away";
             report.error_at(&mask.name.span, Finding::error(Code::NodeEmpty, message).help(help));
         }
