@@ -29,6 +29,7 @@ fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
         joints: [joint, 0, 0, 0],
         weights: [1.0, 0.0, 0.0, 0.0],
         part: 0,
+        color: Vec4::ONE,
     };
     ([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], [0, 1, 2, 0, 2, 3])
 }
@@ -38,7 +39,7 @@ fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
     let (vertices, indices) = square(Vec3::ZERO, 0.2, 0);
     Recipe {
         encoding,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 1,
         clips: vec![STILL, STILL, TestClip { intervals: 1, stored: 2, duration: 1.0, looped: false }],
         frames_per_layer: 8,
@@ -319,7 +320,7 @@ fn figure() -> TestModel {
     }
     let recipe = Recipe {
         encoding: Encoding::TrsF16,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 3,
         clips: vec![TestClip { intervals: 8, stored: 8, duration: 1.0, looped: true }],
         frames_per_layer: 8,

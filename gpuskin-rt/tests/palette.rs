@@ -16,7 +16,7 @@ const PIXELS: u32 = 36;
 const COUNT: u32 = ROW * ROW;
 
 fn test_model(bones: u32) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, bones);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.build(|_, _| Pose::REST)

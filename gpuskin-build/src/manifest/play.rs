@@ -1,6 +1,7 @@
 //! What a game does with a model beside playing its clips: events, root motion, layers, parts, sockets.
 
 use gpuskin_rt::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, number, shorten, string, strings};
@@ -10,7 +11,7 @@ use crate::suggest::closest;
 use gpuskin_rt::Encoding;
 
 /// An event of a clip.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EventEntry {
     /// Its name in Rust.
     pub name: At<String>,
@@ -19,7 +20,7 @@ pub struct EventEntry {
 }
 
 /// What is taken out of a clip's poses as the model's own motion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum RootMotion {
     /// Moving in the ground plane, and turning about the up axis.
     Planar,
@@ -28,7 +29,7 @@ pub enum RootMotion {
 }
 
 /// One mask of `[model.masks]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MaskEntry {
     /// Its name in Rust.
     pub name: At<String>,
@@ -39,7 +40,7 @@ pub struct MaskEntry {
 }
 
 /// One part of `parts`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PartEntry {
     /// Its name in Rust.
     pub name: At<String>,

@@ -367,6 +367,7 @@ fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
         joints: [0; 4].map(|_| random.below(bones)),
         weights: weights.map(|w| w / sum),
         part: random.below(17),
+        color: random.direction().abs().extend(random.unit()),
     }
 }
 

@@ -51,10 +51,15 @@ pub(super) fn words(
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + clips.len(), 0);
     for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
-        let at = words[header::CLIPS_AT] as usize + i;
-        words[at] = u32::try_from(words.len()).ok()?;
+        let clips_at = words[header::CLIPS_AT] as usize;
+        // Clips that move alike share frames, and tracks.
+        if let Some(twin) = records[..i].iter().position(|other| other == record) {
+            words[clips_at + i] = words[clips_at + twin];
+            continue;
+        }
+        words[clips_at + i] = u32::try_from(words.len()).ok()?;
+        let clip_at = words.len();
         one_clip(&mut words, coded, record)?;
-        let clip_at = words[at] as usize;
         words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
     // The last component may be read with the word after it.
