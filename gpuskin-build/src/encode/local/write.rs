@@ -59,8 +59,8 @@ pub(super) fn words(
             continue;
         }
         words[clips_at + i] = u32::try_from(words.len()).ok()?;
+        let clip_at = words.len();
         one_clip(&mut words, coded, record)?;
-        let clip_at = words[clips_at + i] as usize;
         words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
     // The last component may be read with the word after it.
