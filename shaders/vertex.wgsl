@@ -10,4 +10,6 @@ struct GpuskinVertex {
     weights: vec4<f32>,
     // 0: always worn; else of the parts, from 1.
     part: u32,
+    // Linear RGBA; 1 where the model has none.
+    color: vec4<f32>,
 }

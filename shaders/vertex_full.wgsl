@@ -13,5 +13,6 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         vec4<u32>(joints.x & 0xffffu, joints.x >> 16u, joints.y & 0xffffu, joints.y >> 16u),
         bitcast<vec4<f32>>(vec4<u32>(input.words_2.zw, input.words_3.xy)),
         part,
+        gpuskin_unpack_color(input),
     );
 }

@@ -24,5 +24,6 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         // What the others leave of one: exact, since all are small multiples of a power of two.
         vec4<f32>(1.0 - weights.x - weights.y - weights.z, weights),
         words.y >> 24u,
+        gpuskin_unpack_color(input),
     );
 }

@@ -9,6 +9,8 @@ struct GpuskinVertex {
     uv: vec2<f32>,
     // 0: always worn; else of the parts, from 1.
     part: u32,
+    // Linear RGBA; 1 where the model has none.
+    color: vec4<f32>,
 }
 
 fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
@@ -19,5 +21,6 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         gpuskin_bitangent_sign(words.y),
         gpuskin_model.uv_min + gpuskin_model.uv_extent * uv,
         (words.y >> 26u) & 31u,
+        gpuskin_unpack_color(input),
     );
 }

@@ -18,7 +18,7 @@ const TOLERANCE: f32 = 1e-5;
 
 /// The model with a mesh of its own: four vertices a bone, its origin and the tips of its axes.
 fn probes(model: &Model) -> Model {
-    let format = VertexFormat { packing: Packing::Full, tangent: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let range = VertexRange::default();
     let probe = |bone: usize, position: Vec3| {
         let (normal, tangent, uv) = (Vec3::Y, Vec4::X, Vec2::ZERO);
@@ -30,6 +30,7 @@ fn probes(model: &Model) -> Model {
             joints: [bone as u32, 0, 0, 0],
             weights: [1.0, 0.0, 0.0, 0.0],
             part: 0,
+            color: Vec4::ONE,
         };
         pack(&vertex, format, &range)
     };

@@ -4,6 +4,7 @@ mod code;
 mod json;
 mod label;
 mod render;
+mod stored;
 
 use std::fmt;
 use std::ops::Range;
@@ -14,6 +15,7 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 pub use code::Code;
 pub use label::{About, Label, Node};
 pub use render::Style;
+pub(crate) use stored::Stored;
 
 /// One finding. It names the file, model, clip and node that it is about, and what to do.
 #[derive(Clone, Debug)]

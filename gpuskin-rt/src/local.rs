@@ -9,7 +9,8 @@
 //! | [`LocalTracks::globals`] | those, parents before children | a matrix a node, to the model |
 //! | [`LocalTracks::bones`] | those | a [`SkinMatrix`] a bone |
 //!
-//! Blending two clips or laying one over the other is blending lists of [`LocalTransform`]s.
+//! Blending two clips is blending lists of [`LocalTransform`]s; [`LocalTracks::pose_over`] also lays layers and bones of the
+//! game's own over them.
 //!
 //! [`layout`] says how the words stand.
 
@@ -20,6 +21,7 @@ use crate::record::Shown;
 use crate::skin_matrix::SkinMatrix;
 
 pub mod layout;
+mod over;
 mod rotation;
 pub mod shader;
 mod validate;
@@ -272,12 +274,22 @@ impl<'a> LocalTracks<'a> {
         compose(&global.unwrap_or(SkinMatrix::IDENTITY), &self.inverse_bind(bone))
     }
 
-    fn parent(&self, node: usize) -> Option<usize> {
+    /// The parent of a node; `None` for a root.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn parent(&self, node: usize) -> Option<usize> {
+        assert!(node < self.node_count());
         let parent = self.words.get(self.word(header::NODES_AT) + node * node::WORDS + node::PARENT);
         (parent != node::NO_PARENT).then_some(parent as usize)
     }
 
-    fn bone_node(&self, bone: usize) -> usize {
+    /// The node of a bone.
+    ///
+    /// # Panics
+    /// If there is no such bone.
+    pub fn bone_node(&self, bone: usize) -> usize {
+        assert!(bone < self.bone_count());
         self.word(self.word(header::BONES_AT) + bone * bone::WORDS + bone::NODE)
     }
 

@@ -48,6 +48,7 @@ pub struct Model {
 
 /// The bytes of a file, and where in it the GPU's data stands.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Payload {
     /// The bytes.
     pub data: Data,
@@ -61,6 +62,7 @@ pub struct Payload {
 
 /// Where the bytes of a file are.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Data {
     /// In the executable, or in memory.
     Bytes(List<u8>),

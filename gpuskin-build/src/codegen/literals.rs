@@ -92,7 +92,7 @@ structs! {
     MaskInfo { name, bones }
     MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts }
     MeshPart { material, part, first_index, index_count }
-    VertexFormat { packing, tangent }
+    VertexFormat { packing, tangent, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {
         name, base_color, base_color_texture, metallic, roughness, occlusion_strength, orm_texture, normal_scale,

@@ -1,7 +1,7 @@
 //! A glTF file with the buffers that it names, read when they are first needed.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use gltf::json::validation::USize64;
 use gltf::json::{self, Index};
 
+use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
 use super::{glb, uri};
 use crate::finding::{Code, Finding, Label};
+use crate::fs::stat::{Stat, now};
 use crate::suggest::quoted;
 
 /// Largest file, bytes: what the length field of a GLB can say.
@@ -38,19 +40,19 @@ const HARMLESS: [&str; 6] =
 
 /// What all files of one import share.
 pub(super) struct Shared<'a> {
-    inputs: RefCell<&'a mut BTreeSet<PathBuf>>,
+    inputs: RefCell<&'a mut Inputs>,
     numbers: Cell<u64>,
 }
 
 impl<'a> Shared<'a> {
     /// Files go into `inputs` before they are read.
-    pub(super) fn new(inputs: &'a mut BTreeSet<PathBuf>) -> Self {
+    pub(super) fn new(inputs: &'a mut Inputs) -> Self {
         Self { inputs: RefCell::new(inputs), numbers: Cell::new(MAX_NUMBERS) }
     }
 
     /// Reads a regular file of bounded size.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Finding> {
-        self.inputs.borrow_mut().insert(path.to_owned());
+        self.inputs.borrow_mut().seen(path, None);
         let failed =
             |e: std::io::Error| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display()));
         // Asked first: opening a pipe would wait for its writer.
@@ -58,11 +60,13 @@ impl<'a> Shared<'a> {
         if !metadata.is_file() {
             return Err(Finding::error(Code::FileUnreadable, format!("{} is not a regular file", path.display())));
         }
+        let (stat, at) = (Stat::of(&metadata), now());
         let mut bytes = Vec::new();
-        fs::File::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        crate::fs::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
         if bytes.len() as u64 > MAX_FILE {
             return Err(Finding::error(Code::LimitFile, format!("{} is larger than 4 GiB", path.display())));
         }
+        self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
         Ok(bytes)
     }
 }
@@ -225,7 +229,7 @@ impl<'a> File<'a> {
             return data;
         }
         let path = self.folder.join(uri::relative(uri)?);
-        self.shared.inputs.borrow_mut().insert(path.clone());
+        self.shared.inputs.borrow_mut().seen(&path, None);
         uri::confined(&self.folder, &path)?;
         self.shared.read(&path)
     }

@@ -60,6 +60,8 @@ impl Layouts {
                     entry(0, fragment, uniform(0, false)),
                     entry(1, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
                     entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
+                    entry(3, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
+                    entry(4, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
                 ],
             ),
         }
@@ -152,6 +154,7 @@ pub struct VertexBuffers {
 pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     let attribute = |location, offset, words| wgpu::VertexAttribute {
         format: match words {
+            1 => wgpu::VertexFormat::Uint32,
             2 => wgpu::VertexFormat::Uint32x2,
             3 => wgpu::VertexFormat::Uint32x3,
             _ => wgpu::VertexFormat::Uint32x4,

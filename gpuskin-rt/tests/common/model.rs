@@ -115,7 +115,14 @@ impl Recipe {
             .collect();
 
         let mut texture = texture;
+        let mut clips = clips;
+        let mut masks = Vec::new();
         if self.encoding.needs_compute() {
+            let mask = |i| MaskInfo { name: format!("mask {i}").into(), bones: vec![].into() };
+            masks = (0..super::local::MASKS).map(mask).collect();
+            for (i, clip) in clips.iter_mut().enumerate() {
+                clip.additive = super::local::reference(i).filter(|reference| (*reference as usize) < self.clips.len());
+            }
             let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
             animation = super::local::words(&mut Random(u64::from(self.bones)), self.bones, &records);
             texture.height = (animation.len() as u32 / 4).div_ceil(texture.width);
@@ -182,7 +189,7 @@ impl Recipe {
                 clips: clips.into(),
                 bones: vec![].into(),
                 events: vec![].into(),
-                masks: vec![].into(),
+                masks: masks.into(),
                 parts: vec![].into(),
                 mesh: MeshInfo {
                     format: self.format,
@@ -226,6 +233,36 @@ impl TestModel {
             .iter()
             .map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w), meta.normals))
             .collect()
+    }
+
+    /// All vertices of an instance of a model in `local-packed`, with what lies over its clip, likewise.
+    pub fn on_cpu_over(&self, frame: &render::CaptureFrame<'_>) -> Vec<skin::SkinnedVertex> {
+        let meta = &self.model.meta;
+        let (now, record) = (frame.time, &frame.record);
+        let shown = record.shown(&self.records, now);
+        let over = frame.layers.unwrap_or_default().shown(&self.records, frame.live, now);
+        let bones = self.tracks().pose_over(shown, &over);
+        let vertex = |words: &Vec<u32>| {
+            let vertex = vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
+            skin::in_world(record, skin::skin(&skin::blend(&bones, &vertex), &vertex, meta.normals))
+        };
+        self.words.iter().map(vertex).collect()
+    }
+
+    /// The words of a model in `local-packed`.
+    pub fn tracks(&self) -> local::LocalTracks<'_> {
+        local::LocalTracks::new(&self.animation).unwrap()
+    }
+
+    /// The texels of other models.
+    pub fn texels(&self) -> Texels<'_> {
+        Texels::new(self.model.meta.encoding, self.model.meta.texture, &self.animation).unwrap()
+    }
+
+    /// The vertices as they were modelled.
+    pub fn vertices(&self) -> impl Iterator<Item = Vertex> {
+        let mesh = &self.model.meta.mesh;
+        self.words.iter().map(|words| vertex::unpack(words, mesh.format, &mesh.range))
     }
 }
 
@@ -312,7 +349,7 @@ impl Pose {
 const VALUES: ValueRange = ValueRange { min: [-4.0, -4.0, -4.0, -2.0], extent: [8.0, 8.0, 8.0, 4.0] };
 
 /// Holds every [`Pose`], turning about a place of the bone's own.
-fn packed_range(bone: u32) -> packed::Range {
+pub fn packed_range(bone: u32) -> packed::Range {
     packed::Range {
         place_min: Vec3::new(-2.0, -1.5, -3.0),
         place_extent: Vec3::new(4.0, 3.0, 6.0),
@@ -336,6 +373,7 @@ fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
         joints: [0; 4].map(|_| random.below(bones)),
         weights: weights.map(|w| w / sum),
         part: random.below(17),
+        color: random.direction().abs().extend(random.unit()),
     }
 }
 

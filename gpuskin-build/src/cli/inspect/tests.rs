@@ -54,7 +54,7 @@ fn metadata() -> Metadata {
         masks: vec![].into(),
         parts: vec![].into(),
         mesh: MeshInfo {
-            format: VertexFormat { packing: Packing::Full, tangent: false },
+            format: VertexFormat { packing: Packing::Full, tangent: false, color: false },
             range: VertexRange::default(),
             vertex_count: 24,
             vertices: Default::default(),
