@@ -101,6 +101,11 @@ impl<'a> LocalTracks<'a> {
         validate::is_sound(words).then_some(Self { words })
     }
 
+    /// The same of bytes that [`LocalTracks::new`] has looked at.
+    pub(crate) fn trusted(bytes: &'a [u8]) -> Self {
+        Self { words: Words(bytes.as_chunks().0) }
+    }
+
     /// Nodes of the hierarchy, those of a level after those of the levels above.
     pub fn node_count(&self) -> usize {
         self.word(header::NODES)
@@ -249,11 +254,23 @@ impl<'a> LocalTracks<'a> {
         let shown = shown.into();
         let local = |frames, node| self.local(self.clip_of(frames), frames, node);
         let own = |node: usize| shown.mix(|frames| local(frames, node), |a, b, t| a.blend(&b, t)).matrix();
-        let mut chain = vec![self.bone_node(bone)];
-        while let Some(parent) = self.parent(chain[chain.len() - 1]) {
-            chain.push(parent);
+        let above = |node: usize| std::iter::successors(Some(node), |node| self.parent(*node));
+        let node = self.bone_node(bone);
+        // From the root down without a list: as many nodes at a time as there is room for.
+        let mut some = [0_usize; 32];
+        let mut left = above(node).count();
+        let mut global = None;
+        while left > 0 {
+            let count = left.min(some.len());
+            left -= count;
+            for (place, node) in some.iter_mut().zip(above(node).skip(left)).take(count) {
+                *place = node;
+            }
+            for &node in some[..count].iter().rev() {
+                let own = own(node);
+                global = Some(global.map_or(own, |global| compose(&global, &own)));
+            }
         }
-        let global = chain.iter().rev().map(|&node| own(node)).reduce(|a, b| compose(&a, &b));
         compose(&global.unwrap_or(SkinMatrix::IDENTITY), &self.inverse_bind(bone))
     }
 

@@ -198,6 +198,14 @@ impl InstanceRecord {
         unpack(self.start, rate, u32::from(offset) << 16, clip.into())
     }
 
+    /// Indices of the clips that it shows at `now`: what it plays, then what it fades from.
+    pub fn clips(&self, now: Time) -> impl Iterator<Item = usize> {
+        let fades = self.weight(now) < 1.0;
+        let sources = [fades, fades && self.older() > 0.0];
+        let sources = [0, 1].map(|i| sources[i].then(|| self.source(i).clip_index()));
+        std::iter::once(self.clip_index()).chain(sources.into_iter().flatten())
+    }
+
     /// The frames that it shows at `now`.
     ///
     /// # Panics

@@ -4,6 +4,8 @@
 pub mod cells;
 pub mod local;
 pub mod model;
+pub mod squares;
+pub mod random;
 
 use gpuskin_rt::wgpu;
 
