@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                162, 225, 47, 241, 77, 105, 25, 146, 62, 198, 192, 4, 160, 227, 249, 114,
+                74, 43, 54, 8, 99, 56, 150, 253, 140, 209, 190, 19, 25, 41, 144, 37,
             ],
             format_version: 3,
             name: Borrowed("pole"),
@@ -132,6 +132,7 @@ pub mod models {
                 format: VertexFormat {
                     packing: Packing::Narrow,
                     tangent: false,
+                    color: false,
                 },
                 range: VertexRange {
                     position_min: [-0.25, 0.0, 0.0],
@@ -208,8 +209,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            116, 206, 51, 135, 207, 61, 72, 164, 56, 107, 61, 88, 225,
-                            254, 213, 138,
+                            150, 193, 36, 215, 240, 235, 132, 157, 204, 247, 245, 179,
+                            135, 32, 218, 83,
                         ],
                         format_version: 3,
                         name: Borrowed("pole"),
@@ -326,6 +327,7 @@ pub mod models {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
                                 tangent: false,
+                                color: false,
                             },
                             range: VertexRange {
                                 position_min: [-0.25, 0.0, 0.0],
