@@ -146,7 +146,7 @@ fn colours_of_vertices_are_baked_in_either_mode() {
         let vertices = &mesh[meta.mesh.vertices.offset as usize..][..meta.mesh.vertices.len as usize];
         let words: Vec<u32> = vertices.chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
         let color = |v: usize| {
-            let v = baked.models[0].baked_of_source[v] as usize * meta.mesh.format.words();
+            let v = baked.models[0].trace().baked_of_source[v] as usize * meta.mesh.format.words();
             let vertex = unpack(&words[v..][..meta.mesh.format.words()], meta.mesh.format, &meta.mesh.range);
             vertex.color.to_array().map(|c| (c * 255.0).round() as u8)
         };
