@@ -1,5 +1,4 @@
-// The last word: red, green, blue and alpha, 8 bits each. By hand: WebGL2 has no unpackUnorm4x8.
+// The last word: red, green, blue and alpha, 8 bits each.
 fn gpuskin_unpack_color(input: GpuskinInput) -> vec4<f32> {
-    let word = gpuskin_color_word(input);
-    return vec4<f32>((vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(0xffu)) / 255.0;
+    return gpuskin_unorm4x8(gpuskin_color_word(input));
 }

@@ -37,16 +37,24 @@ struct Material {
 @group(2) @binding(3) var emissive_texture: texture_2d<f32>;
 @group(2) @binding(4) var emissive_sampler: sampler;
 
+struct Varyings {
+    @invariant @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    @location(1) normal: vec3<f32>,
+    @location(2) color: vec4<f32>,
+}
+
 @vertex
 fn vertex(input: GpuskinInput) -> Varyings {
     let skinned = gpuskin_skin_vertex(input, scene.clock);
-    return vary(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned);
+    let position = view.view_proj * vec4<f32>(skinned.position, 1.0);
+    return Varyings(position, skinned.uv, skinned.normal, skinned.color);
 }
 
-// Base colour factor * texture * colour of the vertex.
+// Base colour factor * texture * colour of the vertex * tint of the instance.
 fn base_color(varyings: Varyings) -> vec4<f32> {
     let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
-    return texel * material.base_color * vertex_color(varyings);
+    return texel * material.base_color * varyings.color;
 }
 
 // Emissive factor * texture.
@@ -92,17 +100,23 @@ fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bo
     return shade(color, varyings.normal, front) + vec4<f32>(light, 0.0);
 }
 
+struct DepthVaryings {
+    @invariant @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    @location(1) alpha: f32,
+}
+
 // For shadow maps and depth passes. Without a fragment shader, or with fragment_depth_masked.
 @vertex
 fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
     let skinned = gpuskin_skin_vertex(input, scene.clock);
-    return vary_depth(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned);
+    return DepthVaryings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv, skinned.color.a);
 }
 
 @fragment
 fn fragment_depth_masked(varyings: DepthVaryings) {
     let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
-    if (texel.a * material.base_color.a * vertex_alpha(varyings) < material.alpha_cutoff) {
+    if (texel.a * material.base_color.a * varyings.alpha < material.alpha_cutoff) {
         discard;
     }
 }

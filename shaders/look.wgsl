@@ -9,8 +9,13 @@ struct GpuskinLook {
     custom: vec2<u32>,
 }
 
+// Bytes of a word as 0..1, the lowest first. By hand: WebGL2 has no unpackUnorm4x8.
+fn gpuskin_unorm4x8(word: u32) -> vec4<f32> {
+    return vec4<f32>((vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(0xffu)) / 255.0;
+}
+
 fn gpuskin_look(words: vec4<u32>) -> GpuskinLook {
-    return GpuskinLook(unpack4x8unorm(words.x), words.y, words.zw);
+    return GpuskinLook(gpuskin_unorm4x8(words.x), words.y, words.zw);
 }
 
 // Whether a vertex of a part, 0 for what is always worn, is not drawn.

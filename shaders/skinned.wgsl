@@ -9,7 +9,7 @@ struct GpuskinSkinned {
     // Unit length, and the sign of the bitangent in w.
     tangent: vec4<f32>,
     uv: vec2<f32>,
-    // Linear RGBA, which the base colour is multiplied by; 1 where the model has none.
+    // Linear RGBA, which the base colour is multiplied by: the vertex's, and the tint of the instance.
     color: vec4<f32>,
 }
 

@@ -48,6 +48,7 @@ pub mod output;
 pub mod pose;
 #[cfg(feature = "gpu")]
 pub mod preview;
+mod root_motion;
 pub mod sample;
 mod script;
 mod shard;

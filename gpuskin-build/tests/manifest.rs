@@ -125,16 +125,13 @@ fn unknown_keys() {
 #[test]
 fn keys_of_later_versions_by_name() {
     let text = format!(
-        "[bake]\nlods = 1\n{SOLDIER}sockets = 8\n[model.clips.run]\nevents = {{}}\nroot_motion = \"planar\"\n\
-         tolerance = \"1 mm\"\n[model.masks]\nupper = 1\n"
+        "[bake]\nlods = 1\n{SOLDIER}rest_frame = 8\n[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n"
     );
     let expected = [
         ("toml:2:1]", "lods", "remove it"),
-        ("toml:6:1]", "sockets", "remove it"),
-        ("", "events", "remove it"),
-        ("", "root_motion", "remove it"),
-        ("toml:10:1]", "tolerance", "write it into [[model]]"),
-        ("toml:11:8]", "masks", "remove it"),
+        ("toml:6:1]", "rest_frame", "remove it"),
+        ("toml:8:1]", "mask", "[model.masks]"),
+        ("toml:9:1]", "tolerance", "write it into [[model]]"),
     ];
     let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
     refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));

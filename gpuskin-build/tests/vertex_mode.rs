@@ -156,3 +156,33 @@ fn colours_of_vertices_are_baked_in_either_mode() {
     }
     assert!(!good(&two_triangles(), "").models[0].meta.mesh.format.color);
 }
+
+#[test]
+fn plain_normals_are_told_to_have_no_effect() {
+    let warned =
+        |keys: &str| good(&two_triangles(), keys).warnings.to_string().contains("has no effect in vertex mode");
+    assert!(
+        warned("mode = \"vertex\"\nnormals = \"plain\"\n") && warned("encoding = \"vat-f16\"\nnormals = \"plain\"\n")
+    );
+    assert!(!warned("normals = \"plain\"\n") && !warned("mode = \"vertex\"\n"));
+}
+
+#[test]
+fn clips_of_the_same_motion_share_frames() {
+    let clips = "[model.clips.first]\nsource = \"Go\"\n[model.clips.again]\nsource = \"Go\"\n\
+                 [model.clips.slow]\nsource = \"Go\"\nfps = 5\n[model.clips.slower]\nsource = \"Go\"\nfps = 5\n\
+                 [model.clips.talk]\nsource = \"Talk\"\n";
+    for encoding in ["vat-packed", "trs-packed", "matrix-f32", "local-packed"] {
+        let encoding = format!("encoding = \"{encoding}\"\n");
+        let (shared, alone) = (good(&two_triangles(), &(encoding.clone() + clips)), good(&two_triangles(), &encoding));
+        let meta = &shared.models[0].meta;
+        let places: Vec<_> = meta.clips.iter().map(|clip| (clip.first_frame, clip.stored)).collect();
+        assert!(places[0] == places[1] && places[2] == places[3], "{encoding}{places:?}");
+        assert!(places[0] != places[2] && places[4].0 != places[0].0, "{encoding}{places:?}");
+        assert!(meta.clips.iter().all(|clip| clip.encoding_error.max < 1e-3), "{encoding}");
+        assert_eq!(meta.clips[0].encoding_error, meta.clips[1].encoding_error);
+        let own = alone.models[0].meta.texture.frames;
+        let range = meta.encoding.range_frames();
+        assert_eq!(meta.texture.frames, own + range + meta.clips[2].stored, "{encoding}");
+    }
+}

@@ -195,11 +195,7 @@ pub fn source(variant: Variant, group: u32) -> String {
 
 /// The renderer's own shader: [`source`] in group 1, and its entry points.
 pub fn crowd(variant: Variant) -> String {
-    let varyings = match variant.vertex.color {
-        true => include_str!("../shaders/varyings_colored.wgsl"),
-        false => include_str!("../shaders/varyings_plain.wgsl"),
-    };
-    [&source(variant, 1), varyings, include_str!("../shaders/crowd.wgsl")].join("\n")
+    source(variant, 1) + "\n" + include_str!("../shaders/crowd.wgsl")
 }
 
 /// The shader that reads vertices back: [`source`] in group 1, and its entry points.

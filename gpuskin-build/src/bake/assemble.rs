@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Payload, Texels};
+use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Normals, Payload, Texels};
 
 use super::attempt::{Attempt, Source};
 use super::choose::{Candidate, Choice, limits};
@@ -139,6 +139,10 @@ pub(super) fn assemble(
     let any_bones = attempts.iter().any(|(attempt, _)| !attempt.plan.encoding.is_vertex());
     if geometry.dropped.vertices > 0 && any_bones {
         findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
+    }
+    if entry.normals == Normals::Plain && !any_bones {
+        let message = "`normals = \"plain\"` has no effect in vertex mode: normals are baked, not turned";
+        findings.push(Finding::warning(Code::ManifestNoEffect, message).within(&within));
     }
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);

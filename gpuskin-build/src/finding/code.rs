@@ -44,9 +44,10 @@ codes! {
     ManifestMissing, "manifest::missing_key", "A model has no `name` or no `path`.", "add the key";
     ManifestEmpty, "manifest::no_models", "The manifest has no `[[model]]`.", "add a [[model]] table with `name` and `path`";
     ManifestConflict, "manifest::conflict", "Two settings exclude each other.", "leave one of the two out";
+    ManifestNoEffect, "manifest::no_effect", "A setting that changes nothing with the others.", "leave it out";
     ManifestFeature, "manifest::missing_feature", "A setting needs a Cargo feature that this build does not have.", "add the feature to the dependency, or leave the setting out";
     NameInvalid, "name::invalid", "A name makes no Rust identifier.", "use letters, digits and `_`, a letter first";
-    NameCollision, "name::collision", "Two models or clips would become the same Rust identifier.", "give one of them another name";
+    NameCollision, "name::collision", "Two models, clips, events, masks or parts would become the same identifier.", "give one of them another name";
     ModelNotFound, "model::not_found", "The manifest has no model of this name.", "name a model of the manifest";
     FileNotFound, "file::not_found", "A file that the manifest names is not there.", "paths start at the folder of the manifest";
     FileUnreadable, "file::unreadable", "A file cannot be read, or is no regular file.", "check that it exists, that it is a file, and that it may be read";
@@ -64,9 +65,10 @@ codes! {
     GltfCompression, "gltf::bad_compression", "Data compressed by meshopt cannot be decompressed.", "the file is damaged: export it again, or without compression";
     GltfNotFinite, "gltf::not_finite", "A number is infinite, not a number, or beyond the range of 32-bit floats.", "look for keys, vertices or transforms that are far off, and export again";
     NodeCycle, "node::not_a_tree", "Nodes are not a tree: a cycle, a child of two nodes, or one that does not exist.", "the file is damaged: export it again";
-    NodeNotFound, "node::not_found", "`include` or `exclude` names a node that the scene does not have.", "write the name of a node of the scene";
+    NodeNotFound, "node::not_found", "A key of the manifest names a node that the scene does not have.", "write the name of a node of the scene";
     NodeTransform, "node::odd_transform", "A transform is not one that glTF allows; it was read as other programs do.", "apply transforms in the modelling tool, and export again";
     NodeUnevenScale, "node::uneven_scale", "A node that moves something is scaled unevenly: what hangs on it shears when it turns, and the smaller encodings cannot hold it.", "apply scales in the modelling tool, or scale all axes alike";
+    NodeEmpty, "node::nothing_there", "A mask has no bone, or a part no mesh: there is none at its nodes or below.", "name nodes that have some";
     SceneOthers, "scene::others", "A file has several scenes, and one of them is baked.", "make the scene that you mean the default one of the file";
     SceneEmpty, "scene::empty", "Nothing is there to draw.", "check `include` and `exclude`, and that the file's default scene is the one you mean";
     SkinInvalid, "skin::invalid", "A skin has no joints, or too few inverse bind matrices.", "the file is damaged: export it again";
@@ -104,6 +106,8 @@ codes! {
     ClipChannel, "clip::channel_left_out", "A channel of a clip is not played, or played as other programs do.", "remove it, or export again";
     ClipKeys, "clip::odd_keys", "Keys at one time, or before the start of a clip.", "clean the keys up in the modelling tool, and export again";
     ClipCurve, "clip::bad_curve", "A curve has keys that go back, a number of values that does not fit, or an interpolation that glTF does not have.", "the file is damaged: export it again";
+    ClipEvent, "clip::event", "An event is outside of its clip, has no name for Rust, or is one too many.", "times count seconds from the clip's start";
+    ClipRoot, "clip::no_root", "A clip is told to have root motion, and nothing that carries the model moves in it.", "remove `root_motion`, or name the node that carries the model: root = \"Hips\"";
     ClipFrame, "clip::no_frame", "A clip does not have the frame that was asked for.", "ask for one that it has";
     EncodingTolerance, "encoding::tolerance", "The named encoding, or any, is less exact than the tolerance asks for.", "raise `tolerance`, or name a more precise `encoding`";
     EncodingRange, "encoding::out_of_range", "A pose is out of the range of the encoding.", "set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";

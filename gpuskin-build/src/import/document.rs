@@ -101,7 +101,7 @@ impl Document {
 }
 
 /// The JSON without a byte order mark and the zeros that some exporters pad it with.
-fn text(json: &[u8]) -> &[u8] {
+pub(super) fn text(json: &[u8]) -> &[u8] {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
     let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     &json[..end]

@@ -147,12 +147,19 @@ impl<'a> File<'a> {
         })
     }
 
+    /// Its JSON.
+    pub(super) fn json(&self) -> &[u8] {
+        &self.bytes[self.json.clone()]
+    }
+
     /// What the JSON says at a place, `/accessors/3/type`, that was read as [`json::validation::Checked::Invalid`].
     pub(super) fn written(&self, place: &str) -> String {
         let left = self.quotes.get();
         self.quotes.set(left.saturating_sub(1));
-        let json = &self.bytes[self.json.clone()];
-        Some(json).filter(|_| left > 0).and_then(|json| document::written(json, place)).unwrap_or_else(|| "…".into())
+        Some(self.json())
+            .filter(|_| left > 0)
+            .and_then(|json| document::written(json, place))
+            .unwrap_or_else(|| "…".into())
     }
 
     /// The bytes of a buffer view and its stride.

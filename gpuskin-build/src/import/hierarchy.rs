@@ -94,36 +94,22 @@ impl Hierarchy {
 
     /// For each node, whether meshes under it take part: it is in the scene, and the manifest includes it.
     pub(super) fn taking_part(&self, file: &File<'_>, entry: &ModelEntry, report: &mut Report<'_>) -> Vec<bool> {
-        let mut included = vec![entry.include.is_empty(); self.nodes.len()];
-        let mut excluded = vec![false; self.nodes.len()];
-        for (names, marks, key) in
-            [(&entry.include, &mut included, "include"), (&entry.exclude, &mut excluded, "exclude")]
-        {
-            let errors = report.errors();
-            for name in names {
-                self.mark(file, name, marks, key, report);
-            }
-            if key == "include" && report.errors() > errors {
-                // What was meant is not known: all meshes are checked.
-                marks.fill(true);
-            }
-            for &i in &self.order {
-                marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);
-            }
+        let errors = report.errors();
+        let mut included = self.under(file, &entry.include, "include", report);
+        if entry.include.is_empty() || report.errors() > errors {
+            // All of it is wanted; or what was meant is not known, and all meshes are checked.
+            included.fill(true);
         }
+        let excluded = self.under(file, &entry.exclude, "exclude", report);
         (0..self.nodes.len()).map(|i| self.in_scene[i] && included[i] && !excluded[i]).collect()
     }
 
-    fn mark(&self, file: &File<'_>, name: &At<String>, marks: &mut [bool], key: &str, report: &mut Report<'_>) {
-        let mut found = false;
-        for (i, node) in self.nodes.iter().enumerate() {
-            if self.in_scene[i] && node.name == name.value {
-                marks[i] = true;
-                found = true;
-            }
-        }
-        if found {
-            return;
+    /// The nodes of the scene of a name; an error where there are none. `key` asks for them.
+    pub(super) fn named(&self, file: &File<'_>, name: &At<String>, key: &str, report: &mut Report<'_>) -> Vec<usize> {
+        let is_it = |&i: &usize| self.in_scene[i] && self.nodes[i].name == name.value;
+        let found: Vec<usize> = (0..self.nodes.len()).filter(is_it).collect();
+        if !found.is_empty() {
+            return found;
         }
         let document = &file.document;
         let carrier = document.nodes.iter().zip(&self.nodes).find(|(node, _)| {
@@ -137,6 +123,19 @@ impl Hierarchy {
         let message = format!("{key}: the scene has no node {}", quoted(&name.value));
         let finding = Finding::error(Code::NodeNotFound, message).bone(&name.value);
         report.error_at(&name.span, finding.help(help).within(Label::file(&file.shown)));
+        found
+    }
+
+    /// For each node, whether it has one of these names or is below one that has.
+    pub(super) fn under(&self, file: &File<'_>, names: &[At<String>], key: &str, report: &mut Report<'_>) -> Vec<bool> {
+        let mut marks = vec![false; self.nodes.len()];
+        for name in names {
+            self.named(file, name, key, report).into_iter().for_each(|i| marks[i] = true);
+        }
+        for &i in &self.order {
+            marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);
+        }
+        marks
     }
 }
 

@@ -252,6 +252,7 @@ impl Reader<'_, '_> {
             influences: Influences::default(),
             triangles,
             material,
+            part: None,
             targets,
         };
         Ok(Some(Draft { primitive, motion }))

@@ -11,7 +11,7 @@ pub struct ClipInfo {
     pub name: Str,
     /// Name in the glTF file: `HumanArmature|Run`.
     pub source: Str,
-    /// First frame in the texture.
+    /// First frame in the texture. Clips of the same motion share their frames.
     pub first_frame: u32,
     /// Intervals between frames over the clip's length, at least 1.
     pub intervals: u32,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
+use super::layers::Layers;
 use super::layouts::Layouts;
 use super::palette::Palettes;
 use super::pipelines::Pipelines;
@@ -48,14 +49,14 @@ impl Default for CrowdDescriptor {
 /// # }
 /// ```
 pub struct Crowd<M> {
-    core: Arc<CrowdCore>,
-    meta: Meta,
+    pub(super) core: Arc<CrowdCore>,
+    pub(super) meta: Meta,
     model: PhantomData<fn() -> M>,
 }
 
 /// The constants of a model: part of the program, or read at run time.
 #[derive(Clone)]
-enum Meta {
+pub(super) enum Meta {
     Baked(&'static Metadata),
     Read(Arc<Metadata>),
 }
@@ -96,8 +97,9 @@ pub(crate) struct CrowdCore {
 }
 
 #[derive(Debug)]
-struct State {
-    instances: Instances,
+pub(super) struct State {
+    pub(super) instances: Instances,
+    pub(super) layers: Layers,
     buffer: Option<wgpu::Buffer>,
     looks: Option<wgpu::Buffer>,
     /// Records that `buffer` has room for.
@@ -155,11 +157,13 @@ impl CrowdCore {
         room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
-        let state = Mutex::new(State { instances, buffer: None, looks: None, capacity, uploaded: 0, palettes: None });
+        let layers = Layers::new(model.geometry.poses().map(|poses| &**poses));
+        let state =
+            Mutex::new(State { instances, layers, buffer: None, looks: None, capacity, uploaded: 0, palettes: None });
         Ok(Self { model, name: name.to_owned(), clock, state })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // Nothing is left half-done where a panic could be: the state is good.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -169,13 +173,16 @@ impl CrowdCore {
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
+        let geometry = &self.model.geometry;
+        if let Some(poses) = geometry.poses() {
+            state.layers.upload(device, queue, poses);
+        }
         if state.buffer.is_none() && count > 0 || count > state.capacity {
             let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(most);
-            let geometry = &self.model.geometry;
             let storage = geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
             let buffer = |label, bytes| {
                 device.create_buffer(&wgpu::BufferDescriptor {
@@ -187,12 +194,18 @@ impl CrowdCore {
             };
             let (buffer, looks) = (buffer("gpuskin instances", RECORD), buffer("gpuskin looks", LOOK));
             state.looks = Some(looks);
-            let capacity = state.capacity as u32;
+            let records = (&buffer, state.capacity as u32);
             state.palettes = geometry
                 .poses()
-                .map(|poses| Arc::new(Palettes::new(device, layouts, geometry, poses, &buffer, capacity)));
+                .zip(state.layers.buffer())
+                .map(|(poses, over)| Arc::new(Palettes::new(device, layouts, geometry, poses, records, over)));
             state.buffer = Some(buffer);
             state.instances.mark_all();
+        }
+        if let (Some(over), Some(palettes), Some(buffer)) = (state.layers.buffer(), &state.palettes, &state.buffer)
+            && palettes.over != *over
+        {
+            state.palettes = Some(Arc::new(palettes.with_over(device, (buffer, state.capacity as u32), over)));
         }
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
             state.instances.upload(|range, records| {
@@ -235,6 +248,22 @@ impl<M: BakedModel> Crowd<M> {
         let core = renderer.crowd(M::MODEL, &descriptor)?;
         Ok(Self { core, meta: Meta::Baked(&M::MODEL.meta), model: PhantomData })
     }
+
+    /// The same with a later bake of the model, which was read at run time: to see changes without a build.
+    ///
+    /// # Errors
+    /// When it has not the clips and bones that the program's constants name, or the device cannot hold it.
+    pub fn reloaded(renderer: &mut CrowdRenderer, model: &Model, descriptor: CrowdDescriptor) -> Result<Self, Error> {
+        let (built, read) = (&M::MODEL.meta, &model.meta);
+        let clips = read.clips.iter().map(|c| &c.name).take(built.clips.len()).eq(built.clips.iter().map(|c| &c.name));
+        let bones = read.bones.iter().map(|b| &b.name).take(built.bones.len()).eq(built.bones.iter().map(|b| &b.name));
+        if !(clips && bones && read.events == built.events && read.parts == built.parts) {
+            let reason = "its clips, bones, events or parts are not those that the program was built for";
+            return Err(Error::model(&built.name, reason));
+        }
+        let core = renderer.crowd(model, &descriptor)?;
+        Ok(Self { core, meta: Meta::Read(Arc::new(read.clone())), model: PhantomData })
+    }
 }
 
 impl Crowd<Dynamic> {
@@ -260,13 +289,16 @@ impl<M> Crowd<M> {
 
     /// Removes an instance; `false` if it was gone already.
     pub fn despawn(&self, id: InstanceId) -> bool {
-        self.core.state().instances.despawn(id)
+        let state = &mut *self.core.state();
+        state.layers.release(&state.instances, id);
+        state.instances.despawn(id)
     }
 
     /// Replaces an instance: what it plays starts anew. `false` if it is gone.
     pub fn set(&self, id: InstanceId, instance: Instance<M>) -> bool {
         let record = instance.record(&self.meta, self.now());
-        let mut state = self.core.state();
+        let state = &mut *self.core.state();
+        state.layers.release(&state.instances, id);
         state.instances.change(id, |r| *r = record) && state.instances.change_look(id, |l| *l = instance.look())
     }
 
@@ -274,7 +306,9 @@ impl<M> Crowd<M> {
     pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> bool {
         let now = self.now();
         let next = transition.start.playback(&self.meta, clip.index(), now);
-        self.core.state().instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, false, now);
+        state.instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
     }
 
     /// Changes the pace of what an instance plays, without a jump: times the clip's own; 0 stands still, negative runs
@@ -297,16 +331,21 @@ impl<M> Crowd<M> {
         })
     }
 
-    /// Stops an instance where it is, its fades too. `false` if it is gone.
+    /// Stops an instance where it is, its layers and fades too. `false` if it is gone.
     pub fn pause(&self, id: InstanceId) -> bool {
-        let now = self.now();
-        self.core.state().instances.change(id, |r| r.set_paused(true, now))
+        self.set_paused(id, true)
     }
 
     /// Goes on from where [`Crowd::pause`] stopped it. `false` if it is gone.
     pub fn resume(&self, id: InstanceId) -> bool {
+        self.set_paused(id, false)
+    }
+
+    fn set_paused(&self, id: InstanceId, paused: bool) -> bool {
         let now = self.now();
-        self.core.state().instances.change(id, |r| r.set_paused(false, now))
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, paused, now);
+        state.instances.change(id, |r| r.set_paused(paused, now))
     }
 
     /// Whether an instance has come to the end of a clip that does not start over; `None` if it is gone.
@@ -381,7 +420,9 @@ impl<M> Crowd<M> {
 
     /// Removes all instances; their ids become stale.
     pub fn clear(&self) {
-        self.core.state().instances.clear();
+        let state = &mut *self.core.state();
+        state.layers.clear();
+        state.instances.clear();
     }
 
     /// What the bake knows of the model.
@@ -414,7 +455,7 @@ impl<M> Crowd<M> {
         }
     }
 
-    fn now(&self) -> Time {
+    pub(super) fn now(&self) -> Time {
         Time::from_bits(self.core.clock.load(Ordering::Relaxed))
     }
 }

@@ -1,7 +1,7 @@
 //! The instances of a crowd on the CPU: dense for the GPU, with ids that outlive moves, and what has changed since the
 //! last upload.
 
-mod changes;
+pub(super) mod changes;
 
 use core::ops::Range;
 

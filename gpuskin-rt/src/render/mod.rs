@@ -16,7 +16,9 @@ mod crowd;
 mod error;
 mod geometry;
 mod instances;
+mod layers;
 mod layouts;
+mod live;
 mod material;
 mod palette;
 mod pipelines;
@@ -24,7 +26,7 @@ mod renderer;
 mod textures;
 mod view;
 
-pub use capture::{Capture, CapturedVertex, capture};
+pub use capture::{Capture, CaptureFrame, CapturedVertex, capture};
 pub use crowd::{Crowd, CrowdDescriptor};
 pub use error::Error;
 pub use instances::InstanceId;

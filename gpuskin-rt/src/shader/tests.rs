@@ -118,8 +118,12 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
     let (palette, _) = parse(&local::palette(Scratch::Workgroup));
-    let parameters =
-        same_layout!(&palette, "GpuskinPaletteParameters", PaletteUniform, [clock, instances, first_instance, stride]);
+    let parameters = same_layout!(
+        &palette,
+        "GpuskinPaletteParameters",
+        PaletteUniform,
+        [clock, instances, first_instance, stride, live_at, live_stride]
+    );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
     let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
     assert_eq!(playback, (4, size_of::<Playback>()));
