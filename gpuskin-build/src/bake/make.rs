@@ -13,7 +13,6 @@ use crate::frames::rest_diagonal;
 use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::import::{Inputs, Pixels, import_seen};
 use crate::manifest::{At, Manifest, ModelEntry};
-use crate::model::Model;
 use crate::output::Content;
 
 /// A model with its files.
