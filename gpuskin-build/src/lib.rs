@@ -35,6 +35,7 @@ mod geometry;
 pub mod gpu;
 mod identifiers;
 pub mod import;
+pub mod limits;
 mod load;
 pub mod manifest;
 mod measure;

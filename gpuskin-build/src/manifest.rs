@@ -1,6 +1,7 @@
 //! `gpuskin.toml`: which models to bake, and how.
 
 mod keys;
+mod limits;
 mod read;
 mod section;
 mod textures;
@@ -14,6 +15,7 @@ use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
 
 use crate::finding::{Code, Finding, Findings};
+pub use crate::limits::Limits;
 pub use textures::Textures;
 #[cfg(not(feature = "textures"))]
 pub(crate) use textures::needs_feature;
@@ -29,6 +31,10 @@ pub struct Manifest {
     pub source: Arc<NamedSource<String>>,
     /// Where payloads go.
     pub storage: Storage,
+    /// What glTF files may take.
+    pub limits: Limits,
+    /// Folders that URIs inside of glTF files may reach, beside the file's own.
+    pub roots: Vec<PathBuf>,
     /// Models, in the order of the file.
     pub models: Vec<ModelEntry>,
 }

@@ -93,7 +93,7 @@ pub fn import(
     inputs: &mut BTreeSet<PathBuf>,
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, findings);
-    let shared = Shared::new(inputs);
+    let shared = Shared::new(manifest, inputs);
     let mut open = |path: &At<String>, purpose| {
         let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
         let refused = |findings: Vec<Finding>| findings.into_iter().for_each(|f| report.error_at(&path.span, f));
@@ -139,8 +139,8 @@ fn read<'f>(
 
     bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    let (bones, places) =
-        report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
+    let (bones, places) = report
+        .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     color::fold(file, &mut primitives, &mut materials.list, report);
     for primitive in &primitives {
