@@ -1,4 +1,4 @@
-//! The command line: `bake`, `inspect`, `pose` and `preview`.
+//! The command line: `bake`, `cache`, `inspect`, `pose` and `preview`.
 //!
 //! The binary `gpuskin` is nothing but this, and so can be the xtask of any project:
 //!
@@ -12,6 +12,7 @@
 
 mod args;
 mod bake;
+mod cache;
 mod inspect;
 mod pose;
 mod preview;
@@ -32,8 +33,9 @@ use crate::suggest::closest;
 /// A subcommand: what it understands, and what it does.
 type Entry = (&'static Command, fn(&Args) -> Result<Done, Failure>);
 
-const COMMANDS: [Entry; 4] = [
+const COMMANDS: [Entry; 5] = [
     (&bake::COMMAND, bake::run),
+    (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use gpuskin_rt::MeshPart;
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::vertex::{Vertex, color_word};
 
 use crate::model::{Model, Primitive};
 
@@ -28,12 +28,14 @@ pub struct Geometry {
     pub baked_of_source: Vec<u32>,
     /// Whether vertices have tangents that mean something.
     pub tangents: bool,
+    /// Whether vertices have colours other than white.
+    pub colors: bool,
     /// What the influences that are kept could not hold.
     pub dropped: Dropped,
 }
 
 /// Influences beyond those that are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Dropped {
     /// Vertices that had more.
     pub vertices: usize,
@@ -92,7 +94,7 @@ impl Geometry {
             let part = order::for_vertex_cache(&order::without_degenerate(part), welded.len());
             if !part.is_empty() {
                 let (first_index, index_count) = (indices.len() as u32, part.len() as u32);
-                parts.push(MeshPart { material: material as u32, first_index, index_count });
+                parts.push(MeshPart { material: material as u32, part: None, first_index, index_count });
                 indices.extend(part);
             }
         }
@@ -102,7 +104,8 @@ impl Geometry {
         for (old, &new) in new_of_old.iter().enumerate() {
             vertices[new as usize] = welded[old];
         }
-        Self { vertices, indices, parts, baked_of_source, tangents, dropped }
+        let colors = vertices.iter().any(|v| color_word(v.color) != color_word(Vec4::ONE));
+        Self { vertices, indices, parts, baked_of_source, tangents, colors, dropped }
     }
 }
 
@@ -110,12 +113,12 @@ impl Geometry {
 #[derive(Default)]
 struct Weld {
     vertices: Vec<Vertex>,
-    index_of: HashMap<[u32; 20], u32>,
+    index_of: HashMap<[u32; 21], u32>,
 }
 
 impl Weld {
     fn index(&mut self, vertex: Vertex) -> u32 {
-        let mut key = [0; 20];
+        let mut key = [0; 21];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
@@ -129,6 +132,7 @@ impl Weld {
         for (slot, pair) in key[16..].iter_mut().zip(vertex.joints) {
             *slot = pair;
         }
+        key[20] = color_word(vertex.color);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
             self.vertices.len() as u32 - 1
@@ -223,7 +227,14 @@ fn vertex(
         uv: primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2()),
         joints,
         weights,
+        part: 0,
+        color: color(primitive, v),
     }
+}
+
+/// The colour of a vertex; white where it has none.
+pub(crate) fn color(primitive: &Primitive, v: usize) -> Vec4 {
+    primitive.colors.as_ref().map_or(Vec4::ONE, |colors| Vec4::from(colors[v]))
 }
 
 /// Normal of a triangle whose source has none, as the specification asks (section 3.7.2.1): in bind space, from where

@@ -1,8 +1,10 @@
 //! `[limits]`: what a model may take. A file can ask for far more than its size, so each count is checked before anything is
 //! allocated for it.
 
+use serde::Serialize;
+
 /// What a model may take: the whole of it, not each part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Bytes of a file, and of each that it names.
     pub file: u64,

@@ -13,29 +13,37 @@ use std::sync::Arc;
 
 use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
+use serde::Serialize;
 
 use crate::finding::{Code, Finding, Findings};
 pub use crate::limits::Limits;
+pub(crate) use read::named_source;
 pub use textures::Textures;
 #[cfg(not(feature = "textures"))]
 pub(crate) use textures::needs_feature;
 
 /// A manifest, checked: names are unique and make distinct Rust identifiers, values are in range.
-#[derive(Clone, Debug)]
+///
+/// What is serialised of it, and of its parts, is what a bake depends on: `crate::keep` makes keys of it.
+#[derive(Clone, Debug, Serialize)]
 pub struct Manifest {
     /// The file.
+    #[serde(skip)]
     pub path: PathBuf,
     /// The folder that paths in it start from.
+    #[serde(skip)]
     pub folder: PathBuf,
     /// Its text, for diagnostics.
+    #[serde(skip)]
     pub source: Arc<NamedSource<String>>,
     /// Where payloads go.
     pub storage: Storage,
     /// What glTF files may take.
     pub limits: Limits,
-    /// Folders that URIs inside of glTF files may reach, beside the file's own.
+    /// Folders that URIs inside of glTF files may reach, beside the file's own; as written.
     pub roots: Vec<PathBuf>,
     /// Models, in the order of the file.
+    #[serde(skip)]
     pub models: Vec<ModelEntry>,
 }
 
@@ -99,7 +107,7 @@ fn text(path: &Path) -> Result<String, Finding> {
 }
 
 /// Where the bytes of a model end up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Storage {
     /// In the executable up to 4 MiB a file, beside it above.
     #[default]
@@ -111,7 +119,7 @@ pub enum Storage {
 }
 
 /// Frames a second.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
 pub enum Fps {
     /// As [`Fps::Source`]; more where an encoding is chosen and the motion tolerance asks for it.
     #[default]
@@ -127,7 +135,7 @@ pub enum Fps {
 }
 
 /// How much may be lost of positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Tolerance {
     /// Of the rest pose's diagonal.
     Relative(f64),
@@ -146,7 +154,7 @@ impl Tolerance {
 }
 
 /// What a model may lose. `None`: what [`Tolerances::ENCODING`] and so on say, where something is chosen by it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tolerances {
     /// Of positions at the frames' own times.
     pub encoding: Option<At<Tolerance>>,
@@ -166,7 +174,7 @@ impl Tolerances {
 }
 
 /// What devices can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DeviceClass {
     /// Compute shaders and storage buffers.
     Compute,
@@ -175,7 +183,7 @@ pub enum DeviceClass {
 }
 
 /// What is baked of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Mode {
     /// Skin matrices of its bones.
     #[default]
@@ -187,7 +195,7 @@ pub enum Mode {
 }
 
 /// The axis of a source that points up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum UpAxis {
     /// As glTF has it.
     #[default]
@@ -197,7 +205,7 @@ pub enum UpAxis {
 }
 
 /// A value and where it stands in the manifest, in bytes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct At<T> {
     /// The value.
     pub value: T,
@@ -206,7 +214,7 @@ pub struct At<T> {
 }
 
 /// One `[[model]]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ModelEntry {
     /// Its name; `soldier` becomes `models::Soldier`, `models::SOLDIER` and `clips::SOLDIER_...`.
     pub name: At<String>,
@@ -257,7 +265,7 @@ impl ModelEntry {
 }
 
 /// One `[model.clips.<name>]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ClipEntry {
     /// Its name in Rust.
     pub name: At<String>,

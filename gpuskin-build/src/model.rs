@@ -124,7 +124,7 @@ pub struct Primitive {
     /// Texture coordinates for the base colour, `KHR_texture_transform` applied; without a base colour texture those of the
     /// normal map. Empty where the material needs none, or the file has none.
     pub uvs: Vec<DVec2>,
-    /// `COLOR_0`: linear RGBA, which the base colour is multiplied by. `None`: white, or part of the material already.
+    /// `COLOR_0`: linear RGBA, 0..1, which the base colour is multiplied by. `None`: white, or part of the material already.
     pub colors: Option<Vec<[f32; 4]>>,
     /// What moves each vertex: greatest weight first, summing to one, none zero. At least one a vertex.
     pub influences: Influences,
@@ -246,7 +246,7 @@ pub struct Material {
     pub normal_scale: f32,
     /// The normal map, where it can be used.
     pub normal_texture: Option<Texture>,
-    /// Linear RGB.
+    /// Linear RGB, times `KHR_materials_emissive_strength`.
     pub emissive: [f32; 3],
     /// The texture that it is multiplied by.
     pub emissive_texture: Option<Texture>,
@@ -330,8 +330,15 @@ pub struct Clip {
     pub end: f64,
 }
 
+impl Clip {
+    /// Whether another clip moves all nodes alike: the same curves, to the last bit.
+    pub fn moves_as(&self, other: &Self) -> bool {
+        self.end == other.end && self.channels == other.channels && self.morphs == other.morphs
+    }
+}
+
 /// A curve and the property that it moves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// Index of the node.
     pub node: usize,
@@ -342,7 +349,7 @@ pub struct Channel {
 }
 
 /// A curve of the morph weights of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MorphChannel {
     /// Index of the node.
     pub node: usize,
@@ -351,7 +358,7 @@ pub struct MorphChannel {
 }
 
 /// Keys of all morph weights of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WeightCurve {
     /// Seconds; strictly ascending, at least one.
     pub times: Vec<f64>,
@@ -376,7 +383,7 @@ pub enum Property {
 }
 
 /// Keys and how to go between them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Seconds; strictly ascending, at least one.
     pub times: Vec<f64>,

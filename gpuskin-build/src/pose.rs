@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::skin::{self, in_world};
 use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
@@ -90,7 +89,7 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
     // What is evaluated from the source needs no bake, unless nobody but the bake knows where frames are.
     let known = imported.grids(&options).filter(|_| request.path == PosePath::Source);
     let baked = if known.is_none() { Some(imported.bake(&options, &mut warnings)?) } else { None };
-    let grids = known.or(baked.as_ref().map(|(baked, _)| baked.plan.grids.clone())).expect("one or the other");
+    let grids = known.or(baked.as_ref().map(|(baked, _)| baked.trace().plan.grids.clone())).expect("one or the other");
     let grid = grids[clip];
     let times = seconds(&request.times, &grid, &model.clips[clip])?;
     let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
@@ -161,8 +160,8 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
-    let instance = standing(&baked.plan.grids[clip], clip, seconds);
-    let shown = instance.shown(&baked.plan.records, Time::ZERO);
+    let instance = standing(&baked.trace().plan.grids[clip], clip, seconds);
+    let shown = instance.shown(&baked.trace().plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
         vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
     } else {
@@ -171,7 +170,7 @@ fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f
         vertices.iter().map(|v| in_world(&instance, of_bones(v))).collect()
     };
     let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
-    baked.baked_of_source.iter().map(of_source).collect()
+    baked.trace().baked_of_source.iter().map(of_source).collect()
 }
 
 #[cfg(feature = "gpu")]
@@ -185,12 +184,15 @@ fn on_gpu(
     let failed =
         |e: gpuskin_rt::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
     let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
-    let grid = &baked.plan.grids[clip];
+    let grid = &baked.trace().plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
     let vertex =
         |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
-    Ok(frames.iter().map(|frame| baked.baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect()).collect())
+    Ok(frames
+        .iter()
+        .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect())
+        .collect())
 }
 
 #[cfg(not(feature = "gpu"))]

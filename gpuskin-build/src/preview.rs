@@ -133,7 +133,7 @@ impl Take {
     /// What each clip's figure fills at these times.
     fn outlines(&self, times: &[Vec<f64>]) -> Vec<Outline> {
         let (texels, vertices) = (self.baked.texels(&self.runtime), self.baked.vertices(&self.runtime));
-        let (meta, records) = (self.meta(), &self.baked.plan.records);
+        let (meta, records) = (self.meta(), &self.baked.trace().plan.records);
         let outline = |(clip, times): (usize, &Vec<f64>)| {
             let moments = times.iter().map(|seconds| {
                 let instance = draw::standing(clip, *seconds).record(meta, Time::ZERO);

@@ -9,7 +9,13 @@ fn gpuskin(args: &[&str]) -> Output {
 
 fn in_folder(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
-    command.args(args).current_dir(folder).env_remove("GPUSKIN_COMMAND").output().unwrap()
+    command
+        .env("GPUSKIN_CACHE", folder.join("cache"))
+        .args(args)
+        .current_dir(folder)
+        .env_remove("GPUSKIN_COMMAND")
+        .output()
+        .unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -38,6 +44,10 @@ fn what_is_wrong_with_the_command_line() {
     misused(&["bake", "--out", "a", "--out", "b"], "`--out` is given twice");
     misused(&["bake", "art"], "`art` is one too many");
     misused(&["bake", "--check", "--dry-run"], "`--check` and `--dry-run` exclude each other");
+    misused(&["bake", "--shard", "4/4"], "`--shard` cannot be `4/4`: of 4 shards, they are 0/4, 1/4, 2/4 and 3/4");
+    misused(&["bake", "--shard", "0/4", "--merge"], "`--shard` and `--merge` exclude each other");
+    misused(&["bake", "--merge", "--check"], "`--merge` and `--check` exclude each other");
+    misused(&["cache", "purge"], "`purge` is none of stats, clean and verify");
     misused(&["inspect"], "FILE.ktx2 is missing");
     misused(&["inspect", "a", "b"], "`b` is one too many");
     misused(&["preview", "--model", "a"], "`--out FILE.png` is missing");
@@ -76,7 +86,7 @@ fn what_is_wrong_with_the_command_line() {
 fn help() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "inspect", "pose", "preview"] {
+    for command in ["bake", "cache", "inspect", "pose", "preview"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);
@@ -180,6 +190,12 @@ fn bake_check_and_inspect() {
     }
     assert!(report.lines().all(|line| line.chars().count() <= 100), "{report}");
     assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
+    assert!(report.contains("\n0 models of 2 baked\n"), "the check has baked them: {report}");
+    assert_eq!(works(folder, &["bake"]), report, "nothing is done, and the same is said");
+    let stats = works(folder, &["cache", "stats"]);
+    assert!(stats.contains("  model           2  ") && stats.contains("it may take 4.00 GiB"), "{stats}");
+    assert!(works(folder, &["cache", "verify"]).contains(" entries are sound in "));
+    assert!(works(folder, &["cache", "clean"]).contains(" entries removed, "));
     for (name, encoding) in SAMPLES {
         let file = format!("baked/gpuskin/{name}/anim-{encoding}.ktx2");
         let text = works(folder, &["inspect", &file]);

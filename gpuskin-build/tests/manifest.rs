@@ -511,6 +511,7 @@ fn hostile_text() {
         "a = \"\"\"\n\n".to_owned(),
         "a = 1\n\n\n[[".to_owned(),
         "\n".to_owned(),
+        "[bake]\nup = \"\\u001b[31m\\t\"\n\"\\u0007\" = 1\n".to_owned(),
         "é = [\n".to_owned(),
     ];
     for text in texts {

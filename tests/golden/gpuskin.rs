@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                161, 100, 156, 216, 41, 45, 143, 122, 56, 33, 39, 99, 222, 197, 10, 247,
+                162, 225, 47, 241, 77, 105, 25, 146, 62, 198, 192, 4, 160, 227, 249, 114,
             ],
-            format_version: 2,
+            format_version: 3,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -48,6 +48,9 @@ pub mod models {
                             min: [-1.03, 0.0, 0.0],
                             max: [0.25, 2.0302975, 0.0],
                         },
+                        events: Borrowed(&[]),
+                        root_motion: None,
+                        additive: None,
                         encoding_error: ErrorInfo {
                             max: 0.000088581386,
                             p9996: 0.000088581386,
@@ -78,6 +81,9 @@ pub mod models {
                             min: [-0.25, 0.0, 0.0],
                             max: [0.25, 2.0, 1.92],
                         },
+                        events: Borrowed(&[]),
+                        root_motion: None,
+                        additive: None,
                         encoding_error: ErrorInfo {
                             max: 0.000079703335,
                             p9996: 0.000079703335,
@@ -119,6 +125,9 @@ pub mod models {
                     },
                 ],
             ),
+            events: Borrowed(&[]),
+            masks: Borrowed(&[]),
+            parts: Borrowed(&[]),
             mesh: MeshInfo {
                 format: VertexFormat {
                     packing: Packing::Narrow,
@@ -139,6 +148,7 @@ pub mod models {
                     &[
                         MeshPart {
                             material: 0,
+                            part: None,
                             first_index: 0,
                             index_count: 12,
                         },
@@ -179,9 +189,9 @@ pub mod models {
                 name: Borrowed("pole/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1244,
+            size: 1252,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 732, len: 512 }]),
+            levels: Borrowed(&[ByteRange { offset: 740, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
@@ -198,10 +208,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            237, 169, 184, 27, 186, 188, 52, 97, 38, 121, 208, 188, 189,
-                            30, 117, 159,
+                            116, 206, 51, 135, 207, 61, 72, 164, 56, 107, 61, 88, 225,
+                            254, 213, 138,
                         ],
-                        format_version: 2,
+                        format_version: 3,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -232,6 +242,9 @@ pub mod models {
                                         min: [-1.03, 0.0, 0.0],
                                         max: [0.25, 2.0302975, 0.0],
                                     },
+                                    events: Borrowed(&[]),
+                                    root_motion: None,
+                                    additive: None,
                                     encoding_error: ErrorInfo {
                                         max: 0.00008600822,
                                         p9996: 0.00008600822,
@@ -262,6 +275,9 @@ pub mod models {
                                         min: [-0.25, 0.0, 0.0],
                                         max: [0.25, 2.0, 1.92],
                                     },
+                                    events: Borrowed(&[]),
+                                    root_motion: None,
+                                    additive: None,
                                     encoding_error: ErrorInfo {
                                         max: 0.000016313455,
                                         p9996: 0.000016313455,
@@ -303,6 +319,9 @@ pub mod models {
                                 },
                             ],
                         ),
+                        events: Borrowed(&[]),
+                        masks: Borrowed(&[]),
+                        parts: Borrowed(&[]),
                         mesh: MeshInfo {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
@@ -323,6 +342,7 @@ pub mod models {
                                 &[
                                     MeshPart {
                                         material: 0,
+                                        part: None,
                                         first_index: 0,
                                         index_count: 12,
                                     },
@@ -363,12 +383,12 @@ pub mod models {
                             name: Borrowed("pole/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 1808,
+                        size: 1824,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 784,
+                                    offset: 800,
                                     len: 1024,
                                 },
                             ],
@@ -411,4 +431,14 @@ pub mod bones {
     pub const POLE_BASE: Bone<models::Pole> = Bone::new(0);
     /// `Top.2`.
     pub const POLE_TOP_2: Bone<models::Pole> = Bone::new(1);
+}
+/// The same numbers as WGSL constants, for a game's own shaders.
+#[allow(dead_code, clippy::all, clippy::pedantic)]
+pub mod wgsl {
+    /// Clips, bones, masks and parts of [`Pole`](super::models::Pole).
+    pub const POLE: &str = r"const POLE_SWAY: u32 = 0u;
+const POLE_FALL_OVER: u32 = 1u;
+const POLE_BONE_BASE: u32 = 0u;
+const POLE_BONE_TOP_2: u32 = 1u;
+";
 }

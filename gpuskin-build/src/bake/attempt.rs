@@ -202,7 +202,7 @@ pub(super) struct PackedMesh {
 
 impl PackedMesh {
     fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
-        let format = VertexFormat { packing, tangent: geometry.tangents };
+        let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
         let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
         let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
         Self { format, range, words, unpacked }

@@ -41,6 +41,8 @@ pub(super) struct ClipOutline {
     seam: f64,
     /// Nothing moves in it: one frame shows all of it.
     still: bool,
+    /// The first clip that has the same curves, itself mostly: at the same rate they share frames.
+    family: usize,
 }
 
 impl Outline {
@@ -68,7 +70,7 @@ impl Outline {
             return None;
         }
         let mut clips = Vec::new();
-        for clip in &model.clips {
+        for (index, clip) in model.clips.iter().enumerate() {
             let settings = entry.clips.iter().flatten().find(|c| c.name.value == clip.name);
             let seam = seam(&model, clip, entry.wants_vertices());
             let meets = seam <= diagonal * SEAM_TOLERANCE;
@@ -89,6 +91,7 @@ impl Outline {
                 looped,
                 seam,
                 still: is_still(clip, entry.wants_vertices()),
+                family: model.clips[..index].iter().position(|other| other.moves_as(clip)).unwrap_or(index),
             });
         }
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
@@ -141,6 +144,13 @@ impl Plan {
             } else {
                 FrameGrid::new(clip.end, *rate, closed)
             };
+            // The same curves at the same times are the same frames.
+            let same = |&other: &usize| outline.clips[other].family == shape.family && grids[other] == grid;
+            if let Some(other) = (0..grids.len()).find(same) {
+                records.push(records[other]);
+                grids.push(grid);
+                continue;
+            }
             first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
                 // A sum beyond u32 is refused below, before anything is made of it.
@@ -184,6 +194,12 @@ impl Plan {
         };
         let looped = outline.clips.iter().map(|c| c.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })
+    }
+
+    /// Frames stored; clips that move alike share theirs.
+    pub fn frames(&self) -> u64 {
+        let shared = |i: usize| self.records[..i].contains(&self.records[i]);
+        (0..self.records.len()).filter(|&i| !shared(i)).map(|i| u64::from(self.records[i].stored)).sum()
     }
 
     /// Bytes of the animation texture on the GPU.

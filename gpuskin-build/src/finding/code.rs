@@ -44,6 +44,7 @@ codes! {
     ManifestMissing, "manifest::missing_key", "A model has no `name` or no `path`.", "add the key";
     ManifestEmpty, "manifest::no_models", "The manifest has no `[[model]]`.", "add a [[model]] table with `name` and `path`";
     ManifestConflict, "manifest::conflict", "Two settings exclude each other.", "leave one of the two out";
+    ManifestNoEffect, "manifest::no_effect", "A setting that changes nothing with the others.", "leave it out";
     ManifestFeature, "manifest::missing_feature", "A setting needs a Cargo feature that this build does not have.", "add the feature to the dependency, or leave the setting out";
     NameInvalid, "name::invalid", "A name makes no Rust identifier.", "use letters, digits and `_`, a letter first";
     NameCollision, "name::collision", "Two models or clips would become the same Rust identifier.", "give one of them another name";
@@ -125,6 +126,10 @@ codes! {
     LimitFrames, "limit::frames", "Clips have more frames than the limit.", "bake fewer clips, set a lower `fps`, or raise `frames` in [limits]";
     LimitTexture, "limit::texture", "The animation does not fit a texture.", "bake fewer clips, set a lower `fps`, or raise `texture` in [limits]";
     CacheUnwritable, "cache::unwritable", "What was encoded cannot be kept for the next bake.", "GPUSKIN_CACHE names another folder";
+    CacheDamaged, "cache::damaged", "An entry of the cache is not what was written.", "nothing: it is removed, and the next bake makes it again";
+    CacheLost, "cache::lost", "Files were removed from the cache while a bake needed them.", "let no other program clean it meanwhile, or name another folder by GPUSKIN_CACHE";
+    CacheMissing, "cache::missing", "`bake --merge` did not find a model in the cache.", "run its shard again; `bake` without --merge bakes it here";
+    CacheNone, "cache::none", "A command needs a cache, and there is none.", "name a folder by GPUSKIN_CACHE";
     OutputFailed, "output::failed", "A file cannot be written.", "check that the folder may be written, and that the disk is not full";
     OutputDiffers, "output::differs", "What is in the output folder is not what would be baked.", "bake again, and commit what it writes";
     OutputOthers, "output::other_models", "The output folder has other models, which baking one would take away.", "leave out --model to bake all of them, or give this one a folder with --out";

@@ -1,8 +1,9 @@
-//! Vertex colours: kept in the model, or made part of the material where they are one colour.
+//! Vertex colours: kept, or made part of the material where they are one colour.
 
 use gltf::json::accessor::Type as Shape;
 use gltf::json::mesh::Semantic;
 use gltf::json::validation::Checked;
+use gpuskin_rt::vertex::color_word;
 
 use super::accessor::Allowed;
 use super::document;
@@ -11,7 +12,6 @@ use super::mesh::{accessor, same_count, scrub};
 use super::report::Report;
 use crate::finding::{Code, Finding, Label};
 use crate::model::{Material, Primitive};
-use crate::suggest::quoted;
 
 /// Reads `COLOR_0`, linear RGBA. Three components are opaque.
 pub(super) fn read(
@@ -38,12 +38,18 @@ pub(super) fn read(
         let message = format!("{NAME}: {odd} numbers are not finite: taken as zero");
         report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
     }
+    let outside = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
+    if outside > 0 {
+        numbers.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+        let message = format!("{NAME}: {outside} numbers are not in 0..1: taken as the nearer end");
+        report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
+    }
     let color = |c: &[f64]| [c[0], c[1], c[2], c.get(3).copied().unwrap_or(1.0)].map(|x| x as f32);
     Ok(Some(numbers.chunks_exact(width).map(color).collect()))
 }
 
-/// Multiplies materials by the colour of their vertices, where they all have the same, and says where they do not.
-pub(super) fn fold(file: &File<'_>, primitives: &mut [Primitive], materials: &mut [Material], report: &mut Report<'_>) {
+/// Multiplies materials by the colour of their vertices, where they all have the same; those vertices then have none.
+pub(super) fn fold(primitives: &mut [Primitive], materials: &mut [Material]) {
     const WHITE: [f32; 4] = [1.0; 4];
     /// The colours of a material's vertices.
     #[derive(Clone, Copy)]
@@ -52,30 +58,22 @@ pub(super) fn fold(file: &File<'_>, primitives: &mut [Primitive], materials: &mu
         One([f32; 4]),
         Several,
     }
+    // What is stored alike is one colour.
+    let word = |color: [f32; 4]| color_word(color.into());
     let mut found = vec![Colors::None; materials.len()];
     for primitive in primitives.iter().filter(|p| !p.positions.is_empty()) {
         let found = &mut found[primitive.material];
         for color in primitive.colors.as_deref().unwrap_or(&[WHITE]) {
             *found = match *found {
                 Colors::None => Colors::One(*color),
-                Colors::One(other) if other == *color => Colors::One(other),
+                Colors::One(other) if word(other) == word(*color) => Colors::One(other),
                 _ => Colors::Several,
             };
         }
     }
     for (material, colors) in materials.iter_mut().zip(&found) {
-        match colors {
-            Colors::One(color) => (0..4).for_each(|c| {
-                material.base_color[c] = (material.base_color[c] * color[c]).clamp(f32::MIN, f32::MAX);
-            }),
-            Colors::Several => {
-                let message = format!(
-                    "material {}: its vertices have different colours (COLOR_0), which are not drawn yet",
-                    quoted(&material.name)
-                );
-                report.warn(Finding::warning(Code::MeshColors, message).within(Label::file(&file.shown)));
-            }
-            Colors::None => {}
+        if let Colors::One(color) = colors {
+            (0..4).for_each(|c| material.base_color[c] *= color[c]);
         }
     }
     for primitive in primitives {

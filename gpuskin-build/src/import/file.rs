@@ -1,7 +1,7 @@
 //! A glTF file with the buffers that it names, read when they are first needed.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use gltf::json::validation::USize64;
 use gltf::json::{self, Index};
 
+use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
 use super::{glb, uri};
 use crate::finding::{Code, Finding, Label};
+use crate::fs::stat::{Stat, now};
 use crate::limits::{self, Limits};
 use crate::manifest::Manifest;
 use crate::suggest::quoted;
@@ -34,26 +36,27 @@ const HARMLESS: [&str; 6] =
 
 /// What all files of one import share.
 pub(super) struct Shared<'a> {
-    inputs: RefCell<&'a mut BTreeSet<PathBuf>>,
+    inputs: RefCell<&'a mut Inputs>,
     /// Numbers that accessors may still decode to, all together. They can share bytes or have none, so the size of a file does
     /// not bound what it unfolds to.
     numbers: Cell<u64>,
     pub limits: Limits,
     /// Folders that URIs may reach beside the file's own.
-    roots: &'a [PathBuf],
+    roots: Vec<PathBuf>,
 }
 
 impl<'a> Shared<'a> {
     /// Files go into `inputs` before they are read.
-    pub(super) fn new(manifest: &'a Manifest, inputs: &'a mut BTreeSet<PathBuf>) -> Self {
+    pub(super) fn new(manifest: &Manifest, inputs: &'a mut Inputs) -> Self {
         let limits = manifest.limits;
         let numbers = Cell::new(limits.memory / NUMBER);
-        Self { inputs: RefCell::new(inputs), numbers, limits, roots: &manifest.roots }
+        let roots = manifest.roots.iter().map(|root| manifest.folder.join(root)).collect();
+        Self { inputs: RefCell::new(inputs), numbers, limits, roots }
     }
 
     /// Reads a regular file of bounded size.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Finding> {
-        self.inputs.borrow_mut().insert(path.to_owned());
+        self.inputs.borrow_mut().seen(path, None);
         let failed =
             |e: std::io::Error| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display()));
         // Asked first: opening a pipe would wait for its writer.
@@ -61,16 +64,18 @@ impl<'a> Shared<'a> {
         if !metadata.is_file() {
             return Err(Finding::error(Code::FileUnreadable, format!("{} is not a regular file", path.display())));
         }
+        let (stat, at) = (Stat::of(&metadata), now());
         let most = self.limits.file;
         let mut bytes = Vec::new();
         // It may grow while it is read.
         if metadata.len() <= most {
-            fs::File::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
+            crate::fs::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
         }
         if metadata.len() > most || bytes.len() as u64 > most {
             let message = format!("{} has more than {}", path.display(), limits::bytes(most));
             return Err(Finding::error(Code::LimitFile, message));
         }
+        self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
         Ok(bytes)
     }
 }
@@ -233,8 +238,8 @@ impl<'a> File<'a> {
             return data;
         }
         let path = self.folder.join(uri::relative(uri, !self.shared.roots.is_empty())?);
-        self.shared.inputs.borrow_mut().insert(path.clone());
-        uri::confined(&self.folder, self.shared.roots, &path)?;
+        self.shared.inputs.borrow_mut().seen(&path, None);
+        uri::confined(&self.folder, &self.shared.roots, &path)?;
         self.shared.read(&path)
     }
 

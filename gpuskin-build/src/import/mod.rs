@@ -47,6 +47,7 @@ mod document;
 mod file;
 mod glb;
 mod hierarchy;
+mod inputs;
 mod lint;
 mod material;
 mod mesh;
@@ -78,6 +79,7 @@ use material::Materials;
 use report::Report;
 use select::Source;
 
+pub(crate) use inputs::Inputs;
 pub use material::Pixels;
 
 /// Imports a model of a manifest.
@@ -91,6 +93,20 @@ pub fn import(
     pixels: Pixels,
     findings: &mut Findings,
     inputs: &mut BTreeSet<PathBuf>,
+) -> Option<Model> {
+    let mut read = Inputs::without_digests();
+    let model = import_seen(manifest, entry, pixels, findings, &mut read);
+    inputs.extend(read.paths().cloned());
+    model
+}
+
+/// As [`import`], with what stood in the files that were read.
+pub(crate) fn import_seen(
+    manifest: &Manifest,
+    entry: &ModelEntry,
+    pixels: Pixels,
+    findings: &mut Findings,
+    inputs: &mut Inputs,
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, findings);
     let shared = Shared::new(manifest, inputs);
@@ -142,7 +158,7 @@ fn read<'f>(
     let (bones, places) = report
         .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
-    color::fold(file, &mut primitives, &mut materials.list, report);
+    color::fold(&mut primitives, &mut materials.list);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =

@@ -1,5 +1,5 @@
 //! What a material has beside its base colour: normals, occlusion, roughness, metallic, emitted light. The renderer's own
-//! material shows none of it; what is wrong with it is a warning, and it is left out.
+//! material shows the last alone; what is wrong with any is a warning, and it is left out.
 
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
@@ -97,7 +97,15 @@ impl Materials {
         (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
         material.occlusion_strength = source.occlusion_texture.as_ref().map_or(1.0, |t| t.strength.0);
         material.normal_scale = source.normal_texture.as_ref().map_or(1.0, |t| t.scale);
-        material.emissive = source.emissive_factor.0;
+        let strength = source.extensions.as_ref().and_then(|e| e.emissive_strength.as_ref());
+        let strength = strength.map_or(1.0, |s| s.emissive_strength.0);
+        let emissive = source.emissive_factor.0.map(|c| c * strength);
+        if emissive.iter().any(|c| *c < 0.0) {
+            let message = "its emissive factor is negative: taken as zero";
+            let finding = Finding::warning(Code::MaterialOdd, message).within(label);
+            report.warn(finding.within(Label::file(&file.shown)));
+        }
+        material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
         let mut warn = |what: &str, finding: Finding| {
             let message = format!("its {what} texture is left out: {}", finding.message());

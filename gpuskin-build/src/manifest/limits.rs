@@ -63,9 +63,8 @@ fn parse_bytes(text: &str) -> Option<u64> {
 pub(super) fn roots(section: Section<'_>, folder: &Path, notes: &mut Notes) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for root in section.strings("roots", notes) {
-        let path = folder.join(&root.value);
-        if path.is_dir() {
-            roots.push(path);
+        if folder.join(&root.value).is_dir() {
+            roots.push(root.value.into());
         } else {
             let message = format!("`roots`: there is no folder {}", super::section::shorten(&root.value));
             notes.error(Code::FileNotFound, root.span, message, "paths start at the folder of the manifest");

@@ -67,7 +67,7 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
 
 /// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
 /// diagnostic is drawn on.
-pub(super) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
+pub(crate) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
     let mut harmless = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {

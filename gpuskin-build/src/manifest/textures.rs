@@ -9,7 +9,7 @@ use crate::finding::Code;
 use crate::finding::Finding;
 
 /// What colour textures are baked to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Textures {
     /// Formats for devices, best first; a file each. Not empty.
     pub formats: Vec<ColorFormat>,

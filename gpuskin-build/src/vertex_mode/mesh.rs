@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
 use gpuskin_rt::encoding::vat::VertexSample;
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::vertex::{Vertex, color_word};
 
 use super::evaluate::{Moment, turned, turned_normal};
-use crate::geometry::{Corners, Dropped, Geometry};
+use crate::geometry::{Corners, Dropped, Geometry, color};
 use crate::model::{Model, Primitive};
 
 /// The mesh of a model whose vertices are baked.
@@ -129,7 +129,7 @@ struct Weld {
     rows: Vec<Row>,
     vertices: Vec<Vertex>,
     row_of: HashMap<[u8; 32], u32>,
-    vertex_of: HashMap<(u32, [u32; 3]), u32>,
+    vertex_of: HashMap<(u32, [u32; 4]), u32>,
 }
 
 impl Weld {
@@ -164,12 +164,14 @@ impl Weld {
             self.rows.len() as u32 - 1
         });
         let uv = primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2());
-        let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0)];
+        let color = color(primitive, v);
+        let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0), color_word(color)];
         *self.vertex_of.entry((row, bits)).or_insert_with(|| {
             let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
             let weights = [1.0, 0.0, 0.0, 0.0];
             let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
-            self.vertices.push(Vertex { position, normal, tangent, uv, joints: [row, 0, 0, 0], weights });
+            let joints = [row, 0, 0, 0];
+            self.vertices.push(Vertex { position, normal, tangent, uv, joints, weights, part: 0, color });
             self.vertices.len() as u32 - 1
         })
     }

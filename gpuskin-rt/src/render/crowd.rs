@@ -7,15 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
+use super::layers::Layers;
 use super::layouts::Layouts;
 use super::palette::Palettes;
 use super::pipelines::Pipelines;
 use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
+use crate::look::packed_tint;
 use crate::shader::Variant;
 use crate::{
-    BakedModel, Clip, Dynamic, Instance, InstanceRecord, MeshPart, Metadata, Model, Time, Transition, playback,
+    BakedModel, Clip, Dynamic, Instance, InstanceLook, InstanceRecord, MeshPart, Metadata, Model, Part, Time,
+    Transition, playback,
 };
 
 /// How a crowd starts out.
@@ -46,14 +49,14 @@ impl Default for CrowdDescriptor {
 /// # }
 /// ```
 pub struct Crowd<M> {
-    core: Arc<CrowdCore>,
-    meta: Meta,
+    pub(super) core: Arc<CrowdCore>,
+    pub(super) meta: Meta,
     model: PhantomData<fn() -> M>,
 }
 
 /// The constants of a model: part of the program, or read at run time.
 #[derive(Clone)]
-enum Meta {
+pub(super) enum Meta {
     Baked(&'static Metadata),
     Read(Arc<Metadata>),
 }
@@ -72,14 +75,14 @@ impl core::ops::Deref for Meta {
 #[derive(Debug)]
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<DrawnPart>,
     pub(crate) materials: Vec<wgpu::BindGroup>,
     pub(crate) textures: Textures,
 }
 
 /// A part and the pipelines of its material.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct DrawnPart {
     pub(crate) mesh: MeshPart,
     pub(crate) pipelines: Arc<Pipelines>,
 }
@@ -94,9 +97,11 @@ pub(crate) struct CrowdCore {
 }
 
 #[derive(Debug)]
-struct State {
-    instances: Instances,
+pub(super) struct State {
+    pub(super) instances: Instances,
+    pub(super) layers: Layers,
     buffer: Option<wgpu::Buffer>,
+    looks: Option<wgpu::Buffer>,
     /// Records that `buffer` has room for.
     capacity: usize,
     /// Records in `buffer` that are drawn.
@@ -108,6 +113,7 @@ struct State {
 /// What is drawn of a crowd.
 pub(crate) struct Drawn {
     buffer: wgpu::Buffer,
+    looks: wgpu::Buffer,
     pub(crate) instances: u32,
     pub(crate) palettes: Option<Arc<Palettes>>,
 }
@@ -115,6 +121,7 @@ pub(crate) struct Drawn {
 /// Instances that are drawn at once.
 pub(crate) struct Run<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
+    pub(crate) looks: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
     /// The model's bind group with their palette; else that of its texture.
     pub(crate) palette: Option<&'a wgpu::BindGroup>,
@@ -123,10 +130,16 @@ pub(crate) struct Run<'a> {
 impl Drawn {
     /// All instances: at once, or as many at a time as a palette holds.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        let whole = Run { records: self.buffer.slice(..), instances: self.instances, palette: None };
+        let whole = Run {
+            records: self.buffer.slice(..),
+            looks: self.looks.slice(..),
+            instances: self.instances,
+            palette: None,
+        };
         let split = self.palettes.iter().flat_map(|palettes| palettes.runs(self.instances)).map(|(range, palette)| {
-            let records = self.buffer.slice(u64::from(range.start) * RECORD..u64::from(range.end) * RECORD);
-            Run { records, instances: range.len() as u32, palette: Some(palette) }
+            let part = |bytes: u64| u64::from(range.start) * bytes..u64::from(range.end) * bytes;
+            let (records, looks) = (self.buffer.slice(part(RECORD)), self.looks.slice(part(LOOK)));
+            Run { records, looks, instances: range.len() as u32, palette: Some(palette) }
         });
         self.palettes.is_none().then_some(whole).into_iter().chain(split)
     }
@@ -144,11 +157,13 @@ impl CrowdCore {
         room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
-        let state = Mutex::new(State { instances, buffer: None, capacity, uploaded: 0, palettes: None });
+        let layers = Layers::new(model.geometry.poses().map(|poses| &**poses));
+        let state =
+            Mutex::new(State { instances, layers, buffer: None, looks: None, capacity, uploaded: 0, palettes: None });
         Ok(Self { model, name: name.to_owned(), clock, state })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // Nothing is left half-done where a panic could be: the state is good.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -158,30 +173,46 @@ impl CrowdCore {
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
+        let geometry = &self.model.geometry;
+        if let Some(poses) = geometry.poses() {
+            state.layers.upload(device, queue, poses);
+        }
         if state.buffer.is_none() && count > 0 || count > state.capacity {
             let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(most);
-            let geometry = &self.model.geometry;
             let storage = geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
-            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("gpuskin instances"),
-                size: state.capacity as u64 * RECORD,
-                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
-                mapped_at_creation: false,
-            });
-            let capacity = state.capacity as u32;
+            let buffer = |label, bytes| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size: state.capacity as u64 * bytes,
+                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
+                    mapped_at_creation: false,
+                })
+            };
+            let (buffer, looks) = (buffer("gpuskin instances", RECORD), buffer("gpuskin looks", LOOK));
+            state.looks = Some(looks);
+            let records = (&buffer, state.capacity as u32);
             state.palettes = geometry
                 .poses()
-                .map(|poses| Arc::new(Palettes::new(device, layouts, geometry, poses, &buffer, capacity)));
+                .zip(state.layers.buffer())
+                .map(|(poses, over)| Arc::new(Palettes::new(device, layouts, geometry, poses, records, over)));
             state.buffer = Some(buffer);
             state.instances.mark_all();
         }
-        if let Some(buffer) = &state.buffer {
+        if let (Some(over), Some(palettes), Some(buffer)) = (state.layers.buffer(), &state.palettes, &state.buffer)
+            && palettes.over != *over
+        {
+            state.palettes = Some(Arc::new(palettes.with_over(device, (buffer, state.capacity as u32), over)));
+        }
+        if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
             state.instances.upload(|range, records| {
                 queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
+            });
+            state.instances.upload_looks(|range, changed| {
+                queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
             });
         }
         state.uploaded = count as u32;
@@ -191,13 +222,14 @@ impl CrowdCore {
     /// The instances as of the last upload; `None` where there are none.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
-        let buffer = state.buffer.clone()?;
+        let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
         let palettes = state.palettes.clone();
-        (state.uploaded > 0).then_some(Drawn { buffer, instances: state.uploaded, palettes })
+        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes })
     }
 }
 
 pub(crate) const RECORD: u64 = size_of::<InstanceRecord>() as u64;
+const LOOK: u64 = size_of::<InstanceLook>() as u64;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 
 /// The most instances that a device has room for, if it is `needed` at least.
@@ -236,25 +268,31 @@ impl<M> Crowd<M> {
     /// At 2^32 - 1 instances.
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
         let record = instance.record(&self.meta, self.now());
-        self.core.state().instances.spawn(record)
+        self.core.state().instances.spawn(record, instance.look())
     }
 
     /// Removes an instance; `false` if it was gone already.
     pub fn despawn(&self, id: InstanceId) -> bool {
-        self.core.state().instances.despawn(id)
+        let state = &mut *self.core.state();
+        state.layers.release(&state.instances, id);
+        state.instances.despawn(id)
     }
 
     /// Replaces an instance: what it plays starts anew. `false` if it is gone.
     pub fn set(&self, id: InstanceId, instance: Instance<M>) -> bool {
         let record = instance.record(&self.meta, self.now());
-        self.core.state().instances.change(id, |r| *r = record)
+        let state = &mut *self.core.state();
+        state.layers.release(&state.instances, id);
+        state.instances.change(id, |r| *r = record) && state.instances.change_look(id, |l| *l = instance.look())
     }
 
     /// Starts a clip now: at once, or fading from what it played. The instance stays where it is. `false` if it is gone.
     pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> bool {
         let now = self.now();
         let next = transition.start.playback(&self.meta, clip.index(), now);
-        self.core.state().instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, false, now);
+        state.instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
     }
 
     /// Changes the pace of what an instance plays, without a jump: times the clip's own; 0 stands still, negative runs
@@ -277,16 +315,21 @@ impl<M> Crowd<M> {
         })
     }
 
-    /// Stops an instance where it is, its fades too. `false` if it is gone.
+    /// Stops an instance where it is, its layers and fades too. `false` if it is gone.
     pub fn pause(&self, id: InstanceId) -> bool {
-        let now = self.now();
-        self.core.state().instances.change(id, |r| r.set_paused(true, now))
+        self.set_paused(id, true)
     }
 
     /// Goes on from where [`Crowd::pause`] stopped it. `false` if it is gone.
     pub fn resume(&self, id: InstanceId) -> bool {
+        self.set_paused(id, false)
+    }
+
+    fn set_paused(&self, id: InstanceId, paused: bool) -> bool {
         let now = self.now();
-        self.core.state().instances.change(id, |r| r.set_paused(false, now))
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, paused, now);
+        state.instances.change(id, |r| r.set_paused(paused, now))
     }
 
     /// Whether an instance has come to the end of a clip that does not start over; `None` if it is gone.
@@ -312,6 +355,38 @@ impl<M> Crowd<M> {
         self.core.state().instances.change(id, |r| r.scale = finite_scale(scale))
     }
 
+    /// Base colours of an instance are multiplied by a linear RGBA, 0..1. `false` if it is gone.
+    pub fn set_tint(&self, id: InstanceId, tint: impl Into<[f32; 4]>) -> bool {
+        let tint = packed_tint(tint.into());
+        self.core.state().instances.change_look(id, |look| look.tint = tint)
+    }
+
+    /// Two words of an instance for the game's own shaders: `gpuskin_look(input.look).custom`. `false` if it is gone.
+    pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> bool {
+        self.core.state().instances.change_look(id, |look| look.custom = words)
+    }
+
+    /// Shows or hides an instance; what it plays goes on. `false` if it is gone.
+    pub fn set_visible(&self, id: InstanceId, visible: bool) -> bool {
+        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::INVISIBLE_BIT, visible))
+    }
+
+    /// Has an instance wear a part of its model, or not. `false` if it is gone.
+    pub fn wear(&self, id: InstanceId, part: Part<M>, worn: bool) -> bool {
+        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::part_bit(part.index()), worn))
+    }
+
+    /// How an instance looks, as the shaders read it; `None` if it is gone.
+    pub fn look(&self, id: InstanceId) -> Option<InstanceLook> {
+        self.core.state().instances.look(id).copied()
+    }
+
+    /// The instance with that number, `instance_index` in a shader of a draw of all: for picking. Numbers change when
+    /// instances are despawned. `None` where there are not as many.
+    pub fn id_at(&self, index: u32) -> Option<InstanceId> {
+        self.core.state().instances.id_at(index as usize)
+    }
+
     /// An instance as the shaders read it; `None` if it is gone.
     pub fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
         self.core.state().instances.get(id).copied()
@@ -329,7 +404,9 @@ impl<M> Crowd<M> {
 
     /// Removes all instances; their ids become stale.
     pub fn clear(&self) {
-        self.core.state().instances.clear();
+        let state = &mut *self.core.state();
+        state.layers.clear();
+        state.instances.clear();
     }
 
     /// What the bake knows of the model.
@@ -362,7 +439,7 @@ impl<M> Crowd<M> {
         }
     }
 
-    fn now(&self) -> Time {
+    pub(super) fn now(&self) -> Time {
         Time::from_bits(self.core.clock.load(Ordering::Relaxed))
     }
 }

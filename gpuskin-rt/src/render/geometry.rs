@@ -126,6 +126,7 @@ impl Geometry {
         }
         pass.set_vertex_buffer(0, self.vertices());
         pass.set_vertex_buffer(1, run.records);
+        pass.set_vertex_buffer(2, run.looks);
         let (buffer, range) = &self.mesh.indices;
         pass.set_index_buffer(buffer.slice(range.clone()), self.index_format);
     }

@@ -3,8 +3,10 @@
 use std::sync::OnceLock;
 
 use super::palette::PalettePipelines;
-use crate::InstanceRecord;
-use crate::shader::{ANIMATION_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant};
+use crate::shader::{
+    ANIMATION_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, LOOK_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant,
+};
+use crate::{InstanceLook, InstanceRecord};
 
 /// The layouts that all models share.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ impl Layouts {
                     entry(0, fragment, uniform(0, false)),
                     entry(1, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
                     entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
+                    entry(3, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
+                    entry(4, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
                 ],
             ),
         }
@@ -124,15 +128,16 @@ pub(crate) fn uniform(least: u64, has_dynamic_offset: bool) -> wgpu::BindingType
     }
 }
 
-/// The two vertex buffers of a variant, for pipelines: vertices, then instances.
+/// The vertex buffers of a variant, for pipelines: vertices, instances, looks.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
     stride: u64,
     instance: [wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize],
+    look: [wgpu::VertexAttribute; 1],
 }
 
-/// The two vertex buffers of a variant, for a game's own pipelines.
+/// The three vertex buffers of a variant, for a game's own pipelines.
 ///
 /// ```no_run
 /// # fn pipeline(variant: gpuskin_rt::shader::Variant, module: &wgpu::ShaderModule) {
@@ -149,6 +154,7 @@ pub struct VertexBuffers {
 pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     let attribute = |location, offset, words| wgpu::VertexAttribute {
         format: match words {
+            1 => wgpu::VertexFormat::Uint32,
             2 => wgpu::VertexFormat::Uint32x2,
             3 => wgpu::VertexFormat::Uint32x3,
             _ => wgpu::VertexFormat::Uint32x4,
@@ -160,13 +166,14 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
+        look: [attribute(LOOK_LOCATION, 0, 4)],
         instance: core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4)),
     }
 }
 
 impl VertexBuffers {
     /// As `wgpu::VertexState::buffers` wants them.
-    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 2] {
+    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 3] {
         [
             Some(wgpu::VertexBufferLayout {
                 array_stride: self.stride,
@@ -178,11 +185,16 @@ impl VertexBuffers {
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes: &self.instance,
             }),
+            Some(wgpu::VertexBufferLayout {
+                array_stride: size_of::<InstanceLook>() as u64,
+                step_mode: wgpu::VertexStepMode::Instance,
+                attributes: &self.look,
+            }),
         ]
     }
 
-    /// Attributes of both.
+    /// Attributes of all.
     pub(crate) fn attributes(&self) -> usize {
-        self.vertex.len() + self.instance.len()
+        self.vertex.len() + self.instance.len() + self.look.len()
     }
 }

@@ -17,7 +17,7 @@ const MATRIX: u64 = 48;
 /// Threads of a workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that the pass binds.
-const BUFFERS: u32 = 3;
+const BUFFERS: u32 = 4;
 /// Palettes begin at a multiple of so many instances: their records then stand at one of 256 bytes, as bindings must.
 const INSTANCE_ALIGNMENT: u64 = 4;
 
@@ -34,7 +34,12 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
     let threads = limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup);
     at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads of a workgroup"))?;
     let memory = limits.max_compute_workgroup_storage_size.into();
-    at_most(shader::WORKGROUP_NODES as u64 * MATRIX, memory, NO_COMPUTE, what("bytes of workgroup memory"))
+    at_most(
+        shader::WORKGROUP_NODES as u64 * MATRIX + shader::SHOWN_BYTES,
+        memory,
+        NO_COMPUTE,
+        what("bytes of workgroup memory"),
+    )
 }
 
 /// The pipelines of the pass, made when a model first needs them: compiling takes longer than all else of a start-up.
@@ -62,6 +67,18 @@ pub(crate) struct Poses {
     pipeline: wgpu::ComputePipeline,
     /// Matrices of an instance.
     stride: u32,
+    pub(crate) nodes: u32,
+    pub(crate) bones: u32,
+    /// Bytes of the greatest storage buffer.
+    pub(crate) binding: u64,
+}
+
+/// What lies over the clips of instances, on the device.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OverBuffer {
+    pub(crate) buffer: wgpu::Buffer,
+    /// Where live poses begin, in units of four words.
+    pub(crate) live_at: u32,
 }
 
 impl Poses {
@@ -83,7 +100,10 @@ impl Poses {
         let agree = tracks.bone_count() == meta.texture.rows as usize
             && words.len() as u64 == meta.texture.byte_len(meta.encoding)
             && tracks.clip_count() == meta.clips.len()
-            && meta.clips.iter().enumerate().all(|(i, clip)| tracks.record(i) == clip.record());
+            && tracks.mask_count() == meta.masks.len()
+            && meta.clips.iter().enumerate().all(|(i, clip)| {
+                tracks.record(i) == clip.record() && tracks.reference(i) == clip.additive.map(usize::from)
+            });
         if !agree {
             return Err(wrong("its animation is not that of its constants"));
         }
@@ -105,7 +125,8 @@ impl Poses {
         queue.write_buffer(&buffer, 0, words);
         let pipelines = layouts.palettes();
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
-        Ok(Self { words: buffer, layout, pipeline, stride })
+        let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
+        Ok(Self { words: buffer, layout, pipeline, stride, nodes, bones, binding })
     }
 
     /// Matrices from one instance's first in a palette to the next one's.
@@ -114,8 +135,27 @@ impl Poses {
     }
 
     /// Of a dispatch for some instances, from one on.
-    pub(crate) fn parameters(&self, time: Time, first_instance: u32, instances: u32) -> PaletteUniform {
-        PaletteUniform { clock: time.words(), instances, first_instance, stride: self.stride, ..Default::default() }
+    pub(crate) fn parameters(
+        &self,
+        time: Time,
+        first_instance: u32,
+        instances: u32,
+        over: &OverBuffer,
+    ) -> PaletteUniform {
+        PaletteUniform {
+            clock: time.words(),
+            instances,
+            first_instance,
+            stride: self.stride,
+            live_at: over.live_at,
+            live_stride: self.live_stride(),
+            reserved: 0,
+        }
+    }
+
+    /// From one live pose to the next in units of four words.
+    pub(crate) fn live_stride(&self) -> u32 {
+        shader::live_stride(self.bones as usize, self.nodes as usize) as u32
     }
 
     /// Instances that one palette holds on a device.
@@ -144,6 +184,7 @@ impl Poses {
         parameters: &wgpu::Buffer,
         records: wgpu::BufferBinding<'_>,
         palette: &wgpu::Buffer,
+        over: &OverBuffer,
     ) -> wgpu::BindGroup {
         let parameters = wgpu::BufferBinding {
             buffer: parameters,
@@ -155,6 +196,7 @@ impl Poses {
             self.words.as_entire_binding(),
             wgpu::BindingResource::Buffer(records),
             palette.as_entire_binding(),
+            over.buffer.as_entire_binding(),
         ];
         let entries: Vec<_> =
             (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
@@ -195,6 +237,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
             entry(1, compute, storage(true)),
             entry(2, compute, storage(true)),
             entry(3, compute, storage(false)),
+            entry(4, compute, storage(true)),
         ],
     })
 }
@@ -231,11 +274,13 @@ pub(crate) struct Palettes {
     /// Instances of each but the last.
     each: u32,
     most_groups: u32,
+    pub(crate) over: OverBuffer,
 }
 
 #[derive(Debug)]
 struct Chunk {
     parameters: wgpu::Buffer,
+    palette: wgpu::Buffer,
     compute: wgpu::BindGroup,
     drawing: wgpu::BindGroup,
 }
@@ -247,8 +292,8 @@ impl Palettes {
         layouts: &Layouts,
         geometry: &Geometry,
         poses: &Arc<Poses>,
-        records: &wgpu::Buffer,
-        capacity: u32,
+        (records, capacity): (&wgpu::Buffer, u32),
+        over: &OverBuffer,
     ) -> Self {
         let each = poses.most(device);
         let chunk = |first: u32| {
@@ -260,17 +305,30 @@ impl Palettes {
                 usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             });
-            let records = wgpu::BufferBinding {
-                buffer: records,
-                offset: u64::from(first) * RECORD,
-                size: wgpu::BufferSize::new(u64::from(instances) * RECORD),
-            };
-            let compute = poses.bind_group(device, &parameters, records, &palette);
-            Chunk { parameters, compute, drawing: geometry.with_palette(device, layouts, &palette) }
+            let records = part(records, first, instances);
+            let compute = poses.bind_group(device, &parameters, records, &palette, over);
+            Chunk { parameters, compute, drawing: geometry.with_palette(device, layouts, &palette), palette }
         };
         let chunks = (0..capacity).step_by(each.max(1) as usize).map(chunk).collect();
         let most_groups = device.limits().max_compute_workgroups_per_dimension;
-        Self { poses: poses.clone(), chunks, each, most_groups }
+        Self { poses: poses.clone(), chunks, each, most_groups, over: over.clone() }
+    }
+
+    /// The same palettes of the same records, with another buffer of what lies over them.
+    pub(crate) fn with_over(
+        &self,
+        device: &wgpu::Device,
+        (records, capacity): (&wgpu::Buffer, u32),
+        over: &OverBuffer,
+    ) -> Self {
+        let chunk = |(first, chunk): (u32, &Chunk)| {
+            let Chunk { parameters, palette, drawing, .. } = chunk;
+            let records = part(records, first, self.each.min(capacity - first));
+            let compute = self.poses.bind_group(device, parameters, records, palette, over);
+            Chunk { parameters: parameters.clone(), palette: palette.clone(), compute, drawing: drawing.clone() }
+        };
+        let chunks = (0..capacity).step_by(self.each.max(1) as usize).zip(&self.chunks).map(chunk).collect();
+        Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
     }
 
     /// Ranges of the first `instances`, and what draws each.
@@ -282,7 +340,7 @@ impl Palettes {
     pub(crate) fn evaluate(&self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, instances: u32, time: Time) {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
-            let parameters = self.poses.parameters(time, 0, count);
+            let parameters = self.poses.parameters(time, 0, count, &self.over);
             queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
             self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups);
         }
@@ -293,5 +351,14 @@ impl Palettes {
         starts
             .zip(&self.chunks)
             .map(move |(first, chunk)| (first..first.saturating_add(self.each).min(instances), chunk))
+    }
+}
+
+/// So many records, from one on.
+fn part(records: &wgpu::Buffer, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
+    wgpu::BufferBinding {
+        buffer: records,
+        offset: u64::from(first) * RECORD,
+        size: wgpu::BufferSize::new(u64::from(instances) * RECORD),
     }
 }

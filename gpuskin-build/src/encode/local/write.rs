@@ -37,8 +37,13 @@ pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord],
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + clips.len(), 0);
     for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
-        let at = words[header::CLIPS_AT] as usize + i;
-        words[at] = u32::try_from(words.len()).ok()?;
+        let clips_at = words[header::CLIPS_AT] as usize;
+        // Clips that move alike share frames, and tracks.
+        if let Some(twin) = records[..i].iter().position(|other| other == record) {
+            words[clips_at + i] = words[clips_at + twin];
+            continue;
+        }
+        words[clips_at + i] = u32::try_from(words.len()).ok()?;
         one_clip(&mut words, coded, record)?;
     }
     // The last component may be read with the word after it.
