@@ -39,6 +39,7 @@ mod identifiers;
 pub mod import;
 mod keep;
 mod ledger;
+pub mod limits;
 mod load;
 pub mod manifest;
 mod measure;

@@ -1,6 +1,7 @@
 //! `gpuskin.toml`: which models to bake, and how.
 
 mod keys;
+mod limits;
 mod play;
 mod read;
 mod section;
@@ -16,6 +17,7 @@ use miette::NamedSource;
 use serde::Serialize;
 
 use crate::finding::{Code, Finding, Findings};
+pub use crate::limits::Limits;
 pub use play::{EventEntry, MaskEntry, PartEntry, RootMotion};
 pub(crate) use read::named_source;
 pub use textures::Textures;
@@ -38,6 +40,10 @@ pub struct Manifest {
     pub source: Arc<NamedSource<String>>,
     /// Where payloads go.
     pub storage: Storage,
+    /// What glTF files may take.
+    pub limits: Limits,
+    /// Folders that URIs inside of glTF files may reach, beside the file's own; as written.
+    pub roots: Vec<PathBuf>,
     /// Models, in the order of the file.
     #[serde(skip)]
     pub models: Vec<ModelEntry>,

@@ -379,6 +379,28 @@ fn names_that_collide() {
 }
 
 #[test]
+fn limits() {
+    let limits = |text: &str| good(&format!("[limits]\n{text}\n{SOLDIER}")).limits;
+    let default = gpuskin_build::manifest::Limits::default();
+    assert_eq!(good(SOLDIER).limits, default);
+    assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").memory, 2 << 30);
+    assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").bones, 64);
+    assert_eq!(limits("file = 1000"), gpuskin_build::manifest::Limits { file: 1000, ..default });
+    refuses(
+        &format!("[limits]\nbone = 3\nmemory = \"much\"\nbones = 2000\nfile = \"8 GiB\"\ndepth = 0\n{SOLDIER}"),
+        &[
+            ("toml:2:1]", "[limits] has no key `bone`", "did you mean `bones`?"),
+            ("toml:3:10]", "`memory` is a size", "write \"512 MiB\""),
+            ("toml:4:9]", "`bones` is at most 1024", ""),
+            ("toml:5:8]", "`file` is at most", ""),
+            ("toml:6:9]", "`depth` is a whole number from 1 on", ""),
+        ],
+    );
+    assert_eq!(good(&format!("[bake]\nroots = [\"art\"]\n{SOLDIER}")).roots.len(), 1);
+    refuses(&format!("[bake]\nroots = [\"atr\"]\n{SOLDIER}"), &[("toml:2:10]", "there is no folder atr", "")]);
+}
+
+#[test]
 fn syntax_errors() {
     refuses("[[model]]\nname = \n", &[("toml:2:8]", "string values must be quoted", "")]);
     refuses(
@@ -486,6 +508,7 @@ fn hostile_text() {
         "a = \"\"\"\n\n".to_owned(),
         "a = 1\n\n\n[[".to_owned(),
         "\n".to_owned(),
+        "[bake]\nup = \"\\u001b[31m\\t\"\n\"\\u0007\" = 1\n".to_owned(),
         "é = [\n".to_owned(),
     ];
     for text in texts {

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
 }
 
 /// What `data` says of itself, or why it says nothing.
-fn inspect(data: &[u8]) -> Result<String, String> {
+pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     if !data.starts_with(&ktx2::MAGIC) {
         return Err("is not a KTX2 file".to_owned());
     }

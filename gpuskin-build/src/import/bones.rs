@@ -15,8 +15,6 @@ use crate::finding::{Code, Finding, Label};
 use crate::model::{Bone, Node, Primitive};
 use crate::suggest::quoted;
 
-/// Most bones of a model: what 10 bits address, and more than any character that a crowd is made of.
-const MAX_BONES: usize = 1024;
 /// Vertices go through the inverse of an inverse bind matrix only when it loses no more than three of the sixteen digits
 /// of `f64`, and of the seven that are stored.
 const MAX_CONDITION: f64 = 1e3;
@@ -223,7 +221,12 @@ impl Bones {
     }
 
     /// The bones that are used, parents before their children, and where each of the list so far went.
-    pub(super) fn finish(mut self, hierarchy: &Hierarchy, drafts: &[Draft]) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
+    pub(super) fn finish(
+        mut self,
+        hierarchy: &Hierarchy,
+        drafts: &[Draft],
+        most: u64,
+    ) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
         let mut used = vec![false; self.list.len()];
         for draft in drafts {
             match &draft.motion {
@@ -242,11 +245,10 @@ impl Bones {
             }
         }
         let mut sorted: Vec<usize> = (0..self.list.len()).filter(|i| used[*i]).collect();
-        if sorted.len() > MAX_BONES {
+        if sorted.len() as u64 > most {
             let message =
-                format!("{} bones move its vertices or are sockets; at most {MAX_BONES} are supported", sorted.len());
-            return Err(Finding::error(Code::LimitBones, message)
-                .help("bake parts as models of their own, with include and exclude"));
+                format!("{} bones move its vertices or are sockets; at most {most} are supported", sorted.len());
+            return Err(Finding::error(Code::LimitBones, message));
         }
         let mut rank = vec![0; hierarchy.nodes.len()];
         for (i, &node) in hierarchy.order.iter().enumerate() {

@@ -15,9 +15,6 @@ use crate::manifest::{At, ModelEntry};
 use crate::model::{Local, Node, Trs};
 use crate::suggest::{instead, quoted};
 
-/// Most nodes of a file. Rigs have hundreds, levels tens of thousands.
-const MAX_NODES: usize = 1 << 18;
-
 /// The nodes of a file.
 pub(super) struct Hierarchy {
     pub nodes: Vec<Node>,
@@ -33,8 +30,9 @@ impl Hierarchy {
     /// Reads and checks all nodes. All that is wrong is reported.
     pub(super) fn read(file: &File<'_>, report: &mut Report<'_>) -> Option<Self> {
         let listed = &file.document.nodes;
-        if listed.len() > MAX_NODES {
-            let message = format!("{} nodes; at most {MAX_NODES} are read", listed.len());
+        let most = file.limits().nodes;
+        if listed.len() as u64 > most {
+            let message = format!("{} nodes; at most {most} are read", listed.len());
             report.error(Finding::error(Code::LimitNodes, message).within(Label::file(&file.shown)));
             return None;
         }
@@ -75,6 +73,17 @@ impl Hierarchy {
             report.error(Finding::error(Code::NodeCycle, message).within(node_label(file, stuck)));
         }
         let order = order.list;
+        let most = file.limits().depth;
+        let mut depths = vec![1_u64; nodes.len()];
+        for &i in &order {
+            depths[i] = nodes[i].parent.map_or(1, |parent| depths[parent] + 1);
+            if depths[i] > most {
+                let message =
+                    format!("it is nested {} deep; at most {most} nodes are read one below the other", depths[i]);
+                report.error(Finding::error(Code::LimitDepth, message).within(node_label(file, i)));
+                return None;
+            }
+        }
         let in_scene = report.take(scene(file))?;
         if report.errors() > before {
             return None;

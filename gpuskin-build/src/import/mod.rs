@@ -112,7 +112,7 @@ pub(crate) fn import_seen(
     inputs: &mut Inputs,
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, findings);
-    let shared = Shared::new(inputs);
+    let shared = Shared::new(manifest, inputs);
     let mut open = |path: &At<String>, purpose| {
         let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
         let refused = |findings: Vec<Finding>| findings.into_iter().for_each(|f| report.error_at(&path.span, f));
@@ -162,8 +162,8 @@ fn read<'f>(
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
     bones.sockets = play::sockets(file, entry, &hierarchy, report);
     let sockets = bones.sockets.clone();
-    let (bones, places) =
-        report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
+    let (bones, places) = report
+        .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
     play::parts(file, entry, &hierarchy, &mut primitives, report);

@@ -13,7 +13,7 @@ pub(super) struct Keys {
 const TOLERANCE: &str = "write it into [[model]], for all of its clips";
 const LODS: &str = "remove it: the mesh is drawn as it is";
 
-pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "model"], later: &[] };
+pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "limits", "model"], later: &[] };
 
 pub(super) const BAKE: Keys = Keys {
     table: "[bake]",
@@ -25,6 +25,7 @@ pub(super) const BAKE: Keys = Keys {
         "normal_tolerance",
         "devices",
         "storage",
+        "roots",
         "textures",
         "influences",
         "normals",
@@ -32,6 +33,12 @@ pub(super) const BAKE: Keys = Keys {
         "up",
     ],
     later: &[("lods", LODS)],
+};
+
+pub(super) const LIMITS: Keys = Keys {
+    table: "[limits]",
+    known: &["file", "memory", "nodes", "depth", "bones", "vertices", "image", "frames", "texture"],
+    later: &[],
 };
 
 pub(super) const MODEL: Keys = Keys {
@@ -80,7 +87,7 @@ pub(super) const CLIP: Keys = Keys {
 pub(super) const MASK: Keys = Keys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
 
 /// Every table, for keys that stand in the wrong one.
-pub(super) const TABLES: [&Keys; 4] = [&BAKE, &MODEL, &CLIP, &MASK];
+pub(super) const TABLES: [&Keys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];
 
 /// Values of a key.
 pub(super) struct Words {

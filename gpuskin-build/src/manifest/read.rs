@@ -9,6 +9,7 @@ use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::limits;
 use super::play::{self, MaskEntry, PartEntry};
 use super::section::{Notes, Section, shorten};
 use super::values::{devices, fps, influences, normals, tolerances, up, width};
@@ -52,7 +53,8 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
     let mut notes = Notes { source: Arc::clone(&source), findings: Findings::default() };
 
     let root = Section::new(document.get_ref(), &keys::ROOT, &mut notes);
-    let (defaults, storage) = bake(root, &mut notes);
+    let (defaults, storage, roots) = bake(root, &folder, &mut notes);
+    let limits = limits::read(root, &mut notes);
     let entries = model_tables(root, &mut notes);
     let drafts: Vec<_> =
         entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
@@ -61,7 +63,7 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
 
     let models = drafts.into_iter().filter_map(Draft::finish).collect();
     notes.findings.sort();
-    (Some(Manifest { path: path.to_owned(), folder, source, storage, models }), notes.findings)
+    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.findings)
 }
 
 /// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
@@ -111,12 +113,12 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
     Err(findings)
 }
 
-fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
+fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Storage, Vec<PathBuf>) {
     let mut defaults = Defaults::default();
-    let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
+    let Some(value) = root.get("bake") else { return (defaults, Storage::default(), Vec::new()) };
     let DeValue::Table(table) = value.get_ref() else {
         notes.error(Code::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
-        return (defaults, Storage::default());
+        return (defaults, Storage::default(), Vec::new());
     };
     let section = Section::new(table, &keys::BAKE, notes);
     defaults.fps = fps(section, notes).unwrap_or_default();
@@ -133,7 +135,8 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
         Some("file") => Storage::File,
         _ => Storage::Auto,
     };
-    (defaults, storage)
+    let roots = limits::roots(section, folder, notes);
+    (defaults, storage, roots)
 }
 
 /// The `[[model]]` tables and their headers.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use gpuskin_build::finding::{Finding, Findings};
 use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
+use gpuskin_build::manifest::{At, ClipEntry, Fps, Limits, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::{Clip, Interpolation, Model};
 
 /// A value that stands nowhere.
@@ -88,11 +88,18 @@ impl Outcome {
 
 /// Imports an entry; paths start from `folder`.
 pub fn import_entry(folder: &Path, entry: &ModelEntry, pixels: Pixels) -> Outcome {
+    import_within(folder, entry, pixels, Limits::default())
+}
+
+/// The same with other limits.
+pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: Limits) -> Outcome {
     let manifest = Manifest {
         path: folder.join("gpuskin.toml"),
         folder: folder.to_owned(),
         source: Arc::new(miette::NamedSource::new("gpuskin.toml", String::new())),
         storage: Storage::Auto,
+        limits,
+        roots: vec![],
         models: vec![],
     };
     let (mut findings, mut inputs) = (Findings::default(), BTreeSet::new());
