@@ -1,4 +1,4 @@
-//! `crowd [--png FILE] [--count N] [--size WxH]`
+//! `crowd [--png FILE] [--count N] [--size WxH] [--hero]`
 
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
@@ -12,11 +12,12 @@ use crowd::{Error, headless, window};
 const HELP: &str = "\
 Ten thousand soldiers and hounds: in a window where there is a display, else in a picture.
 
-Usage: crowd [--png FILE] [--count N] [--size WxH]
+Usage: crowd [--png FILE] [--count N] [--size WxH] [--hero]
 
   --png FILE   draws one picture into a file (crowd.png where there is no display)
   --count N    so many instances (10000)
   --size WxH   pixels (1600x900)
+  --hero       one of them has an animator of his own: he looks at the camera and waves
 ";
 
 fn main() -> ExitCode {
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    let (mut png, mut count, mut size) = (None, 10_000, [1600, 900]);
+    let (mut png, mut count, mut size, mut hero) = (None, 10_000, [1600, 900], false);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         use lexopt::prelude::*;
@@ -38,6 +39,7 @@ fn run() -> Result<(), Error> {
             Long("png") => png = Some(PathBuf::from(parser.value()?)),
             Long("count") => count = parser.value()?.parse()?,
             Long("size") => size = parser.value()?.parse_with(parse_size)?,
+            Long("hero") => hero = true,
             Long("help") | Short('h') => {
                 print!("{HELP}");
                 return Ok(());
@@ -47,11 +49,11 @@ fn run() -> Result<(), Error> {
     }
     match png {
         // A display may be named and not be there: over ssh, in a container.
-        None if window::has_display() => window::run(count, size).or_else(|error| {
+        None if window::has_display() => window::run(count, size, hero).or_else(|error| {
             eprintln!("no window ({error}): drawing a picture");
-            write("crowd.png".as_ref(), count, size)
+            write("crowd.png".as_ref(), count, size, hero)
         }),
-        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size),
+        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size, hero),
     }
 }
 
@@ -60,10 +62,13 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
     sides.filter(|s| s.iter().all(|side| (1..=8192).contains(side))).ok_or("expected a size like 1600x900".into())
 }
 
-fn write(path: &Path, count: u32, size: [u32; 2]) -> Result<(), Error> {
+fn write(path: &Path, count: u32, size: [u32; 2], hero: bool) -> Result<(), Error> {
     let gpu = Gpu::headless()?;
     println!("{}\n{count} instances", gpu.name());
     let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, count)?;
+    if hero {
+        stage.scene.add_hero()?;
+    }
     if stderr().is_terminal() {
         eprintln!("drawing; a processor takes a minute for this");
     }

@@ -26,8 +26,8 @@ pub fn has_display() -> bool {
 ///
 /// # Errors
 /// When there is no window or no device.
-pub fn run(count: u32, size: [u32; 2]) -> Result<(), Error> {
-    let mut game = Game { count, size, shown: None, failed: None };
+pub fn run(count: u32, size: [u32; 2], hero: bool) -> Result<(), Error> {
+    let mut game = Game { count, size, hero, shown: None, failed: None };
     EventLoop::new()?.run_app(&mut game)?;
     game.failed.map_or(Ok(()), Err)
 }
@@ -35,6 +35,7 @@ pub fn run(count: u32, size: [u32; 2]) -> Result<(), Error> {
 struct Game {
     count: u32,
     size: [u32; 2],
+    hero: bool,
     shown: Option<Shown>,
     failed: Option<Error>,
 }
@@ -54,7 +55,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(events: &ActiveEventLoop, count: u32, size: [u32; 2]) -> Result<Self, Error> {
+    fn new(events: &ActiveEventLoop, count: u32, size: [u32; 2], hero: bool) -> Result<Self, Error> {
         let attributes =
             Window::default_attributes().with_title("gpuskin").with_inner_size(PhysicalSize::new(size[0], size[1]));
         let window = Arc::new(events.create_window(attributes)?);
@@ -67,7 +68,10 @@ impl Shown {
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         let format = formats.iter().copied().find(|f| f.is_srgb()).or(formats.first().copied());
         let format = format.ok_or("the window cannot be drawn to")?;
-        let stage = Stage::new(&gpu.device, &gpu.queue, format, count)?;
+        let mut stage = Stage::new(&gpu.device, &gpu.queue, format, count)?;
+        if hero {
+            stage.scene.add_hero()?;
+        }
         let now = Instant::now();
         let shown = Self {
             window,
@@ -129,7 +133,7 @@ impl Shown {
 impl ApplicationHandler for Game {
     fn resumed(&mut self, events: &ActiveEventLoop) {
         if self.shown.is_none() {
-            match Shown::new(events, self.count, self.size) {
+            match Shown::new(events, self.count, self.size, self.hero) {
                 Ok(shown) => self.shown = Some(shown),
                 Err(error) => self.fail(events, error),
             }

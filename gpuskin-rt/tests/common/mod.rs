@@ -4,8 +4,8 @@
 pub mod cells;
 pub mod local;
 pub mod model;
-pub mod squares;
 pub mod random;
+pub mod squares;
 
 use gpuskin_rt::wgpu;
 
