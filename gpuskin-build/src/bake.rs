@@ -225,12 +225,9 @@ fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pix
     if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((outlines, findings, inputs)) }
 }
 
-/// Finds clips, named by their files, whose constants would collide.
+/// Finds clips and events, named by their files, whose constants would collide.
 fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, Outline)]) -> Findings {
-    let mut models = Vec::new();
-    for (entry, outline) in outlines {
-        models.push(make::names(entry, outline.model.clips.iter().map(|clip| clip.name.as_str())));
-    }
+    let models: Vec<_> = outlines.iter().map(|(entry, outline)| make::names_of(entry, outline)).collect();
     check_identifiers(&manifest.source, &models)
 }
 

@@ -154,6 +154,14 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// What `inspect` prints of the bytes of a KTX2 file, or why it is none that it understands.
+///
+/// # Errors
+/// A sentence without its subject: `is not a KTX2 file`.
+pub fn inspect_bytes(data: &[u8]) -> Result<String, String> {
+    inspect::inspect(data)
+}
+
 /// How the user calls this program: an xtask says so, or is one.
 fn program() -> String {
     if let Ok(program) = std::env::var("GPUSKIN_COMMAND") {

@@ -43,7 +43,7 @@ impl Finding {
         Self {
             code,
             severity: Severity::Error,
-            message: message.into(),
+            message: harmless(message.into()),
             help: None,
             about: Box::default(),
             source: None,
@@ -58,7 +58,7 @@ impl Finding {
 
     /// What to do about it, where more can be said than [`Code::remedy`] does.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(harmless(help.into()));
         self
     }
 
@@ -86,7 +86,7 @@ impl Finding {
     /// Puts a context before the message: ``model `soldier` ``. What is known already is not overwritten by it.
     pub fn within(mut self, context: impl Into<Label>) -> Self {
         let Label { text, about } = context.into();
-        self.message = format!("{text}: {}", self.message);
+        self.message = harmless(format!("{text}: {}", self.message));
         *self.about = std::mem::take(&mut *self.about).or(about);
         self
     }
@@ -177,6 +177,12 @@ impl Diagnostic for Finding {
         });
         (!self.places.is_empty()).then(|| Box::new(labels) as _)
     }
+}
+
+/// Without characters that act on a terminal: names come from files, and strings of TOML may have any by `\u`.
+fn harmless(text: String) -> String {
+    let acts = |c: char| c.is_control() && c != '\n';
+    if text.contains(acts) { text.replace(acts, "?") } else { text }
 }
 
 /// All findings of a run, in the order of the manifest.

@@ -1,9 +1,9 @@
-//! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by material.
+//! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by part and material.
 
 mod order;
 mod tangents;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use gpuskin_rt::MeshPart;
@@ -21,7 +21,7 @@ pub struct Geometry {
     pub vertices: Vec<Vertex>,
     /// Three a triangle, in an order that suits the GPU's vertex cache.
     pub indices: Vec<u32>,
-    /// Sub-meshes, in the order of the materials.
+    /// Sub-meshes, those that are always worn first, then in the order of the parts and materials.
     pub parts: Vec<MeshPart>,
     /// For each vertex of each primitive of the model, in their order: where it went. Of several copies (flat shading,
     /// seams of tangents), one.
@@ -33,6 +33,9 @@ pub struct Geometry {
     /// What the influences that are kept could not hold.
     pub dropped: Dropped,
 }
+
+/// Indices by part and material: what is always worn first.
+pub(crate) type Groups = BTreeMap<(Option<u8>, usize), Vec<u32>>;
 
 /// Influences beyond those that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -48,14 +51,14 @@ impl Geometry {
     pub fn new(model: &Model, influences: usize) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = Weld::default();
-        let mut indices_of_material = vec![Vec::new(); model.materials.len()];
+        let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
         for primitive in &model.primitives {
             let skin: Vec<_> =
                 (0..primitive.positions.len()).map(|v| reduce(primitive, v, influences, &mut dropped)).collect();
             let mut baked = vec![None; primitive.positions.len()];
-            let indices = &mut indices_of_material[primitive.material];
+            let indices = groups.entry((primitive.part, primitive.material)).or_default();
             let corners = Corners::new(primitive, tangents);
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
@@ -77,25 +80,25 @@ impl Geometry {
             );
         }
 
-        Self::arrange(weld.vertices, indices_of_material, baked_of_source, tangents, dropped)
+        Self::arrange(weld.vertices, groups, baked_of_source, tangents, dropped)
     }
 
     /// Puts triangles and vertices into an order that suits the GPU.
     pub(crate) fn arrange(
         welded: Vec<Vertex>,
-        indices_of_material: Vec<Vec<u32>>,
+        groups: Groups,
         mut baked_of_source: Vec<u32>,
         tangents: bool,
         dropped: Dropped,
     ) -> Self {
         let mut parts = Vec::new();
         let mut indices = Vec::new();
-        for (material, part) in indices_of_material.iter().enumerate() {
-            let part = order::for_vertex_cache(&order::without_degenerate(part), welded.len());
-            if !part.is_empty() {
-                let (first_index, index_count) = (indices.len() as u32, part.len() as u32);
-                parts.push(MeshPart { material: material as u32, part: None, first_index, index_count });
-                indices.extend(part);
+        for ((part, material), triangles) in groups {
+            let ordered = order::for_vertex_cache(&order::without_degenerate(&triangles), welded.len());
+            if !ordered.is_empty() {
+                let (first_index, index_count) = (indices.len() as u32, ordered.len() as u32);
+                parts.push(MeshPart { material: material as u32, part, first_index, index_count });
+                indices.extend(ordered);
             }
         }
         let new_of_old = order::by_first_use(&indices, welded.len());
@@ -113,12 +116,12 @@ impl Geometry {
 #[derive(Default)]
 struct Weld {
     vertices: Vec<Vertex>,
-    index_of: HashMap<[u32; 21], u32>,
+    index_of: HashMap<[u32; 22], u32>,
 }
 
 impl Weld {
     fn index(&mut self, vertex: Vertex) -> u32 {
-        let mut key = [0; 21];
+        let mut key = [0; 22];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
@@ -132,7 +135,7 @@ impl Weld {
         for (slot, pair) in key[16..].iter_mut().zip(vertex.joints) {
             *slot = pair;
         }
-        key[20] = color_word(vertex.color);
+        (key[20], key[21]) = (color_word(vertex.color), vertex.part);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
             self.vertices.len() as u32 - 1
@@ -227,7 +230,7 @@ fn vertex(
         uv: primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2()),
         joints,
         weights,
-        part: 0,
+        part: primitive.part.map_or(0, |part| u32::from(part) + 1),
         color: color(primitive, v),
     }
 }

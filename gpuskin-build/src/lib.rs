@@ -39,6 +39,7 @@ mod identifiers;
 pub mod import;
 mod keep;
 mod ledger;
+pub mod limits;
 mod load;
 pub mod manifest;
 mod measure;
@@ -48,6 +49,7 @@ pub mod output;
 pub mod pose;
 #[cfg(feature = "gpu")]
 pub mod preview;
+mod root_motion;
 pub mod sample;
 mod script;
 mod shard;

@@ -1,6 +1,8 @@
 //! `gpuskin.toml`: which models to bake, and how.
 
 mod keys;
+mod limits;
+mod play;
 mod read;
 mod section;
 mod textures;
@@ -15,6 +17,8 @@ use miette::NamedSource;
 use serde::Serialize;
 
 use crate::finding::{Code, Finding, Findings};
+pub use crate::limits::Limits;
+pub use play::{EventEntry, MaskEntry, PartEntry, RootMotion};
 pub(crate) use read::named_source;
 pub use textures::Textures;
 #[cfg(not(feature = "textures"))]
@@ -36,6 +40,10 @@ pub struct Manifest {
     pub source: Arc<NamedSource<String>>,
     /// Where payloads go.
     pub storage: Storage,
+    /// What glTF files may take.
+    pub limits: Limits,
+    /// Folders that URIs inside of glTF files may reach, beside the file's own; as written.
+    pub roots: Vec<PathBuf>,
     /// Models, in the order of the file.
     #[serde(skip)]
     pub models: Vec<ModelEntry>,
@@ -242,6 +250,14 @@ pub struct ModelEntry {
     pub scale: f64,
     /// Which way is up in the source.
     pub up: UpAxis,
+    /// The node whose motion is root motion; `None`: in each clip the topmost above all bones that it moves.
+    pub root: Option<At<String>>,
+    /// Bones that layers act on, in the order of the file.
+    pub masks: Vec<MaskEntry>,
+    /// Meshes that an instance may leave off, in the order of the file.
+    pub parts: Vec<PartEntry>,
+    /// Nodes that stay bones though they move no vertex.
+    pub sockets: Vec<At<String>>,
     /// Clips to bake, in the order of the file; `None`: all of them under their own names.
     pub clips: Option<Vec<ClipEntry>>,
 }
@@ -254,7 +270,22 @@ impl ModelEntry {
 
     /// Whether vertices can come out of it.
     pub fn wants_vertices(&self) -> bool {
-        self.encoding.as_ref().map_or(self.mode != Mode::Bone, |at| at.value.is_vertex())
+        let in_mode = match self.mode {
+            Mode::Bone => false,
+            Mode::Vertex => true,
+            Mode::Auto => !self.needs_locals() && self.sockets.is_empty(),
+        };
+        self.encoding.as_ref().map_or(in_mode, |at| at.value.is_vertex())
+    }
+
+    /// Whether it has layers to play, for which each bone's own motion must be known.
+    pub fn needs_locals(&self) -> bool {
+        !self.masks.is_empty() || self.clips.iter().flatten().any(|clip| clip.additive.is_some())
+    }
+
+    /// What the manifest says of a clip.
+    pub fn clip(&self, name: &str) -> Option<&ClipEntry> {
+        self.clips.iter().flatten().find(|clip| clip.name.value == name)
     }
 }
 
@@ -269,4 +300,10 @@ pub struct ClipEntry {
     pub looped: Option<At<bool>>,
     /// Frame rate; `None`: the model's.
     pub fps: Option<Fps>,
+    /// What happens in it.
+    pub events: Vec<EventEntry>,
+    /// Whether its motion as a whole is taken out of its poses.
+    pub root_motion: Option<At<RootMotion>>,
+    /// The name of the clip whose first frame it adds to, which may be its own; `None`: it is a pose of its own.
+    pub additive: Option<At<String>>,
 }

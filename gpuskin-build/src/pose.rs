@@ -18,6 +18,7 @@ use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::{Clip, Model};
 use crate::output;
+use crate::root_motion::Displacement;
 use crate::suggest::{instead, quoted};
 use crate::vertex_mode::Evaluator;
 
@@ -98,9 +99,19 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         (PosePath::Gpu, Some(baked)) => on_gpu(&baked.0, &baked.1, clip, &held)?,
         _ => source(&model, &model.clips[clip], &held),
     };
+    // What is baked is in place.
+    let displacement =
+        Displacement::new(&model, &model.clips[clip], &grid).filter(|_| request.path != PosePath::Source);
+    let placed = |(frame, time): (Vec<(DVec3, DVec3)>, &f64)| match &displacement {
+        None => frame,
+        Some(displacement) => {
+            let at = displacement.at(*time);
+            frame.into_iter().map(|(p, n)| (at.transform_point3(p), at.transform_vector3(n))).collect()
+        }
+    };
     let undo = Undo::new(&model.root);
     let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
-    let frames = frames.into_iter().map(undone).collect();
+    let frames = frames.into_iter().zip(&held).map(placed).map(undone).collect();
     Ok(Poses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
 }
 

@@ -125,16 +125,13 @@ fn unknown_keys() {
 #[test]
 fn keys_of_later_versions_by_name() {
     let text = format!(
-        "[bake]\nlods = 1\n{SOLDIER}sockets = 8\n[model.clips.run]\nevents = {{}}\nroot_motion = \"planar\"\n\
-         tolerance = \"1 mm\"\n[model.masks]\nupper = 1\n"
+        "[bake]\nlods = 1\n{SOLDIER}rest_frame = 8\n[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n"
     );
     let expected = [
         ("toml:2:1]", "lods", "remove it"),
-        ("toml:6:1]", "sockets", "remove it"),
-        ("", "events", "remove it"),
-        ("", "root_motion", "remove it"),
-        ("toml:10:1]", "tolerance", "write it into [[model]]"),
-        ("toml:11:8]", "masks", "remove it"),
+        ("toml:6:1]", "rest_frame", "remove it"),
+        ("toml:8:1]", "mask", "[model.masks]"),
+        ("toml:9:1]", "tolerance", "write it into [[model]]"),
     ];
     let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
     refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));
@@ -382,6 +379,28 @@ fn names_that_collide() {
 }
 
 #[test]
+fn limits() {
+    let limits = |text: &str| good(&format!("[limits]\n{text}\n{SOLDIER}")).limits;
+    let default = gpuskin_build::manifest::Limits::default();
+    assert_eq!(good(SOLDIER).limits, default);
+    assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").memory, 2 << 30);
+    assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").bones, 64);
+    assert_eq!(limits("file = 1000"), gpuskin_build::manifest::Limits { file: 1000, ..default });
+    refuses(
+        &format!("[limits]\nbone = 3\nmemory = \"much\"\nbones = 2000\nfile = \"8 GiB\"\ndepth = 0\n{SOLDIER}"),
+        &[
+            ("toml:2:1]", "[limits] has no key `bone`", "did you mean `bones`?"),
+            ("toml:3:10]", "`memory` is a size", "write \"512 MiB\""),
+            ("toml:4:9]", "`bones` is at most 1024", ""),
+            ("toml:5:8]", "`file` is at most", ""),
+            ("toml:6:9]", "`depth` is a whole number from 1 on", ""),
+        ],
+    );
+    assert_eq!(good(&format!("[bake]\nroots = [\"art\"]\n{SOLDIER}")).roots.len(), 1);
+    refuses(&format!("[bake]\nroots = [\"atr\"]\n{SOLDIER}"), &[("toml:2:10]", "there is no folder atr", "")]);
+}
+
+#[test]
 fn syntax_errors() {
     refuses("[[model]]\nname = \n", &[("toml:2:8]", "string values must be quoted", "")]);
     refuses(
@@ -489,6 +508,7 @@ fn hostile_text() {
         "a = \"\"\"\n\n".to_owned(),
         "a = 1\n\n\n[[".to_owned(),
         "\n".to_owned(),
+        "[bake]\nup = \"\\u001b[31m\\t\"\n\"\\u0007\" = 1\n".to_owned(),
         "é = [\n".to_owned(),
     ];
     for text in texts {

@@ -65,6 +65,9 @@
 //! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
+#[cfg(not(target_endian = "little"))]
+compile_error!("what gpuskin bakes is little-endian, and big-endian targets are not supported");
+
 mod bounds;
 mod course;
 #[cfg(feature = "dynamic")]

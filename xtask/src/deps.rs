@@ -42,6 +42,9 @@ const OPENGL: Need = Need {
     present: || library("libEGL.so.1") && opengl_driver(),
 };
 
+/// With it the tests see what a build script writes to.
+const STRACE: Need = Need { name: "strace", packages: &["strace"], present: || in_path("strace") };
+
 /// Finds out what is missing, and installs it or says how to get it.
 pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
     // Elsewhere drivers come with the system.
@@ -53,7 +56,7 @@ pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
     let missing = match needs {
         Needs::OneApi if (OPENGL.present)() => missing(&[&CPP]),
         Needs::OneApi => missing(&[&CPP, &VULKAN]),
-        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL]),
+        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL, &STRACE]),
     };
     if missing.is_empty() {
         return Ok(());

@@ -55,7 +55,8 @@ fn steps() -> Vec<(&'static str, Command)> {
     let mut doc = with_common("doc", &["--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     let mut test = with_common("test", &["--no-fail-fast"]);
-    test.env("GPUSKIN_REQUIRE_GPU", "1");
+    // Fuzz targets are tried for as long, each.
+    test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "10");
     vec![
         ("format", cargo(["fmt", "--all", "--check"])),
         ("clippy", with_common("clippy", &["--all-targets", "--", "-D", "warnings"])),

@@ -7,6 +7,7 @@
 //! | [`frame`] | the passes of a frame: `CrowdRenderer::draw_depth` for shadows, `CrowdRenderer::draw` |
 //! | [`land`], `air` | ground, shadows, haze and sky: pipelines of the game's own, with no knowledge of crowds |
 //! | [`headless`], [`window`] | where the frames go |
+//! | [`reload`] | models that change while it runs |
 
 mod air;
 pub mod frame;
@@ -15,6 +16,7 @@ pub mod headless;
 pub mod hero;
 pub mod land;
 mod pilot;
+pub mod reload;
 pub mod scene;
 pub mod window;
 

@@ -1,4 +1,4 @@
-//! `crowd [--png FILE] [--count N] [--size WxH] [--hero]`
+//! `crowd [--png FILE] [--count N] [--size WxH] [--watch DIR] [--hero]`
 
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
@@ -7,17 +7,20 @@ use std::time::Instant;
 
 use crowd::frame::Stage;
 use crowd::gpu::Gpu;
+use crowd::reload::Watch;
 use crowd::{Error, headless, window};
 
 const HELP: &str = "\
 Ten thousand soldiers and hounds: in a window where there is a display, else in a picture.
 
-Usage: crowd [--png FILE] [--count N] [--size WxH] [--hero]
+Usage: crowd [--png FILE] [--count N] [--size WxH] [--watch DIR] [--hero]
 
   --png FILE   draws one picture into a file (crowd.png where there is no display)
   --count N    so many instances (10000)
   --size WxH   pixels (1600x900)
-  --hero       one of them has an animator of his own: he looks at the camera and waves
+  --watch DIR  takes the models from DIR/soldier and DIR/hound, and again whenever they change:
+               gpuskin bake --manifest assets/gpuskin.toml --out OUT leaves them in OUT/gpuskin
+  --hero       in a picture: one of them has an animator of his own, looks at the camera and waves
 ";
 
 fn main() -> ExitCode {
@@ -31,7 +34,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    let (mut png, mut count, mut size, mut hero) = (None, 10_000, [1600, 900], false);
+    let (mut png, mut count, mut size, mut watch, mut hero) = (None, 10_000, [1600, 900], None, false);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         use lexopt::prelude::*;
@@ -40,6 +43,7 @@ fn run() -> Result<(), Error> {
             Long("count") => count = parser.value()?.parse()?,
             Long("size") => size = parser.value()?.parse_with(parse_size)?,
             Long("hero") => hero = true,
+            Long("watch") => watch = Some(Watch::new(parser.value()?)),
             Long("help") | Short('h') => {
                 print!("{HELP}");
                 return Ok(());
@@ -49,11 +53,11 @@ fn run() -> Result<(), Error> {
     }
     match png {
         // A display may be named and not be there: over ssh, in a container.
-        None if window::has_display() => window::run(count, size, hero).or_else(|error| {
+        None if window::has_display() => window::run(count, size, watch).or_else(|error| {
             eprintln!("no window ({error}): drawing a picture");
-            write("crowd.png".as_ref(), count, size, hero)
+            write("crowd.png".as_ref(), count, size, None, hero)
         }),
-        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size, hero),
+        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size, watch, hero),
     }
 }
 
@@ -62,10 +66,13 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
     sides.filter(|s| s.iter().all(|side| (1..=8192).contains(side))).ok_or("expected a size like 1600x900".into())
 }
 
-fn write(path: &Path, count: u32, size: [u32; 2], hero: bool) -> Result<(), Error> {
+fn write(path: &Path, count: u32, size: [u32; 2], watch: Option<Watch>, hero: bool) -> Result<(), Error> {
     let gpu = Gpu::headless()?;
     println!("{}\n{count} instances", gpu.name());
     let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, count)?;
+    if let Some(watch) = watch {
+        stage.reload(&watch.load()?)?;
+    }
     if hero {
         stage.scene.add_hero()?;
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gpuskin_rt::wgpu;
+use gpuskin_rt::{LoadError, wgpu};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::{DeviceEvent, DeviceId, ElementState, KeyEvent, WindowEvent};
@@ -15,6 +15,7 @@ use crate::Error;
 use crate::frame::Stage;
 use crate::gpu::Gpu;
 use crate::pilot::Pilot;
+use crate::reload::{Models, Watch};
 
 /// Whether a window can be opened.
 pub fn has_display() -> bool {
@@ -22,12 +23,12 @@ pub fn has_display() -> bool {
     !cfg!(target_os = "linux") || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Shows the scene until the window is closed.
+/// Shows the scene until the window is closed, with the models of a watched folder as they come.
 ///
 /// # Errors
 /// When there is no window or no device.
-pub fn run(count: u32, size: [u32; 2], hero: bool) -> Result<(), Error> {
-    let mut game = Game { count, size, hero, shown: None, failed: None };
+pub fn run(count: u32, size: [u32; 2], watch: Option<Watch>) -> Result<(), Error> {
+    let mut game = Game { count, size, watch, shown: None, failed: None };
     EventLoop::new()?.run_app(&mut game)?;
     game.failed.map_or(Ok(()), Err)
 }
@@ -35,7 +36,7 @@ pub fn run(count: u32, size: [u32; 2], hero: bool) -> Result<(), Error> {
 struct Game {
     count: u32,
     size: [u32; 2],
-    hero: bool,
+    watch: Option<Watch>,
     shown: Option<Shown>,
     failed: Option<Error>,
 }
@@ -55,7 +56,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(events: &ActiveEventLoop, count: u32, size: [u32; 2], hero: bool) -> Result<Self, Error> {
+    fn new(events: &ActiveEventLoop, count: u32, size: [u32; 2]) -> Result<Self, Error> {
         let attributes =
             Window::default_attributes().with_title("gpuskin").with_inner_size(PhysicalSize::new(size[0], size[1]));
         let window = Arc::new(events.create_window(attributes)?);
@@ -68,10 +69,7 @@ impl Shown {
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         let format = formats.iter().copied().find(|f| f.is_srgb()).or(formats.first().copied());
         let format = format.ok_or("the window cannot be drawn to")?;
-        let mut stage = Stage::new(&gpu.device, &gpu.queue, format, count)?;
-        if hero {
-            stage.scene.add_hero()?;
-        }
+        let stage = Stage::new(&gpu.device, &gpu.queue, format, count)?;
         let now = Instant::now();
         let shown = Self {
             window,
@@ -95,6 +93,14 @@ impl Shown {
         {
             config.format = self.format;
             self.surface.configure(&self.gpu.device, &config);
+        }
+    }
+
+    /// Whatever is wrong with the files of others is said, and the old models stay.
+    fn reload(&mut self, changed: Result<Models, LoadError>) {
+        match changed.map_err(Error::from).and_then(|models| self.stage.reload(&models)) {
+            Ok(()) => println!("the models have changed"),
+            Err(error) => eprintln!("the models stay as they are: {error}"),
         }
     }
 
@@ -133,7 +139,7 @@ impl Shown {
 impl ApplicationHandler for Game {
     fn resumed(&mut self, events: &ActiveEventLoop) {
         if self.shown.is_none() {
-            match Shown::new(events, self.count, self.size, self.hero) {
+            match Shown::new(events, self.count, self.size) {
                 Ok(shown) => self.shown = Some(shown),
                 Err(error) => self.fail(events, error),
             }
@@ -153,6 +159,9 @@ impl ApplicationHandler for Game {
                 key => shown.pilot.key(key, state == ElementState::Pressed),
             },
             WindowEvent::RedrawRequested => {
+                if let Some(changed) = self.watch.as_mut().and_then(Watch::poll) {
+                    shown.reload(changed);
+                }
                 if let Err(error) = shown.draw() {
                     return self.fail(events, error);
                 }

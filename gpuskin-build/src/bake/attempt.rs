@@ -177,7 +177,7 @@ fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> 
 fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
     let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
     let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
-        let sampler = Sampler::new(&plan.model, Some(clip));
+        let sampler = Sampler::in_place(&plan.model, clip, grid);
         (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect()
     };
     let mut ranges = Ranges::default();

@@ -93,6 +93,9 @@ impl Choice<'_> {
         let smallest = |vertices| self.smallest(readable(class, vertices));
         let model = &self.source.outline.model;
         let morphs = || model.primitives.iter().any(|p| !p.targets.is_empty());
+        if self.entry.needs_locals() && class == DeviceClass::Compute {
+            return self.smallest(vec![Encoding::LocalPacked]);
+        }
         if !self.entry.wants_vertices() {
             return smallest(false);
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use super::{BakeOptions, BakedModel, Failed, Outline, Stage, assemble};
 use crate::finding::{Finding, Findings};
 use crate::frames::rest_diagonal;
-use crate::identifiers::{ModelNames, check_identifiers};
+use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::import::{Inputs, Pixels, import_seen};
 use crate::manifest::{At, Manifest, ModelEntry};
 use crate::output::Content;
@@ -147,23 +148,40 @@ pub(super) fn outline(
 }
 
 impl Draft {
-    /// Names of its clips, some of which come from its files.
+    /// Names of what it has, some of which come from its files.
     fn names<'a>(&'a self, entry: &'a ModelEntry) -> ModelNames<'a> {
         match self {
-            Self::Made(made) => names(entry, made.model.meta.clips.iter().map(|clip| &*clip.name)),
-            Self::Outline(outline, ..) => names(entry, outline.model.clips.iter().map(|clip| clip.name.as_str())),
+            Self::Made(made) => {
+                let meta = &made.model.meta;
+                names(entry, meta.clips.iter().map(|clip| &*clip.name), meta.events.iter().map(|event| &**event))
+            }
+            Self::Outline(outline, ..) => names_of(entry, outline),
         }
     }
 }
 
-/// A model's name and those of its clips, and where they stand in the manifest.
-pub(super) fn names<'a>(entry: &'a ModelEntry, clips: impl Iterator<Item = &'a str>) -> ModelNames<'a> {
-    let settings = |name: &str| entry.clips.iter().flatten().find(|c| c.name.value == name);
-    ModelNames {
-        name: &entry.name.value,
-        span: entry.name.span.clone(),
-        clips: clips.map(|name| (name, settings(name).map(|s| s.name.span.clone()))).collect(),
+/// A model's name and those of what it has, and where they stand in the manifest.
+pub(super) fn names_of<'a>(entry: &'a ModelEntry, outline: &'a Outline) -> ModelNames<'a> {
+    let model = &outline.model;
+    names(entry, model.clips.iter().map(|clip| clip.name.as_str()), model.events.iter().map(String::as_str))
+}
+
+fn names<'a>(
+    entry: &'a ModelEntry,
+    clips: impl Iterator<Item = &'a str>,
+    events: impl Iterator<Item = &'a str>,
+) -> ModelNames<'a> {
+    let mut names = ModelNames { name: &entry.name.value, span: entry.name.span.clone(), members: Vec::new() };
+    names.members.extend(clips.map(|name| (&CLIPS, name, entry.clip(name).map(|clip| clip.name.span.clone()))));
+    let of_manifest = entry.clips.iter().flatten().flat_map(|clip| &clip.events);
+    let mut spans: BTreeMap<&str, Range<usize>> = BTreeMap::new();
+    for event in of_manifest {
+        spans.entry(&event.name.value).or_insert(event.name.span.clone());
     }
+    names.members.extend(events.map(|name| (&EVENTS, name, spans.get(name).cloned())));
+    names.add(&MASKS, entry.masks.iter().map(|mask| &mask.name));
+    names.add(&PARTS, entry.parts.iter().map(|part| &part.name));
+    names
 }
 
 /// The files that were read, the manifest among them.

@@ -7,13 +7,14 @@ use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 use crate::encode;
 use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
+use crate::limits::{self, Limits};
 use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
 use crate::units::length;
 use crate::vertex_mode::VertexMesh;
 
-/// Greatest animation texture: what a game would load for one model is far below.
-const MAX_TEXTURE_BYTES: u64 = 1 << 30;
+/// Bytes that a bone or vertex takes in a frame while a clip is encoded: three rows of four `f64`.
+const POSE_BYTES: u64 = 96;
 
 /// What is known of a model before an encoding is chosen.
 #[derive(Clone, Debug)]
@@ -26,6 +27,7 @@ pub(super) struct Outline {
     pub(super) vertices: Option<Arc<VertexMesh>>,
     /// Texels across the texture, where the manifest says so.
     width: Option<u32>,
+    limits: Limits,
 }
 
 /// What is known of a clip.
@@ -93,7 +95,7 @@ impl Outline {
             });
         }
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
-        Some(Self { model: Arc::new(model), diagonal, clips, vertices, width: entry.width })
+        Some(Self { model: Arc::new(model), diagonal, clips, vertices, width: entry.width, limits: manifest.limits })
     }
 
     /// The rate of each clip, as far as it does not depend on how it is encoded.
@@ -142,9 +144,9 @@ impl Plan {
             } else {
                 FrameGrid::new(clip.end, *rate, closed)
             };
-            // The same curves at the same times are the same frames.
+            // The same curves at the same times are the same frames. Tracks that are alike are shared where they are written.
             let same = |&other: &usize| outline.clips[other].family == shape.family && grids[other] == grid;
-            if let Some(other) = (0..grids.len()).find(same) {
+            if let Some(other) = (0..grids.len()).find(same).filter(|_| !encoding.needs_compute()) {
                 records.push(records[other]);
                 grids.push(grid);
                 continue;
@@ -168,14 +170,27 @@ impl Plan {
             return Err(Finding::error(Code::LimitTexture, message).help(widest));
         }
         let bytes = first_frame.saturating_mul(u64::from(rows)).saturating_mul(encoding.bytes() as u64);
-        let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= MAX_TEXTURE_BYTES);
+        let limits = &outline.limits;
+        let longest = (0..grids.len()).max_by_key(|&i| grids[i].stored).unwrap_or(0);
+        let alone = || format!("clip `{}` alone has {}", model.clips[longest].name, grids[longest].stored);
+        if first_frame > limits.frames {
+            let message = format!("{first_frame} frames, and at most {} are baked; {}", limits.frames, alone());
+            return Err(Finding::error(Code::LimitFrames, message).clip(&model.clips[longest].name));
+        }
+        let poses = u64::from(grids[longest].stored).saturating_mul(u64::from(rows)).saturating_mul(POSE_BYTES);
+        if poses > limits.memory {
+            let most = limits::bytes(limits.memory);
+            let message = format!("the poses of {rows} {what} take more than {most}; {} frames", alone());
+            return Err(Finding::error(Code::LimitMemory, message).clip(&model.clips[longest].name));
+        }
+        let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= limits.texture);
         let Some(texture) = frames.and_then(|frames| encode::shape(encoding, frames, rows, outline.width)) else {
-            let longest = (0..grids.len()).max_by_key(|&i| grids[i].stored).unwrap_or(0);
+            let most = limits::bytes(limits.texture);
             let message = format!(
-                "{first_frame} frames of {rows} {what} in {name} do not fit a texture of 1 GiB; clip `{}` alone has {} frames",
-                model.clips[longest].name, grids[longest].stored
+                "{first_frame} frames of {rows} {what} in {name} do not fit a texture of {most}; {} frames",
+                alone()
             );
-            return Err(Finding::error(Code::LimitTexture, message).help("bake fewer clips, or set a lower `fps`"));
+            return Err(Finding::error(Code::LimitTexture, message).clip(&model.clips[longest].name));
         };
         let looped = outline.clips.iter().map(|c| c.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-use gpuskin_rt::ColorFormat;
+use gpuskin_rt::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
@@ -112,7 +112,7 @@ fn describe(model: &BakedModel, explain: bool) -> String {
         text.push_str(&heading(model));
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
-        let _ = writeln!(text, "{}\n{}", jumps(model), clip_table(&model.meta));
+        let _ = writeln!(text, "{}{}\n{}", layers(model), jumps(model), clip_table(&model.meta));
         if explain {
             let _ = writeln!(text, "{}", candidate_table(model));
         }
@@ -203,6 +203,13 @@ fn candidate_table(model: &BakedModel) -> String {
         ]);
     }
     table.render()
+}
+
+/// Masks and additive clips are of no use where each bone's own motion is not known.
+fn layers(model: &BakedModel) -> &'static str {
+    let meta = &model.meta;
+    let any = !meta.masks.is_empty() || meta.clips.iter().any(|clip| clip.additive.is_some());
+    if any && meta.encoding != Encoding::LocalPacked { "  plays no layers: they need compute shaders\n" } else { "" }
 }
 
 /// Tracks that jump: between frames they are where they were, whatever the encoding, and no error is measured there.

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
 }
 
 /// What `data` says of itself, or why it says nothing.
-fn inspect(data: &[u8]) -> Result<String, String> {
+pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     if !data.starts_with(&ktx2::MAGIC) {
         return Err("is not a KTX2 file".to_owned());
     }
@@ -232,6 +232,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
         ]);
     }
     let _ = writeln!(text, "{}", names.render());
+    text.push_str(&animator(meta));
     let mut bones = Table::new([">bone", "name", "under"]);
     for (index, bone) in meta.bones.iter().enumerate() {
         let parent = bone.parent.and_then(|parent| meta.bones.get(parent as usize));
@@ -270,6 +271,43 @@ fn model(meta: &Metadata, header: &Header) -> String {
             ]);
         }
         let _ = write!(text, "\n{}", textures.render());
+    }
+    text
+}
+
+/// Events, root motion, additive clips, masks and parts, where there are some.
+fn animator(meta: &Metadata) -> String {
+    let mut text = String::new();
+    let mut line = |what: String| _ = writeln!(text, "  {what}");
+    for clip in meta.clips.iter() {
+        let name = harmless(&clip.name, 24);
+        for event in clip.events.iter() {
+            let seconds = clip.duration * f64::from(event.phase) / 4_294_967_296.0;
+            let event = meta.events.get(usize::from(event.event)).map_or_else(|| "?".to_owned(), |e| harmless(e, 40));
+            line(format!("{name}: {event} at {seconds:.3} s"));
+        }
+        if let Some(motion) = &clip.root_motion {
+            let way = motion.keys.last().map_or([0.0; 3], |key| key.translation);
+            let kind = if motion.planar { "planar" } else { "full" };
+            line(format!("{name}: {kind} root motion, {way:.3?} m from end to end"));
+        }
+        if let Some(reference) = clip.additive {
+            let reference =
+                meta.clips.get(usize::from(reference)).map_or_else(|| "?".to_owned(), |c| harmless(&c.name, 24));
+            line(format!("{name}: adds to the first frame of {reference}"));
+        }
+    }
+    for mask in meta.masks.iter() {
+        let bones = mask.bones.iter().map(|word| u64::from(word.count_ones())).sum();
+        line(format!("mask {}: {}", harmless(&mask.name, 40), count(bones, "bone", "bones")));
+    }
+    for (index, part) in meta.parts.iter().enumerate() {
+        let meshes = meta.mesh.parts.iter().filter(|mesh| mesh.part.is_some_and(|p| usize::from(p) == index));
+        let triangles = meshes.map(|mesh| u64::from(mesh.index_count / 3)).sum();
+        line(format!("part {}: {}", harmless(part, 40), count(triangles, "triangle", "triangles")));
+    }
+    if !text.is_empty() {
+        text.push('\n');
     }
     text
 }

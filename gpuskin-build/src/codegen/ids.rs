@@ -9,60 +9,51 @@ use quote::{format_ident, quote};
 
 use super::{type_ident, value_ident};
 use crate::bake::BakedModel;
+use crate::identifiers::{BONES, CLIPS, EVENTS, Kind, MASKS, PARTS};
 use crate::names::{member, wgsl_member};
 use crate::units::length;
 
-/// A kind of things that models have.
-struct Kind {
-    /// Of the module.
-    name: &'static str,
+/// A kind, and how it is written.
+struct Module {
+    kind: &'static Kind,
     /// Of the handle.
     ty: &'static str,
     /// Documentation of the module.
     doc: &'static str,
     /// Whether the module stands there without anything in it.
     always: bool,
-    /// What stands between the model's name and its own in WGSL; `None`: it is not there.
-    wgsl: Option<&'static str>,
     /// Names and documentation, by index.
     of: fn(&Metadata) -> Vec<(&str, String)>,
 }
 
-const KINDS: [Kind; 5] = [
-    Kind { name: "clips", ty: "Clip", doc: " Clips of the models.", always: true, wgsl: Some(""), of: clips },
-    Kind { name: "bones", ty: "Bone", doc: " Bones of the models.", always: true, wgsl: Some("bone"), of: bones },
-    Kind { name: "events", ty: "Event", doc: " What happens in clips.", always: false, wgsl: None, of: events },
-    Kind { name: "masks", ty: "Mask", doc: " Bones that layers act on.", always: false, wgsl: Some("mask"), of: masks },
-    Kind {
-        name: "parts",
-        ty: "Part",
-        doc: " Meshes that an instance may leave off.",
-        always: false,
-        wgsl: Some("part"),
-        of: parts,
-    },
+const MODULES: [Module; 5] = [
+    Module { kind: &CLIPS, ty: "Clip", doc: " Clips of the models.", always: true, of: clips },
+    Module { kind: &BONES, ty: "Bone", doc: " Bones of the models.", always: true, of: bones },
+    Module { kind: &EVENTS, ty: "Event", doc: " What happens in clips.", always: false, of: events },
+    Module { kind: &MASKS, ty: "Mask", doc: " Bones that layers act on.", always: false, of: masks },
+    Module { kind: &PARTS, ty: "Part", doc: " Meshes that an instance may leave off.", always: false, of: parts },
 ];
 
 /// A module a kind, and `wgsl`.
 pub(super) fn modules(models: &[BakedModel]) -> TokenStream {
-    let kinds = KINDS.iter().map(|kind| module(kind, models));
+    let kinds = MODULES.iter().map(|of| module(of, models));
     let wgsl = wgsl(models);
     quote!(#(#kinds)* #wgsl)
 }
 
-fn module(kind: &Kind, models: &[BakedModel]) -> TokenStream {
-    let (module, ty, doc) = (format_ident!("{}", kind.name), format_ident!("{}", kind.ty), kind.doc);
+fn module(of: &Module, models: &[BakedModel]) -> TokenStream {
+    let (module, ty, doc) = (format_ident!("{}", of.kind.module), format_ident!("{}", of.ty), of.doc);
     let mut taken = BTreeSet::new();
     let mut consts = TokenStream::new();
     for model in models {
-        let of = type_ident(model);
-        for (index, (name, doc)) in (kind.of)(&model.meta).into_iter().enumerate() {
+        let marker = type_ident(model);
+        for (index, (name, doc)) in (of.of)(&model.meta).into_iter().enumerate() {
             let name = format_ident!("{}", numbered(member(&model.meta.name, name), &mut taken));
             let index = Literal::usize_unsuffixed(index);
-            consts.extend(quote!(#[doc = #doc] pub const #name: #ty<models::#of> = #ty::new(#index);));
+            consts.extend(quote!(#[doc = #doc] pub const #name: #ty<models::#marker> = #ty::new(#index);));
         }
     }
-    if consts.is_empty() && !kind.always {
+    if consts.is_empty() && !of.always {
         return consts;
     }
     quote! {
@@ -78,19 +69,19 @@ fn module(kind: &Kind, models: &[BakedModel]) -> TokenStream {
 
 fn wgsl(models: &[BakedModel]) -> TokenStream {
     let mut taken = BTreeSet::new();
-    // What cannot be numbered before what can.
-    let kinds = || KINDS.iter().filter_map(|kind| Some((kind, kind.wgsl?)));
+    let modules = || MODULES.iter().filter_map(|of| Some((of, of.kind.wgsl?)));
+    // What the manifest names is checked; bones are numbered around it.
     for model in models {
-        for (kind, between) in kinds().filter(|(kind, _)| kind.name != "bones") {
-            taken.extend((kind.of)(&model.meta).iter().map(|(name, _)| wgsl_member(&model.meta.name, between, name)));
+        for (of, between) in modules().filter(|(of, _)| *of.kind != BONES) {
+            taken.extend((of.of)(&model.meta).iter().map(|(name, _)| wgsl_member(&model.meta.name, between, name)));
         }
     }
     let consts = models.iter().map(|model| {
         let mut text = String::new();
-        for (kind, between) in kinds() {
-            for (index, (name, _)) in (kind.of)(&model.meta).into_iter().enumerate() {
+        for (of, between) in modules() {
+            for (index, (name, _)) in (of.of)(&model.meta).into_iter().enumerate() {
                 let mut name = wgsl_member(&model.meta.name, between, name);
-                if kind.name == "bones" {
+                if *of.kind == BONES {
                     name = numbered(name, &mut taken);
                 }
                 let _ = writeln!(text, "const {name}: u32 = {index}u;");

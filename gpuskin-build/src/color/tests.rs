@@ -24,17 +24,7 @@ fn picture([width, height]: [u32; 2], alpha: bool) -> Image {
 }
 
 fn model(images: Vec<Image>, materials: Vec<Material>) -> Model {
-    Model {
-        name: "test".into(),
-        nodes: vec![],
-        order: vec![],
-        root: glam::DMat4::IDENTITY,
-        bones: vec![],
-        primitives: vec![],
-        materials,
-        images,
-        clips: vec![],
-    }
+    Model { name: "test".into(), materials, images, ..Model::default() }
 }
 
 fn of(image: usize) -> Option<Texture> {

@@ -15,8 +15,6 @@ use crate::finding::{Code, Finding, Label};
 use crate::model::{Bone, Node, Primitive};
 use crate::suggest::quoted;
 
-/// Most bones of a model: what 10 bits address, and more than any character that a crowd is made of.
-const MAX_BONES: usize = 1024;
 /// Vertices go through the inverse of an inverse bind matrix only when it loses no more than three of the sixteen digits
 /// of `f64`, and of the seven that are stored.
 const MAX_CONDITION: f64 = 1e3;
@@ -108,6 +106,8 @@ pub(super) struct Bones {
     by_key: BTreeMap<(usize, [u64; 16]), u32>,
     by_node: BTreeMap<usize, Vec<u32>>,
     list: Vec<(usize, DMat4)>,
+    /// Nodes that have a bone though nothing hangs on them.
+    pub(super) sockets: Vec<usize>,
 }
 
 /// How a rigid mesh moves.
@@ -221,7 +221,12 @@ impl Bones {
     }
 
     /// The bones that are used, parents before their children, and where each of the list so far went.
-    pub(super) fn finish(self, hierarchy: &Hierarchy, drafts: &[Draft]) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
+    pub(super) fn finish(
+        mut self,
+        hierarchy: &Hierarchy,
+        drafts: &[Draft],
+        most: u64,
+    ) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
         let mut used = vec![false; self.list.len()];
         for draft in drafts {
             match &draft.motion {
@@ -229,11 +234,21 @@ impl Bones {
                 Motion::Rigid(bone) => used[*bone as usize] = true,
             }
         }
+        for node in std::mem::take(&mut self.sockets) {
+            // A bone whose inverse bind matrix can be undone says where its node is.
+            let of_node = self.by_node.get(&node).into_iter().flatten().map(|bone| *bone as usize);
+            let known = of_node.into_iter().any(|bone| used[bone] && inverse(self.list[bone].1).is_some());
+            if !known {
+                let bone = self.add(node, DMat4::IDENTITY) as usize;
+                used.resize(self.list.len(), false);
+                used[bone] = true;
+            }
+        }
         let mut sorted: Vec<usize> = (0..self.list.len()).filter(|i| used[*i]).collect();
-        if sorted.len() > MAX_BONES {
-            let message = format!("{} bones move its vertices; at most {MAX_BONES} are supported", sorted.len());
-            return Err(Finding::error(Code::LimitBones, message)
-                .help("bake parts as models of their own, with include and exclude"));
+        if sorted.len() as u64 > most {
+            let message =
+                format!("{} bones move its vertices or are sockets; at most {most} are supported", sorted.len());
+            return Err(Finding::error(Code::LimitBones, message));
         }
         let mut rank = vec![0; hierarchy.nodes.len()];
         for (i, &node) in hierarchy.order.iter().enumerate() {

@@ -93,9 +93,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             index: choice.animation,
             file: self.source.other.then(|| self.source.path.value.clone()),
             channels: Vec::with_capacity(animation.channels.len()),
-            morphs: Vec::new(),
-            start: 0.0,
-            end: 0.0,
+            ..Clip::default()
         };
         self.span(&mut clip, animation, &label, report);
         for (i, channel) in animation.channels.iter().enumerate() {

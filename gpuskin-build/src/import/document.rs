@@ -21,8 +21,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::tamed::Tamed;
+use super::tamed::{Budget, Tamed};
 use crate::finding::{Code, Finding};
+use crate::limits;
 
 /// Largest JSON text, bytes: parsed, it can take thirty times that. A character with 76 clips has 2 MB.
 const MAX_JSON: usize = 1 << 28;
@@ -64,8 +65,8 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Parses it; errors say where in the document they are.
-    pub(super) fn parse(json: &[u8]) -> Result<Self, Finding> {
+    /// Parses it; errors say where in the document they are. It may unfold to `memory` bytes.
+    pub(super) fn parse(json: &[u8], memory: u64) -> Result<Self, Finding> {
         const HELP: &str = "export it as glTF 2.0 (.glb or .gltf)";
         if json.len() > MAX_JSON {
             let message = format!("its JSON has {} bytes; at most {MAX_JSON} are read", json.len());
@@ -74,14 +75,20 @@ impl Document {
             );
         }
         let json = text(json);
+        let budget = Budget::new(memory);
         let read = || {
             let mut json = serde_json::Deserializer::from_slice(json);
-            let document = Self::deserialize(Tamed::new(&mut json))?;
+            let document = Self::deserialize(Tamed::new(&mut json, &budget))?;
             json.end().map(|()| document)
         };
         let document = read().map_err(|error| {
+            if budget.is_spent() {
+                let message = format!("its JSON unfolds to more than {}", limits::bytes(memory));
+                return Finding::error(Code::LimitMemory, message);
+            }
+            let budget = Budget::new(memory);
             let json = &mut serde_json::Deserializer::from_slice(json);
-            match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json)) {
+            match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json, &budget)) {
                 Err(e) if e.path().iter().next().is_some() => {
                     Finding::error(Code::GltfSyntax, format!("its JSON is not glTF: {}: {}", e.path(), e.inner()))
                 }
@@ -101,7 +108,7 @@ impl Document {
 }
 
 /// The JSON without a byte order mark and the zeros that some exporters pad it with.
-fn text(json: &[u8]) -> &[u8] {
+pub(super) fn text(json: &[u8]) -> &[u8] {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
     let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     &json[..end]
@@ -239,7 +246,7 @@ mod tests {
     fn parse(rest: serde_json::Value) -> Result<Document, String> {
         let mut json = serde_json::json!({ "asset": { "version": "2.0" } });
         json.as_object_mut().expect("object").extend(rest.as_object().expect("object").clone());
-        Document::parse(json.to_string().as_bytes()).map_err(|e| e.to_string())
+        Document::parse(json.to_string().as_bytes(), 1 << 20).map_err(|e| e.to_string())
     }
 
     #[track_caller]

@@ -16,13 +16,9 @@ use super::meshopt::Stream;
 use super::{glb, uri};
 use crate::finding::{Code, Finding, Label};
 use crate::fs::stat::{Stat, now};
+use crate::limits::{self, Limits};
+use crate::manifest::Manifest;
 use crate::suggest::quoted;
-
-/// Largest file, bytes: what the length field of a GLB can say.
-const MAX_FILE: u64 = u32::MAX as u64;
-/// Numbers that accessors of one model may decode to, all together: 512 MiB of `f64`, or 200 clips of 100 bones and 300
-/// keys. Accessors can share bytes or have none, so the size of a file does not bound what it unfolds to.
-const MAX_NUMBERS: u64 = 1 << 26;
 
 /// How often a message may quote from the JSON, which is read again for it.
 const MAX_QUOTES: u32 = 32;
@@ -41,13 +37,21 @@ const HARMLESS: [&str; 6] =
 /// What all files of one import share.
 pub(super) struct Shared<'a> {
     inputs: RefCell<&'a mut Inputs>,
+    /// Numbers that accessors may still decode to, all together. They can share bytes or have none, so the size of a file does
+    /// not bound what it unfolds to.
     numbers: Cell<u64>,
+    pub limits: Limits,
+    /// Folders that URIs may reach beside the file's own.
+    roots: Vec<PathBuf>,
 }
 
 impl<'a> Shared<'a> {
     /// Files go into `inputs` before they are read.
-    pub(super) fn new(inputs: &'a mut Inputs) -> Self {
-        Self { inputs: RefCell::new(inputs), numbers: Cell::new(MAX_NUMBERS) }
+    pub(super) fn new(manifest: &Manifest, inputs: &'a mut Inputs) -> Self {
+        let limits = manifest.limits;
+        let numbers = Cell::new(limits.memory / NUMBER);
+        let roots = manifest.roots.iter().map(|root| manifest.folder.join(root)).collect();
+        Self { inputs: RefCell::new(inputs), numbers, limits, roots }
     }
 
     /// Reads a regular file of bounded size.
@@ -61,10 +65,15 @@ impl<'a> Shared<'a> {
             return Err(Finding::error(Code::FileUnreadable, format!("{} is not a regular file", path.display())));
         }
         let (stat, at) = (Stat::of(&metadata), now());
+        let most = self.limits.file;
         let mut bytes = Vec::new();
-        crate::fs::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        if bytes.len() as u64 > MAX_FILE {
-            return Err(Finding::error(Code::LimitFile, format!("{} is larger than 4 GiB", path.display())));
+        // It may grow while it is read.
+        if metadata.len() <= most {
+            crate::fs::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        }
+        if metadata.len() > most || bytes.len() as u64 > most {
+            let message = format!("{} has more than {}", path.display(), limits::bytes(most));
+            return Err(Finding::error(Code::LimitFile, message));
         }
         self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
         Ok(bytes)
@@ -112,7 +121,7 @@ impl<'a> File<'a> {
         let one = |finding: Finding| vec![finding.within(Label::file(shown))];
         let bytes = shared.read(path).map_err(|e| vec![e])?;
         let chunks = glb::chunks(&bytes).map_err(one)?;
-        let document = Document::parse(&bytes[chunks.json.clone()]).map_err(one)?;
+        let document = Document::parse(&bytes[chunks.json.clone()], shared.limits.memory).map_err(one)?;
         let refused = required(&document, purpose);
         if !refused.is_empty() {
             return Err(refused.into_iter().map(|finding| finding.within(Label::file(shown))).collect());
@@ -147,12 +156,19 @@ impl<'a> File<'a> {
         })
     }
 
+    /// Its JSON.
+    pub(super) fn json(&self) -> &[u8] {
+        &self.bytes[self.json.clone()]
+    }
+
     /// What the JSON says at a place, `/accessors/3/type`, that was read as [`json::validation::Checked::Invalid`].
     pub(super) fn written(&self, place: &str) -> String {
         let left = self.quotes.get();
         self.quotes.set(left.saturating_sub(1));
-        let json = &self.bytes[self.json.clone()];
-        Some(json).filter(|_| left > 0).and_then(|json| document::written(json, place)).unwrap_or_else(|| "…".into())
+        Some(self.json())
+            .filter(|_| left > 0)
+            .and_then(|json| document::written(json, place))
+            .unwrap_or_else(|| "…".into())
     }
 
     /// The bytes of a buffer view and its stride.
@@ -228,9 +244,9 @@ impl<'a> File<'a> {
         if let Some(data) = uri::data(uri) {
             return data;
         }
-        let path = self.folder.join(uri::relative(uri)?);
+        let path = self.folder.join(uri::relative(uri, !self.shared.roots.is_empty())?);
         self.shared.inputs.borrow_mut().seen(&path, None);
-        uri::confined(&self.folder, &path)?;
+        uri::confined(&self.folder, &self.shared.roots, &path)?;
         self.shared.read(&path)
     }
 
@@ -238,13 +254,18 @@ impl<'a> File<'a> {
     pub(super) fn claim(&self, numbers: u64) -> Result<(), Finding> {
         let left = self.shared.numbers.get();
         self.shared.numbers.set(left.checked_sub(numbers).ok_or_else(|| {
+            let most = limits::bytes(self.limits().memory);
             Finding::error(
                 Code::LimitMemory,
-                format!("{numbers} numbers more than the {MAX_NUMBERS} that a model may unfold to"),
+                format!("with its {numbers} numbers, the model unfolds to more than {most}"),
             )
-            .help("split the model, or leave clips out with [model.clips.<name>]")
         })?);
         Ok(())
+    }
+
+    /// What a model may take.
+    pub(super) fn limits(&self) -> &Limits {
+        &self.shared.limits
     }
 }
 

@@ -15,9 +15,6 @@ use crate::manifest::{At, ModelEntry};
 use crate::model::{Local, Node, Trs};
 use crate::suggest::{instead, quoted};
 
-/// Most nodes of a file. Rigs have hundreds, levels tens of thousands.
-const MAX_NODES: usize = 1 << 18;
-
 /// The nodes of a file.
 pub(super) struct Hierarchy {
     pub nodes: Vec<Node>,
@@ -33,8 +30,9 @@ impl Hierarchy {
     /// Reads and checks all nodes. All that is wrong is reported.
     pub(super) fn read(file: &File<'_>, report: &mut Report<'_>) -> Option<Self> {
         let listed = &file.document.nodes;
-        if listed.len() > MAX_NODES {
-            let message = format!("{} nodes; at most {MAX_NODES} are read", listed.len());
+        let most = file.limits().nodes;
+        if listed.len() as u64 > most {
+            let message = format!("{} nodes; at most {most} are read", listed.len());
             report.error(Finding::error(Code::LimitNodes, message).within(Label::file(&file.shown)));
             return None;
         }
@@ -75,6 +73,17 @@ impl Hierarchy {
             report.error(Finding::error(Code::NodeCycle, message).within(node_label(file, stuck)));
         }
         let order = order.list;
+        let most = file.limits().depth;
+        let mut depths = vec![1_u64; nodes.len()];
+        for &i in &order {
+            depths[i] = nodes[i].parent.map_or(1, |parent| depths[parent] + 1);
+            if depths[i] > most {
+                let message =
+                    format!("it is nested {} deep; at most {most} nodes are read one below the other", depths[i]);
+                report.error(Finding::error(Code::LimitDepth, message).within(node_label(file, i)));
+                return None;
+            }
+        }
         let in_scene = report.take(scene(file))?;
         if report.errors() > before {
             return None;
@@ -94,36 +103,22 @@ impl Hierarchy {
 
     /// For each node, whether meshes under it take part: it is in the scene, and the manifest includes it.
     pub(super) fn taking_part(&self, file: &File<'_>, entry: &ModelEntry, report: &mut Report<'_>) -> Vec<bool> {
-        let mut included = vec![entry.include.is_empty(); self.nodes.len()];
-        let mut excluded = vec![false; self.nodes.len()];
-        for (names, marks, key) in
-            [(&entry.include, &mut included, "include"), (&entry.exclude, &mut excluded, "exclude")]
-        {
-            let errors = report.errors();
-            for name in names {
-                self.mark(file, name, marks, key, report);
-            }
-            if key == "include" && report.errors() > errors {
-                // What was meant is not known: all meshes are checked.
-                marks.fill(true);
-            }
-            for &i in &self.order {
-                marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);
-            }
+        let errors = report.errors();
+        let mut included = self.under(file, &entry.include, "include", report);
+        if entry.include.is_empty() || report.errors() > errors {
+            // All of it is wanted; or what was meant is not known, and all meshes are checked.
+            included.fill(true);
         }
+        let excluded = self.under(file, &entry.exclude, "exclude", report);
         (0..self.nodes.len()).map(|i| self.in_scene[i] && included[i] && !excluded[i]).collect()
     }
 
-    fn mark(&self, file: &File<'_>, name: &At<String>, marks: &mut [bool], key: &str, report: &mut Report<'_>) {
-        let mut found = false;
-        for (i, node) in self.nodes.iter().enumerate() {
-            if self.in_scene[i] && node.name == name.value {
-                marks[i] = true;
-                found = true;
-            }
-        }
-        if found {
-            return;
+    /// The nodes of the scene of a name; an error where there are none. `key` asks for them.
+    pub(super) fn named(&self, file: &File<'_>, name: &At<String>, key: &str, report: &mut Report<'_>) -> Vec<usize> {
+        let is_it = |&i: &usize| self.in_scene[i] && self.nodes[i].name == name.value;
+        let found: Vec<usize> = (0..self.nodes.len()).filter(is_it).collect();
+        if !found.is_empty() {
+            return found;
         }
         let document = &file.document;
         let carrier = document.nodes.iter().zip(&self.nodes).find(|(node, _)| {
@@ -137,6 +132,19 @@ impl Hierarchy {
         let message = format!("{key}: the scene has no node {}", quoted(&name.value));
         let finding = Finding::error(Code::NodeNotFound, message).bone(&name.value);
         report.error_at(&name.span, finding.help(help).within(Label::file(&file.shown)));
+        found
+    }
+
+    /// For each node, whether it has one of these names or is below one that has.
+    pub(super) fn under(&self, file: &File<'_>, names: &[At<String>], key: &str, report: &mut Report<'_>) -> Vec<bool> {
+        let mut marks = vec![false; self.nodes.len()];
+        for name in names {
+            self.named(file, name, key, report).into_iter().for_each(|i| marks[i] = true);
+        }
+        for &i in &self.order {
+            marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);
+        }
+        marks
     }
 }
 

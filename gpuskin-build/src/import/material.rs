@@ -22,8 +22,6 @@ use crate::suggest::quoted;
 
 /// Largest side of an image, texels: wgpu's default limit for textures.
 const MAX_SIDE: u32 = 8192;
-/// Texels of all images of a model: 1 GiB decoded. A PNG of a few kilobytes can have millions.
-const MAX_TEXELS: u64 = 1 << 28;
 /// Bytes that decoding one image may take: the largest at 16 bits a channel, and a copy.
 const MAX_DECODE: u64 = 1 << 30;
 
@@ -258,11 +256,11 @@ impl Materials {
                 return Err(within(Finding::error(Code::ImageInvalid, "it has neither a URI nor a buffer view")));
             }
         };
-        let (width, height, rgba) = self.decode(bytes).map_err(within)?;
+        let (width, height, rgba) = self.decode(bytes, file.limits().image).map_err(within)?;
         Ok(Image { name, width, height, rgba })
     }
 
-    fn decode(&mut self, bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), Finding> {
+    fn decode(&mut self, bytes: &[u8], most: u64) -> Result<(u32, u32, Vec<u8>), Finding> {
         let format = match image::guess_format(bytes) {
             Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
             Ok(other) => {
@@ -283,12 +281,12 @@ impl Materials {
         let (width, height) = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().map_err(broken)?;
         if width.max(height) > MAX_SIDE || width.min(height) == 0 {
             let message = format!("it has {width} x {height} texels; up to {MAX_SIDE} a side are supported");
-            return Err(Finding::error(Code::LimitImage, message).help("scale it down"));
+            return Err(Finding::error(Code::LimitImage, message));
         }
         self.texels += u64::from(width) * u64::from(height);
-        if self.texels > MAX_TEXELS {
-            let message = format!("the images of a model may have {MAX_TEXELS} texels, all together");
-            return Err(Finding::error(Code::LimitImage, message).help("scale them down"));
+        if self.texels > most {
+            let message = format!("the images of a model may have {most} texels, all together");
+            return Err(Finding::error(Code::LimitImage, message));
         }
         if self.pixels == Pixels::SizeOnly {
             return Ok((width, height, Vec::new()));

@@ -21,9 +21,6 @@ use crate::finding::{Code, Finding, Label};
 use crate::model::{self, Influences};
 use crate::suggest::quoted;
 
-/// Most vertices of a model, all primitives together. Every frame of every clip is measured on each of them, and crowds
-/// are made of thousands.
-const MAX_VERTICES: u64 = 1 << 22;
 /// Most primitives that a scene draws, those of a mesh once for each node that carries it.
 const MAX_PRIMITIVES: usize = 1 << 18;
 
@@ -252,6 +249,7 @@ impl Reader<'_, '_> {
             influences: Influences::default(),
             triangles,
             material,
+            part: None,
             targets,
         };
         Ok(Some(Draft { primitive, motion }))
@@ -261,10 +259,10 @@ impl Reader<'_, '_> {
     fn claim_vertices(&mut self, position: Index<Accessor>) -> Result<(), Finding> {
         let count = self.file.get(&self.file.document.accessors, position, "accessor")?.count.0;
         let all = self.vertices.saturating_add(count);
-        if all > MAX_VERTICES {
-            let message = format!("with its {count} vertices, the model has more than {MAX_VERTICES}");
-            return Err(Finding::error(Code::LimitVertices, message)
-                .help("leave parts out with include and exclude, or reduce them"));
+        let most = self.file.limits().vertices;
+        if all > most {
+            let message = format!("with its {count} vertices, the model has more than {most}");
+            return Err(Finding::error(Code::LimitVertices, message));
         }
         self.vertices = all;
         Ok(())

@@ -36,6 +36,7 @@
 //! | indices that are not whole triangles | the last are left out, with a warning |
 //! | triangles of fewer than three different vertices | left out |
 //! | points and lines, extensions that are not drawn, scenes beside the default | left out, with a warning |
+//! | events in `extras` that are none, or that the clip never reaches | left out, with a warning |
 //! | accessors, views and buffers past their ends, counts beyond the limits of the importer | error |
 
 mod accessor;
@@ -44,6 +45,7 @@ mod clips;
 mod color;
 mod curve;
 mod document;
+mod events;
 mod file;
 mod glb;
 mod hierarchy;
@@ -56,6 +58,7 @@ mod meshopt_filter;
 mod morph;
 mod morph_loss;
 mod noted;
+mod play;
 mod report;
 mod select;
 mod surface;
@@ -109,7 +112,7 @@ pub(crate) fn import_seen(
     inputs: &mut Inputs,
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, findings);
-    let shared = Shared::new(inputs);
+    let shared = Shared::new(manifest, inputs);
     let mut open = |path: &At<String>, purpose| {
         let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
         let refused = |findings: Vec<Finding>| findings.into_iter().for_each(|f| report.error_at(&path.span, f));
@@ -137,7 +140,9 @@ fn read<'f>(
         sources.extend(file.as_ref().map(|file| Source { file, path, other: true }));
     }
     let choices = select::choose(&sources, entry, report);
-    let clips = clips::read(&choices, &sources, &hierarchy, report);
+    let mut clips = clips::read(&choices, &sources, &hierarchy, report);
+    let events = events::read(&choices, &sources, entry, &mut clips, report);
+    play::references(entry, &mut clips);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
@@ -155,10 +160,15 @@ fn read<'f>(
 
     bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    let (bones, places) =
-        report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
+    bones.sockets = play::sockets(file, entry, &hierarchy, report);
+    let sockets = bones.sockets.clone();
+    let (bones, places) = report
+        .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
+    play::parts(file, entry, &hierarchy, &mut primitives, report);
+    let masks = play::masks(file, entry, &hierarchy, &bones, report);
+    play::roots(file, entry, &hierarchy, &bones, &mut clips, report);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =
@@ -190,10 +200,14 @@ fn read<'f>(
         order,
         root: root(entry),
         bones,
+        sockets,
+        masks,
+        parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
         primitives,
         materials: materials.list,
         images: materials.images,
         clips,
+        events,
     };
     if !report.failed() {
         lint::lint(&model, &file.shown, &moves, report);

@@ -31,6 +31,9 @@ pub(super) struct Choice {
     pub title: String,
 }
 
+/// Clips that are looked at, those that are not baked included.
+const MAX_OFFERS: usize = 1 << 14;
+
 /// A clip that could be read.
 struct Offer {
     source: usize,
@@ -51,6 +54,12 @@ impl Offer {
 /// Where files are missing from `sources`, what is missing from the clips is no news.
 pub(super) fn choose(sources: &[Source<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<Choice> {
     let complete = sources.len() == 1 + entry.animations.len();
+    let count: usize = sources.iter().map(|source| source.file.document.animations.len()).sum();
+    if count > MAX_OFFERS {
+        let message = format!("its files have {count} clips; at most {MAX_OFFERS} are looked at");
+        report.error(Finding::error(Code::LimitClips, message).help("split the files that have so many"));
+        return Vec::new();
+    }
     let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
         if complete {

@@ -2,11 +2,12 @@
 //!
 //! - Indices and codes from 2^32 on are refused: `gltf::json` cuts them off, and 2^32 would be item 0.
 //! - `3.0` is a whole number, as the specification asks of readers.
-//! - Lists are bounded.
+//! - Lists are bounded, and so is what a document unfolds to, by the size of the types that it is read into.
 //! - `min` and `max` of accessors, `extras`, and what extensions say are left out, except for those in [`READ`]: nothing
 //!   reads them, and `gltf::json` keeps them as trees, which take a hundred times their text, or refuses `extras` that are
 //!   no objects. The names of extensions stay.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::value::{StringDeserializer, UnitDeserializer};
@@ -40,23 +41,45 @@ enum Role {
     Extension,
 }
 
-/// The deserialiser.
-pub(super) struct Tamed<D> {
-    inner: D,
-    role: Role,
+/// Bytes that a document may still unfold to: a list of `{}` takes a hundred times its text.
+pub(super) struct Budget(Cell<u64>);
+
+impl Budget {
+    pub(super) fn new(bytes: u64) -> Self {
+        Self(Cell::new(bytes))
+    }
+
+    /// Whether something was refused for it.
+    pub(super) fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    /// Takes room for a value: twice, as lists grow by doubling.
+    fn take<T, E: Error>(&self) -> Result<(), E> {
+        let left = self.0.get().saturating_sub(2 * size_of::<T>() as u64);
+        self.0.set(left);
+        if left > 0 { Ok(()) } else { Err(E::custom("it unfolds to more than may be")) }
+    }
 }
 
-impl<D> Tamed<D> {
-    pub(super) fn new(inner: D) -> Self {
-        Self { inner, role: Role::Plain }
+/// The deserialiser.
+pub(super) struct Tamed<'b, D> {
+    inner: D,
+    role: Role,
+    budget: &'b Budget,
+}
+
+impl<'b, D> Tamed<'b, D> {
+    pub(super) fn new(inner: D, budget: &'b Budget) -> Self {
+        Self { inner, role: Role::Plain, budget }
     }
 
-    fn visit<V>(&self, visitor: V) -> Tame<V> {
-        Tame { visitor, role: self.role, most: None }
+    fn visit<V>(&self, visitor: V) -> Tame<'b, V> {
+        Tame { visitor, role: self.role, most: None, budget: self.budget }
     }
 
-    fn whole<V>(&self, visitor: V, most: u64) -> Tame<V> {
-        Tame { visitor, role: self.role, most: Some(most) }
+    fn whole<V>(&self, visitor: V, most: u64) -> Tame<'b, V> {
+        Tame { visitor, role: self.role, most: Some(most), budget: self.budget }
     }
 }
 
@@ -69,7 +92,7 @@ macro_rules! pass_on {
     )*};
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tamed<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tamed<'_, D> {
     type Error = D::Error;
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -103,14 +126,15 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tamed<D> {
 }
 
 /// Passes values on to a visitor.
-struct Tame<V> {
+struct Tame<'b, V> {
     visitor: V,
     role: Role,
+    budget: &'b Budget,
     /// Largest whole number, where one is needed.
     most: Option<u64>,
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Tame<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for Tame<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,41 +192,43 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Tame<V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_some(Tamed { inner, role: self.role })
+        self.visitor.visit_some(Tamed { inner, role: self.role, budget: self.budget })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_newtype_struct(Tamed { inner, role: Role::Wrapped })
+        self.visitor.visit_newtype_struct(Tamed { inner, role: Role::Wrapped, budget: self.budget })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_seq(Items { inner, left: MAX_LIST })
+        self.visitor.visit_seq(Items { inner, left: MAX_LIST, budget: self.budget })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_map(Entries { inner, role: self.role, next: Role::Plain })
+        self.visitor.visit_map(Entries { inner, role: self.role, next: Role::Plain, budget: self.budget })
     }
 }
 
-struct Seed<S> {
+struct Seed<'b, S> {
     seed: S,
     role: Role,
+    budget: &'b Budget,
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        self.seed.deserialize(Tamed { inner, role: self.role })
+        self.seed.deserialize(Tamed { inner, role: self.role, budget: self.budget })
     }
 }
 
-struct Items<A> {
+struct Items<'b, A> {
     inner: A,
     left: usize,
+    budget: &'b Budget,
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
@@ -213,18 +239,20 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<A> {
             };
         }
         self.left -= 1;
-        self.inner.next_element_seed(Seed { seed, role: Role::Plain })
+        self.budget.take::<S::Value, A::Error>()?;
+        self.inner.next_element_seed(Seed { seed, role: Role::Plain, budget: self.budget })
     }
 }
 
-struct Entries<A> {
+struct Entries<'b, A> {
     inner: A,
     role: Role,
+    budget: &'b Budget,
     /// That of the value that comes next.
     next: Role,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
@@ -249,6 +277,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
             self.inner.next_value::<IgnoredAny>()?;
             return seed.deserialize(UnitDeserializer::new());
         }
-        self.inner.next_value_seed(Seed { seed, role: self.next })
+        self.budget.take::<S::Value, A::Error>()?;
+        self.inner.next_value_seed(Seed { seed, role: self.next, budget: self.budget })
     }
 }

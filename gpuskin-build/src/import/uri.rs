@@ -1,6 +1,6 @@
 //! URIs within a glTF file: data, or files of its own folder and below.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -15,8 +15,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-
-const CONFINED: &str = "a glTF file reads from its own folder only: put the file beside it, or export as .glb";
 
 /// Whether a URI has its content with it.
 pub(super) fn is_data(uri: &str) -> bool {
@@ -42,10 +40,10 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Finding>> {
     Some(decoded.map_err(|e| Finding::error(Code::UriData, format!("a data URI is not valid base64: {e}"))))
 }
 
-/// The path of a relative URI, from the folder of its glTF file. It names something below that folder, as far as the
-/// text tells; [`confined`] asks the file system.
-pub(super) fn relative(uri: &str) -> Result<PathBuf, Finding> {
-    let refused = |why: &str| Finding::error(Code::UriRefused, format!("the URI {} {why}", quoted(uri))).help(CONFINED);
+/// The path of a relative URI, from the folder of its glTF file. Unless it may climb, it names something below that folder,
+/// as far as the text tells; [`confined`] asks the file system.
+pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Finding> {
+    let refused = |why: &str| Finding::error(Code::UriRefused, format!("the URI {} {why}", quoted(uri)));
     let text = percent_decode_str(uri).decode_utf8().map_err(|_| refused("is not UTF-8 text when decoded"))?;
     if text.is_empty() || text.contains('\0') {
         return Err(refused("names no file"));
@@ -59,25 +57,36 @@ pub(super) fn relative(uri: &str) -> Result<PathBuf, Finding> {
     if text.starts_with('/') {
         return Err(refused("is an absolute path"));
     }
-    if text.split('/').any(|part| part == "..") {
+    if !climbs && text.split('/').any(|part| part == "..") {
         return Err(refused("leaves the folder of the file"));
     }
     Ok(text.split('/').filter(|part| !part.is_empty() && *part != ".").collect())
 }
 
-/// Refuses a file that links lead out of the folder.
-pub(super) fn confined(folder: &Path, path: &Path) -> Result<(), Finding> {
+/// Refuses a file that is not below the folder or one of the roots, when all links are followed.
+pub(super) fn confined(folder: &Path, roots: &[PathBuf], path: &Path) -> Result<(), Finding> {
     let canonical = |p: &Path| {
         p.canonicalize()
             .map_err(|e| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display())))
     };
     // The folder of `a.gltf` is "", which cannot be asked for.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if canonical(path)?.starts_with(canonical(folder)?) {
+    let target = canonical(path)?;
+    if target.starts_with(canonical(folder)?) {
         return Ok(());
     }
-    Err(Finding::error(Code::UriRefused, format!("{} is a link that leaves the folder of the file", path.display()))
-        .help(CONFINED))
+    for root in roots {
+        if target.starts_with(canonical(root)?) {
+            return Ok(());
+        }
+    }
+    Err(Finding::error(
+        Code::UriRefused,
+        match path.components().any(|part| part == Component::ParentDir) {
+            true => format!("{} is not in the folder of the file, nor in one of `roots`", path.display()),
+            false => format!("{} is a link that leaves the folder of the file", path.display()),
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -86,9 +95,9 @@ mod tests {
 
     #[test]
     fn relative_paths() {
-        assert_eq!(relative("a%20b.bin").expect("plain"), Path::new("a b.bin"));
-        assert_eq!(relative("./textures//skin.png").expect("below"), Path::new("textures/skin.png"));
-        assert_eq!(relative("..data.bin").expect("a name"), Path::new("..data.bin"));
+        assert_eq!(relative("a%20b.bin", false).expect("plain"), Path::new("a b.bin"));
+        assert_eq!(relative("./textures//skin.png", false).expect("below"), Path::new("textures/skin.png"));
+        assert_eq!(relative("..data.bin", false).expect("a name"), Path::new("..data.bin"));
         for uri in [
             "",
             "/etc/passwd",
@@ -105,8 +114,10 @@ mod tests {
             "%ff.bin",
             "a%00.bin",
         ] {
-            assert!(relative(uri).is_err(), "{uri}");
+            assert!(relative(uri, false).is_err(), "{uri}");
         }
+        assert_eq!(relative("../a.bin", true).expect("may climb"), Path::new("../a.bin"));
+        assert!(relative("/etc/passwd", true).is_err() && relative("file:a", true).is_err());
     }
 
     #[test]

@@ -9,6 +9,8 @@ use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::limits;
+use super::play::{self, MaskEntry, PartEntry};
 use super::section::{Notes, Section, shorten};
 use super::values::{devices, fps, influences, normals, tolerances, up, width};
 use super::{
@@ -16,7 +18,7 @@ use super::{
 };
 use crate::finding::{Code, Finding, Findings};
 use crate::geometry::MAX_INFLUENCES;
-use crate::identifiers::{ModelNames, check_identifiers};
+use crate::identifiers::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
 /// Syntax errors shown: the parser stumbles on after the first ones.
@@ -51,7 +53,8 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
     let mut notes = Notes { source: Arc::clone(&source), findings: Findings::default() };
 
     let root = Section::new(document.get_ref(), &keys::ROOT, &mut notes);
-    let (defaults, storage) = bake(root, &mut notes);
+    let (defaults, storage, roots) = bake(root, &folder, &mut notes);
+    let limits = limits::read(root, &mut notes);
     let entries = model_tables(root, &mut notes);
     let drafts: Vec<_> =
         entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
@@ -60,7 +63,7 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
 
     let models = drafts.into_iter().filter_map(Draft::finish).collect();
     notes.findings.sort();
-    (Some(Manifest { path: path.to_owned(), folder, source, storage, models }), notes.findings)
+    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.findings)
 }
 
 /// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
@@ -110,12 +113,12 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
     Err(findings)
 }
 
-fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
+fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Storage, Vec<PathBuf>) {
     let mut defaults = Defaults::default();
-    let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
+    let Some(value) = root.get("bake") else { return (defaults, Storage::default(), Vec::new()) };
     let DeValue::Table(table) = value.get_ref() else {
         notes.error(Code::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
-        return (defaults, Storage::default());
+        return (defaults, Storage::default(), Vec::new());
     };
     let section = Section::new(table, &keys::BAKE, notes);
     defaults.fps = fps(section, notes).unwrap_or_default();
@@ -132,7 +135,8 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
         Some("file") => Storage::File,
         _ => Storage::Auto,
     };
-    (defaults, storage)
+    let roots = limits::roots(section, folder, notes);
+    (defaults, storage, roots)
 }
 
 /// The `[[model]]` tables and their headers.
@@ -180,6 +184,10 @@ struct Draft {
     fps: Fps,
     scale: f64,
     up: UpAxis,
+    root: Option<At<String>>,
+    masks: Vec<MaskEntry>,
+    parts: Vec<PartEntry>,
+    sockets: Vec<At<String>>,
     clips: Option<Vec<ClipEntry>>,
     /// Nothing is wrong with it.
     sound: bool,
@@ -188,8 +196,13 @@ struct Draft {
 impl Draft {
     fn names(&self) -> Option<ModelNames<'_>> {
         let name = self.name.as_ref()?;
-        let clips = self.clips.iter().flatten().map(|clip| (clip.name.value.as_str(), Some(clip.name.span.clone())));
-        Some(ModelNames { name: &name.value, span: name.span.clone(), clips: clips.collect() })
+        let mut names = ModelNames { name: &name.value, span: name.span.clone(), members: Vec::new() };
+        let clips = self.clips.iter().flatten();
+        names.add(&identifiers::CLIPS, clips.clone().map(|clip| &clip.name));
+        names.add(&identifiers::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
+        names.add(&identifiers::MASKS, self.masks.iter().map(|mask| &mask.name));
+        names.add(&identifiers::PARTS, self.parts.iter().map(|part| &part.name));
+        Some(names)
     }
 
     fn finish(self) -> Option<ModelEntry> {
@@ -210,6 +223,10 @@ impl Draft {
             fps: self.fps,
             scale: self.scale,
             up: self.up,
+            root: self.root,
+            masks: self.masks,
+            parts: self.parts,
+            sockets: self.sockets,
             clips: self.clips,
         })
     }
@@ -233,6 +250,9 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
     }
     let mode = mode(section, notes);
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
+    let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
+    let clips = clips(section, notes);
+    play::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
     Draft {
         name,
         path,
@@ -243,14 +263,18 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         width: width(section, notes),
         encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
-        devices: devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]),
+        devices,
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
         normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
         up: up(section, notes).unwrap_or(defaults.up),
-        clips: clips(section, notes),
+        root: section.string("root", notes),
+        masks: play::masks(section, notes),
+        parts: play::parts(section, notes),
+        sockets: section.strings("sockets", notes),
+        clips,
         sound: notes.findings.len() == findings_before,
     }
 }
@@ -299,11 +323,14 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
             };
             let section = Section::new(table, &keys::CLIP, notes);
             let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
-            Some(ClipEntry { name, source, looped, fps: fps(section, notes) })
+            let (events, root_motion) = (play::events(section, notes), play::root_motion(section, notes));
+            let additive = play::additive(section, &name, notes);
+            Some(ClipEntry { name, source, looped, fps: fps(section, notes), events, root_motion, additive })
         })
         .collect();
     // The document is sorted by key.
     clips.sort_by_key(|clip| clip.name.span.start);
+    play::check_references(&clips, notes);
     Some(clips)
 }
 

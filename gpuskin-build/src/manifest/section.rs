@@ -84,21 +84,7 @@ impl<'d> Section<'d> {
 
     pub(super) fn strings(&self, key: &str, notes: &mut Notes) -> Vec<At<String>> {
         let Some(value) = self.get(key) else { return Vec::new() };
-        let expected = "an array of strings";
-        match value.get_ref() {
-            DeValue::Array(array) => {
-                array.iter().filter_map(|value| string(value, key, "an array of non-empty strings", notes)).collect()
-            }
-            DeValue::String(text) => {
-                let help = format!("write [{}]", toml::Value::from(shorten(text)));
-                notes.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
-                Vec::new()
-            }
-            _ => {
-                notes.expected(key, expected, value);
-                Vec::new()
-            }
-        }
+        strings(value, key, notes)
     }
 
     pub(super) fn boolean(&self, key: &str, notes: &mut Notes) -> Option<At<bool>> {
@@ -135,6 +121,25 @@ impl<'d> Section<'d> {
             return None;
         };
         check_positive(number, value, key, most, notes)
+    }
+}
+
+/// An array of non-empty strings.
+pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<String>> {
+    let expected = "an array of strings";
+    match value.get_ref() {
+        DeValue::Array(array) => {
+            array.iter().filter_map(|value| string(value, key, "an array of non-empty strings", notes)).collect()
+        }
+        DeValue::String(text) => {
+            let help = format!("write [{}]", toml::Value::from(shorten(text)));
+            notes.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
+            Vec::new()
+        }
+        _ => {
+            notes.expected(key, expected, value);
+            Vec::new()
+        }
     }
 }
 

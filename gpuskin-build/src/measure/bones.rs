@@ -99,7 +99,7 @@ impl<'a> ClipWork<'a> {
         let clip = &model.clips[clip];
         let instants = instants(clip, &grid, times, false);
         let stepped = Stepped::new(model, clip, false);
-        Self { sampler: Sampler::new(model, Some(clip)), grid, record, mesh, drawn, instants, stepped }
+        Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, instants, stepped }
     }
 
     /// The matrices of all bones at a moment.

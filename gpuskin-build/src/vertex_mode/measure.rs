@@ -50,7 +50,7 @@ fn measure_some(
     let rows: Vec<u32> = drawn.baked_of_source.iter().map(row).collect();
     let work = |&i: &usize| Work {
         model,
-        evaluator: Evaluator::new(model, Some(&model.clips[i])),
+        evaluator: Evaluator::in_place(model, &model.clips[i], &grids[i]),
         grid: &grids[i],
         record: records[i],
         texels: &drawn.texels,

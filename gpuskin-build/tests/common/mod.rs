@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use gpuskin_build::finding::{Finding, Findings};
 use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
+use gpuskin_build::manifest::{At, ClipEntry, Fps, Limits, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::{Clip, Interpolation, Model};
 
 /// A value that stands nowhere.
@@ -39,13 +39,25 @@ pub fn entry(path: &str) -> ModelEntry {
         fps: Fps::Source,
         scale: 1.0,
         up: UpAxis::Y,
+        root: None,
+        masks: vec![],
+        parts: vec![],
+        sockets: vec![],
         clips: None,
     }
 }
 
 /// A `[model.clips.<name>]` table.
 pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
-    ClipEntry { name: at(name.into()), source: source.map(|s| at(s.into())), looped: None, fps: None }
+    ClipEntry {
+        name: at(name.into()),
+        source: source.map(|s| at(s.into())),
+        looped: None,
+        fps: None,
+        events: vec![],
+        root_motion: None,
+        additive: None,
+    }
 }
 
 /// What an import gives.
@@ -76,11 +88,18 @@ impl Outcome {
 
 /// Imports an entry; paths start from `folder`.
 pub fn import_entry(folder: &Path, entry: &ModelEntry, pixels: Pixels) -> Outcome {
+    import_within(folder, entry, pixels, Limits::default())
+}
+
+/// The same with other limits.
+pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: Limits) -> Outcome {
     let manifest = Manifest {
         path: folder.join("gpuskin.toml"),
         folder: folder.to_owned(),
         source: Arc::new(miette::NamedSource::new("gpuskin.toml", String::new())),
         storage: Storage::Auto,
+        limits,
+        roots: vec![],
         models: vec![],
     };
     let (mut findings, mut inputs) = (Findings::default(), BTreeSet::new());
@@ -138,7 +157,8 @@ pub fn check(model: &Model) {
             list.iter().for_each(|(bone, _)| used[usize::from(*bone)] = true);
         }
     }
-    assert!(used.iter().all(|u| *u), "a bone without vertices");
+    let needed = used.iter().zip(&model.bones).all(|(used, bone)| *used || model.sockets.contains(&bone.node));
+    assert!(needed, "a bone without vertices, and not a socket");
     for m in &model.materials {
         assert!(m.base_color_texture.is_none_or(|t| t.image < model.images.len()));
     }

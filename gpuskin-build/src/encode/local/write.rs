@@ -6,9 +6,17 @@ use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
 use super::code::{Coded, Rest};
 use super::skeleton::Skeleton;
 use super::track::Track;
+use crate::encode::bit_set;
+use crate::model::Model;
 
 /// All words of a model; `None` where they are more than offsets can name.
-pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord], clips: &[Coded]) -> Option<Vec<u32>> {
+pub(super) fn words(
+    model: &Model,
+    skeleton: &Skeleton,
+    rests: &[Rest],
+    records: &[ClipRecord],
+    clips: &[Coded],
+) -> Option<Vec<u32>> {
     let mut words = vec![0; header::WORDS];
     words[header::NODES] = skeleton.joints.len() as u32;
     words[header::BONES] = skeleton.bones.len() as u32;
@@ -34,17 +42,27 @@ pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord],
         words.push(bone.joint as u32);
     }
 
+    words[header::MASKS] = model.masks.len() as u32;
+    words[header::MASKS_AT] = words.len() as u32;
+    for mask in &model.masks {
+        words.extend(bit_set(skeleton.joints.len(), |joint| skeleton.is_in(joint, mask)));
+    }
+
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + clips.len(), 0);
     for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
         let clips_at = words[header::CLIPS_AT] as usize;
-        // Clips that move alike share frames, and tracks.
-        if let Some(twin) = records[..i].iter().position(|other| other == record) {
-            words[clips_at + i] = words[clips_at + twin];
-            continue;
-        }
         words[clips_at + i] = u32::try_from(words.len()).ok()?;
-        one_clip(&mut words, coded, record)?;
+        let alike = |other: &usize| clips[*other].tracks == coded.tracks && records[*other].stored == record.stored;
+        let clip_at = words.len();
+        match (0..i).find(alike) {
+            Some(other) => {
+                let at = words[clips_at + other] as usize;
+                same_tracks(&mut words, at, coded, record);
+            }
+            None => one_clip(&mut words, coded, record)?,
+        }
+        words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
     // The last component may be read with the word after it.
     words.push(0);
@@ -77,9 +95,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
     let frame_words = frame_bits.div_ceil(32);
     words[at + clip::FRAME_WORDS] = frame_words;
     words[at + clip::FRAMES_AT] = u32::try_from(words.len()).ok()?;
-    words[at + clip::INTERVALS] = record.intervals;
-    words[at + clip::STORED] = record.stored;
-    words[at + clip::FIRST_FRAME] = record.first_frame;
+    timing(&mut words[at..], record);
     let moving = || coded.tracks.iter().flatten().filter_map(|t| if let Track::Moving(m) = t { Some(m) } else { None });
     for frame in 0..record.stored as usize {
         let mut bits = Bits { words, filled: 32 };
@@ -90,6 +106,19 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
         }
     }
     Some(())
+}
+
+/// A clip whose tracks stand there already, for the clip at this place.
+fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &Coded, record: &ClipRecord) {
+    let at = words.len();
+    words.extend_from_within(other..other + clip::ENTRIES + coded.tracks.len());
+    timing(&mut words[at..], record);
+}
+
+fn timing(clip: &mut [u32], record: &ClipRecord) {
+    clip[clip::INTERVALS] = record.intervals;
+    clip[clip::STORED] = record.stored;
+    clip[clip::FIRST_FRAME] = record.first_frame;
 }
 
 /// Appends bits from the lowest of each word up, from a word of its own on.

@@ -1,0 +1,296 @@
+//! What is fuzzed: bytes go in, and nothing may panic, hang or take memory without bound. Programs of cargo-fuzz call these,
+//! and a test of gpuskin-build with every seed and every input that once crashed.
+#![allow(dead_code, unreachable_pub, reason = "each program calls one of them")]
+
+use std::path::{Path, PathBuf};
+
+use arbitrary::Unstructured;
+use gpuskin_build::bake::{BakeOptions, bake};
+use gpuskin_build::finding::Style;
+use gpuskin_build::limits::Limits;
+use gpuskin_build::manifest::Manifest;
+use serde_json::{Value, json};
+
+/// Room for a small model, so that a hundred of them are baked in a second.
+const LIMITS: Limits = Limits {
+    file: 1 << 20,
+    memory: 16 << 20,
+    nodes: 1 << 10,
+    depth: 100,
+    bones: 64,
+    vertices: 1 << 10,
+    image: 1 << 12,
+    frames: 200,
+    texture: 1 << 20,
+};
+
+/// The text of a manifest.
+pub fn manifest(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    match Manifest::parse(Path::new("nowhere/gpuskin.toml"), text) {
+        Ok(manifest) => assert!(manifest.models.iter().all(|model| !model.name.value.is_empty())),
+        Err(findings) => {
+            let drawn = findings.render(Style::Plain);
+            assert!(findings.has_errors() && drawn.chars().all(|c| !c.is_control() || c == '\n'), "{drawn:?}");
+            assert_eq!(findings.to_json_lines().lines().count(), findings.len());
+        }
+    }
+}
+
+/// A document of which values are changed, through import, encoding and code generation.
+pub fn gltf(data: &[u8]) {
+    let mut choices = Unstructured::new(data);
+    let mut document: Value = serde_json::from_str(include_str!("../seeds/figure.gltf")).expect("JSON");
+    let mut bin = include_bytes!("../seeds/figure.bin").to_vec();
+    let settings = mutate(&mut document, &mut bin, &mut choices).unwrap_or_default();
+    bake_bytes(&container(document.to_string().as_bytes(), &bin), &settings);
+}
+
+/// A file of any content.
+pub fn glb(data: &[u8]) {
+    bake_bytes(data, "");
+}
+
+/// What `inspect` says of a file.
+pub fn ktx2(data: &[u8]) {
+    match gpuskin_build::cli::inspect_bytes(data) {
+        Ok(text) | Err(text) => assert!(!text.is_empty()),
+    }
+}
+
+/// Metadata as the runtime reads it.
+pub fn metadata(data: &[u8]) {
+    if let Ok(meta) = gpuskin_rt::Metadata::from_postcard(data) {
+        let again = gpuskin_rt::Metadata::from_postcard(&meta.to_postcard()).expect("what was read once");
+        assert_eq!(meta.to_postcard(), again.to_postcard());
+    }
+}
+
+/// Changes what stands in the entries of a cache: what is baked from it must be the same as without.
+pub fn cache(data: &[u8]) {
+    use gpuskin_build::cache::Cache;
+    let Ok(folder) = work() else { return };
+    let path = |name: &str| folder.path().join(name);
+    let mut document: Value = serde_json::from_str(include_str!("../seeds/figure.gltf")).expect("JSON");
+    textured(&mut document);
+    let file = container(document.to_string().as_bytes(), include_bytes!("../seeds/figure.bin"));
+    std::fs::write(path("model.glb"), file).expect("writable");
+    let manifest = Manifest::parse(&path("gpuskin.toml"), model("textures = [\"bc7\"]\n")).expect("a manifest");
+    let baked = || {
+        let cache = Cache::new(path("cache"));
+        bake(&manifest, &BakeOptions { cache: Some(&cache), ..Default::default() }).expect("bakes").files
+    };
+    let clean = baked();
+    let mut entries = Vec::new();
+    files(&path("cache"), &mut entries);
+    entries.sort();
+    assert!(!entries.is_empty(), "nothing was kept");
+    let mut choices = Unstructured::new(data);
+    for entry in entries {
+        let mut bytes = std::fs::read(&entry).expect("readable");
+        damage(&mut bytes, &mut choices).unwrap_or_default();
+        std::fs::write(&entry, bytes).expect("writable");
+    }
+    assert!(baked() == clean, "a damaged entry was served");
+    assert!(baked() == clean, "what was rebuilt differs");
+}
+
+fn files(folder: &Path, all: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() { files(&path, all) } else { all.push(path) }
+    }
+}
+
+/// Flips, cuts, empties or replaces.
+fn damage(bytes: &mut Vec<u8>, choices: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    match choices.int_in_range(0..=3)? {
+        0 => {
+            let at = choices.choose_index(bytes.len().max(1))?;
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = choices.arbitrary()?;
+            }
+        }
+        1 => bytes.truncate(choices.choose_index(bytes.len().max(1))?),
+        2 => bytes.extend_from_slice(choices.bytes(choices.len().min(64))?),
+        _ => *bytes = choices.bytes(choices.len().min(64))?.to_vec(),
+    }
+    Ok(())
+}
+
+/// In memory, where there is such a place.
+fn work() -> std::io::Result<tempfile::TempDir> {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
+}
+
+fn model(settings: &str) -> String {
+    format!("[[model]]\nname = \"model\"\npath = \"model.glb\"\n{settings}")
+}
+
+fn bake_bytes(file: &[u8], settings: &str) {
+    let Ok(folder) = work() else { return };
+    std::fs::write(folder.path().join("model.glb"), file).expect("writable");
+    let text = model(&format!("textures = [\"rgba8\"]\n{settings}"));
+    let mut manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).expect("a manifest");
+    manifest.limits = LIMITS;
+    match bake(&manifest, &BakeOptions::default()) {
+        Ok(baked) => assert!(baked.files.contains_key("gpuskin.rs")),
+        Err(failed) => assert!(failed.findings.has_errors() && !failed.findings.render(Style::Plain).is_empty()),
+    }
+}
+
+/// A GLB of these parts.
+fn container(json: &[u8], bin: &[u8]) -> Vec<u8> {
+    let mut file = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+    for (kind, part, fill) in [(b"JSON", json, b' '), (b"BIN\0", bin, 0)] {
+        file.extend((part.len().next_multiple_of(4) as u32).to_le_bytes());
+        file.extend(kind);
+        file.extend(part);
+        file.resize(file.len().next_multiple_of(4), fill);
+    }
+    let length = file.len() as u32;
+    file[8..12].copy_from_slice(&length.to_le_bytes());
+    file
+}
+
+/// Gives the first material a texture of 4 x 4 texels.
+fn textured(document: &mut Value) {
+    const PIXELS: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAQAAAAECAIAAAAmkwkpAAAAKUlEQVR42g3HMQEAAAzCMIRVGGdFIXDLlyQSGxcTBIvjU6mt62cyOzcPp2MTQQYaK1UAAAAASUVORK5CYII=";
+    document["images"] = json!([{ "uri": PIXELS }]);
+    document["textures"] = json!([{ "source": 0 }]);
+    document["materials"] = json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    for mesh in document["meshes"].as_array_mut().into_iter().flatten() {
+        mesh["primitives"][0]["material"] = json!(0);
+    }
+}
+
+/// Changes some values of a document and some bytes beside it; gives settings for the manifest.
+fn mutate(document: &mut Value, bin: &mut [u8], choices: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    const MODES: [&str; 12] = [
+        "",
+        "encoding = \"matrix-f32\"\n",
+        "encoding = \"local-packed\"\n",
+        "encoding = \"trs-packed\"\n",
+        "encoding = \"fixed16\"\n",
+        "encoding = \"matrix-unorm\"\n",
+        "encoding = \"trs-f16\"\n",
+        "mode = \"vertex\"\n",
+        "encoding = \"vat-packed\"\n",
+        "fps = \"auto\"\n",
+        "encoding = \"vat-unorm8\"\nup = \"z\"\n",
+        "mode = \"auto\"\nfps = 5\n",
+    ];
+    let settings = (*choices.choose(&MODES)?).to_owned();
+    if choices.arbitrary()? {
+        textured(document);
+    }
+    let mut places = Vec::new();
+    collect(document, String::new(), &mut places);
+    for _ in 0..choices.int_in_range(0..=4)? {
+        let place = choices.choose(&places)?;
+        let other = choices.choose(&places)?;
+        let value = match choices.int_in_range(0..=4)? {
+            // What stands elsewhere.
+            0 => document.pointer(other).cloned().unwrap_or_default(),
+            1 => number(choices)?,
+            2 => word(choices)?,
+            3 => doubled(document.pointer(place).cloned().unwrap_or_default()),
+            _ => {
+                remove(document, place);
+                continue;
+            }
+        };
+        if let Some(found) = document.pointer_mut(place) {
+            *found = value;
+        }
+    }
+    for _ in 0..choices.int_in_range(0..=4)? {
+        let at = choices.choose_index(bin.len())?;
+        let value: u32 =
+            *choices.choose(&[0, 1, 0x3F80_0000, 0x7F80_0000, 0xFFC0_0000, 0x7F7F_FFFF, 0x0000_0001, u32::MAX])?;
+        let end = (at + 4).min(bin.len());
+        bin[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
+    }
+    Ok(settings)
+}
+
+fn number(choices: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
+    Ok(match choices.int_in_range(0..=3)? {
+        0 => json!(choices.int_in_range(0..=9)?),
+        1 => json!(*choices.choose(&[
+            -1_i64,
+            255,
+            256,
+            5120,
+            5121,
+            5123,
+            5125,
+            5126,
+            65535,
+            1 << 20,
+            1 << 32,
+            i64::MAX
+        ])?),
+        2 => json!(*choices.choose(&[0.5, -0.0, 1e-30, 1e30, -1e300, 1e308])?),
+        _ => json!(choices.arbitrary::<f32>()?),
+    })
+}
+
+fn word(choices: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
+    const WORDS: [&str; 16] = [
+        "SCALAR",
+        "VEC2",
+        "VEC3",
+        "VEC4",
+        "MAT4",
+        "LINEAR",
+        "STEP",
+        "CUBICSPLINE",
+        "rotation",
+        "scale",
+        "translation",
+        "weights",
+        "",
+        "data:;base64,AAAA",
+        "../a",
+        "MASK",
+    ];
+    Ok(match choices.int_in_range(0..=4)? {
+        0 => json!(null),
+        1 => json!([]),
+        2 => json!({}),
+        _ => json!(*choices.choose(&WORDS)?),
+    })
+}
+
+/// A list with its items twice; anything else in a list of its own.
+fn doubled(value: Value) -> Value {
+    match value {
+        Value::Array(list) => json!([&list[..], &list[..]].concat()),
+        other => json!([other]),
+    }
+}
+
+fn remove(document: &mut Value, place: &str) {
+    let Some((parent, key)) = place.rsplit_once('/') else { return };
+    match document.pointer_mut(parent) {
+        Some(Value::Object(map)) => drop(map.remove(key)),
+        Some(Value::Array(list)) => {
+            if let Some(at) = key.parse().ok().filter(|at| *at < list.len()) {
+                list.remove(at);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// All places in a document, as JSON pointers.
+fn collect(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| collect(v, format!("{at}/{i}"), found)),
+        Value::Object(map) => map.iter().for_each(|(k, v)| collect(v, format!("{at}/{k}"), found)),
+        _ => {}
+    }
+    if !at.is_empty() {
+        found.push(at);
+    }
+}

@@ -1,0 +1,203 @@
+//! A game on a path with spaces and letters beyond ASCII, whose target folder is elsewhere: its build script reads the game,
+//! writes to OUT_DIR, and does both only when it must.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::SystemTime;
+
+use gpuskin_tests::shared::{entries, workspace};
+
+/// Two images of 4 x 4 texels, PNG.
+const IMAGES: [&str; 2] = [
+    "89504e470d0a1a0a0000000d494844520000000400000004080200000026930929000000294944415478da0dc7310100000cc23084551867452170cb972412\
+     1b1713048be353a9adeb67323b370fa7631341061a2b550000000049454e44ae426082",
+    "89504e470d0a1a0a0000000d494844520000000400000004080200000026930929000000304944415478da0dc7a10100300803c1b82e8563295c7ea838962b\
+     e74e4fb4b058a15774e162eb32f4e061e7123a386cf8b33313b10a8527bb0000000049454e44ae426082",
+];
+
+fn image(hex: &str) -> Vec<u8> {
+    let digits: Vec<u32> = hex.chars().filter_map(|c| c.to_digit(16)).collect();
+    digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+}
+
+/// The model of `golden/` with a texture beside it.
+fn model(texture: &str) -> String {
+    let text = fs::read_to_string(workspace().join("tests/golden/pole.gltf")).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let uvs = serde_json::json!({ "componentType": 5126, "count": 6, "type": "VEC2" });
+    let accessors = json["accessors"].as_array_mut().unwrap();
+    accessors.push(uvs);
+    let last = accessors.len() - 1;
+    json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = last.into();
+    json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"] = serde_json::json!({ "index": 0 });
+    json["textures"] = serde_json::json!([{ "source": 0 }]);
+    json["images"] = serde_json::json!([{ "uri": texture }]);
+    json.to_string()
+}
+
+struct Game {
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Game {
+    fn new() -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ein Spiel mit Bäumen/игра");
+        let _ = fs::remove_dir_all(&folder);
+        // That of the workspace, so that the crates that it depends on are built once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned();
+        let game = Self { folder, target };
+        let path = |name: &str| format!("{:?}", workspace().join(name).to_str().unwrap());
+        let text = format!(
+            "[package]\nname = \"gpuskin-test-citizen\"\nedition = \"2024\"\n[workspace]\n\
+             [dependencies]\ngpuskin-rt = {{ path = {}, default-features = false }}\n\
+             [build-dependencies]\ngpuskin-build = {{ path = {} }}\n",
+            path("gpuskin-rt"),
+            path("gpuskin-build")
+        );
+        game.write("Cargo.toml", text.as_bytes());
+        game.write("build.rs", b"fn main() {\n    gpuskin_build::build(\"gpuskin.toml\");\n}\n");
+        game.write("src/lib.rs", b"gpuskin_rt::include_baked!();\n");
+        let manifest = "[bake]\ntextures = [\"bc7\"]\nstorage = \"file\"\n[[model]]\nname = \"oak\"\npath = \"art/Eiche grün.gltf\"\n\
+                        [[model]]\nname = \"elm\"\npath = \"art/вяз.gltf\"\n";
+        game.write("gpuskin.toml", manifest.as_bytes());
+        game.write("art/Eiche grün.gltf", model("Rinde%20gr%C3%BCn.png").as_bytes());
+        game.write("art/вяз.gltf", model("вяз.png").as_bytes());
+        game.write("art/Rinde grün.png", &image(IMAGES[0]));
+        game.write("art/вяз.png", &image(IMAGES[0]));
+        // The same versions as here, which are there without a network.
+        fs::copy(workspace().join("Cargo.lock"), game.folder.join("Cargo.lock")).unwrap();
+        game.cargo(&["clean", "--release", "--package", "gpuskin-test-citizen"]);
+        game
+    }
+
+    fn write(&self, file: &str, bytes: &[u8]) {
+        let path = self.folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn cargo(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(args).arg("--offline").current_dir(&self.folder).env("CARGO_TARGET_DIR", &self.target);
+        command.env_remove("OUT_DIR").env_remove("GPUSKIN_CACHE").env("CARGO_TERM_COLOR", "never").output().unwrap()
+    }
+
+    /// What cargo says of a build, which must succeed.
+    #[track_caller]
+    fn build(&self) -> String {
+        let output = self.cargo(&["build", "--release", "-v"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{text}");
+        text
+    }
+
+    /// Folders of this package below `release/build`, those with `file` in them.
+    fn built(&self, file: &str) -> PathBuf {
+        let all = entries(&self.target.join("release/build")).into_iter();
+        let mut all: Vec<_> = all
+            .filter(|path| path.to_string_lossy().contains("/gpuskin-test-citizen-") && path.join(file).exists())
+            .collect();
+        all.sort_by_key(|path| fs::metadata(path.join(file)).unwrap().modified().unwrap());
+        all.pop().unwrap_or_else(|| panic!("no {file} below {}", self.target.display()))
+    }
+}
+
+/// All files below a folder, what stands in them, and since when.
+fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let mut files = BTreeMap::new();
+    for path in entries(folder) {
+        if path.is_dir() {
+            files.extend(snapshot(&path));
+        } else {
+            let since = fs::metadata(&path).unwrap().modified().unwrap();
+            files.insert(path.clone(), (fs::read(&path).unwrap(), since));
+        }
+    }
+    files
+}
+
+/// One game from its first build on: a step needs what the one before left.
+#[test]
+fn a_build_script_keeps_to_itself() {
+    let game = Game::new();
+    let before = snapshot(&game.folder);
+    game.build();
+    assert!(snapshot(&game.folder) == before, "the build has written to the sources");
+    let out = game.built("out/gpuskin.rs").join("out");
+    let first = snapshot(&out);
+    let again = game.build();
+    assert!(again.contains("Fresh gpuskin-test-citizen") && !again.contains("Running"), "{again}");
+
+    // One texture of one model: the other model's files are not even touched.
+    game.write("art/вяз.png", &image(IMAGES[1]));
+    game.build();
+    let second = snapshot(&out);
+    let changed: Vec<String> = second
+        .iter()
+        .filter(|(path, state)| first.get(*path) != Some(state) && !path.starts_with(out.join("gpuskin-cache")))
+        .map(|(path, _)| path.strip_prefix(&out).unwrap().display().to_string())
+        .collect();
+    assert!(changed.iter().any(|path| path.starts_with("gpuskin/elm/")), "{changed:?}");
+    assert!(changed.iter().all(|path| path.starts_with("gpuskin/elm/") || path == "gpuskin.rs"), "{changed:?}");
+    let again = game.build();
+    assert!(again.contains("Fresh gpuskin-test-citizen") && !again.contains("Running"), "{again}");
+
+    traced(&game);
+}
+
+/// The build script under strace: what it writes, and that it asks no network.
+fn traced(game: &Game) {
+    if !cfg!(target_os = "linux") || Command::new("strace").arg("-V").output().is_err() {
+        assert!(std::env::var_os("CI").is_none() || !cfg!(target_os = "linux"), "strace is not installed");
+        eprintln!("SKIPPED: strace is not installed");
+        return;
+    }
+    let script = game.built("build-script-build").join("build-script-build");
+    let folder = tempfile::tempdir().unwrap();
+    let (out, trace) = (folder.path().join("out dir"), folder.path().join("trace"));
+    fs::create_dir(&out).unwrap();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-s", "4096", "-e", "trace=%file,%network,ftruncate", "-o"]).arg(&trace).arg(script);
+    command.current_dir(&game.folder).env("OUT_DIR", &out).env_remove("GPUSKIN_CACHE");
+    let output = command.env("CARGO_MANIFEST_DIR", &game.folder).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success() && out.join("gpuskin.rs").exists(),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(!said.contains("cargo::error") && !said.contains("cargo::warning"), "{said}");
+    let watched = said.lines().filter_map(|line| line.strip_prefix("cargo::rerun-if-changed="));
+    let watched: Vec<&str> = watched.collect();
+    assert_eq!(watched.len(), 5, "{watched:?}");
+    assert!(watched.iter().all(|path| !Path::new(path).starts_with(&out)), "{watched:?}");
+
+    // strace writes letters beyond ASCII as octal numbers; the folder of this run has none.
+    let out = out.to_str().unwrap();
+    let text = fs::read_to_string(&trace).unwrap();
+    let mut writes = 0;
+    for line in text.lines() {
+        let Some((call, rest)) = line.split_once('(') else { continue };
+        let call = call.rsplit(' ').next().unwrap_or(call);
+        assert!(!["socket", "connect", "sendto"].contains(&call), "{line}");
+        let opens =
+            call.starts_with("open") && ["O_WRONLY", "O_RDWR", "O_CREAT"].iter().any(|flag| rest.contains(flag));
+        let changes = [
+            "creat", "mkdir", "unlink", "rmdir", "rename", "link", "symlink", "chmod", "chown", "truncate", "utime",
+            "mknod",
+        ]
+        .iter()
+        .any(|start| call.starts_with(start));
+        if opens || changes {
+            assert!(
+                rest.contains(out) || rest.contains("\"/dev/") || rest.contains("\"/proc/"),
+                "outside of OUT_DIR: {line}"
+            );
+            writes += 1;
+        }
+    }
+    assert!(writes > 5, "{text}");
+}

@@ -1,0 +1,98 @@
+//! What is built into games and build scripts: licences, versions and origins of all crates, held against deny.toml. `cargo deny
+//! check` says the same and knows advisories, which need a network; it runs here where it is installed and has them.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use gpuskin_tests::shared::workspace;
+use serde_json::Value;
+
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(workspace());
+    command
+}
+
+/// All crates that this machine builds of the workspace.
+fn packages() -> Vec<Value> {
+    let version = Command::new("rustc").arg("-vV").output().unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let output = cargo(&["metadata", "--format-version", "1", "--locked", "--filter-platform", host]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    all["packages"].as_array().unwrap().clone()
+}
+
+fn policy() -> toml::Table {
+    std::fs::read_to_string(workspace().join("deny.toml")).unwrap().parse().unwrap()
+}
+
+#[test]
+fn licences() {
+    let policy = policy();
+    let allowed: Vec<&str> =
+        policy["licenses"]["allow"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
+    let mut refused = Vec::new();
+    let packages = packages();
+    for package in &packages {
+        let (name, text) = (package["name"].as_str().unwrap(), package["license"].as_str().unwrap_or_default());
+        let fits = spdx::Expression::parse_mode(text, spdx::ParseMode::LAX)
+            .is_ok_and(|licence| licence.evaluate(|one| allowed.contains(&one.to_string().as_str())));
+        if !fits {
+            refused.push(format!("{name}: {text:?}"));
+        }
+    }
+    assert!(packages.len() > 100 && refused.is_empty(), "{refused:#?}");
+}
+
+#[test]
+fn each_crate_is_there_once_and_from_the_registry() {
+    let policy = policy();
+    let skipped = policy["bans"]["skip"].as_array().unwrap().iter().map(|entry| entry["crate"].as_str().unwrap());
+    let mut skipped: BTreeMap<&str, bool> = skipped.map(|name| (name, false)).collect();
+    let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for package in packages() {
+        let (name, version) = (package["name"].as_str().unwrap(), package["version"].as_str().unwrap());
+        versions.entry(name.to_owned()).or_default().push(version.to_owned());
+        let source = package["source"].as_str();
+        assert!(
+            source.is_none_or(|s| s.starts_with("registry+https://github.com/rust-lang/crates.io-index")),
+            "{name}: {source:?}"
+        );
+    }
+    for (name, versions) in &versions {
+        let listed = |version: &String| {
+            let prefix = |entry: &str| {
+                let (of, start) = entry.split_once('@').expect("name@version");
+                of == name && (*version == start || version.starts_with(&format!("{start}.")))
+            };
+            skipped.keys().copied().find(|entry| prefix(entry))
+        };
+        let known: Vec<&str> = versions.iter().filter_map(listed).collect();
+        assert!(versions.len() - known.len() <= 1, "{name} is there as {versions:?}, and deny.toml lists {known:?}");
+        if versions.len() > 1 {
+            known.iter().for_each(|entry| *skipped.get_mut(entry).unwrap() = true);
+        }
+    }
+    let idle: Vec<_> = skipped.iter().filter(|(_, used)| !**used).collect();
+    assert!(!cfg!(target_os = "linux") || idle.is_empty(), "no longer there twice: {idle:?}");
+}
+
+/// Advisories too, where the tool and their list are there.
+#[test]
+fn cargo_deny() {
+    if !cargo(&["deny", "--version"]).output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: cargo deny is not installed: no advisories are looked up");
+        return;
+    }
+    let checks: &[&str] = match cargo(&["deny", "fetch", "db"]).output() {
+        Ok(output) if output.status.success() => &["deny", "check"],
+        _ => {
+            eprintln!("SKIPPED: the list of advisories cannot be had");
+            &["deny", "check", "licenses", "bans", "sources"]
+        }
+    };
+    let output = cargo(checks).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
