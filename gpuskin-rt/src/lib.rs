@@ -49,6 +49,7 @@
 //! | | |
 //! |---|---|
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
+//! | [`Transition`], [`Crowd::play_layer`], [`Crowd::set_live`], [`layers`] | fades, clips over clips, and bones of the game's own |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
 //! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
 //! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |

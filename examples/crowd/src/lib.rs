@@ -3,6 +3,7 @@
 //! | | |
 //! |---|---|
 //! | [`scene`] | who stands where and plays what: `Crowd::spawn`, and `move_to` for those who go somewhere |
+//! | [`hero`] | one of them with an animator of the game's own: `Crowd::set_live`, `update_live` |
 //! | [`frame`] | the passes of a frame: `CrowdRenderer::draw_depth` for shadows, `CrowdRenderer::draw` |
 //! | [`land`], `air` | ground, shadows, haze and sky: pipelines of the game's own, with no knowledge of crowds |
 //! | [`headless`], [`window`] | where the frames go |
@@ -12,6 +13,7 @@ mod air;
 pub mod frame;
 pub mod gpu;
 pub mod headless;
+pub mod hero;
 pub mod land;
 mod pilot;
 pub mod reload;

@@ -1,8 +1,10 @@
 //! Who stands where and plays what. The same count gives the same scene, on any machine.
 
+use glam::{Quat, Vec3};
 use gpuskin_rt::{Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceId, Time};
 
 use crate::baked::{clips, models};
+use crate::hero::Hero;
 use crate::land;
 use crate::reload::Models;
 
@@ -27,6 +29,7 @@ pub struct Scene {
     hounds: Crowd<models::Hound>,
     moving_soldiers: Vec<Moving>,
     moving_hounds: Vec<Moving>,
+    hero: Option<Hero>,
     /// From the first cohort to the last, metres.
     depth: f32,
 }
@@ -80,6 +83,7 @@ impl Scene {
             hounds: hound_crowd,
             moving_soldiers: Vec::new(),
             moving_hounds: Vec::new(),
+            hero: None,
             depth: rows as f32 * PITCH[1],
         };
         for i in 0..soldiers {
@@ -89,6 +93,18 @@ impl Scene {
             scene.add_hound(i);
         }
         scene
+    }
+
+    /// A soldier before the ranks who looks at the camera and waves.
+    ///
+    /// # Errors
+    /// When the device does not play soldiers in `local-packed`.
+    pub fn add_hero(&mut self) -> Result<(), crate::Error> {
+        let [x, z] = [-9.6, 1.2];
+        let soldier = upright(x, z).facing(0.2).play(clips::SOLDIER_IDLE);
+        let eye = Vec3::from(EYE) - Vec3::new(x, land::height(x, z), z);
+        self.hero = Some(Hero::new(&self.soldiers, soldier, Quat::from_rotation_y(-0.2) * eye)?);
+        Ok(())
     }
 
     /// Number of instances.
@@ -113,6 +129,9 @@ impl Scene {
         }
         for moving in &self.moving_hounds {
             self.hounds.move_to(moving.id, position(moving));
+        }
+        if let Some(hero) = &self.hero {
+            hero.advance(&self.soldiers, time);
         }
     }
 
@@ -205,9 +224,12 @@ fn capacities(count: u32) -> [CrowdDescriptor; 2] {
     [count - hounds, hounds].map(|capacity| CrowdDescriptor { capacity })
 }
 
+/// Where the camera stands.
+const EYE: [f32; 3] = [-13.5, 2.6, 7.7];
+
 /// Where the picture is taken from: low, before the first ranks.
 pub fn camera(aspect: f32) -> Camera {
-    Camera::perspective_look_at([-13.5, 2.6, 7.7], [-3.5, 0.45, -12.0], 0.64, aspect, 0.3, 1200.0)
+    Camera::perspective_look_at(EYE, [-3.5, 0.45, -12.0], 0.64, aspect, 0.3, 1200.0)
 }
 
 /// On the ground, and playing since the clock began.

@@ -9,7 +9,8 @@
 //! Vertex buffer 0 holds vertices, 1 the [`InstanceRecord`](crate::InstanceRecord)s, 2 the
 //! [`InstanceLook`](crate::InstanceLook)s. No storage buffers,
 //! no compute: WebGL2's limits are enough. Only for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) a
-//! compute pass writes the bones of every instance into a palette, a storage buffer that the vertex shader reads.
+//! compute pass writes the bones of every instance into a palette, a storage buffer that the vertex shader reads;
+//! [layers](crate::layers) enter there.
 
 mod capture;
 mod crowd;

@@ -1,7 +1,7 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
+//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [live] [draw] [--manifest FILE] [--models FOLDER] [--count N]
 //! ```
 
 mod bake;
@@ -10,6 +10,7 @@ mod cpu;
 mod draw;
 mod encode;
 mod events;
+mod live;
 mod peer;
 mod report;
 mod startup;
@@ -38,7 +39,7 @@ pub(crate) struct Options {
     count: Option<u32>,
 }
 
-const SECTIONS: [&str; 7] = ["bake", "textures", "encode", "events", "startup", "cpu", "draw"];
+const SECTIONS: [&str; 8] = ["bake", "textures", "encode", "events", "startup", "cpu", "live", "draw"];
 
 fn main() -> ExitCode {
     match options().and_then(|options| run(&options)) {
@@ -71,6 +72,9 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if wanted("cpu") {
             cpu::measure(&context)?;
+        }
+        if wanted("live") {
+            live::measure(&context)?;
         }
         if wanted("draw") {
             draw::measure(&context, options.count)?;
