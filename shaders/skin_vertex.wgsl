@@ -2,7 +2,7 @@
 
 // A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
 fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
-    let instance = gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
+    let instance = gpuskin_instance_of(input);
     let model = gpuskin_in_model(gpuskin_shown(input, instance, now), gpuskin_unpack(input));
     return GpuskinSkinned(
         gpuskin_point(instance, model.position),

@@ -51,7 +51,7 @@
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
-//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin) | each WGSL function on the CPU: for servers and tests |
+//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`] | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
 //!
 //! | feature | |
@@ -62,6 +62,7 @@
 //! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
+pub mod cull;
 pub mod encoding;
 pub mod files;
 mod handle;

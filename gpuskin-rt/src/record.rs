@@ -158,6 +158,11 @@ impl InstanceRecord {
         self.curve().weight(self.progress(now))
     }
 
+    /// Whether it shows a mix of clips, or what layers or live bones make of one.
+    pub(crate) fn is_mixed(&self, now: Time) -> bool {
+        self.clip & !(CLIP | ONCE | PING_PONG) != 0 || self.weight(now) < 1.0
+    }
+
     fn curve(&self) -> Curve {
         Curve::from_bits(self.sources[1].extra & CURVE)
     }

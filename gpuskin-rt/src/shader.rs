@@ -26,7 +26,7 @@
 //! |---|---|
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
-//! | `gpuskin_instance(words_0, words_1, words_2, words_3) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_instance_of(GpuskinInput) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
@@ -118,6 +118,10 @@ pub const FREE_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
 pub const MODEL_BINDING: u32 = 1;
+/// Binding of the instances in the model's bind group, where there is a palette.
+pub const INSTANCES_BINDING: u32 = 2;
+/// Binding of the list of those that are drawn, with a dynamic offset, where there is a palette.
+pub const DRAWN_BINDING: u32 = 3;
 /// Bytes of the uniform buffer of a model: [`ModelUniform`], then the records of its clips.
 pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<crate::ClipRecord>()) as u64;
 
@@ -197,17 +201,21 @@ fn interface(variant: Variant, group: u32) -> String {
     for location in 0..variant.vertex_attributes().len() {
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
     }
-    for i in 0..INSTANCE_ATTRIBUTES {
-        let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
-    }
     if variant.encoding.needs_compute() {
         let _ = write!(
             text,
-            "    @builtin(instance_index) instance: u32,\n}}\n\n\
+            "    // Of the list of those that are drawn.\n    @builtin(instance_index) drawn: u32,\n}}\n\n\
              @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
-             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
+             // Four an instance.\n\
+             @group({group}) @binding({INSTANCES_BINDING}) var<storage, read> gpuskin_instances: array<vec4<u32>>;\n\
+             // Place among the instances and in the palette; number of the instance.\n\
+             @group({group}) @binding({DRAWN_BINDING}) var<storage, read> gpuskin_drawn: array<vec2<u32>>;\n"
         );
         return text;
+    }
+    for i in 0..INSTANCE_ATTRIBUTES {
+        let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
@@ -243,6 +251,7 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
 /// Where rows of the animation texture are bones.
 fn of_bones(variant: Variant) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
+    let attributes = textured.then_some(include_str!("../shaders/instance_attributes.wgsl"));
     let frames = textured.then_some(include_str!("../shaders/shown_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let (stored, bone) = match variant.encoding {
@@ -284,6 +293,7 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
     ]
     .into_iter()
     .chain(weights)
+    .chain(attributes)
     .chain(frames)
     .chain(stored)
     .chain(mixed)
@@ -308,6 +318,7 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
         include_str!("../shaders/vat_tangent_none.wgsl")
     };
     let shared = [
+        include_str!("../shaders/instance_attributes.wgsl"),
         include_str!("../shaders/shown_frames.wgsl"),
         include_str!("../shaders/vertex_static.wgsl"),
         tangent,

@@ -272,7 +272,7 @@ fn colour_textures_that_are_not_as_described_are_refused() {
     let mut model = good;
     model.meta.textures.to_mut()[0].width = 4096;
     let error = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap_err();
-    assert!(error.to_string().contains("4096 are needed, the device has 512"), "{error}");
+    assert!(error.to_string().contains("4096 are needed, the device has 2048"), "{error}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::Error;
 use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::material::MaterialConstants;
-use super::palette::Poses;
+use super::palette::{Poses, everyone};
 use crate::{InstanceRecord, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
@@ -200,8 +200,9 @@ impl Capture {
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
-            if let Some(bind_group) = palette.as_ref().or(self.geometry.texture()) {
-                pass.set_bind_group(1, bind_group, &[]);
+            match &palette {
+                Some(palette) => pass.set_bind_group(1, palette, &[0]),
+                None => pass.set_bind_group(1, self.geometry.texture(), &[]),
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
             for i in 0..frames.len() as u64 {
@@ -211,8 +212,7 @@ impl Capture {
                 let record = size_of::<InstanceRecord>() as u64;
                 pass.set_bind_group(0, &bind_group, &[(i * slot) as u32]);
                 if palette.is_some() {
-                    // Palettes are read by the number of the instance.
-                    pass.set_vertex_buffer(1, instances.slice(..));
+                    // Instances and palettes are read by the number of the instance.
                     pass.draw(from..to, i as u32..i as u32 + 1);
                 } else {
                     pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
@@ -250,13 +250,14 @@ impl Capture {
         });
         self.queue.write_buffer(&parameters, 0, &bytes);
         let palette = poses.palette(&self.device, frames.len() as u32);
+        let list = everyone(&self.device, &self.queue, frames.len() as u32);
         let records = records.as_entire_buffer_binding();
-        let bind_group = poses.bind_group(&self.device, &parameters, records, &palette);
+        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1, 1);
         }
-        self.geometry.with_palette(&self.device, &self.layouts, &palette)
+        self.geometry.with_palette(&self.device, &self.layouts, &palette, records, list.as_entire_buffer_binding())
     }
 }
 

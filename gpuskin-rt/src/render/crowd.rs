@@ -4,14 +4,15 @@ use core::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::cull::Views;
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::layouts::Layouts;
-use super::palette::Palettes;
+use super::palette::{PaletteRun, Palettes};
 use super::pipelines::Pipelines;
 use super::textures::Textures;
-use super::{CrowdRenderer, Error, InstanceId};
+use super::{CrowdRenderer, Error, InstanceId, View};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::shader::Variant;
 use crate::{
@@ -116,17 +117,20 @@ pub(crate) struct Drawn {
 pub(crate) struct Run<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
-    /// The model's bind group with their palette; else that of its texture.
-    pub(crate) palette: Option<&'a wgpu::BindGroup>,
+    /// Their palette; else the model's texture.
+    pub(crate) palette: Option<PaletteRun<'a>>,
 }
 
 impl Drawn {
-    /// All instances: at once, or as many at a time as a palette holds.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+    /// All instances: at once, or as many at a time as a palette holds. Where they are culled, those that a view sees, or
+    /// any of all.
+    pub(crate) fn runs(&self, view: Option<View>) -> impl Iterator<Item = Run<'_>> {
         let whole = Run { records: self.buffer.slice(..), instances: self.instances, palette: None };
-        let split = self.palettes.iter().flat_map(|palettes| palettes.runs(self.instances)).map(|(range, palette)| {
-            let records = self.buffer.slice(u64::from(range.start) * RECORD..u64::from(range.end) * RECORD);
-            Run { records, instances: range.len() as u32, palette: Some(palette) }
+        let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
+        let split = palettes.map(|palette| Run {
+            records: self.buffer.slice(..),
+            instances: palette.instances,
+            palette: Some(palette),
         });
         self.palettes.is_none().then_some(whole).into_iter().chain(split)
     }
@@ -154,7 +158,13 @@ impl CrowdCore {
     }
 
     /// Brings the device up to date. On an error the crowd is drawn as it was.
-    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue, layouts: &Layouts) -> Result<(), Error> {
+    pub(crate) fn upload(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layouts: &Layouts,
+        views: Option<&Views>,
+    ) -> Result<(), Error> {
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
@@ -172,12 +182,19 @@ impl CrowdCore {
                 usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
                 mapped_at_creation: false,
             });
-            let capacity = state.capacity as u32;
-            state.palettes = geometry
-                .poses()
-                .map(|poses| Arc::new(Palettes::new(device, layouts, geometry, poses, &buffer, capacity)));
             state.buffer = Some(buffer);
+            state.palettes = None;
             state.instances.mark_all();
+        }
+        // Made anew for more views, too.
+        let made = |palettes: &Arc<Palettes>| palettes.views.is_none_or(|made| views.is_some_and(|v| v.count == made));
+        let geometry = &self.model.geometry;
+        if let (Some(poses), Some(buffer)) = (geometry.poses(), &state.buffer)
+            && !state.palettes.as_ref().is_some_and(made)
+        {
+            let (gpu, capacity) = ((device, queue), state.capacity as u32);
+            let palettes = Palettes::new(gpu, layouts, geometry, poses, buffer, capacity, views);
+            state.palettes = Some(Arc::new(palettes));
         }
         if let Some(buffer) = &state.buffer {
             state.instances.upload(|range, records| {
@@ -205,6 +222,24 @@ fn room(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> 
     let bytes = device.limits().max_buffer_size;
     at_most(needed * RECORD, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
     Ok((bytes / RECORD) as usize)
+}
+
+/// A word of a buffer.
+fn read_word((device, queue): (&wgpu::Device, &wgpu::Queue), buffer: &wgpu::Buffer, at: u64) -> Result<u32, Error> {
+    let failed = |reason: String| Error::Readback { reason };
+    let readback = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin readback"),
+        size: 4,
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, at, &readback, 0, 4);
+    queue.submit([encoder.finish()]);
+    readback.map_async(wgpu::MapMode::Read, .., |_| ());
+    device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| failed(e.to_string()))?;
+    let bytes = readback.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;
+    bytemuck::try_pod_read_unaligned(&bytes).map_err(|e| failed(e.to_string()))
 }
 
 impl<M: BakedModel> Crowd<M> {
@@ -344,7 +379,8 @@ impl<M> Crowd<M> {
 
     /// Draws all instances, as of the last `prepare`, with the pipeline that is set: one made from
     /// [`crate::shader::source`] with this `group`, [`super::vertex_buffers`] and [`CrowdRenderer::model_layout`].
-    /// `part` is called before each part is drawn, with the index of its material, and may bind what it needs. Crowds
+    /// Where instances are culled, those that any view of the renderer sees: one with the camera of a pass of the game's
+    /// own, from [`CrowdRenderer::add_view`], makes sure that it lacks nobody. `part` is called before each part is drawn, with the index of its material, and may bind what it needs. Crowds
     /// whose poses do not fit one buffer are drawn some instances at a time, all parts of each.
     pub fn draw_geometry(
         &self,
@@ -353,13 +389,30 @@ impl<M> Crowd<M> {
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
     ) {
         let Some(drawn) = self.core.drawn() else { return };
-        for run in drawn.runs() {
+        for run in drawn.runs(None) {
             self.core.model.geometry.bind(pass, group, &run);
-            for p in &self.core.model.parts {
+            for (i, p) in self.core.model.parts.iter().enumerate() {
                 part(pass, p.mesh.material);
-                draw_part(pass, &p.mesh, run.instances);
+                draw_part(pass, i, &p.mesh, &run);
             }
         }
+    }
+
+    /// A tool, not a way to draw: how many instances the last frame that was submitted drew in a view. It waits for the
+    /// GPU.
+    ///
+    /// # Errors
+    /// When the device fails to give the numbers back.
+    pub fn count_drawn(&self, renderer: &CrowdRenderer, view: View) -> Result<u64, Error> {
+        let mut count = 0;
+        for run in self.core.drawn().iter().flat_map(|drawn| drawn.runs(Some(view))) {
+            count += match run.palette.and_then(|palette| palette.indirect) {
+                // The second of a draw's arguments.
+                Some((arguments, at)) => u64::from(read_word(renderer.gpu(), arguments, at + 4)?),
+                None => u64::from(run.instances),
+            };
+        }
+        Ok(count)
     }
 
     fn now(&self) -> Time {

@@ -74,7 +74,7 @@ impl fmt::Display for Error {
                 formats.join(", ")
             ),
             Self::Descriptor { reason } => f.write_str(reason),
-            Self::Readback { reason } => write!(f, "captured vertices could not be read back: {reason}"),
+            Self::Readback { reason } => write!(f, "nothing could be read back from the device: {reason}"),
         }
     }
 }

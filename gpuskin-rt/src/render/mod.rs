@@ -8,10 +8,12 @@
 //!
 //! Vertex buffer 0 holds vertices, vertex buffer 1 the [`InstanceRecord`](crate::InstanceRecord)s. No storage buffers,
 //! no compute: WebGL2's limits are enough. Only for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) a
-//! compute pass writes the bones of every instance into a palette, a storage buffer that the vertex shader reads.
+//! compute pass finds the instances that a view sees, another writes their bones into a palette, and the vertex shader
+//! reads both from storage buffers; draws are indirect, as many whatever the number of instances.
 
 mod capture;
 mod crowd;
+mod cull;
 mod error;
 mod geometry;
 mod instances;
