@@ -2,13 +2,15 @@
 // GpuskinBone, gpuskin_bone_between, gpuskin_mix_bones and gpuskin_bone_matrix. Twin of Texels::bone in
 // gpuskin-rt/src/encoding/texels.rs.
 fn gpuskin_bone(shown: GpuskinShown, bone: u32) -> mat3x4<f32> {
-    var mixed = gpuskin_bone_between(shown.current, bone);
-    if (shown.weight < 1.0) {
-        var source = gpuskin_bone_between(shown.source, bone);
-        if (shown.older > 0.0) {
-            source = gpuskin_mix_bones(source, gpuskin_bone_between(shown.older_source, bone), shown.older);
+    // A loop, so that the text of a bone stands once: compiling is most of what start-up costs.
+    var mixed: GpuskinBone;
+    for (var i = shown.first; i < 3u; i++) {
+        let next = gpuskin_bone_between(gpuskin_shown_clip(shown, i), bone);
+        if (i == shown.first) {
+            mixed = next;
+        } else {
+            mixed = gpuskin_mix_bones(mixed, next, select(shown.weight, 1.0 - shown.older, i == 1u));
         }
-        mixed = gpuskin_mix_bones(source, mixed, shown.weight);
     }
     return gpuskin_bone_matrix(mixed);
 }

@@ -16,6 +16,10 @@ fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
     return gpuskin_drawn[input.drawn].y;
 }
 
+fn gpuskin_look_of(input: GpuskinInput) -> GpuskinLook {
+    return gpuskin_look(gpuskin_looks[gpuskin_instance_number(input)]);
+}
+
 // Where the pose of an instance is: the index of its first matrix.
 alias GpuskinShown = u32;
 

@@ -25,6 +25,7 @@ struct Scene {
 // Twin of MaterialUniform in gpuskin-rt/src/render/material.rs.
 struct Material {
     base_color: vec4<f32>,
+    emissive: vec3<f32>,
     alpha_cutoff: f32,
 }
 
@@ -33,58 +34,89 @@ struct Material {
 @group(2) @binding(0) var<uniform> material: Material;
 @group(2) @binding(1) var base_color_texture: texture_2d<f32>;
 @group(2) @binding(2) var base_color_sampler: sampler;
+@group(2) @binding(3) var emissive_texture: texture_2d<f32>;
+@group(2) @binding(4) var emissive_sampler: sampler;
 
 struct Varyings {
     @invariant @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
     @location(1) normal: vec3<f32>,
+    @location(2) color: vec4<f32>,
 }
 
 @vertex
 fn vertex(input: GpuskinInput) -> Varyings {
     let skinned = gpuskin_skin_vertex(input, scene.clock);
-    return Varyings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv, skinned.normal);
+    let position = view.view_proj * vec4<f32>(skinned.position, 1.0);
+    return Varyings(position, skinned.uv, skinned.normal, skinned.color);
 }
 
-// base colour factor * texture; light = ambient by height + sun, wrapped: max((n.l + w) / (1 + w), 0).
-fn shade(base_color: vec4<f32>, surface_normal: vec3<f32>, front: bool) -> vec4<f32> {
+// Base colour factor * texture * colour of the vertex * tint of the instance.
+fn base_color(varyings: Varyings) -> vec4<f32> {
+    let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
+    return texel * material.base_color * varyings.color;
+}
+
+// Emissive factor * texture.
+fn emitted(varyings: Varyings) -> vec3<f32> {
+    return textureSample(emissive_texture, emissive_sampler, varyings.uv).rgb * material.emissive;
+}
+
+// Base colour * light = ambient by height + sun, wrapped: max((n.l + w) / (1 + w), 0).
+fn shade(color: vec4<f32>, surface_normal: vec3<f32>, front: bool) -> vec4<f32> {
     let normal = normalize(select(-surface_normal, surface_normal, front));
     let ambient = mix(scene.ground, scene.sky, normal.y * 0.5 + 0.5);
     let sun = scene.sun * max((dot(normal, scene.to_sun) + scene.wrap) / (1.0 + scene.wrap), 0.0);
-    return vec4<f32>(base_color.rgb * (ambient + sun), base_color.a);
+    return vec4<f32>(color.rgb * (ambient + sun), color.a);
 }
 
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let base_color = textureSample(base_color_texture, base_color_sampler, varyings.uv) * material.base_color;
-    return shade(base_color, varyings.normal, front);
+    return shade(base_color(varyings), varyings.normal, front);
+}
+
+@fragment
+fn fragment_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    return shade(base_color(varyings), varyings.normal, front) + vec4<f32>(emitted(varyings), 0.0);
 }
 
 @fragment
 fn fragment_masked(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let base_color = textureSample(base_color_texture, base_color_sampler, varyings.uv) * material.base_color;
-    if (base_color.a < material.alpha_cutoff) {
+    let color = base_color(varyings);
+    if (color.a < material.alpha_cutoff) {
         discard;
     }
-    return shade(base_color, varyings.normal, front);
+    return shade(color, varyings.normal, front);
+}
+
+@fragment
+fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    let color = base_color(varyings);
+    // Before the discard: its neighbours need it to know how fast the texture coordinates change.
+    let light = emitted(varyings);
+    if (color.a < material.alpha_cutoff) {
+        discard;
+    }
+    return shade(color, varyings.normal, front) + vec4<f32>(light, 0.0);
 }
 
 struct DepthVaryings {
     @invariant @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
+    @location(1) alpha: f32,
 }
 
 // For shadow maps and depth passes. Without a fragment shader, or with fragment_depth_masked.
 @vertex
 fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
     let skinned = gpuskin_skin_vertex(input, scene.clock);
-    return DepthVaryings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv);
+    return DepthVaryings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv, skinned.color.a);
 }
 
 @fragment
 fn fragment_depth_masked(varyings: DepthVaryings) {
-    let base_color = textureSample(base_color_texture, base_color_sampler, varyings.uv) * material.base_color;
-    if (base_color.a < material.alpha_cutoff) {
+    let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
+    if (texel.a * material.base_color.a * varyings.alpha < material.alpha_cutoff) {
         discard;
     }
 }

@@ -74,11 +74,14 @@ fn gpuskin_seen(number: u32) -> u32 {
     let words_2 = gpuskin_instances[at + 2u];
     let instance =
         gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], words_2, gpuskin_instances[at + 3u]);
-    // A mix of clips is within none of them.
-    let mixed = (words_2.z >> 12u) != 0u || gpuskin_weight(instance, gpuskin_parameters.clock) < 1.0;
+    // Layers and live poses reach anywhere.
+    if ((words_2.z >> 12u) != 0u) {
+        return (2u << gpuskin_parameters.views) - 1u;
+    }
     var least = vec3<f32>(0.0);
     var greatest = vec3<f32>(1.0);
-    if (!mixed) {
+    // A mix of clips is within none of them.
+    if (gpuskin_weight(instance, gpuskin_parameters.clock) >= 1.0) {
         let words = gpuskin_bounds.clips[instance.playback.clip & gpuskin_clip_mask].xyz;
         least = vec3<f32>(words & vec3<u32>(0xffffu)) / 65535.0;
         greatest = vec3<f32>(words >> vec3<u32>(16u)) / 65535.0;

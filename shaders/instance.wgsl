@@ -63,19 +63,30 @@ fn gpuskin_curve(curve: u32, p: f32) -> f32 {
     return p * (2.0 - p);
 }
 
-// Weight of what an instance plays over what it fades from: 1 where nothing fades.
-fn gpuskin_weight(instance: GpuskinInstance, now: vec2<u32>) -> f32 {
-    let at_start = instance.fade & 0xffffu;
+// How far a fade is, 0..1: 16 bits of it were done at the start; progress a second is 11 bits shifted left, in 2^-32.
+fn gpuskin_progress(fade: u32, elapsed: vec2<u32>) -> f32 {
+    let at_start = fade & 0xffffu;
     if (at_start == 0xffffu) {
         return 1.0;
     }
-    let words = gpuskin_elapsed(now, instance.playback.start);
-    let seconds = f32(words.x) + f32(words.y) * (1.0 / 4294967296.0);
-    let elapsed = select(seconds, 0.0, gpuskin_is_paused(instance.sources));
-    // 11 bits shifted left, in 2^-32 a second.
-    let rate = f32((instance.fade >> 16u) & 0x7ffu) * bitcast<f32>(((instance.fade >> 27u) + 95u) << 23u);
-    let progress = f32(at_start) * (1.0 / 65535.0) + elapsed * rate;
-    return gpuskin_curve((instance.sources.w >> 16u) & 3u, min(progress, 1.0));
+    let seconds = f32(elapsed.x) + f32(elapsed.y) * (1.0 / 4294967296.0);
+    let rate = f32((fade >> 16u) & 0x7ffu) * bitcast<f32>(((fade >> 27u) + 95u) << 23u);
+    return min(f32(at_start) * (1.0 / 65535.0) + seconds * rate, 1.0);
+}
+
+// What has passed for an instance since its start: nothing while it stands still.
+fn gpuskin_since_start(instance: GpuskinInstance, now: vec2<u32>) -> vec2<u32> {
+    let elapsed = gpuskin_elapsed(now, instance.playback.start);
+    return select(elapsed, vec2<u32>(0u), gpuskin_is_paused(instance.sources));
+}
+
+// Weight of what an instance plays over what it fades from: 1 where nothing fades.
+fn gpuskin_weight(instance: GpuskinInstance, now: vec2<u32>) -> f32 {
+    if ((instance.fade & 0xffffu) == 0xffffu) {
+        return 1.0;
+    }
+    let progress = gpuskin_progress(instance.fade, gpuskin_since_start(instance, now));
+    return gpuskin_curve((instance.sources.w >> 16u) & 3u, progress);
 }
 
 // Weight of the second of the clips that an instance fades from, in the mix of both.

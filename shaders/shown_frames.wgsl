@@ -11,6 +11,18 @@ struct GpuskinShown {
     weight: f32,
     // Of the older source in the mix of both.
     older: f32,
+    // Of the older source, the source and the current clip, 0 to 2, the first that has a weight.
+    first: u32,
+}
+
+// Of the older source, the source and the current clip, the i-th.
+fn gpuskin_shown_clip(shown: GpuskinShown, i: u32) -> GpuskinFramePair {
+    if (i == 2u) {
+        return shown.current;
+    } else if (i == 1u) {
+        return shown.source;
+    }
+    return shown.older_source;
 }
 
 fn gpuskin_frames(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinFramePair {
@@ -19,11 +31,13 @@ fn gpuskin_frames(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinFramePair
 
 fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>) -> GpuskinShown {
     let current = gpuskin_frames(instance.playback, now);
-    var shown = GpuskinShown(current, current, current, gpuskin_weight(instance, now), 0.0);
+    var shown = GpuskinShown(current, current, current, gpuskin_weight(instance, now), 0.0, 2u);
     if (shown.weight < 1.0) {
         shown.source = gpuskin_frames(gpuskin_source(instance, instance.sources.xy), now);
         shown.older = gpuskin_older(instance);
+        shown.first = 1u;
         if (shown.older > 0.0) {
+            shown.first = 0u;
             shown.older_source = gpuskin_frames(gpuskin_source(instance, instance.sources.zw), now);
         }
     }

@@ -5,14 +5,12 @@
 // as in real meshes, and 2-11 % more where they do not.
 fn gpuskin_pose(shown: GpuskinShown, vertex: GpuskinVertex) -> mat3x4<f32> {
     var sum = gpuskin_bone(shown, vertex.joints.x) * vertex.weights.x;
-    if (vertex.weights.y > 0.0) {
-        sum += gpuskin_bone(shown, vertex.joints.y) * vertex.weights.y;
-    }
-    if (vertex.weights.z > 0.0) {
-        sum += gpuskin_bone(shown, vertex.joints.z) * vertex.weights.z;
-    }
-    if (vertex.weights.w > 0.0) {
-        sum += gpuskin_bone(shown, vertex.joints.w) * vertex.weights.w;
+    // A loop, so that the text of a bone stands once: drivers compile three clips in every one.
+    for (var i = 1u; i < 4u; i++) {
+        if (vertex.weights[i] <= 0.0) {
+            break;
+        }
+        sum += gpuskin_bone(shown, vertex.joints[i]) * vertex.weights[i];
     }
     return sum;
 }
@@ -24,6 +22,7 @@ fn gpuskin_skin(matrix: mat3x4<f32>, vertex: GpuskinVertex) -> GpuskinSkinned {
         gpuskin_normalize_or_zero(gpuskin_normal(matrix, vertex.normal)),
         vec4<f32>(gpuskin_normalize_or_zero(vec4<f32>(vertex.tangent.xyz, 0.0) * matrix), vertex.tangent.w),
         vertex.uv,
+        vertex.color,
     );
 }
 

@@ -3,11 +3,19 @@
 // A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
 fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
     let instance = gpuskin_instance_of(input);
-    let model = gpuskin_in_model(gpuskin_shown(input, instance, now), gpuskin_unpack(input));
+    let vertex = gpuskin_unpack(input);
+    let look = gpuskin_look_of(input);
+    // Triangles of one point are not drawn.
+    if (gpuskin_is_hidden(look, vertex.part)) {
+        let up = vec3<f32>(0.0, 1.0, 0.0);
+        return GpuskinSkinned(instance.translation, up, vec4<f32>(1.0, 0.0, 0.0, 1.0), vertex.uv, vertex.color);
+    }
+    let model = gpuskin_in_model(gpuskin_shown(input, instance, now), vertex);
     return GpuskinSkinned(
         gpuskin_point(instance, model.position),
         gpuskin_direction(instance, model.normal),
         vec4<f32>(gpuskin_direction(instance, model.tangent.xyz), model.tangent.w),
         model.uv,
+        model.color * look.tint,
     );
 }

@@ -9,6 +9,8 @@ struct GpuskinSkinned {
     // Unit length, and the sign of the bitangent in w.
     tangent: vec4<f32>,
     uv: vec2<f32>,
+    // Linear RGBA, which the base colour is multiplied by: the vertex's, and the tint of the instance.
+    color: vec4<f32>,
 }
 
 fn gpuskin_normalize_or_zero(v: vec3<f32>) -> vec3<f32> {

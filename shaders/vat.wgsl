@@ -31,13 +31,20 @@ fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
 
 // A vertex in model space.
 fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
-    var baked = gpuskin_baked(shown.current, vertex.row);
-    if (shown.weight < 1.0) {
-        var source = gpuskin_baked(shown.source, vertex.row);
-        if (shown.older > 0.0) {
-            source = gpuskin_mix_baked(source, gpuskin_baked(shown.older_source, vertex.row), shown.older);
+    var baked: GpuskinBaked;
+    for (var i = shown.first; i < 3u; i++) {
+        let next = gpuskin_baked(gpuskin_shown_clip(shown, i), vertex.row);
+        if (i == shown.first) {
+            baked = next;
+        } else {
+            baked = gpuskin_mix_baked(baked, next, select(shown.weight, 1.0 - shown.older, i == 1u));
         }
-        baked = gpuskin_mix_baked(source, baked, shown.weight);
     }
-    return GpuskinSkinned(baked.position, baked.normal, vec4<f32>(baked.tangent, vertex.sign), vertex.uv);
+    return GpuskinSkinned(
+        baked.position,
+        baked.normal,
+        vec4<f32>(baked.tangent, vertex.sign),
+        vertex.uv,
+        vertex.color,
+    );
 }

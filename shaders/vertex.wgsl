@@ -8,4 +8,8 @@ struct GpuskinVertex {
     uv: vec2<f32>,
     joints: vec4<u32>,
     weights: vec4<f32>,
+    // 0: always worn; else of the parts, from 1.
+    part: u32,
+    // Linear RGBA; 1 where the model has none.
+    color: vec4<f32>,
 }

@@ -23,5 +23,7 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         (low & vec4<u32>(0xffu)) | ((high & vec4<u32>(3u)) << vec4<u32>(8u)),
         // What the others leave of one: exact, since all are small multiples of a power of two.
         vec4<f32>(1.0 - weights.x - weights.y - weights.z, weights),
+        words.y >> 24u,
+        gpuskin_unpack_color(input),
     );
 }

@@ -4,6 +4,6 @@ fn gpuskin_unpack_weights(input: GpuskinInput) -> vec3<f32> {
     return vec3<f32>(vec3<u32>(word & 2047u, (word >> 11u) & 2047u, word >> 22u)) / 4096.0;
 }
 
-fn gpuskin_last_word(input: GpuskinInput) -> u32 {
+fn gpuskin_tangent_word(input: GpuskinInput) -> u32 {
     return input.words_1.z;
 }

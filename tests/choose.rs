@@ -49,6 +49,21 @@ fn each_class_of_devices_gets_the_smallest_that_is_good_enough() {
     assert!(bytes(1) * 3 < bytes(0), "{} {}", bytes(0), bytes(1));
 }
 
+/// With a frame or two, what is stored once decides.
+#[test]
+fn bytes_that_were_measured_decide() {
+    let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
+    let model = &bakes(keys).models[0];
+    assert_eq!(model.meta.encoding, Encoding::TrsPacked, "{} frames", model.meta.texture.frames);
+    let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let candidates = &explained.models[0].candidates;
+    let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one is chosen");
+    assert_eq!(chosen.encoding, Encoding::TrsPacked);
+    let local = candidates.iter().find(|c| c.encoding == Encoding::LocalPacked).expect("it was looked at");
+    assert_eq!(local.refused.as_deref(), Some("not smaller than the chosen one"));
+    assert!(local.gpu_bytes > chosen.gpu_bytes);
+}
+
 #[test]
 fn all_that_was_looked_at_is_explained() {
     let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.findings));

@@ -25,6 +25,24 @@ fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
 }
 
 #[test]
+fn threads_do_not_show_in_vertex_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(assets().join("hound.glb"), folder.path().join("hound.glb")).unwrap();
+    for encoding in ["auto", "vat-unorm16", "vat-f16"] {
+        let text = format!(
+            "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nmode = \"vertex\"\nencoding = \"{encoding}\"\n\
+             fps = 10\nmotion_tolerance = \"1 m\"\ntextures = [\"rgba8\"]\n"
+        );
+        std::fs::write(folder.path().join("gpuskin.toml"), text).unwrap();
+        let one = files(folder.path(), 1);
+        assert!(one.keys().any(|name| name.contains("anim-vat-")), "{:?}", one.keys());
+        for threads in [3, 8] {
+            assert_same(&one, &files(folder.path(), threads));
+        }
+    }
+}
+
+#[test]
 fn threads_and_places_do_not_show() {
     let here = files(&assets(), 1);
     assert_eq!(here.len(), 15, "{:?}", here.keys());

@@ -185,19 +185,21 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
     let (baked, model) = subject.bake(encoding);
     let capture = Capture::new(&gpu.device, &gpu.queue, &model).unwrap();
     for (index, clip) in model.meta.clips.iter().enumerate() {
-        let grid = baked.plan.grids[index];
+        let grid = baked.trace().plan.grids[index];
         let printed = clip.encoding_error;
         let mut frames = some(clip.stored);
         frames.extend((0..clip.stored).find(|&f| (grid.time(f) - f64::from(printed.time)).abs() < 1e-5));
-        let source = subject.source(baked.plan.model.clips[index].index, PoseTimes::Frames(frames));
+        let source = subject.source(baked.trace().plan.model.clips[index].index, PoseTimes::Frames(frames));
         let instances: Vec<_> = source.times.iter().map(|&t| (standing(&model, index, t), Time::ZERO)).collect();
         let captured = capture.frames(&instances).unwrap();
         let vertex = |frame: &[gpuskin_rt::render::CapturedVertex], i: u32| {
             let v = frame[i as usize];
             (DVec3::from(v.position.map(f64::from)), DVec3::from(v.normal.map(f64::from)))
         };
-        let found: Vec<Vec<_>> =
-            captured.iter().map(|frame| baked.baked_of_source.iter().map(|&i| vertex(frame, i)).collect()).collect();
+        let found: Vec<Vec<_>> = captured
+            .iter()
+            .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(frame, i)).collect())
+            .collect();
         let found = Distance::between(&found, &source.frames);
 
         let size = f64::from(clip.bounds.diagonal());

@@ -5,6 +5,7 @@ mod attempt;
 mod choose;
 mod draft;
 mod files;
+pub(crate) mod make;
 mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,22 +17,25 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::codegen;
-use crate::finding::{Finding, Findings};
-use crate::frames::rest_diagonal;
-use crate::identifiers::{ModelNames, check_identifiers};
-use crate::import::{self, Pixels};
-use crate::manifest::{At, Fps, Manifest, ModelEntry, Textures};
+use crate::finding::{Code, Finding, Findings};
+use crate::identifiers::check_identifiers;
+use crate::import::{Inputs, Pixels};
+use crate::manifest::{Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
+use crate::suggest::{instead, quoted};
 use plan::Outline;
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
 pub use crate::measure::ClipErrors;
-pub use assemble::BakedModel;
+pub use assemble::{BakedModel, Trace};
 pub use choose::Candidate;
 pub use draft::{Draft, drafts};
 pub use files::EMBED_LIMIT;
 pub use plan::Plan;
+
+/// The generated module, under the output folder.
+pub(crate) const MODULE: &str = "gpuskin.rs";
 
 /// What to bake, and who wants to know how far it is.
 #[derive(Clone, Copy, Default)]
@@ -126,28 +130,17 @@ pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedM
 }
 
 fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, Failed> {
-    let (outlines, mut findings, inputs) = import_all(manifest, options, pixels)?;
-    let results: Vec<_> = outlines
-        .into_par_iter()
-        .map(|(entry, outline)| {
-            let mut found = Findings::default();
-            (assemble::assemble(manifest, entry, &outline, options, &mut found), found)
-        })
-        .collect();
-    let mut models = Vec::new();
-    let mut files = BTreeMap::new();
-    for (made, found) in results {
-        findings.extend(found);
-        if let Some((model, made)) = made {
-            files.extend(made.into_iter().map(|(name, bytes)| (format!("gpuskin/{name}"), bytes)));
-            models.push(model);
-        }
+    let entries = entries(manifest, options)?;
+    let made = make::make(manifest, &entries, options, pixels, None)?;
+    let inputs = make::inputs(manifest, &made);
+    let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Findings::default());
+    for made in made {
+        models.push(made.model);
+        files.extend(made.files.into_iter().filter_map(|(name, content)| Some((name, content.into_bytes()?))));
+        warnings.extend(made.warnings);
     }
-    if findings.has_errors() {
-        return Err(Failed { findings, inputs });
-    }
-    files.insert("gpuskin.rs".to_owned(), codegen::module(&models).into_bytes());
-    Ok(Baked { files, models, inputs, warnings: findings })
+    files.insert(MODULE.to_owned(), codegen::module(&models).into_bytes());
+    Ok(Baked { files, models, inputs, warnings })
 }
 
 /// Imports the one model that the options name; with what was odd about it.
@@ -212,29 +205,12 @@ type Outlines<'a> = (Vec<(&'a ModelEntry, Outline)>, Findings, BTreeSet<PathBuf>
 
 fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Outlines<'a>, Failed> {
     let mut inputs = BTreeSet::from([manifest.path.clone()]);
-    let entries: Vec<&ModelEntry> =
-        manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
-    if let (Some(name), true) = (options.model, entries.is_empty()) {
-        let names: Vec<&str> = manifest.models.iter().map(|m| m.name.value.as_str()).collect();
-        let finding = Finding::error(format!("{} has no model `{name}`", manifest.path.display()))
-            .help(format!("its models are {}", names.join(", ")));
-        return Err(Failed { findings: finding.into(), inputs });
-    }
+    let entries = entries(manifest, options)?;
     let results: Vec<_> = entries
         .into_par_iter()
         .map(|entry| {
-            options.report(entry, Stage::Import);
-            let (mut findings, mut read) = (Findings::default(), BTreeSet::new());
-            let named = options.encoding.map(|value| At { value, span: entry.name.span.clone() });
-            let wanted = ModelEntry { encoding: named.or(entry.encoding.clone()), ..entry.clone() };
-            let model = import::import(manifest, &wanted, pixels, &mut findings, &mut read);
-            let outline = model.and_then(|mut model| {
-                if pixels == Pixels::SizeOnly {
-                    model.drop_images();
-                }
-                let diagonal = rest_diagonal(&model);
-                Outline::new(model, diagonal, manifest, &wanted, &mut findings)
-            });
+            let mut read = Inputs::without_digests();
+            let (outline, findings) = make::outline(manifest, entry, options, pixels, &mut read);
             (entry, outline, findings, read)
         })
         .collect();
@@ -242,28 +218,30 @@ fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pix
     let mut outlines = Vec::new();
     for (entry, outline, found, read) in results {
         findings.extend(found);
-        inputs.extend(read);
+        inputs.extend(read.paths().cloned());
         outlines.extend(outline.map(|outline| (entry, outline)));
     }
     findings.extend(check_names(manifest, &outlines));
     if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((outlines, findings, inputs)) }
 }
 
-/// Finds clips, named by their files, whose constants would collide.
+/// Finds clips and events, named by their files, whose constants would collide.
 fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, Outline)]) -> Findings {
-    let models: Vec<ModelNames<'_>> = outlines
-        .iter()
-        .map(|(entry, outline)| {
-            let settings = |name: &str| entry.clips.iter().flatten().find(|c| c.name.value == name);
-            let clips = outline.model.clips.iter();
-            ModelNames {
-                name: &entry.name.value,
-                span: entry.name.span.clone(),
-                clips: clips.map(|c| (c.name.as_str(), settings(&c.name).map(|s| s.name.span.clone()))).collect(),
-            }
-        })
-        .collect();
+    let models: Vec<_> = outlines.iter().map(|(entry, outline)| make::names_of(entry, outline)).collect();
     check_identifiers(&manifest.source, &models)
+}
+
+/// The models that the options name.
+pub(crate) fn entries<'m>(manifest: &'m Manifest, options: &BakeOptions<'_>) -> Result<Vec<&'m ModelEntry>, Failed> {
+    let entries: Vec<&ModelEntry> =
+        manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
+    if let (Some(name), true) = (options.model, entries.is_empty()) {
+        let names = manifest.models.iter().map(|m| m.name.value.as_str());
+        let message = format!("{} has no model {}", manifest.path.display(), quoted(name));
+        let finding = Finding::error(Code::ModelNotFound, message).help(instead(name, names));
+        return Err(Failed { findings: finding.into(), inputs: BTreeSet::from([manifest.path.clone()]) });
+    }
+    Ok(entries)
 }
 
 impl BakeOptions<'_> {

@@ -1,42 +1,68 @@
 //! Results that are dear to compute, kept in a folder under the hash of all that they depend on.
 //!
-//! An entry is written whole or not at all, and checked when it is read: a damaged one is as good as none. A cache is
-//! never needed; where it cannot be written, every bake computes anew.
+//! An entry is written whole or not at all. It holds its own name and a checksum, and is checked whenever it is read: a
+//! damaged one is as good as none, and is written anew. A cache is never needed; where it cannot be written, every bake
+//! computes anew.
+
+mod entry;
+mod tidy;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::finding::Finding;
-use crate::output;
+use crate::finding::{Code, Finding};
+use crate::fs;
+use crate::fs::lock::Lock;
+pub use entry::Kind;
+use entry::{FILE_ENDING, name};
+pub use tidy::{Stats, Verified};
 
-/// Starts an entry; with another layout comes another number.
-const MAGIC: [u8; 8] = *b"gpuskin1";
-/// Magic number and checksum.
-const HEAD: usize = 8 + blake3::OUT_LEN;
-const SUFFIX: &str = "gpuskin-cache";
+/// Bytes that a cache of its own may take.
+const LIMIT: u64 = 4 << 30;
+/// Bytes that a cache in the `OUT_DIR` of a build script may take.
+const OWN_LIMIT: u64 = 1 << 30;
+/// Where files stand that are not finished.
+const UNFINISHED: &str = "unfinished";
+const LOCKS: &str = "locks";
 
 /// A folder of results. Several bakes may use it at the same time.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
+    limit: u64,
+    keeps_files: bool,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    used: BTreeSet<PathBuf>,
+    /// Names of entries that were read or written.
+    used: BTreeSet<String>,
     hits: usize,
+    damaged: usize,
+    written: bool,
     /// The first reason why something could not be kept.
     unwritable: Option<String>,
 }
 
 impl Cache {
-    /// A cache in a folder, which is made when something is first kept.
+    /// A cache in a folder, which is made when something is first kept. `GPUSKIN_CACHE_SIZE` says how large it may become;
+    /// what was not used for longest goes first.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), state: Mutex::default() }
+        let wish = std::env::var("GPUSKIN_CACHE_SIZE").ok().and_then(|text| size(&text));
+        Self { folder: folder.into(), limit: wish.unwrap_or(LIMIT), keeps_files: true, state: Mutex::default() }
+    }
+
+    /// The cache of one build script. Baked files are not kept twice: they stand beside it.
+    pub(crate) fn of_script(out_dir: &Path) -> Self {
+        Self { limit: OWN_LIMIT, keeps_files: false, ..Self::new(out_dir.join("gpuskin-cache")) }
+    }
+
+    /// With another limit, in bytes.
+    pub fn with_limit(self, limit: u64) -> Self {
+        Self { limit, ..self }
     }
 
     /// The folder that the environment variable `GPUSKIN_CACHE` names.
@@ -54,60 +80,76 @@ impl Cache {
         self.state().hits
     }
 
-    /// What was kept under a key, if it is there, undamaged and `len` bytes long.
-    pub(crate) fn get(&self, key: &blake3::Hash, len: usize) -> Option<Vec<u8>> {
-        let path = self.path(key);
-        let file = fs::File::open(&path).ok()?;
-        // No more than what is expected is read, and a byte to tell that there is more.
-        let mut bytes = Vec::with_capacity(HEAD + len + 1);
-        file.take((HEAD + len + 1) as u64).read_to_end(&mut bytes).ok()?;
-        let (head, data) = bytes.split_at_checked(HEAD)?;
-        let sound = head[..8] == MAGIC && data.len() == len && head[8..] == *blake3::hash(data).as_bytes();
-        if !sound {
-            return None;
-        }
+    /// Results that were there and damaged.
+    pub fn damaged(&self) -> usize {
+        self.state().damaged
+    }
+
+    /// Whether baked files are kept.
+    pub(crate) fn keeps_files(&self) -> bool {
+        self.keeps_files
+    }
+
+    /// What was kept under a key, if it is there, undamaged and at most so many bytes long.
+    pub(crate) fn get(&self, kind: Kind, key: &blake3::Hash, most: u64) -> Option<Vec<u8>> {
+        let name = name(kind, key);
+        let path = self.folder.join(&name);
+        let found = entry::read(&path, kind, key, most);
         let mut state = self.state();
-        state.used.insert(path);
-        state.hits += 1;
-        drop(state);
-        bytes.drain(..HEAD);
-        Some(bytes)
+        match found {
+            Ok(data) => {
+                state.hits += 1;
+                state.used.insert(name);
+                drop(state);
+                touch(&path);
+                Some(data)
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => {
+                state.damaged += 1;
+                None
+            }
+        }
     }
 
     /// Keeps a result; where that fails, [`Cache::note`] says so.
-    pub(crate) fn put(&self, key: &blake3::Hash, data: &[u8]) {
-        let entry = [&MAGIC[..], blake3::hash(data).as_bytes(), data].concat();
-        let path = self.path(key);
-        let kept = output::replace(&path, &entry);
+    pub(crate) fn put(&self, kind: Kind, key: &blake3::Hash, data: &[u8]) -> bool {
+        let name = name(kind, key);
+        let write = || {
+            let bytes = entry::bytes(kind, key, data);
+            let unfinished = fs::write_unfinished(&self.folder.join(UNFINISHED), &bytes)?;
+            fs::rename(unfinished.path, &self.folder.join(&name))
+        };
+        // Somebody who tidies up may take a file away between its making and its lock: once more.
+        let kept = write().or_else(|e| if e.kind() == io::ErrorKind::NotFound { write() } else { Err(e) });
         let mut state = self.state();
+        state.written |= kept.is_ok();
         match kept {
-            Ok(()) => drop(state.used.insert(path)),
-            Err(error) => drop(state.unwritable.get_or_insert_with(|| error.to_string())),
+            Ok(()) => state.used.insert(name),
+            Err(error) => {
+                state.unwritable.get_or_insert_with(|| error.to_string());
+                false
+            }
         }
     }
 
-    /// Removes what this cache was not asked for since it was made: for folders that belong to one manifest.
-    pub fn sweep(&self) {
-        let state = self.state();
-        for path in fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            if path.extension().is_some_and(|e| e == SUFFIX) && !state.used.contains(&path) {
-                // Whoever else wants it gone has been faster.
-                let _ = fs::remove_file(&path);
-            }
-        }
+    /// Marks an entry as used now.
+    pub(crate) fn used_again(&self, kind: Kind, key: &blake3::Hash) {
+        touch(&self.folder.join(name(kind, key)));
+    }
+
+    /// Keeps out everybody else who asks for the same lock.
+    pub(crate) fn lock(&self, key: &blake3::Hash, waiting: impl FnOnce()) -> Lock {
+        Lock::file(&self.folder.join(LOCKS).join(key.to_hex().as_str()), waiting)
     }
 
     /// Why results were not kept, if they were not.
     pub fn note(&self) -> Option<Finding> {
         let state = self.state();
         let why = state.unwritable.as_ref()?;
-        let message = format!("the texture cache {} cannot be written: {why}", self.folder.display());
-        let help = "every bake encodes all textures again; GPUSKIN_CACHE names another folder";
-        Some(Finding::warning(message).help(help))
-    }
-
-    fn path(&self, key: &blake3::Hash) -> PathBuf {
-        self.folder.join(format!("{}.{SUFFIX}", key.to_hex()))
+        let message = format!("the cache {} cannot be written: {why}", self.folder.display());
+        let help = "the next bake does the same work again; GPUSKIN_CACHE names another folder";
+        Some(Finding::warning(Code::CacheUnwritable, message).help(help))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -116,60 +158,30 @@ impl Cache {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_kept_comes_back_unless_it_was_damaged() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().join("below"));
-        let (key, other) = (blake3::hash(b"key"), blake3::hash(b"other"));
-        assert_eq!(cache.get(&key, 5), None);
-        cache.put(&key, b"value");
-        assert_eq!(cache.get(&key, 5).as_deref(), Some(&b"value"[..]));
-        assert_eq!((cache.get(&key, 4), cache.get(&key, 6), cache.get(&other, 5)), (None, None, None));
-        assert_eq!(cache.hits(), 1);
-
-        let path = cache.path(&key);
-        let good = fs::read(&path).unwrap();
-        for at in 0..good.len() {
-            let mut bad = good.clone();
-            bad[at] ^= 1;
-            fs::write(&path, &bad).unwrap();
-            assert_eq!(cache.get(&key, 5), None, "byte {at}");
-            fs::write(&path, &good[..at]).unwrap();
-            assert_eq!(cache.get(&key, 5), None, "cut at {at}");
-        }
-        cache.put(&key, b"value");
-        assert!(cache.get(&key, 5).is_some() && cache.note().is_none());
-    }
-
-    #[test]
-    fn sweeping_leaves_what_was_used_and_what_is_not_its_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let keys = [b"a", b"b", b"c"].map(|key| blake3::hash(key));
-        let earlier = Cache::new(folder.path());
-        keys[..2].iter().for_each(|key| earlier.put(key, b"x"));
-        fs::write(folder.path().join("note.txt"), "mine").unwrap();
-        let cache = Cache::new(folder.path());
-        cache.get(&keys[1], 1).unwrap();
-        cache.put(&keys[2], b"y");
-        cache.sweep();
-        assert!(
-            cache.get(&keys[0], 1).is_none() && cache.get(&keys[1], 1).is_some() && cache.get(&keys[2], 1).is_some()
-        );
-        assert!(folder.path().join("note.txt").exists());
-    }
-
-    #[test]
-    fn a_cache_that_cannot_be_written_is_none() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("file"), "").unwrap();
-        let cache = Cache::new(folder.path().join("file/cache"));
-        let key = blake3::hash(b"key");
-        cache.put(&key, b"value");
-        assert_eq!(cache.get(&key, 5), None);
-        assert!(cache.note().unwrap().to_string().contains("cannot be written"));
-    }
+/// Where it can be said, an entry's time is that of its last use.
+fn touch(path: &Path) {
+    let _ = std::fs::File::open(path).and_then(|file| file.set_modified(std::time::SystemTime::now()));
 }
+
+/// `500 MiB`, `4GiB`, or bytes.
+fn size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match text[digits..].trim() {
+        "" | "B" => 1,
+        "KiB" | "K" => 1 << 10,
+        "MiB" | "M" => 1 << 20,
+        "GiB" | "G" => 1 << 30,
+        "TiB" | "T" => 1 << 40,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Whether a file in the folder of a cache is one of its entries.
+fn is_entry(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == FILE_ENDING)
+}
+
+#[cfg(test)]
+mod tests;

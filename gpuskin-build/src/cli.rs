@@ -1,4 +1,4 @@
-//! The command line: `bake`, `inspect`, `pose` and `preview`.
+//! The command line: `bake`, `cache`, `inspect`, `pose` and `preview`.
 //!
 //! The binary `gpuskin` is nothing but this, and so can be the xtask of any project:
 //!
@@ -12,6 +12,7 @@
 
 mod args;
 mod bake;
+mod cache;
 mod inspect;
 mod pose;
 mod preview;
@@ -32,8 +33,9 @@ use crate::suggest::closest;
 /// A subcommand: what it understands, and what it does.
 type Entry = (&'static Command, fn(&Args) -> Result<Done, Failure>);
 
-const COMMANDS: [Entry; 4] = [
+const COMMANDS: [Entry; 5] = [
     (&bake::COMMAND, bake::run),
+    (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),
@@ -113,8 +115,12 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         complain(&format!("error: {problem}\n\n{}", overview()));
         return ExitCode::from(2);
     };
+    let mut json = false;
     let result = match command.parse(args) {
-        Ok(Some(args)) => run(&args),
+        Ok(Some(args)) => args.word("message-format", &["text", "json"]).and_then(|format| {
+            json = format == Some("json");
+            run(&args)
+        }),
         Ok(None) => {
             print(&command.help(&program()));
             return ExitCode::SUCCESS;
@@ -122,6 +128,10 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Err(failure) => Err(failure),
     };
     match result {
+        Ok(done) if json => {
+            print(&done.warnings.to_json_lines());
+            ExitCode::SUCCESS
+        }
         Ok(done) => {
             complain(&done.warnings.render(Style::for_stderr()));
             print(&done.text);
@@ -132,6 +142,10 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             let usage = command.usage(&program);
             complain(&format!("error: {problem}\n\n{usage}\nMore: {program} {} --help\n", command.name));
             ExitCode::from(2)
+        }
+        Err(Failure::Findings(findings)) if json => {
+            print(&findings.to_json_lines());
+            ExitCode::FAILURE
         }
         Err(Failure::Findings(findings)) => {
             complain(&findings.render(Style::for_stderr()));

@@ -4,19 +4,19 @@
 //! pub mod models { pub enum Soldier {} pub static SOLDIER: Model = ...; pub static ALL: ... }
 //! pub mod clips  { pub const SOLDIER_RUN: Clip<models::Soldier> = Clip::new(2); ... }
 //! pub mod bones  { pub const SOLDIER_HAND_R: Bone<models::Soldier> = Bone::new(7); ... }
+//! pub mod events { pub const SOLDIER_FOOTSTEP: Event<models::Soldier> = Event::new(0); ... }     masks and parts likewise
+//! pub mod wgsl   { pub const SOLDIER: &str = "const SOLDIER_RUN: u32 = 2u; ..."; ... }
 //! ```
 
+mod ids;
 mod literals;
 
-use std::collections::BTreeSet;
-
-use gpuskin_rt::{ClipInfo, Data, Payload};
+use gpuskin_rt::{Data, Payload};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::bake::BakedModel;
-use crate::names::{constant, member, type_name};
-use crate::units::length;
+use crate::names::{constant, type_name};
 use literals::Literal;
 
 /// The generated module, formatted. Payloads are named by their paths beside it.
@@ -24,9 +24,7 @@ pub fn module(models: &[BakedModel]) -> String {
     let marker_types = models.iter().map(marker_type);
     let statics = models.iter().map(model_static);
     let all = models.iter().map(value_ident);
-    let clips = models.iter().map(clips);
-    let mut taken = BTreeSet::new();
-    let bones = models.iter().map(|m| bones(m, &mut taken));
+    let ids = ids::modules(models);
     let tokens = quote! {
         #[doc = " Baked models."]
         #[allow(dead_code, clippy::all, clippy::pedantic)]
@@ -38,20 +36,7 @@ pub fn module(models: &[BakedModel]) -> String {
             #[doc = " All models, in the order of the manifest."]
             pub static ALL: &[&Model] = &[#(&#all),*];
         }
-        #[doc = " Clips of the models."]
-        #[allow(dead_code, clippy::all, clippy::pedantic)]
-        pub mod clips {
-            use super::models;
-            use ::gpuskin_rt::Clip;
-            #(#clips)*
-        }
-        #[doc = " Bones of the models."]
-        #[allow(dead_code, clippy::all, clippy::pedantic)]
-        pub mod bones {
-            use super::models;
-            use ::gpuskin_rt::Bone;
-            #(#bones)*
-        }
+        #ids
     };
     let file = syn::parse2(tokens).expect("generated tokens are Rust");
     let header = concat!(
@@ -131,45 +116,4 @@ fn payload_literal(name: &str, payload: &Payload) -> TokenStream {
     };
     let (size, hash_at, levels) = (size.literal(), hash_at.literal(), levels.literal());
     quote!(Payload { data: #data, size: #size, hash_at: #hash_at, levels: #levels })
-}
-
-fn clips(model: &BakedModel) -> TokenStream {
-    let ty = type_ident(model);
-    let consts = model.meta.clips.iter().enumerate().map(|(index, clip)| {
-        let name = format_ident!("{}", member(&model.meta.name, &clip.name));
-        let doc = clip_doc(clip);
-        let index = (index as u16).literal();
-        quote!(#[doc = #doc] pub const #name: Clip<models::#ty> = Clip::new(#index);)
-    });
-    quote!(#(#consts)*)
-}
-
-fn clip_doc(clip: &ClipInfo) -> String {
-    format!(
-        " `{}`: {:.3} s at {:.4} frames/s, {}; error {} at frames, {} between.",
-        clip.source,
-        clip.duration,
-        clip.frame_rate,
-        if clip.looped { "loops" } else { "plays once" },
-        length(clip.encoding_error.max),
-        length(clip.motion_error.max),
-    )
-}
-
-/// Bones whose names make the same identifier are numbered.
-fn bones(model: &BakedModel, taken: &mut BTreeSet<String>) -> TokenStream {
-    let ty = type_ident(model);
-    let consts = model.meta.bones.iter().enumerate().map(|(index, bone)| {
-        let base = member(&model.meta.name, &bone.name);
-        let numbered = (2..).map(|n| format!("{base}_{n}"));
-        let unique = std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name));
-        let name = unique.expect("numbers do not end");
-        let ident = format_ident!("{name}");
-        taken.insert(name);
-        let doc = format!(" `{}`.", bone.name);
-        let index = (index as u16).literal();
-        quote!(#[doc = #doc] pub const #ident: Bone<models::#ty> = Bone::new(#index);)
-    });
-    let consts: Vec<TokenStream> = consts.collect();
-    quote!(#(#consts)*)
 }

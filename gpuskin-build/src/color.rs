@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::container::{self, Ktx2};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::manifest::Textures;
 use crate::model::Model;
 use mips::{Kind, mips};
@@ -89,7 +89,10 @@ fn texture(
     if !wanted.formats.iter().all(fits) {
         let [width, height] = size;
         let message = format!("{width} x {height} texels are not whole blocks of 4 x 4: it is baked to rgba8 alone");
-        warning = Some(Finding::warning(message).help("scale it to multiples of 4, or use `textures = [\"rgba8\"]`"));
+        warning = Some(
+            Finding::warning(Code::ImageBlocks, message)
+                .help("scale it to multiples of 4, or use `textures = [\"rgba8\"]`"),
+        );
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
     }

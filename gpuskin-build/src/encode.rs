@@ -148,6 +148,12 @@ pub fn shape(encoding: Encoding, frames: u32, rows: u32, wanted: Option<u32>) ->
     (layers <= MAX_LAYERS).then_some(AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range })
 }
 
+/// So many bits, 32 a word, the first in the lowest.
+pub fn bit_set(count: usize, has: impl Fn(usize) -> bool) -> Vec<u32> {
+    let word = |w: usize| (0..32.min(count - w * 32)).fold(0, |word, bit| word | u32::from(has(w * 32 + bit)) << bit);
+    (0..count.div_ceil(32)).map(word).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,10 @@
 //! What is wrong, or odd, with the input: collected over a whole run and reported together.
 
+mod code;
+mod json;
+mod label;
 mod render;
+mod stored;
 
 use std::fmt;
 use std::ops::Range;
@@ -8,14 +12,20 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
+pub use code::Code;
+pub use label::{About, Label, Node};
 pub use render::Style;
+pub(crate) use stored::Stored;
 
 /// One finding. It names the file, model, clip and node that it is about, and what to do.
 #[derive(Clone, Debug)]
 pub struct Finding {
+    code: Code,
     severity: Severity,
     message: String,
+    /// Instead of the code's own remedy.
     help: Option<String>,
+    about: Box<About>,
     source: Option<Arc<NamedSource<String>>>,
     places: Vec<Place>,
 }
@@ -29,16 +39,24 @@ struct Place {
 
 impl Finding {
     /// Something that stops the bake.
-    pub fn error(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), help: None, source: None, places: Vec::new() }
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            help: None,
+            about: Box::default(),
+            source: None,
+            places: Vec::new(),
+        }
     }
 
     /// Something that the bake can live with, and its user may not want.
-    pub fn warning(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(message) }
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// What to do about it.
+    /// What to do about it, where more can be said than [`Code::remedy`] does.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -65,10 +83,51 @@ impl Finding {
         self
     }
 
-    /// Puts a context before the message: ``model `soldier` ``.
-    pub fn within(mut self, context: impl fmt::Display) -> Self {
-        self.message = format!("{context}: {}", self.message);
+    /// Puts a context before the message: ``model `soldier` ``. What is known already is not overwritten by it.
+    pub fn within(mut self, context: impl Into<Label>) -> Self {
+        let Label { text, about } = context.into();
+        self.message = format!("{text}: {}", self.message);
+        *self.about = std::mem::take(&mut *self.about).or(about);
         self
+    }
+
+    /// Says which clip it is about, where the message names it.
+    pub fn clip(mut self, name: &str) -> Self {
+        self.about.clip = Some(name.into());
+        self
+    }
+
+    /// Says which bone it is about, where the message names it.
+    pub fn bone(mut self, name: &str) -> Self {
+        self.about.node = Some(Node { index: None, name: Some(name.into()) });
+        self
+    }
+
+    /// Says which glTF file it is about, where the message names it.
+    pub fn file(mut self, shown: &str) -> Self {
+        self.about.file = Some(shown.into());
+        self
+    }
+
+    /// Says which accessor it is about, where the message names it.
+    pub fn accessor(mut self, index: usize) -> Self {
+        self.about.accessor = Some(index);
+        self
+    }
+
+    /// What kind of finding it is.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> &str {
+        self.help.as_deref().unwrap_or(self.code.remedy())
+    }
+
+    /// What it is about.
+    pub fn about(&self) -> &About {
+        &self.about
     }
 
     /// Whether it stops the bake.
@@ -91,12 +150,16 @@ impl fmt::Display for Finding {
 impl std::error::Error for Finding {}
 
 impl Diagnostic for Finding {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.code))
+    }
+
     fn severity(&self) -> Option<Severity> {
         Some(self.severity)
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help.as_ref().map(|h| Box::new(h) as _)
+        Some(Box::new(self.advice()))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

@@ -107,14 +107,16 @@ pub fn is_still(clip: &Clip, morphs: bool) -> bool {
     clip.channels.iter().all(|c| still(&c.curve)) && clip.morphs.iter().all(|c| !morphs || weights(&c.curve))
 }
 
-/// Greatest distance, in metres, between a vertex at the clip's start and at its end; `morphs`: with morph targets.
+/// Greatest distance, in metres, between a vertex at the clip's start and at its end, but for root motion; `morphs`: with
+/// morph targets.
 pub fn seam(model: &Model, clip: &Clip, morphs: bool) -> f64 {
+    let ends = FrameGrid { duration: clip.end, intervals: 1, stored: 2 };
     if morphs {
-        let evaluator = Evaluator::new(model, Some(clip));
+        let evaluator = Evaluator::in_place(model, clip, &ends);
         let (start, end) = (evaluator.at(0.0), evaluator.at(clip.end));
         return start.positions().zip(end.positions()).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
     }
-    let sampler = Sampler::new(model, Some(clip));
+    let sampler = Sampler::in_place(model, clip, &ends);
     greatest_distance(model, &sampler.skin_matrices(0.0), &sampler.skin_matrices(clip.end))
 }
 
@@ -166,7 +168,7 @@ mod tests {
         let curve = Curve { values: vec![DVec4::ZERO; times.len()], interpolation: Interpolation::Linear, times };
         let end = *curve.times.last().unwrap();
         let channels = vec![Channel { node: 0, property: Property::Scale, curve }];
-        Clip { name: "a".into(), source: "a".into(), index: 0, file: None, channels, morphs: vec![], start: 0.0, end }
+        Clip { name: "a".into(), source: "a".into(), channels, end, ..Clip::default() }
     }
 
     fn source(times: &[f64]) -> f64 {

@@ -1,13 +1,13 @@
-//! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by material.
+//! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by part and material.
 
 mod order;
 mod tangents;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use gpuskin_rt::MeshPart;
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::vertex::{Vertex, color_word};
 
 use crate::model::{Model, Primitive};
 
@@ -21,19 +21,24 @@ pub struct Geometry {
     pub vertices: Vec<Vertex>,
     /// Three a triangle, in an order that suits the GPU's vertex cache.
     pub indices: Vec<u32>,
-    /// Sub-meshes, in the order of the materials.
+    /// Sub-meshes, those that are always worn first, then in the order of the parts and materials.
     pub parts: Vec<MeshPart>,
     /// For each vertex of each primitive of the model, in their order: where it went. Of several copies (flat shading,
     /// seams of tangents), one.
     pub baked_of_source: Vec<u32>,
     /// Whether vertices have tangents that mean something.
     pub tangents: bool,
+    /// Whether vertices have colours other than white.
+    pub colors: bool,
     /// What the influences that are kept could not hold.
     pub dropped: Dropped,
 }
 
+/// Indices by part and material: what is always worn first.
+pub(crate) type Groups = BTreeMap<(Option<u8>, usize), Vec<u32>>;
+
 /// Influences beyond those that are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Dropped {
     /// Vertices that had more.
     pub vertices: usize,
@@ -46,14 +51,14 @@ impl Geometry {
     pub fn new(model: &Model, influences: usize) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = Weld::default();
-        let mut indices_of_material = vec![Vec::new(); model.materials.len()];
+        let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
         for primitive in &model.primitives {
             let skin: Vec<_> =
                 (0..primitive.positions.len()).map(|v| reduce(primitive, v, influences, &mut dropped)).collect();
             let mut baked = vec![None; primitive.positions.len()];
-            let indices = &mut indices_of_material[primitive.material];
+            let indices = groups.entry((primitive.part, primitive.material)).or_default();
             let corners = Corners::new(primitive, tangents);
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
@@ -75,25 +80,25 @@ impl Geometry {
             );
         }
 
-        Self::arrange(weld.vertices, indices_of_material, baked_of_source, tangents, dropped)
+        Self::arrange(weld.vertices, groups, baked_of_source, tangents, dropped)
     }
 
     /// Puts triangles and vertices into an order that suits the GPU.
     pub(crate) fn arrange(
         welded: Vec<Vertex>,
-        indices_of_material: Vec<Vec<u32>>,
+        groups: Groups,
         mut baked_of_source: Vec<u32>,
         tangents: bool,
         dropped: Dropped,
     ) -> Self {
         let mut parts = Vec::new();
         let mut indices = Vec::new();
-        for (material, part) in indices_of_material.iter().enumerate() {
-            let part = order::for_vertex_cache(&order::without_degenerate(part), welded.len());
-            if !part.is_empty() {
-                let (first_index, index_count) = (indices.len() as u32, part.len() as u32);
-                parts.push(MeshPart { material: material as u32, first_index, index_count });
-                indices.extend(part);
+        for ((part, material), triangles) in groups {
+            let ordered = order::for_vertex_cache(&order::without_degenerate(&triangles), welded.len());
+            if !ordered.is_empty() {
+                let (first_index, index_count) = (indices.len() as u32, ordered.len() as u32);
+                parts.push(MeshPart { material: material as u32, part, first_index, index_count });
+                indices.extend(ordered);
             }
         }
         let new_of_old = order::by_first_use(&indices, welded.len());
@@ -102,7 +107,8 @@ impl Geometry {
         for (old, &new) in new_of_old.iter().enumerate() {
             vertices[new as usize] = welded[old];
         }
-        Self { vertices, indices, parts, baked_of_source, tangents, dropped }
+        let colors = vertices.iter().any(|v| color_word(v.color) != color_word(Vec4::ONE));
+        Self { vertices, indices, parts, baked_of_source, tangents, colors, dropped }
     }
 }
 
@@ -110,12 +116,12 @@ impl Geometry {
 #[derive(Default)]
 struct Weld {
     vertices: Vec<Vertex>,
-    index_of: HashMap<[u32; 20], u32>,
+    index_of: HashMap<[u32; 21], u32>,
 }
 
 impl Weld {
     fn index(&mut self, vertex: Vertex) -> u32 {
-        let mut key = [0; 20];
+        let mut key = [0; 21];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
@@ -129,6 +135,7 @@ impl Weld {
         for (slot, pair) in key[16..].iter_mut().zip(vertex.joints) {
             *slot = pair;
         }
+        key[20] = color_word(vertex.color);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
             self.vertices.len() as u32 - 1
@@ -223,7 +230,14 @@ fn vertex(
         uv: primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2()),
         joints,
         weights,
+        part: primitive.part.map_or(0, |part| u32::from(part) + 1),
+        color: color(primitive, v),
     }
+}
+
+/// The colour of a vertex; white where it has none.
+pub(crate) fn color(primitive: &Primitive, v: usize) -> Vec4 {
+    primitive.colors.as_ref().map_or(Vec4::ONE, |colors| Vec4::from(colors[v]))
 }
 
 /// Normal of a triangle whose source has none, as the specification asks (section 3.7.2.1): in bind space, from where

@@ -1,4 +1,4 @@
-//! Rust identifiers from the names of models and clips, and a check that they stay distinct.
+//! Rust and WGSL identifiers from the names of models and what they have, and a check that they stay distinct.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,30 +6,68 @@ use std::sync::Arc;
 
 use miette::NamedSource;
 
-use crate::finding::{Finding, Findings};
-use crate::names::{constant, has_words, member, type_name};
+use crate::finding::{Code, Finding, Findings};
+use crate::manifest::At;
+use crate::names::{constant, has_words, member, type_name, wgsl_member};
 
-/// A model's name and those of its clips, and where they stand in the manifest.
+/// A kind of things that models have, each with a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The module of its constants.
+    pub module: &'static str,
+    /// What messages call one.
+    pub noun: &'static str,
+    /// What stands between the model's name and its own in WGSL; `None`: it has no constant there.
+    pub wgsl: Option<&'static str>,
+}
+
+/// Clips.
+pub const CLIPS: Kind = Kind { module: "clips", noun: "clip", wgsl: Some("") };
+/// Bones: their constants are numbered where they would collide, and not checked.
+pub const BONES: Kind = Kind { module: "bones", noun: "bone", wgsl: Some("bone") };
+/// What happens in clips.
+pub const EVENTS: Kind = Kind { module: "events", noun: "event", wgsl: None };
+/// Masks.
+pub const MASKS: Kind = Kind { module: "masks", noun: "mask", wgsl: Some("mask") };
+/// Parts of the mesh.
+pub const PARTS: Kind = Kind { module: "parts", noun: "part", wgsl: Some("part") };
+
+/// A model's name and those of what it has, and where they stand in the manifest.
 #[derive(Clone, Debug)]
 pub struct ModelNames<'a> {
     /// The model's name.
     pub name: &'a str,
     /// Where it stands.
     pub span: Range<usize>,
-    /// Names of clips; those that come from a file under their own names stand nowhere.
-    pub clips: Vec<(&'a str, Option<Range<usize>>)>,
+    /// What it has; names that come from a file stand nowhere. Each kind and name once.
+    pub members: Vec<(&'static Kind, &'a str, Option<Range<usize>>)>,
 }
 
-/// Finds names that make no Rust identifier, and names that make the same one: over the whole manifest, because
+impl<'a> ModelNames<'a> {
+    /// Adds names of the manifest; of those that are there already, the first counts.
+    pub fn add(&mut self, kind: &'static Kind, names: impl Iterator<Item = &'a At<String>>) {
+        for At { value, span } in names {
+            if !self.members.iter().any(|(k, name, _)| *k == kind && name == value) {
+                self.members.push((kind, value, Some(span.clone())));
+            }
+        }
+    }
+}
+
+/// Finds names that make no identifier, and names that make the same one: over the whole manifest, because
 /// `soldier` with `a_run` and `soldier_a` with `run` are both `clips::SOLDIER_A_RUN`.
 pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames<'_>]) -> Findings {
     let mut findings = Findings::default();
     let mut model_names: BTreeMap<String, &ModelNames<'_>> = BTreeMap::new();
-    let mut clip_names = BTreeMap::new();
+    let mut members = Members { source, taken: BTreeMap::new() };
     for model in models {
         if !has_words(model.name) {
             let message = format!("the name `{}` makes no Rust identifier", model.name);
-            findings.push(Finding::error(message).help("use letters, digits and `_`").at(source, model.span.clone()));
+            findings.push(
+                Finding::error(Code::NameInvalid, message)
+                    .help("use letters, digits and `_`")
+                    .at(source, model.span.clone()),
+            );
             continue;
         }
         let (type_name, prefix) = (type_name(model.name), constant(model.name));
@@ -39,7 +77,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
         model_names.entry(prefix).or_insert(model);
         if let Some((identifier, first)) = taken {
             findings.push(if first.name == model.name {
-                Finding::error(format!("two models have the name `{}`", model.name))
+                Finding::error(Code::NameCollision, format!("two models have the name `{}`", model.name))
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .label("again here")
@@ -47,44 +85,83 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
             } else {
                 let message =
                     format!("the models `{}` and `{}` would both be `models::{identifier}`", first.name, model.name);
-                Finding::error(message)
+                Finding::error(Code::NameCollision, message)
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .also(first.span.clone(), "the other one")
             });
-            // Its clips would all be found double, too.
+            // What it has would all be found double, too.
             continue;
         }
-        for (clip, span) in &model.clips {
-            let span = span.clone().unwrap_or(model.span.clone());
-            if !has_words(clip) {
-                let message = format!("model `{}`: the name of the clip `{clip}` makes no Rust identifier", model.name);
-                let help = rename_help(clip);
-                findings.push(Finding::error(message).help(help).at(source, span));
-                continue;
-            }
-            let identifier = member(model.name, clip);
-            let entry = (model.name, *clip, span.clone());
-            if let Some((other_model, other_clip, other_span)) = clip_names.insert(identifier.clone(), entry) {
-                let message = if other_model == model.name {
-                    format!(
-                        "model `{}`: the clips `{other_clip}` and `{clip}` would both be `clips::{identifier}`",
-                        model.name
-                    )
-                } else {
-                    format!(
-                        "the clips `{other_clip}` of `{other_model}` and `{clip}` of `{}` would both be `clips::{identifier}`",
-                        model.name
-                    )
-                };
-                let finding = Finding::error(message).help(rename_help(clip)).at(source, span.clone());
-                findings.push(if other_span == span { finding } else { finding.also(other_span, "the other one") });
+        for (kind, name, span) in &model.members {
+            let member = Member { kind, model: model.name, name, span: span.clone().unwrap_or(model.span.clone()) };
+            if let Some(finding) = members.add(member) {
+                findings.push(finding);
             }
         }
     }
     findings
 }
 
-fn rename_help(clip: &str) -> String {
-    format!("give it a name of its own:\n[model.clips.other_name]\nsource = {}", toml::Value::from(clip))
+#[derive(Clone)]
+struct Member<'a> {
+    kind: &'static Kind,
+    model: &'a str,
+    name: &'a str,
+    span: Range<usize>,
+}
+
+/// What models have, by the paths of their constants.
+struct Members<'a> {
+    source: &'a Arc<NamedSource<String>>,
+    taken: BTreeMap<String, Member<'a>>,
+}
+
+impl<'a> Members<'a> {
+    fn add(&mut self, member: Member<'a>) -> Option<Finding> {
+        let Member { kind, model, name, span } = &member;
+        let error = |code, message: String| {
+            Finding::error(code, message).help(rename_help(&member)).at(self.source, span.clone())
+        };
+        if !has_words(name) {
+            let noun = kind.noun;
+            return Some(error(
+                Code::NameInvalid,
+                format!("model `{model}`: the name of the {noun} `{name}` makes no Rust identifier"),
+            ));
+        }
+        let rust = format!("{}::{}", kind.module, self::member(model, name));
+        let wgsl = kind.wgsl.map(|between| format!("{} in WGSL", wgsl_member(model, between, name)));
+        let mut found = None;
+        for path in std::iter::once(rust).chain(wgsl) {
+            let Some(other) = self.taken.insert(path.clone(), member.clone()) else { continue };
+            let (path, place) =
+                path.split_once(' ').map_or((&*path, String::new()), |(p, rest)| (p, format!(" {rest}")));
+            let both = format!("would both be `{path}`{place}");
+            let message = match (other.kind == *kind, other.model == *model) {
+                (true, true) => format!("model `{model}`: the {}s `{}` and `{name}` {both}", kind.noun, other.name),
+                (true, false) => {
+                    format!("the {}s `{}` of `{}` and `{name}` of `{model}` {both}", kind.noun, other.name, other.model)
+                }
+                (false, _) => format!(
+                    "the {} `{}` of `{}` and the {} `{name}` of `{model}` {both}",
+                    other.kind.noun, other.name, other.model, kind.noun
+                ),
+            };
+            let finding = error(Code::NameCollision, message);
+            let finding = if other.span == *span { finding } else { finding.also(other.span, "the other one") };
+            found.get_or_insert(finding);
+        }
+        found
+    }
+}
+
+fn rename_help(member: &Member<'_>) -> String {
+    match *member.kind == CLIPS {
+        true => {
+            let source = toml::Value::from(member.name);
+            format!("give it a name of its own:\n[model.clips.other_name]\nsource = {source}")
+        }
+        false => "give one of them another name".to_owned(),
+    }
 }

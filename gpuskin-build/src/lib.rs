@@ -27,14 +27,18 @@ pub mod cli;
 mod codegen;
 mod color;
 mod container;
+mod drive;
 mod encode;
 pub mod finding;
 mod frames;
+mod fs;
 mod geometry;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod identifiers;
 pub mod import;
+mod keep;
+mod ledger;
 mod load;
 pub mod manifest;
 mod measure;
@@ -44,10 +48,12 @@ pub mod output;
 pub mod pose;
 #[cfg(feature = "gpu")]
 pub mod preview;
+mod root_motion;
 pub mod sample;
 mod script;
+mod shard;
 mod suggest;
 mod units;
 mod vertex_mode;
 
-pub use script::{BuildError, build, try_build};
+pub use script::{BuildError, Built, build, try_build};

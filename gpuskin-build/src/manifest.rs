@@ -1,6 +1,7 @@
 //! `gpuskin.toml`: which models to bake, and how.
 
 mod keys;
+mod play;
 mod read;
 mod section;
 mod textures;
@@ -12,24 +13,33 @@ use std::sync::Arc;
 
 use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
+use serde::Serialize;
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
+pub use play::{EventEntry, MaskEntry, PartEntry, RootMotion};
+pub(crate) use read::named_source;
 pub use textures::Textures;
 #[cfg(not(feature = "textures"))]
 pub(crate) use textures::needs_feature;
 
 /// A manifest, checked: names are unique and make distinct Rust identifiers, values are in range.
-#[derive(Clone, Debug)]
+///
+/// What is serialised of it, and of its parts, is what a bake depends on: `crate::keep` makes keys of it.
+#[derive(Clone, Debug, Serialize)]
 pub struct Manifest {
     /// The file.
+    #[serde(skip)]
     pub path: PathBuf,
     /// The folder that paths in it start from.
+    #[serde(skip)]
     pub folder: PathBuf,
     /// Its text, for diagnostics.
+    #[serde(skip)]
     pub source: Arc<NamedSource<String>>,
     /// Where payloads go.
     pub storage: Storage,
     /// Models, in the order of the file.
+    #[serde(skip)]
     pub models: Vec<ModelEntry>,
 }
 
@@ -68,7 +78,8 @@ fn strict((manifest, findings): (Option<Manifest>, Findings)) -> Result<Manifest
 }
 
 fn text(path: &Path) -> Result<String, Finding> {
-    let unreadable = |why: String| Finding::error(format!("the manifest {} {why}", path.display()));
+    let unreadable =
+        |why: String| Finding::error(Code::ManifestUnreadable, format!("the manifest {} {why}", path.display()));
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             unreadable("does not exist".into()).help("paths start at the folder that the command runs in")
@@ -85,12 +96,14 @@ fn text(path: &Path) -> Result<String, Finding> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let source = read::named_source(path, &String::from_utf8_lossy(error.as_bytes()));
-        Finding::error("the manifest is not UTF-8 text").help("save it as UTF-8").at(&source, at..at)
+        Finding::error(Code::ManifestSyntax, "the manifest is not UTF-8 text")
+            .help("save it as UTF-8")
+            .at(&source, at..at)
     })
 }
 
 /// Where the bytes of a model end up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Storage {
     /// In the executable up to 4 MiB a file, beside it above.
     #[default]
@@ -102,7 +115,7 @@ pub enum Storage {
 }
 
 /// Frames a second.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
 pub enum Fps {
     /// As [`Fps::Source`]; more where an encoding is chosen and the motion tolerance asks for it.
     #[default]
@@ -118,7 +131,7 @@ pub enum Fps {
 }
 
 /// How much may be lost of positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Tolerance {
     /// Of the rest pose's diagonal.
     Relative(f64),
@@ -137,7 +150,7 @@ impl Tolerance {
 }
 
 /// What a model may lose. `None`: what [`Tolerances::ENCODING`] and so on say, where something is chosen by it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tolerances {
     /// Of positions at the frames' own times.
     pub encoding: Option<At<Tolerance>>,
@@ -157,7 +170,7 @@ impl Tolerances {
 }
 
 /// What devices can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DeviceClass {
     /// Compute shaders and storage buffers.
     Compute,
@@ -166,7 +179,7 @@ pub enum DeviceClass {
 }
 
 /// What is baked of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Mode {
     /// Skin matrices of its bones.
     #[default]
@@ -178,7 +191,7 @@ pub enum Mode {
 }
 
 /// The axis of a source that points up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum UpAxis {
     /// As glTF has it.
     #[default]
@@ -188,7 +201,7 @@ pub enum UpAxis {
 }
 
 /// A value and where it stands in the manifest, in bytes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct At<T> {
     /// The value.
     pub value: T,
@@ -197,7 +210,7 @@ pub struct At<T> {
 }
 
 /// One `[[model]]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ModelEntry {
     /// Its name; `soldier` becomes `models::Soldier`, `models::SOLDIER` and `clips::SOLDIER_...`.
     pub name: At<String>,
@@ -231,6 +244,14 @@ pub struct ModelEntry {
     pub scale: f64,
     /// Which way is up in the source.
     pub up: UpAxis,
+    /// The node whose motion is root motion; `None`: in each clip the topmost above all bones that it moves.
+    pub root: Option<At<String>>,
+    /// Bones that layers act on, in the order of the file.
+    pub masks: Vec<MaskEntry>,
+    /// Meshes that an instance may leave off, in the order of the file.
+    pub parts: Vec<PartEntry>,
+    /// Nodes that stay bones though they move no vertex.
+    pub sockets: Vec<At<String>>,
     /// Clips to bake, in the order of the file; `None`: all of them under their own names.
     pub clips: Option<Vec<ClipEntry>>,
 }
@@ -243,12 +264,27 @@ impl ModelEntry {
 
     /// Whether vertices can come out of it.
     pub fn wants_vertices(&self) -> bool {
-        self.encoding.as_ref().map_or(self.mode != Mode::Bone, |at| at.value.is_vertex())
+        let in_mode = match self.mode {
+            Mode::Bone => false,
+            Mode::Vertex => true,
+            Mode::Auto => !self.needs_locals() && self.sockets.is_empty(),
+        };
+        self.encoding.as_ref().map_or(in_mode, |at| at.value.is_vertex())
+    }
+
+    /// Whether it has layers to play, for which each bone's own motion must be known.
+    pub fn needs_locals(&self) -> bool {
+        !self.masks.is_empty() || self.clips.iter().flatten().any(|clip| clip.additive.is_some())
+    }
+
+    /// What the manifest says of a clip.
+    pub fn clip(&self, name: &str) -> Option<&ClipEntry> {
+        self.clips.iter().flatten().find(|clip| clip.name.value == name)
     }
 }
 
 /// One `[model.clips.<name>]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ClipEntry {
     /// Its name in Rust.
     pub name: At<String>,
@@ -258,4 +294,10 @@ pub struct ClipEntry {
     pub looped: Option<At<bool>>,
     /// Frame rate; `None`: the model's.
     pub fps: Option<Fps>,
+    /// What happens in it.
+    pub events: Vec<EventEntry>,
+    /// Whether its motion as a whole is taken out of its poses.
+    pub root_motion: Option<At<RootMotion>>,
+    /// The name of the clip whose first frame it adds to, which may be its own; `None`: it is a pose of its own.
+    pub additive: Option<At<String>>,
 }

@@ -5,7 +5,7 @@ use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 /// A model: one hierarchy, one list of bones, the meshes that they move and the clips that move them.
 ///
 /// Every index in it is in range, the hierarchy has no cycle, every number is finite.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Name in the manifest.
     pub name: String,
@@ -15,8 +15,15 @@ pub struct Model {
     pub order: Vec<usize>,
     /// From the file's scene to the scene as baked: the manifest's up axis and scale.
     pub root: DMat4,
-    /// Bones that move at least one vertex. Two skins that share a joint and its inverse bind matrix share the bone.
+    /// Bones that move at least one vertex, and sockets. Two skins that share a joint and its inverse bind matrix share the
+    /// bone.
     pub bones: Vec<Bone>,
+    /// Nodes that are sockets, ascending; each has a bone.
+    pub sockets: Vec<usize>,
+    /// What layers act on.
+    pub masks: Vec<Mask>,
+    /// Names of the parts of the mesh.
+    pub parts: Vec<String>,
     /// Meshes that take part, by ascending node, then by primitive.
     pub primitives: Vec<Primitive>,
     /// Materials that the primitives use.
@@ -25,6 +32,8 @@ pub struct Model {
     pub images: Vec<Image>,
     /// Clips that the manifest asks for, in its order, then in the order of the files.
     pub clips: Vec<Clip>,
+    /// Names of all clips' events, sorted.
+    pub events: Vec<String>,
 }
 
 impl Model {
@@ -39,6 +48,15 @@ impl Model {
             m.emissive_texture = None;
         });
     }
+}
+
+/// What layers act on.
+#[derive(Clone, Debug)]
+pub struct Mask {
+    /// Its name in the manifest.
+    pub name: String,
+    /// For each node, whether it is in it.
+    pub nodes: Vec<bool>,
 }
 
 /// A node of the hierarchy.
@@ -103,7 +121,7 @@ impl Bone {
 }
 
 /// A primitive of a mesh, under one node of the scene. Vertices in the accessors' order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Primitive {
     /// Index of the node that carries it.
     pub node: usize,
@@ -124,7 +142,7 @@ pub struct Primitive {
     /// Texture coordinates for the base colour, `KHR_texture_transform` applied; without a base colour texture those of the
     /// normal map. Empty where the material needs none, or the file has none.
     pub uvs: Vec<DVec2>,
-    /// `COLOR_0`: linear RGBA, which the base colour is multiplied by. `None`: white, or part of the material already.
+    /// `COLOR_0`: linear RGBA, 0..1, which the base colour is multiplied by. `None`: white, or part of the material already.
     pub colors: Option<Vec<[f32; 4]>>,
     /// What moves each vertex: greatest weight first, summing to one, none zero. At least one a vertex.
     pub influences: Influences,
@@ -132,6 +150,8 @@ pub struct Primitive {
     pub triangles: Vec<[u32; 3]>,
     /// Index into [`Model::materials`].
     pub material: usize,
+    /// Index into [`Model::parts`]; `None`: always worn.
+    pub part: Option<u8>,
     /// What the weights of [`Self::node`] blend in before bones move the vertices. At most as many as the node has weights;
     /// each node that carries the mesh has targets of its own, moved with its positions.
     pub targets: Vec<MorphTarget>,
@@ -246,7 +266,7 @@ pub struct Material {
     pub normal_scale: f32,
     /// The normal map, where it can be used.
     pub normal_texture: Option<Texture>,
-    /// Linear RGB.
+    /// Linear RGB, times `KHR_materials_emissive_strength`.
     pub emissive: [f32; 3],
     /// The texture that it is multiplied by.
     pub emissive_texture: Option<Texture>,
@@ -310,7 +330,7 @@ impl std::fmt::Debug for Image {
 }
 
 /// A clip: curves over seconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Clip {
     /// Name in Rust: as in the manifest, or the file's in snake case.
     pub name: String,
@@ -328,10 +348,32 @@ pub struct Clip {
     pub start: f64,
     /// Last key of all samplers, seconds: a clip runs from 0 to here.
     pub end: f64,
+    /// What happens in it: seconds from 0 to its end, and the index into [`Model::events`]. Ascending.
+    pub events: Vec<(f64, u16)>,
+    /// What moves the model as a whole, where that is not part of its poses.
+    pub root: Option<Root>,
+    /// Index of the clip whose first frame it adds to; `None`: it is a pose of its own.
+    pub additive: Option<usize>,
+}
+
+/// Where a clip's motion as a whole comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Index of the node that moves so.
+    pub node: usize,
+    /// What is not in the ground plane, and turning about other axes than y, stays in the poses.
+    pub planar: bool,
+}
+
+impl Clip {
+    /// Whether another clip moves all nodes alike: the same curves, to the last bit.
+    pub fn moves_as(&self, other: &Self) -> bool {
+        self.end == other.end && self.channels == other.channels && self.morphs == other.morphs
+    }
 }
 
 /// A curve and the property that it moves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// Index of the node.
     pub node: usize,
@@ -342,7 +384,7 @@ pub struct Channel {
 }
 
 /// A curve of the morph weights of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MorphChannel {
     /// Index of the node.
     pub node: usize,
@@ -351,7 +393,7 @@ pub struct MorphChannel {
 }
 
 /// Keys of all morph weights of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WeightCurve {
     /// Seconds; strictly ascending, at least one.
     pub times: Vec<f64>,
@@ -376,7 +418,7 @@ pub enum Property {
 }
 
 /// Keys and how to go between them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Seconds; strictly ascending, at least one.
     pub times: Vec<f64>,

@@ -39,6 +39,13 @@ pub fn member(model: &str, name: &str) -> String {
     format!("{}_{}", constant(model), constant(name).trim_start_matches('_'))
 }
 
+/// Constant of the same in WGSL, where one namespace holds all kinds: `soldier`, `mask` and `upper_body` become
+/// `SOLDIER_MASK_UPPER_BODY`.
+pub fn wgsl_member(model: &str, kind: &str, name: &str) -> String {
+    let kind = if kind.is_empty() { String::new() } else { format!("{}_", constant(kind)) };
+    format!("{}_{kind}{}", constant(model), constant(name).trim_start_matches('_'))
+}
+
 /// Whether something of a name can stand in an identifier.
 pub fn has_words(name: &str) -> bool {
     words(name) != [UNNAMED] || name == UNNAMED

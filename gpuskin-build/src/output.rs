@@ -1,11 +1,67 @@
 //! `Baked -> files`: whole files or none, and only those that changed.
+//!
+//! All that changes is written beside its place first, and is on the disk, before the first file is moved to its place. So
+//! nothing that can run full has a part in the moving; where that fails nevertheless, what was moved is moved back.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::finding::Finding;
+use rayon::prelude::*;
+use tempfile::TempPath;
+
+use crate::finding::{Code, Finding};
+use crate::fs;
+use crate::fs::lock::Lock;
+
+/// The largest file that is compared to what is there.
+const LARGEST: u64 = 1 << 40;
+
+/// What a file should hold.
+#[derive(Clone, Debug)]
+pub(crate) enum Content<'a> {
+    /// These bytes.
+    Bytes(Cow<'a, [u8]>),
+    /// Bytes with this digest, and so many of them: somebody else has them.
+    Kept { digest: blake3::Hash, len: u64 },
+}
+
+impl Content<'_> {
+    /// The bytes, if they are here.
+    pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes.into_owned()),
+            Self::Kept { .. } => None,
+        }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Kept { len, .. } => *len,
+        }
+    }
+
+    pub(crate) fn digest(&self) -> blake3::Hash {
+        match self {
+            Self::Bytes(bytes) => blake3::hash(bytes),
+            Self::Kept { digest, .. } => *digest,
+        }
+    }
+
+    /// Whether a file holds it.
+    fn stands_in(&self, path: &Path) -> io::Result<bool> {
+        if std::fs::metadata(path)?.len() != self.len() {
+            return Ok(false);
+        }
+        let found = fs::read(path, LARGEST)?;
+        Ok(match self {
+            Self::Bytes(bytes) => found == **bytes,
+            Self::Kept { digest, .. } => blake3::hash(&found) == *digest,
+        })
+    }
+}
 
 /// How a file in the output folder differs from the bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +98,17 @@ impl std::fmt::Display for Difference {
 /// # Errors
 /// When the folder cannot be read.
 pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Finding> {
+    differences(&borrowed(files), folder)
+}
+
+/// What [`bring`] would change.
+pub(crate) fn differences(files: &BTreeMap<String, Content<'_>>, folder: &Path) -> Result<Vec<Difference>, Finding> {
     let mut differences = Vec::new();
-    for (name, bytes) in files {
+    for (name, content) in files {
         let path = folder.join(name);
-        match fs::read(&path) {
-            Ok(found) if found == *bytes => {}
-            Ok(_) => differences.push(Difference::Changed(path)),
+        match content.stands_in(&path) {
+            Ok(true) => {}
+            Ok(false) => differences.push(Difference::Changed(path)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => differences.push(Difference::Missing(path)),
             Err(e) => return Err(failure("read", &path, &e)),
         }
@@ -57,51 +118,163 @@ pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Dif
 }
 
 /// Brings a folder to the state of a bake: payloads first, the module that names them last, then what earlier bakes
-/// left is removed. Each file is replaced whole, by a rename; files that are right already are not touched.
-/// Returns the files written.
+/// left is removed. Each file is replaced whole, by a rename; files that are right already are not touched. Nobody else
+/// writes to the folder meanwhile. Returns the files written.
 ///
 /// # Errors
-/// When the folder cannot be read or written.
+/// When the folder cannot be read or written: then what was there is there.
 pub fn write(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
-    let (modules, payloads): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name.ends_with(".rs"));
-    let mut written = Vec::new();
-    for (name, bytes) in payloads.into_iter().chain(modules) {
+    let lock = open(folder, || ())?;
+    let job = Bring { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
+    bring(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
+        Trouble::Failed(finding) => finding,
+        Trouble::Lost(_) => unreachable!("all bytes are here"),
+    })
+}
+
+fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Content<'_>> {
+    files.iter().map(|(name, bytes)| (name.clone(), Content::Bytes(Cow::Borrowed(bytes)))).collect()
+}
+
+/// Writes a file beside its place, then moves it there.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let unfinished = fs::write_unfinished(folder, bytes)?;
+    fs::rename(unfinished.path, path)
+}
+
+/// Makes an output folder and keeps others out of it.
+pub(crate) fn open(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Finding> {
+    fs::create_dir(folder).map_err(|e| failure("make", folder, &e))?;
+    Ok(Lock::folder(folder, waiting))
+}
+
+/// What [`bring`] needs to know beside the files.
+pub(crate) struct Bring<'a> {
+    pub(crate) folder: &'a Path,
+    /// The files are all that belong into the folder.
+    pub(crate) whole: bool,
+    /// The digest of a file that is known to stand there already, by its name.
+    pub(crate) in_place: &'a (dyn Fn(&str) -> Option<blake3::Hash> + Sync),
+    /// The bytes with a digest and a length.
+    pub(crate) load: &'a (dyn Fn(&blake3::Hash, u64) -> Option<Vec<u8>> + Sync),
+}
+
+/// Why files were not written.
+pub(crate) enum Trouble {
+    /// It cannot be done.
+    Failed(Finding),
+    /// Nobody has the bytes of these files any more.
+    Lost(BTreeSet<String>),
+}
+
+/// As [`write()`], in a folder that is kept by a lock.
+pub(crate) fn bring(
+    files: &BTreeMap<String, Content<'_>>,
+    job: &Bring<'_>,
+    lock: &Lock,
+) -> Result<Vec<PathBuf>, Trouble> {
+    let folder = job.folder;
+    let failed = |what: &str, path: &Path, e: &io::Error| Trouble::Failed(failure(what, path, e));
+    clear(folder, lock.held()).map_err(Trouble::Failed)?;
+    let stage = |(name, content): (&String, &Content<'_>)| -> Result<Option<Staged>, Trouble> {
         let path = folder.join(name);
-        if fs::read(&path).is_ok_and(|found| found == *bytes) {
-            continue;
+        let known = || match content {
+            Content::Kept { digest, .. } => (job.in_place)(name) == Some(*digest),
+            Content::Bytes(_) => false,
+        };
+        if known() || content.stands_in(&path).unwrap_or(false) {
+            return Ok(None);
         }
-        replace(&path, bytes).map_err(|e| failure("write", &path, &e))?;
-        written.push(path);
+        let bytes = match content {
+            Content::Bytes(bytes) => Cow::Borrowed(&**bytes),
+            Content::Kept { digest, len } => match (job.load)(digest, *len) {
+                Some(bytes) => Cow::Owned(bytes),
+                None => return Err(Trouble::Lost(BTreeSet::from([name.clone()]))),
+            },
+        };
+        let beside = path.parent().expect("it is under the folder");
+        let written = fs::write_unfinished(beside, &bytes).and_then(|unfinished| {
+            fs::sync(&unfinished.file, &path)?;
+            Ok(unfinished.path)
+        });
+        let from = written.map_err(|e| failed("write", &path, &e))?;
+        Ok(Some(Staged { from, path, module: name.ends_with(".rs") }))
+    };
+    let mut lost = BTreeSet::new();
+    let mut staged = Vec::new();
+    for result in files.par_iter().map(stage).collect::<Vec<_>>() {
+        match result {
+            Ok(file) => staged.extend(file),
+            Err(Trouble::Lost(names)) => lost.extend(names),
+            Err(trouble) => return Err(trouble),
+        }
     }
-    for path in stale(files, folder)? {
-        fs::remove_file(&path).map_err(|e| failure("remove", &path, &e))?;
+    if !lost.is_empty() {
+        return Err(Trouble::Lost(lost));
+    }
+    let stale = if job.whole { stale(files, folder).map_err(Trouble::Failed)? } else { Vec::new() };
+    staged.sort_by_key(|file| file.module);
+    let written: Vec<PathBuf> = staged.iter().map(|file| file.path.clone()).collect();
+    commit(staged).map_err(Trouble::Failed)?;
+    written.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>().into_iter().for_each(fs::sync_folder);
+    for path in stale {
+        fs::remove(&path).map_err(|e| failed("remove", &path, &e))?;
         // Fails, as it should, while the folder holds something else.
-        let _ = path.parent().map(fs::remove_dir);
+        let _ = path.parent().map(std::fs::remove_dir);
     }
     Ok(written)
 }
 
-/// Writes a file beside its place, then moves it there.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".gpuskin-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.flush()?;
-    #[cfg(unix)]
-    {
-        // A temporary file is its owner's alone; a baked one is anybody's to read.
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+/// A file that is written and not in its place.
+struct Staged {
+    from: TempPath,
+    path: PathBuf,
+    module: bool,
+}
+
+/// Moves files to their places: all, or none.
+fn commit(staged: Vec<Staged>) -> Result<(), Finding> {
+    let mut undo: Vec<(PathBuf, Option<TempPath>)> = Vec::new();
+    for Staged { from, path, .. } in staged {
+        // Another name for what is there; file systems without that have no way back.
+        let before = from.with_extension("before");
+        let before =
+            std::fs::hard_link(&path, &before).is_ok().then(|| TempPath::try_from_path(&before).ok()).flatten();
+        let new = !path.exists();
+        if let Err(error) = fs::rename(from, &path) {
+            drop(before);
+            for (path, before) in undo.into_iter().rev() {
+                let _ = match before {
+                    Some(before) => before.persist(&path).map_err(|e| e.error),
+                    None => std::fs::remove_file(&path),
+                };
+            }
+            return Err(failure("write", &path, &error));
+        }
+        if new || before.is_some() {
+            undo.push((path, before));
+        }
     }
-    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// Removes what killed bakes left unfinished.
+fn clear(folder: &Path, alone: bool) -> Result<(), Finding> {
+    fs::remove_unfinished(folder, alone);
+    let models = folder.join("gpuskin");
+    fs::remove_unfinished(&models, alone);
+    for model in entries(&models)? {
+        fs::remove_unfinished(&model, alone);
+    }
     Ok(())
 }
 
 /// Files of earlier bakes that this one does not make: in the folders of models, with names that bakes give.
-fn stale(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
+fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
     let ours = |name: &str| {
-        name == "mesh.bin" || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))
+        (name.ends_with(".bin") && (name == "mesh.bin" || name.starts_with("mesh-")))
+            || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))
     };
     let mut stale = Vec::new();
     for model in entries(&folder.join("gpuskin"))? {
@@ -119,24 +292,22 @@ fn stale(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf
     Ok(stale)
 }
 
-/// What stands in a folder, sorted; nothing if there is no folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Finding> {
-    let read = match fs::read_dir(folder) {
-        Ok(read) => read,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(failure("read", folder, &e)),
-    };
-    let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    Ok(paths)
+    match fs::entries(folder) {
+        // A file, where a folder is looked for.
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => Ok(Vec::new()),
+        entries => entries.map_err(|e| failure("read", folder, &e)),
+    }
 }
 
 fn failure(what: &str, path: &Path, error: &io::Error) -> Finding {
-    Finding::error(format!("cannot {what} {}: {error}", path.display()))
+    Finding::error(Code::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn files(list: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {

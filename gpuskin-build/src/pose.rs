@@ -6,19 +6,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::skin::{self, in_world};
 use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::FrameGrid;
 use crate::import::Pixels;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::{Clip, Model};
 use crate::output;
+use crate::root_motion::Displacement;
+use crate::suggest::{instead, quoted};
 use crate::vertex_mode::Evaluator;
 
 /// Who evaluates the pose.
@@ -89,7 +90,7 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
     // What is evaluated from the source needs no bake, unless nobody but the bake knows where frames are.
     let known = imported.grids(&options).filter(|_| request.path == PosePath::Source);
     let baked = if known.is_none() { Some(imported.bake(&options, &mut warnings)?) } else { None };
-    let grids = known.or(baked.as_ref().map(|(baked, _)| baked.plan.grids.clone())).expect("one or the other");
+    let grids = known.or(baked.as_ref().map(|(baked, _)| baked.trace().plan.grids.clone())).expect("one or the other");
     let grid = grids[clip];
     let times = seconds(&request.times, &grid, &model.clips[clip])?;
     let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
@@ -98,9 +99,19 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         (PosePath::Gpu, Some(baked)) => on_gpu(&baked.0, &baked.1, clip, &held)?,
         _ => source(&model, &model.clips[clip], &held),
     };
+    // What is baked is in place.
+    let displacement =
+        Displacement::new(&model, &model.clips[clip], &grid).filter(|_| request.path != PosePath::Source);
+    let placed = |(frame, time): (Vec<(DVec3, DVec3)>, &f64)| match &displacement {
+        None => frame,
+        Some(displacement) => {
+            let at = displacement.at(*time);
+            frame.into_iter().map(|(p, n)| (at.transform_point3(p), at.transform_vector3(n))).collect()
+        }
+    };
     let undo = Undo::new(&model.root);
     let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
-    let frames = frames.into_iter().map(undone).collect();
+    let frames = frames.into_iter().zip(&held).map(placed).map(undone).collect();
     Ok(Poses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
 }
 
@@ -112,9 +123,11 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
         .or_else(|| by(&|c| Some(c.index) == index && c.file.is_none()))
         .or_else(|| by(&|c| c.name == wanted))
         .ok_or_else(|| {
-            let names: Vec<&str> = model.clips.iter().map(|c| c.source.as_str()).collect();
-            Finding::error(format!("model `{}` has no clip `{wanted}`", model.name))
-                .help(format!("its clips are {}", names.join(", ")))
+            let names = model.clips.iter().map(|c| c.source.as_str());
+            Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(wanted)))
+                .within(Label::model(&model.name))
+                .clip(wanted)
+                .help(instead(wanted, names))
         })
 }
 
@@ -123,11 +136,10 @@ fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>,
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
         PoseTimes::AllFrames => Ok((0..grid.stored).map(|i| grid.time(i)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
-            Some(frame) => Err(Finding::error(format!(
-                "clip `{}` has no frame {frame}: its last is {}",
-                clip.source,
-                grid.stored - 1
-            ))),
+            Some(frame) => Err(Finding::error(
+                Code::ClipFrame,
+                format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.stored - 1),
+            )),
             None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
         },
     }
@@ -159,8 +171,8 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
-    let instance = standing(&baked.plan.grids[clip], clip, seconds);
-    let shown = instance.shown(&baked.plan.records, Time::ZERO);
+    let instance = standing(&baked.trace().plan.grids[clip], clip, seconds);
+    let shown = instance.shown(&baked.trace().plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
         vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
     } else {
@@ -169,7 +181,7 @@ fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f
         vertices.iter().map(|v| in_world(&instance, of_bones(v))).collect()
     };
     let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
-    baked.baked_of_source.iter().map(of_source).collect()
+    baked.trace().baked_of_source.iter().map(of_source).collect()
 }
 
 #[cfg(feature = "gpu")]
@@ -180,19 +192,23 @@ fn on_gpu(
     times: &[f64],
 ) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
     let (device, queue) = crate::gpu::open()?;
-    let failed = |e: gpuskin_rt::Error| Finding::error(e.to_string()).within(format!("model `{}`", baked.meta.name));
+    let failed =
+        |e: gpuskin_rt::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
     let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
-    let grid = &baked.plan.grids[clip];
+    let grid = &baked.trace().plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
     let vertex =
         |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
-    Ok(frames.iter().map(|frame| baked.baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect()).collect())
+    Ok(frames
+        .iter()
+        .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect())
+        .collect())
 }
 
 #[cfg(not(feature = "gpu"))]
 fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
-    Err(Finding::error("this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
+    Err(Finding::error(Code::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
 }
 
 /// Takes the manifest's scale and up axis back.
@@ -268,7 +284,7 @@ impl Poses {
         for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
             let path = folder.join(name);
             output::replace(&path, &bytes)
-                .map_err(|e| Finding::error(format!("cannot write {}: {e}", path.display())))?;
+                .map_err(|e| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display())))?;
         }
         Ok(())
     }

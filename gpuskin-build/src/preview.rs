@@ -20,7 +20,7 @@ use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::import::Pixels;
 use crate::manifest::{Manifest, Textures};
 use crate::output;
@@ -85,7 +85,7 @@ pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2])
     }
     if !a.clips().eq(b.clips()) {
         let message = format!("its clips in {} are not those in {}", first.name(), second.name());
-        return Err(Finding::error(message).within(format!("model `{model}`")).into());
+        return Err(Finding::error(Code::PreviewClips, message).within(Label::model(model)).into());
     }
     let sheet = on_gpu(model, |gpu| Sheet::compared(gpu, [&a, &b]))?;
     Ok(Sheet { warnings, ..sheet })
@@ -97,7 +97,7 @@ fn on_gpu(
 ) -> Result<Sheet, Finding> {
     let gpu = crate::gpu::open()?;
     let device = gpu.0.clone();
-    draw::guarded(&device, || draw(gpu)).map_err(|finding| finding.within(format!("model `{model}`")))
+    draw::guarded(&device, || draw(gpu)).map_err(|finding| finding.within(Label::model(model)))
 }
 
 /// A model in one encoding: as baked, and as the runtime loads it.
@@ -133,7 +133,7 @@ impl Take {
     /// What each clip's figure fills at these times.
     fn outlines(&self, times: &[Vec<f64>]) -> Vec<Outline> {
         let (texels, vertices) = (self.baked.texels(&self.runtime), self.baked.vertices(&self.runtime));
-        let (meta, records) = (self.meta(), &self.baked.plan.records);
+        let (meta, records) = (self.meta(), &self.baked.trace().plan.records);
         let outline = |(clip, times): (usize, &Vec<f64>)| {
             let moments = times.iter().map(|seconds| {
                 let instance = draw::standing(clip, *seconds).record(meta, Time::ZERO);
@@ -278,7 +278,7 @@ impl Sheet {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Finding> {
-        let failed = |e: String| Finding::error(format!("cannot write {}: {e}", path.display()));
+        let failed = |e: String| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display()));
         let mut png = Cursor::new(Vec::new());
         let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, FilterType::Adaptive);
         let bytes = self.canvas.pixels.as_flattened();

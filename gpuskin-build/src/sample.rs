@@ -5,7 +5,9 @@
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
 
+use crate::frames::FrameGrid;
 use crate::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs, WeightCurve};
+use crate::root_motion::Displacement;
 
 /// Upper three rows of a 4x4 matrix: `rows[r][c]`, column vectors, metres.
 pub type Rows = [[f64; 4]; 3];
@@ -20,6 +22,8 @@ pub struct Sampler<'a> {
     resting: Vec<DMat4>,
     /// Per node: the curve of its morph weights.
     morphs: Vec<Option<&'a WeightCurve>>,
+    /// What is taken out of all poses.
+    displacement: Option<Displacement>,
 }
 
 impl<'a> Sampler<'a> {
@@ -34,17 +38,36 @@ impl<'a> Sampler<'a> {
             morphs[channel.node] = Some(&channel.curve);
         }
         let resting = model.nodes.iter().map(|node| matrix(&node.local)).collect();
-        Self { model, curves, resting, morphs }
+        Self { model, curves, resting, morphs, displacement: None }
+    }
+
+    /// Of a clip without its root motion, as it is baked with such frames.
+    pub fn in_place(model: &'a Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
+        Self { displacement: Displacement::new(model, clip, grid), ..Self::new(model, Some(clip)) }
     }
 
     /// Every node's transform to the baked scene at a time in seconds.
     pub fn globals(&self, time: f64) -> Vec<DMat4> {
         let mut globals = vec![DMat4::IDENTITY; self.model.nodes.len()];
+        let root = self.root(time);
         for &node in &self.model.order {
-            let parent = self.model.nodes[node].parent.map_or(self.model.root, |p| globals[p]);
+            let parent = self.model.nodes[node].parent.map_or(root, |p| globals[p]);
             globals[node] = parent * self.local(node, time);
         }
         globals
+    }
+
+    /// One of them.
+    pub fn global(&self, node: usize, time: f64) -> DMat4 {
+        let upwards = std::iter::successors(Some(node), |&n| self.model.nodes[n].parent);
+        let own = upwards.fold(DMat4::IDENTITY, |below, node| self.local(node, time) * below);
+        self.root(time) * own
+    }
+
+    /// From the file's scene to the scene as baked.
+    fn root(&self, time: f64) -> DMat4 {
+        let placed = self.displacement.as_ref().map(|displacement| displacement.undone(time) * self.model.root);
+        placed.unwrap_or(self.model.root)
     }
 
     /// Every bone's skin matrix, `root * global(node) * inverse_bind`, at a time in seconds.

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bake::{BakeOptions, Baked, bake};
+use crate::bake::BakedModel;
 use crate::cache::Cache;
-use crate::finding::{Finding, Findings};
-use crate::load::load;
-use crate::output;
+use crate::drive::{Done, Job, Share};
+use crate::finding::{Code, Finding, Findings};
 
 /// An unoptimised bake up to this is no trouble: models are baked when they change, not with every build.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Tells Cargo to run the script again when one of the files that were read changes. Findings are printed as Cargo's own
 /// errors and warnings; after an error the build fails, and the files of the last good bake stay as they were.
 ///
-/// Encoded textures are kept in `OUT_DIR` too, for the next bake; the environment variable `GPUSKIN_CACHE` names a folder that
-/// several build scripts, or machines, share instead.
+/// Models whose files have not changed are not baked again. What that takes is kept in `OUT_DIR` too; the environment
+/// variable `GPUSKIN_CACHE` names a folder that several build scripts, checkouts or machines share instead.
 ///
 /// # Example
 /// ```no_run
@@ -36,7 +35,7 @@ pub fn build(manifest: impl AsRef<Path>) {
 ///
 /// # Errors
 /// When there is no manifest, when a model cannot be baked, or when the files cannot be written.
-pub fn try_build(manifest: impl AsRef<Path>) -> Result<Baked, BuildError> {
+pub fn try_build(manifest: impl AsRef<Path>) -> Result<Built, BuildError> {
     let manifest = manifest.as_ref();
     let mut inputs = BTreeSet::from([manifest.to_owned()]);
     let start = Instant::now();
@@ -54,36 +53,52 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Baked, BuildError> {
 /// What to do about a bake that an optimised baker would have done much sooner.
 fn unoptimised(took: Duration, opt_level: &str) -> Option<Finding> {
     (took > PATIENCE && opt_level == "0").then(|| {
-        Finding::warning(format!("baking took {} s, because build scripts are built unoptimised", took.as_secs()))
+        Finding::warning(Code::ScriptSlow, format!("baking took {} s, because build scripts are built unoptimised", took.as_secs()))
             .help("in Cargo.toml:\n[profile.dev.build-override]\nopt-level = 3\n[profile.release.build-override]\nopt-level = 3")
     })
 }
 
-fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Baked, Findings> {
+fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built, Findings> {
     let out_dir = std::env::var_os("OUT_DIR").ok_or_else(|| {
-        Finding::error("OUT_DIR is not set: this is not a build script")
+        Finding::error(Code::ScriptOutDir, "OUT_DIR is not set: this is not a build script")
             .help("elsewhere use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
     })?;
-    let manifest = load(path)?;
-    let shared = Cache::shared();
-    let own = Cache::new(Path::new(&out_dir).join("gpuskin-cache"));
-    let cache = shared.as_ref().unwrap_or(&own);
-    let mut baked = match bake(&manifest, &BakeOptions { cache: Some(cache), ..Default::default() }) {
-        Ok(baked) => baked,
+    let out = Path::new(&out_dir);
+    let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out));
+    let job = Job {
+        manifest: path,
+        out,
+        model: None,
+        explain: false,
+        share: Share::Whole,
+        cache: Some(&cache),
+        progress: None,
+        describe: &|_| String::new(),
+        may_write: &|| Ok(()),
+        waiting: &|| (),
+    };
+    match job.run(false) {
+        Ok(Done { models, warnings, inputs: read, .. }) => {
+            inputs.extend(read.iter().cloned());
+            Ok(Built { models, inputs: read, warnings })
+        }
         Err(failed) => {
             inputs.extend(failed.inputs);
-            return Err(failed.findings);
+            Err(failed.findings)
         }
-    };
-    inputs.extend(baked.inputs.iter().cloned());
-    if let Some(note) = cache.note() {
-        baked.warnings.push(note);
     }
-    if shared.is_none() {
-        own.sweep();
-    }
-    output::write(&baked.files, Path::new(&out_dir))?;
-    Ok(baked)
+}
+
+/// What a build script has brought into `OUT_DIR`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Built {
+    /// Models, in the order of the manifest. Those that have not changed have no way back to their source.
+    pub models: Vec<BakedModel>,
+    /// Every file that was read, the manifest included.
+    pub inputs: BTreeSet<PathBuf>,
+    /// What was odd.
+    pub warnings: Findings,
 }
 
 /// Why a build script has nothing to offer.

@@ -1,5 +1,9 @@
 //! "Did you mean": the nearest of the words that would have been right.
 
+mod names;
+
+pub(crate) use names::{instead, list, quoted};
+
 /// The candidate nearest to `word`, where one is near enough to be a slip of the fingers: at most a third of its
 /// letters wrong, missing, too many or swapped with a neighbour; case, `-` and `_` count for nothing.
 pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -9,7 +9,13 @@ fn gpuskin(args: &[&str]) -> Output {
 
 fn in_folder(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
-    command.args(args).current_dir(folder).env_remove("GPUSKIN_COMMAND").output().unwrap()
+    command
+        .env("GPUSKIN_CACHE", folder.join("cache"))
+        .args(args)
+        .current_dir(folder)
+        .env_remove("GPUSKIN_COMMAND")
+        .output()
+        .unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -38,6 +44,10 @@ fn what_is_wrong_with_the_command_line() {
     misused(&["bake", "--out", "a", "--out", "b"], "`--out` is given twice");
     misused(&["bake", "art"], "`art` is one too many");
     misused(&["bake", "--check", "--dry-run"], "`--check` and `--dry-run` exclude each other");
+    misused(&["bake", "--shard", "4/4"], "`--shard` cannot be `4/4`: of 4 shards, they are 0/4, 1/4, 2/4 and 3/4");
+    misused(&["bake", "--shard", "0/4", "--merge"], "`--shard` and `--merge` exclude each other");
+    misused(&["bake", "--merge", "--check"], "`--merge` and `--check` exclude each other");
+    misused(&["cache", "purge"], "`purge` is none of stats, clean and verify");
     misused(&["inspect"], "FILE.ktx2 is missing");
     misused(&["inspect", "a", "b"], "`b` is one too many");
     misused(&["preview", "--model", "a"], "`--out FILE.png` is missing");
@@ -76,7 +86,7 @@ fn what_is_wrong_with_the_command_line() {
 fn help() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "inspect", "pose", "preview"] {
+    for command in ["bake", "cache", "inspect", "pose", "preview"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);
@@ -95,13 +105,15 @@ fn findings_are_drawn_plainly_into_a_pipe() {
     assert!(output.stdout.is_empty());
     assert_eq!(
         text(&output.stderr),
-        "  × no such file: a.glb
+        "gpuskin::file::not_found
+  × no such file: a.glb
    ╭─[gpuskin.toml:3:8]
  3 │ path = \"a.glb\"
    ·        ───────
    ╰────
   help: paths start at the folder of the manifest: there is no a.glb
 
+gpuskin::manifest::unknown_key
   × [[model]] has no key `fsp`
    ╭─[gpuskin.toml:4:1]
  4 │ fsp = 3
@@ -110,6 +122,12 @@ fn findings_are_drawn_plainly_into_a_pipe() {
   help: did you mean `fps`?
 "
     );
+    let json = in_folder(folder.path(), &["bake", "--message-format", "json"]);
+    assert!(json.status.code() == Some(1) && json.stderr.is_empty());
+    let objects: Vec<serde_json::Value> =
+        text(&json.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let codes: Vec<_> = objects.iter().map(|object| object["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["gpuskin::file::not_found", "gpuskin::manifest::unknown_key"]);
     let output = in_folder(folder.path(), &["bake", "--manifest", "no.toml"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("the manifest no.toml does not exist"));
@@ -120,7 +138,9 @@ fn files_that_are_no_textures() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.ktx2"), b"not at all").unwrap();
     let output = in_folder(folder.path(), &["inspect", "a.ktx2"]);
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), "  × a.ktx2 is not a KTX2 file\n".into()));
+    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: name ";
+    let stderr = text(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.starts_with(expected), "{stderr}");
     let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("b.ktx2 cannot be read"));
@@ -170,6 +190,12 @@ fn bake_check_and_inspect() {
     }
     assert!(report.lines().all(|line| line.chars().count() <= 100), "{report}");
     assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
+    assert!(report.contains("\n0 models of 2 baked\n"), "the check has baked them: {report}");
+    assert_eq!(works(folder, &["bake"]), report, "nothing is done, and the same is said");
+    let stats = works(folder, &["cache", "stats"]);
+    assert!(stats.contains("  model           2  ") && stats.contains("it may take 4.00 GiB"), "{stats}");
+    assert!(works(folder, &["cache", "verify"]).contains(" entries are sound in "));
+    assert!(works(folder, &["cache", "clean"]).contains(" entries removed, "));
     for (name, encoding) in SAMPLES {
         let file = format!("baked/gpuskin/{name}/anim-{encoding}.ktx2");
         let text = works(folder, &["inspect", &file]);

@@ -48,6 +48,7 @@ fn textures_and_factors_are_read() {
         "normalTexture": { "index": 2, "scale": 1.5, "extensions": transform },
         "emissiveTexture": { "index": 0, "extensions": transform },
         "emissiveFactor": [1, 0.5, 0.25],
+        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 6.0 } },
     });
     let outcome = with(&[&png(4, 4), &png(8, 4), &png(4, 8)], material).import();
     assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
@@ -60,7 +61,22 @@ fn textures_and_factors_are_read() {
     assert_eq!(image(m.normal_texture), Some((4, 8)));
     assert_eq!(outcome.model().images.len(), 3, "each is decoded once");
     assert_eq!((m.metallic, m.roughness, m.occlusion_strength, m.normal_scale), (0.25, 0.5, 0.75, 1.5));
-    assert_eq!(m.emissive, [1.0, 0.5, 0.25]);
+    assert_eq!(m.emissive, [6.0, 3.0, 1.5]);
+}
+
+#[test]
+fn strengths_of_emitted_light() {
+    let read = |strength: Value| {
+        let extension = json!({ "KHR_materials_emissive_strength": strength });
+        with(&[], json!({ "name": "Steel", "emissiveFactor": [1, 0, 0.5], "extensions": extension })).import()
+    };
+    let outcome = read(json!({}));
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    assert_eq!(surface(outcome.model()).emissive, [1.0, 0.0, 0.5]);
+    let outcome = read(json!({ "emissiveStrength": -2 }));
+    assert!(outcome.warnings()[0].contains("`Steel`: its emissive factor is negative"), "{:#?}", outcome.warnings());
+    assert_eq!(surface(outcome.model()).emissive, [0.0; 3]);
+    assert!(read(json!({ "emissiveStrength": "x" })).errors()[0].contains("materials[0].extensions"));
 }
 
 #[test]

@@ -111,10 +111,10 @@ fn vertex_colours() {
     assert_eq!(model.materials[0].base_color, [0.25, 0.25, 1.0, 1.0]);
     assert!(model.primitives.iter().all(|p| p.colors.is_none()));
     assert!(!outcome.warnings().iter().any(|w| w.contains("COLOR_0")));
-    // Several are kept, and it is said that they do not show.
+    // Several are kept.
     let several = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.5];
     let outcome = colored(&several, "VEC4").import();
-    warned(&outcome, &["material `Cloth`", "COLOR_0", "not drawn yet"]);
+    assert!(!outcome.warnings().iter().any(|w| w.contains("COLOR_0")));
     let colors = outcome.model().primitives[0].colors.as_ref().expect("kept");
     assert_eq!(colors.concat(), several);
     // White beside vertices without colours is nothing; another colour is.
@@ -123,8 +123,8 @@ fn vertex_colours() {
         g.json["meshes"][1]["primitives"][0]["material"] = json!(0);
         g.import()
     };
-    assert!(!shared(1.0).warnings().iter().any(|w| w.contains("COLOR_0")));
-    warned(&shared(0.5), &["material `Cloth`", "COLOR_0"]);
+    let kept = |color| shared(color).model().primitives.iter().filter(|p| p.colors.is_some()).count();
+    assert_eq!((kept(1.0), kept(0.5)), (0, 1));
     // Normalised integers, and numbers that are none.
     let mut g = colored(&[0.0; 9], "VEC3");
     let bytes = g.bytes("VEC4", 3, &[255, 0, 51, 255].repeat(3));
@@ -132,6 +132,9 @@ fn vertex_colours() {
     g.json["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(bytes);
     assert_eq!(g.import().model().materials[0].base_color, [0.5, 0.0, 0.2, 1.0]);
     warned(&colored(&[f32::NAN; 9], "VEC3").import(), &["primitive 0", "COLOR_0", "9 numbers are not finite"]);
+    let outcome = colored(&[7.0, -1.0, 0.5].repeat(3), "VEC3").import();
+    warned(&outcome, &["primitive 0", "COLOR_0", "6 numbers are not in 0..1"]);
+    assert_eq!(outcome.model().materials[0].base_color, [0.5, 0.0, 0.5, 1.0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::finding::{Finding, Style};
+use gpuskin_build::finding::{Code, Finding, Style};
 use gpuskin_build::manifest::{DeviceClass, Fps, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
 use gpuskin_rt::{ColorFormat, Encoding, Normals};
 
@@ -125,16 +125,13 @@ fn unknown_keys() {
 #[test]
 fn keys_of_later_versions_by_name() {
     let text = format!(
-        "[bake]\nlods = 1\n{SOLDIER}sockets = 8\n[model.clips.run]\nevents = {{}}\nroot_motion = \"planar\"\n\
-         tolerance = \"1 mm\"\n[model.masks]\nupper = 1\n"
+        "[bake]\nlods = 1\n{SOLDIER}rest_frame = 8\n[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n"
     );
     let expected = [
         ("toml:2:1]", "lods", "remove it"),
-        ("toml:6:1]", "sockets", "remove it"),
-        ("", "events", "remove it"),
-        ("", "root_motion", "remove it"),
-        ("toml:10:1]", "tolerance", "write it into [[model]]"),
-        ("toml:11:8]", "masks", "remove it"),
+        ("toml:6:1]", "rest_frame", "remove it"),
+        ("toml:8:1]", "mask", "[model.masks]"),
+        ("toml:9:1]", "tolerance", "write it into [[model]]"),
     ];
     let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
     refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));
@@ -406,7 +403,8 @@ fn one_finding_as_it_is_drawn() {
     let rendered = parse(&format!("{SOLDIER}\n{SOLDIER}encodign = \"trs-f16\" # ünïcode\n")).unwrap_err();
     assert_eq!(
         rendered,
-        "  × two models have the name `soldier`
+        "gpuskin::name::collision
+  × two models have the name `soldier`
    ╭─[gpuskin.toml:2:8]
  2 │ name = \"soldier\"
    ·        ────┬────
@@ -419,6 +417,7 @@ fn one_finding_as_it_is_drawn() {
    ╰────
   help: give one of them another name
 
+gpuskin::manifest::unknown_key
   × [[model]] has no key `encodign`
    ╭─[gpuskin.toml:8:1]
  8 │ encodign = \"trs-f16\" # ünïcode
@@ -435,7 +434,8 @@ fn lines_for_cargo() {
     assert_eq!(
         findings.cargo_directives(),
         [
-            "cargo::error=× the manifest has no key `fps`",
+            "cargo::error=gpuskin::manifest::unknown_key",
+            "cargo::error=  × the manifest has no key `fps`",
             "cargo::error=   ╭─[gpuskin.toml:1:1]",
             "cargo::error= 1 │ fps = 30",
             "cargo::error=   · ───",
@@ -443,8 +443,11 @@ fn lines_for_cargo() {
             "cargo::error=  help: `fps` is a key of [bake]",
         ]
     );
-    let warnings = gpuskin_build::finding::Findings::from(Finding::warning("odd").help("look"));
-    assert_eq!(warnings.cargo_directives(), ["cargo::warning=⚠ odd", "cargo::warning=  help: look"]);
+    let warnings = gpuskin_build::finding::Findings::from(Finding::warning(Code::ScriptSlow, "odd").help("look"));
+    assert_eq!(
+        warnings.cargo_directives(),
+        ["cargo::warning=gpuskin::script::unoptimised", "cargo::warning=  ⚠ odd", "cargo::warning=  help: look"]
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@ mod common;
 use common::build::Gltf;
 use gpuskin_build::bake::{BakeOptions, Baked, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::{Encoding, Packing};
+use gpuskin_rt::vertex::unpack;
+use gpuskin_rt::{Data, Encoding, Packing};
 use serde_json::json;
 
 /// Bakes a file with these keys; what went wrong, as text.
@@ -128,4 +129,60 @@ fn clips_without_length_and_huge_models() {
     assert!(error.contains("out of the range of vat-f16") && error.contains("set `scale`"), "{error}");
     let error = baked(&g, "encoding = \"vat-packed\"\nscale = 1e39\n").unwrap_err();
     assert!(error.contains("farther out than 32-bit floats reach"), "{error}");
+}
+
+#[test]
+fn colours_of_vertices_are_baked_in_either_mode() {
+    let mut g = two_triangles();
+    let colors = [255, 0, 51, 255, 0, 102, 0, 255, 255, 255, 255, 204];
+    let accessor = g.bytes("VEC4", 3, &colors);
+    g.json["accessors"][accessor]["normalized"] = json!(true);
+    g.json["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(accessor);
+    for keys in ["encoding = \"matrix-f16\"\n", "encoding = \"trs-packed\"\n", "encoding = \"vat-f16\"\n"] {
+        let baked = good(&g, keys);
+        let (meta, model) = (&baked.models[0].meta, &baked.runtime_models()[0]);
+        assert!(meta.mesh.format.color, "{keys}");
+        let Data::Bytes(mesh) = &model.mesh.data else { panic!("it is small") };
+        let vertices = &mesh[meta.mesh.vertices.offset as usize..][..meta.mesh.vertices.len as usize];
+        let words: Vec<u32> = vertices.chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
+        let color = |v: usize| {
+            let v = baked.models[0].baked_of_source[v] as usize * meta.mesh.format.words();
+            let vertex = unpack(&words[v..][..meta.mesh.format.words()], meta.mesh.format, &meta.mesh.range);
+            vertex.color.to_array().map(|c| (c * 255.0).round() as u8)
+        };
+        assert_eq!([0, 1, 2].map(color).concat(), colors, "{keys}");
+        // The other triangle is as white as it was.
+        assert_eq!([3, 4, 5].map(color), [[255; 4]; 3], "{keys}");
+    }
+    assert!(!good(&two_triangles(), "").models[0].meta.mesh.format.color);
+}
+
+#[test]
+fn plain_normals_are_told_to_have_no_effect() {
+    let warned =
+        |keys: &str| good(&two_triangles(), keys).warnings.to_string().contains("has no effect in vertex mode");
+    assert!(
+        warned("mode = \"vertex\"\nnormals = \"plain\"\n") && warned("encoding = \"vat-f16\"\nnormals = \"plain\"\n")
+    );
+    assert!(!warned("normals = \"plain\"\n") && !warned("mode = \"vertex\"\n"));
+}
+
+#[test]
+fn clips_of_the_same_motion_share_frames() {
+    let clips = "[model.clips.first]\nsource = \"Go\"\n[model.clips.again]\nsource = \"Go\"\n\
+                 [model.clips.slow]\nsource = \"Go\"\nfps = 5\n[model.clips.slower]\nsource = \"Go\"\nfps = 5\n\
+                 [model.clips.talk]\nsource = \"Talk\"\n";
+    for encoding in ["vat-packed", "trs-packed", "matrix-f32", "local-packed"] {
+        let encoding = format!("encoding = \"{encoding}\"\n");
+        let (shared, alone) = (good(&two_triangles(), &(encoding.clone() + clips)), good(&two_triangles(), &encoding));
+        let meta = &shared.models[0].meta;
+        let places: Vec<_> = meta.clips.iter().map(|clip| (clip.first_frame, clip.stored)).collect();
+        assert!(places[0] == places[1] && places[2] == places[3], "{encoding}{places:?}");
+        assert!(places[0] != places[2] && places[4].0 != places[0].0, "{encoding}{places:?}");
+        assert!(meta.clips.iter().all(|clip| clip.encoding_error.max < 1e-3), "{encoding}");
+        assert_eq!(meta.clips[0].encoding_error, meta.clips[1].encoding_error);
+        let own = alone.models[0].meta.texture.frames;
+        let range = meta.encoding.range_frames();
+        assert_eq!(meta.texture.frames, own + range + meta.clips[2].stored, "{encoding}");
+    }
 }

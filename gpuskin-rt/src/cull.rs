@@ -74,21 +74,26 @@ pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
 }
 
 /// What an instance may reach in the world, by words of [`pack_bounds`]: the middle of a box, and the halves of its edges.
+/// `None` where layers or live poses lie over its clip: they reach anywhere.
 ///
 /// # Panics
 /// If there are no words of the clip that it plays.
-pub fn reach(bounds: &[u32], instance: &InstanceRecord, now: Time) -> (Vec3, [Vec3; 3]) {
+pub fn reach(bounds: &[u32], instance: &InstanceRecord, now: Time) -> Option<(Vec3, [Vec3; 3])> {
+    if instance.layer_set() != 0 {
+        return None;
+    }
     let vector = |at: usize| Vec3::from([0, 1, 2].map(|i| f32::from_bits(bounds[at + i])));
     let (min, extent) = (vector(0), vector(4));
     let (mut least, mut greatest) = (Vec3::ZERO, Vec3::ONE);
-    if !instance.is_mixed(now) {
+    // A mix of clips is within none of them.
+    if instance.weight(now) >= 1.0 {
         let at = 8 + instance.clip_index() * 4;
         let part = |shift: u32| Vec3::from([0, 1, 2].map(|i| (bounds[at + i] >> shift & 0xffff) as f32)) / 65_535.0;
         (least, greatest) = (part(0), part(16));
     }
     let half = 0.5 * (greatest - least) * extent * instance.scale;
     let edges = [Vec3::X * half.x, Vec3::Y * half.y, Vec3::Z * half.z].map(|edge| instance.direction(edge));
-    (instance.point(min + 0.5 * (least + greatest) * extent), edges)
+    Some((instance.point(min + 0.5 * (least + greatest) * extent), edges))
 }
 
 /// A box that is larger on all sides by so much of its diagonal; `None` where it is empty or not finite.

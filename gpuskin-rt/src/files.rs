@@ -44,6 +44,8 @@ pub enum FileError {
         /// What the system said.
         reason: String,
     },
+    /// The model was read at run time, without this file.
+    NotRead,
     /// The file is not the one that the executable was built with.
     OtherBake {
         /// The file, or nothing where the bytes are in memory.
@@ -62,6 +64,9 @@ impl fmt::Display for FileError {
                 write!(f, "; copy it beside the executable into gpuskin/, or set GPUSKIN_ASSETS to its folder")
             }
             Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
+            Self::NotRead => {
+                write!(f, "it was read from its animation alone; Model::load reads what is needed to draw it")
+            }
             Self::OtherBake { path: Some(path) } => {
                 write!(
                     f,
@@ -84,6 +89,7 @@ impl std::error::Error for FileError {}
 /// When a side file is missing, unreadable, or of another bake.
 pub fn load<'a>(payload: &'a Payload, content_hash: &[u8; 16]) -> Result<Cow<'a, [u8]>, FileError> {
     let (bytes, path) = match &payload.data {
+        Data::Bytes(bytes) if bytes.is_empty() && payload.size == 0 => return Err(FileError::NotRead),
         Data::Bytes(bytes) => (Cow::Borrowed(&**bytes), None),
         Data::File { name, baked } => {
             let tried = candidates(name, baked);

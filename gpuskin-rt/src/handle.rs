@@ -1,4 +1,4 @@
-//! Names that the generated code gives to models and clips, checked by the compiler.
+//! Names that the generated code gives to models and what they have, checked by the compiler.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -17,87 +17,68 @@ pub trait BakedModel: 'static {
 #[derive(Clone, Copy, Debug)]
 pub enum Dynamic {}
 
-/// A clip of model `M`: `clips::SOLDIER_RUN` is a `Clip<models::Soldier>`, and no other model's crowd plays it.
-pub struct Clip<M> {
-    index: u16,
-    model: PhantomData<fn() -> M>,
+/// A number that means something to one model only. Traits are not derived: these hold whatever `M` is.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident($index:ty): $meaning:literal;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<M> {
+            index: $index,
+            model: PhantomData<fn() -> M>,
+        }
+
+        impl<M> $name<M> {
+            /// The one of that index.
+            pub const fn new(index: $index) -> Self {
+                Self { index, model: PhantomData }
+            }
+
+            #[doc = concat!("Its index: ", $meaning, ".")]
+            pub const fn index(self) -> $index {
+                self.index
+            }
+        }
+
+        impl<M> Clone for $name<M> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<M> Copy for $name<M> {}
+        impl<M> PartialEq for $name<M> {
+            fn eq(&self, other: &Self) -> bool {
+                self.index == other.index
+            }
+        }
+        impl<M> Eq for $name<M> {}
+        impl<M> Hash for $name<M> {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.index.hash(state);
+            }
+        }
+        impl<M> fmt::Debug for $name<M> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.index)
+            }
+        }
+    )*};
 }
 
-impl<M> Clip<M> {
-    /// The clip of that index: in the order of the manifest, then of the file.
-    pub const fn new(index: u16) -> Self {
-        Self { index, model: PhantomData }
-    }
-
-    /// Its index.
-    pub const fn index(self) -> u16 {
-        self.index
-    }
+handles! {
+    /// A clip of model `M`: `clips::SOLDIER_RUN` is a `Clip<models::Soldier>`, and no other model's crowd plays it.
+    Clip(u16): "in the order of the manifest, then of the file";
+    /// A bone of model `M`: `bones::SOLDIER_HAND_R`.
+    Bone(u16): "its row in the animation texture, unless rows are vertices";
+    /// What happens in clips of model `M`: `events::SOLDIER_FOOTSTEP`.
+    Event(u16): "into [`Metadata::events`](crate::Metadata::events)";
+    /// Bones of model `M` that a layer acts on: `masks::SOLDIER_UPPER_BODY`.
+    Mask(u8): "into [`Metadata::masks`](crate::Metadata::masks)";
+    /// Meshes of model `M` that an instance may leave off: `parts::SOLDIER_SWORD`.
+    Part(u8): "into [`Metadata::parts`](crate::Metadata::parts)";
 }
 
 impl<M: BakedModel> Clip<M> {
-    /// What the bake knows of it: duration, frame rate, bounds, errors.
+    /// What the bake knows of it: duration, frame rate, bounds, events, errors.
     pub fn info(self) -> &'static ClipInfo {
         &M::MODEL.meta.clips[self.index as usize]
-    }
-}
-
-// Not derived: these hold whatever M is.
-impl<M> Clone for Clip<M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<M> Copy for Clip<M> {}
-impl<M> PartialEq for Clip<M> {
-    fn eq(&self, other: &Self) -> bool {
-        self.index == other.index
-    }
-}
-impl<M> Eq for Clip<M> {}
-impl<M> Hash for Clip<M> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.index.hash(state);
-    }
-}
-impl<M> fmt::Debug for Clip<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clip({})", self.index)
-    }
-}
-
-/// A bone of model `M`: `bones::SOLDIER_HAND_R`.
-pub struct Bone<M> {
-    index: u16,
-    model: PhantomData<fn() -> M>,
-}
-
-impl<M> Bone<M> {
-    /// The bone of that index.
-    pub const fn new(index: u16) -> Self {
-        Self { index, model: PhantomData }
-    }
-
-    /// Its index: its row in the animation texture, unless rows are vertices.
-    pub const fn index(self) -> u16 {
-        self.index
-    }
-}
-
-impl<M> Clone for Bone<M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<M> Copy for Bone<M> {}
-impl<M> PartialEq for Bone<M> {
-    fn eq(&self, other: &Self) -> bool {
-        self.index == other.index
-    }
-}
-impl<M> Eq for Bone<M> {}
-impl<M> fmt::Debug for Bone<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bone({})", self.index)
     }
 }

@@ -4,9 +4,10 @@ use core::marker::PhantomData;
 
 use glam::Quat;
 
+use crate::look::packed_tint;
 use crate::playback::Repeat;
 use crate::transition::{Offset, Start};
-use crate::{Clip, InstanceRecord, Metadata, Time};
+use crate::{Clip, InstanceLook, InstanceRecord, Metadata, Part, Time};
 
 /// A position without what is not finite: 0 instead.
 pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
@@ -42,6 +43,7 @@ pub struct Instance<M> {
     clip: u16,
     begins: Start,
     start: Option<Time>,
+    look: InstanceLook,
     model: PhantomData<fn() -> M>,
 }
 
@@ -63,6 +65,7 @@ impl<M> Instance<M> {
             clip: 0,
             begins: Start::default(),
             start: None,
+            look: InstanceLook::default(),
             model: PhantomData,
         }
     }
@@ -133,6 +136,35 @@ impl<M> Instance<M> {
     /// Turns round at both ends of the clip.
     pub fn ping_pong(self) -> Self {
         self.repeat(Repeat::PingPong)
+    }
+
+    /// Base colours are multiplied by a linear RGBA, 0..1.
+    pub fn tinted(mut self, tint: impl Into<[f32; 4]>) -> Self {
+        self.look.tint = packed_tint(tint.into());
+        self
+    }
+
+    /// Two words for the game's own shaders: `gpuskin_look(input.look).custom`.
+    pub fn custom(mut self, words: [u32; 2]) -> Self {
+        self.look.custom = words;
+        self
+    }
+
+    /// Does not wear a part of its model.
+    pub fn without(mut self, part: Part<M>) -> Self {
+        self.look.show(InstanceLook::part_bit(part.index()), false);
+        self
+    }
+
+    /// Is not drawn until [`set_visible`](crate::Crowd::set_visible) says so.
+    pub fn invisible(mut self) -> Self {
+        self.look.hidden |= InstanceLook::INVISIBLE_BIT;
+        self
+    }
+
+    /// How it looks, as the shaders read it.
+    pub fn look(&self) -> InstanceLook {
+        self.look
     }
 
     /// The instance as the shaders read it. A clip that the model does not have plays the first one.

@@ -50,40 +50,57 @@
 //! |---|---|
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
+//! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
+//! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
 //! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`] | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
 //!
 //! | feature | |
 //! |---|---|
-//! | `wgpu` (default) | the renderer; without it the crate is data layout and CPU functions, and builds in a second |
-//! | `dynamic` | [`Metadata`] to and from the KTX2 files |
+//! | `wgpu` (default) | the renderer; without it the crate is for servers: all of the above but drawing, and builds in seconds |
+//! | `dynamic` | models that are read at run time: `Model::load`, `Model::from_ktx2` |
 //!
 //! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
+mod bounds;
+mod course;
 pub mod cull;
+#[cfg(feature = "dynamic")]
+mod dynamic;
 pub mod encoding;
+mod event_queue;
+pub mod events;
 pub mod files;
 mod handle;
 mod instance;
+pub mod layers;
 pub mod local;
+mod look;
 mod material;
 mod model;
 pub mod playback;
 mod record;
 #[cfg(feature = "wgpu")]
 pub mod render;
+pub mod root_motion;
 pub mod shader;
 pub mod skin;
 mod skin_matrix;
+mod socket;
 mod time;
 mod transition;
 pub mod vertex;
 
+#[cfg(feature = "dynamic")]
+pub use dynamic::LoadError;
 pub use encoding::{Encoding, TexelFormat, Texels};
-pub use handle::{BakedModel, Bone, Clip, Dynamic};
+pub use event_queue::{EventQueue, MOST_NOTICES, Notice, NoticeKind};
+pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
+pub use layers::{LayerSet, LiveBones};
+pub use look::InstanceLook;
 pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use model::*;
 pub use playback::{ClipRecord, FramePair, Playback, Repeat};
@@ -91,13 +108,15 @@ pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
 pub use render::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, InstanceId, Light, RendererDescriptor, View};
 pub use skin_matrix::SkinMatrix;
+pub use socket::{SocketError, Sockets};
 pub use time::Time;
 pub use transition::{Curve, Transition};
 pub use vertex::{Packing, VertexFormat, VertexRange};
 #[cfg(feature = "wgpu")]
 pub use wgpu;
 
-/// Takes in what was baked: `models`, `clips` and `bones`.
+/// Takes in what was baked: `models`, `clips` and `bones`; `events`, `masks` and `parts` where there are some; and `wgsl`,
+/// the same numbers as WGSL constants.
 ///
 /// | | |
 /// |---|---|

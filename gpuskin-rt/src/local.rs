@@ -9,7 +9,8 @@
 //! | [`LocalTracks::globals`] | those, parents before children | a matrix a node, to the model |
 //! | [`LocalTracks::bones`] | those | a [`SkinMatrix`] a bone |
 //!
-//! Blending two clips or laying one over the other is blending lists of [`LocalTransform`]s.
+//! Blending two clips is blending lists of [`LocalTransform`]s; [`LocalTracks::pose_over`] also lays layers and bones of the
+//! game's own over them.
 //!
 //! [`layout`] says how the words stand.
 
@@ -20,6 +21,7 @@ use crate::record::Shown;
 use crate::skin_matrix::SkinMatrix;
 
 pub mod layout;
+mod over;
 mod rotation;
 pub mod shader;
 mod validate;
@@ -99,6 +101,11 @@ impl<'a> LocalTracks<'a> {
         validate::is_sound(words).then_some(Self { words })
     }
 
+    /// The same of bytes that [`LocalTracks::new`] has looked at.
+    pub(crate) fn trusted(bytes: &'a [u8]) -> Self {
+        Self { words: Words(bytes.as_chunks().0) }
+    }
+
     /// Nodes of the hierarchy, those of a level after those of the levels above.
     pub fn node_count(&self) -> usize {
         self.word(header::NODES)
@@ -123,6 +130,29 @@ impl<'a> LocalTracks<'a> {
         let [first_frame, intervals, stored] =
             [clip::FIRST_FRAME, clip::INTERVALS, clip::STORED].map(|i| self.words.get(at + i));
         ClipRecord { first_frame, intervals, stored, ..ClipRecord::default() }
+    }
+
+    /// Index of the clip whose first frame is the pose that a clip adds to; `None` where it is a pose of its own.
+    ///
+    /// # Panics
+    /// If there is no such clip.
+    pub fn reference(&self, clip: usize) -> Option<usize> {
+        self.word(self.clip_at(clip) + clip::REFERENCE).checked_sub(1)
+    }
+
+    /// Masks.
+    pub fn mask_count(&self) -> usize {
+        self.word(header::MASKS)
+    }
+
+    /// Whether a node is in a mask.
+    ///
+    /// # Panics
+    /// If there is no such mask or node.
+    pub fn mask(&self, mask: usize, node: usize) -> bool {
+        assert!(mask < self.mask_count() && node < self.node_count());
+        let at = self.word(header::MASKS_AT) + mask * layout::mask_words(self.node_count());
+        self.words.get(at + node / 32) >> (node % 32) & 1 != 0
     }
 
     /// Every node's transform to its parent between two frames of a clip.
@@ -224,20 +254,42 @@ impl<'a> LocalTracks<'a> {
         let shown = shown.into();
         let local = |frames, node| self.local(self.clip_of(frames), frames, node);
         let own = |node: usize| shown.mix(|frames| local(frames, node), |a, b, t| a.blend(&b, t)).matrix();
-        let mut chain = vec![self.bone_node(bone)];
-        while let Some(parent) = self.parent(chain[chain.len() - 1]) {
-            chain.push(parent);
+        let above = |node: usize| std::iter::successors(Some(node), |node| self.parent(*node));
+        let node = self.bone_node(bone);
+        // From the root down without a list: as many nodes at a time as there is room for.
+        let mut some = [0_usize; 32];
+        let mut left = above(node).count();
+        let mut global = None;
+        while left > 0 {
+            let count = left.min(some.len());
+            left -= count;
+            for (place, node) in some.iter_mut().zip(above(node).skip(left)).take(count) {
+                *place = node;
+            }
+            for &node in some[..count].iter().rev() {
+                let own = own(node);
+                global = Some(global.map_or(own, |global| compose(&global, &own)));
+            }
         }
-        let global = chain.iter().rev().map(|&node| own(node)).reduce(|a, b| compose(&a, &b));
         compose(&global.unwrap_or(SkinMatrix::IDENTITY), &self.inverse_bind(bone))
     }
 
-    fn parent(&self, node: usize) -> Option<usize> {
+    /// The parent of a node; `None` for a root.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn parent(&self, node: usize) -> Option<usize> {
+        assert!(node < self.node_count());
         let parent = self.words.get(self.word(header::NODES_AT) + node * node::WORDS + node::PARENT);
         (parent != node::NO_PARENT).then_some(parent as usize)
     }
 
-    fn bone_node(&self, bone: usize) -> usize {
+    /// The node of a bone.
+    ///
+    /// # Panics
+    /// If there is no such bone.
+    pub fn bone_node(&self, bone: usize) -> usize {
+        assert!(bone < self.bone_count());
         self.word(self.word(header::BONES_AT) + bone * bone::WORDS + bone::NODE)
     }
 

@@ -4,13 +4,13 @@ use crate::{List, Str};
 
 /// What a surface looks like: glTF's metallic-roughness model.
 ///
-/// The renderer's own material shows the base colour; the rest is for a game's pipelines.
+/// The renderer's own material shows the base colour and emitted light; the rest is for a game's pipelines.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Material {
     /// Its name in the glTF file; may be empty.
     pub name: Str,
-    /// Linear RGBA, times the texture.
+    /// Linear RGBA, times the texture and the colour of the vertex.
     pub base_color: [f32; 4],
     /// Base colour and alpha; sRGB.
     pub base_color_texture: Option<MaterialTexture>,
@@ -26,7 +26,7 @@ pub struct Material {
     pub normal_scale: f32,
     /// Tangent-space normals, -1..1 as 0..1, y up; linear.
     pub normal_texture: Option<MaterialTexture>,
-    /// Linear RGB, times the texture.
+    /// Linear RGB, times the texture; above 1 where the file says so (`KHR_materials_emissive_strength`).
     pub emissive: [f32; 3],
     /// Emitted light; sRGB.
     pub emissive_texture: Option<MaterialTexture>,
@@ -37,6 +37,11 @@ pub struct Material {
 }
 
 impl Material {
+    /// Whether light comes from it.
+    pub fn emits(&self) -> bool {
+        self.emissive.iter().any(|c| *c > 0.0)
+    }
+
     /// All textures that it has.
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
         [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture]

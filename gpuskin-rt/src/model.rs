@@ -1,9 +1,13 @@
 //! What the baker tells the runtime of a model: one type, written as Rust constants for the game and as postcard into
 //! the KTX2 file for tools.
 
+mod clip;
+
 use std::borrow::Cow;
 
-use crate::{ClipRecord, ColorTexture, Encoding, Material, VertexFormat, VertexRange};
+pub use clip::{ClipEvent, ClipInfo, ErrorInfo, RootKey, RootMotion};
+
+use crate::{ColorTexture, Encoding, Material, VertexFormat, VertexRange};
 
 /// Text in a constant, or read at run time.
 pub type Str = Cow<'static, str>;
@@ -11,7 +15,7 @@ pub type Str = Cow<'static, str>;
 pub type List<T> = Cow<'static, [T]>;
 
 /// Version of [`Metadata`] and of the files that belong to it.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Texels along the longest side and layers that every device has: WebGL2's limits.
 pub const MAX_SIDE: u32 = 2048;
@@ -19,6 +23,12 @@ pub const MAX_SIDE: u32 = 2048;
 pub const MAX_LAYERS: u32 = 256;
 /// Clips of a model: their records share one 16 KiB uniform buffer with the model's ranges.
 pub const MAX_CLIPS: usize = 1018;
+/// Parts of a model: a bit each in an instance.
+pub const MAX_PARTS: usize = 16;
+/// Masks of a model: their index is a byte.
+pub const MAX_MASKS: usize = 255;
+/// Events of a clip.
+pub const MAX_EVENTS: usize = 4096;
 
 /// A baked model: what it is, and where its bytes are.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +48,7 @@ pub struct Model {
 
 /// The bytes of a file, and where in it the GPU's data stands.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Payload {
     /// The bytes.
     pub data: Data,
@@ -51,6 +62,7 @@ pub struct Payload {
 
 /// Where the bytes of a file are.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Data {
     /// In the executable, or in memory.
     Bytes(List<u8>),
@@ -92,8 +104,14 @@ pub struct Metadata {
     pub normals: Normals,
     /// Clips, in the order of the manifest, then of the file.
     pub clips: List<ClipInfo>,
-    /// Bones that move vertices. A row of the texture each, unless rows are vertices.
+    /// Bones that move vertices, and sockets. A row of the texture each, unless rows are vertices.
     pub bones: List<BoneInfo>,
+    /// Names of all clips' events, sorted.
+    pub events: List<Str>,
+    /// Bones that a layer acts on, in the order of the manifest.
+    pub masks: List<MaskInfo>,
+    /// Names of the meshes that an instance may leave off, in the order of the manifest; at most [`MAX_PARTS`].
+    pub parts: List<Str>,
     /// Vertices and indices.
     pub mesh: MeshInfo,
     /// Materials of the parts.
@@ -172,61 +190,7 @@ impl AnimationTexture {
     }
 }
 
-/// A clip.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
-pub struct ClipInfo {
-    /// Name in Rust, as in the manifest: `run`.
-    pub name: Str,
-    /// Name in the glTF file: `HumanArmature|Run`.
-    pub source: Str,
-    /// First frame in the texture.
-    pub first_frame: u32,
-    /// Intervals between frames over the clip's length, at least 1.
-    pub intervals: u32,
-    /// Frames stored: one less than its poses where the last is the first.
-    pub stored: u32,
-    /// Whether it starts over when it ends, unless an instance says otherwise.
-    pub looped: bool,
-    /// Seconds.
-    pub duration: f64,
-    /// Frames a second, `intervals / duration`; 0 for a clip without length.
-    pub frame_rate: f64,
-    /// What its frames reach, metres.
-    pub bounds: Aabb,
-    /// At the frames' own times.
-    pub encoding_error: ErrorInfo,
-    /// Between frames as well: on a grid four times as fine, and at every source key.
-    pub motion_error: ErrorInfo,
-}
-
-impl ClipInfo {
-    /// What the GPU's playback needs of it.
-    pub fn record(&self) -> ClipRecord {
-        ClipRecord { first_frame: self.first_frame, intervals: self.intervals, stored: self.stored, reserved: 0 }
-    }
-}
-
-/// Distance between what is drawn and the glTF evaluated in `f64`, over all source vertices and the times named by
-/// the field that holds it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
-pub struct ErrorInfo {
-    /// Greatest distance, metres.
-    pub max: f32,
-    /// 99.96 % of all distances are at most this, metres.
-    pub p9996: f32,
-    /// Greatest angle between normals, degrees; 0 where the source has none.
-    pub normal_degrees: f32,
-    /// Where `max` stood: seconds into the clip.
-    pub time: f32,
-    /// Where `max` stood: the bone with the greatest weight there.
-    pub bone: u32,
-    /// Where `max` stood: index over the source's vertices.
-    pub vertex: u32,
-}
-
-/// A bone: a joint of a skin, or a node that carries a rigid mesh.
+/// A bone: a joint of a skin, a node that carries a rigid mesh, or a socket.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoneInfo {
@@ -237,6 +201,23 @@ pub struct BoneInfo {
     /// The bone's frame in bind space, rows of a 3x4 matrix in metres: the inverse of its inverse bind matrix.
     /// A skin matrix times this is the bone's own transform in the model.
     pub bind: [[f32; 4]; 3],
+}
+
+/// Bones that a layer acts on.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct MaskInfo {
+    /// Name in the manifest.
+    pub name: Str,
+    /// A bit a bone, 32 a word, the first in the lowest.
+    pub bones: List<u32>,
+}
+
+impl MaskInfo {
+    /// Whether a bone is in it.
+    pub fn contains(&self, bone: usize) -> bool {
+        self.bones.get(bone / 32).is_some_and(|word| word >> (bone % 32) & 1 != 0)
+    }
 }
 
 /// Where the mesh stands in `mesh.bin`, and how.
@@ -257,16 +238,18 @@ pub struct MeshInfo {
     pub wide_indices: bool,
     /// Bytes of the [`ClipRecord`]s.
     pub clips: ByteRange,
-    /// Sub-meshes, one a material.
+    /// Sub-meshes, one a part and material: those that are always worn first.
     pub parts: List<MeshPart>,
 }
 
-/// Triangles that share a material.
+/// Triangles that share a material, and are worn or left off together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshPart {
     /// Index into [`Metadata::materials`].
     pub material: u32,
+    /// Index into [`Metadata::parts`]; `None`: always worn.
+    pub part: Option<u8>,
     /// First index.
     pub first_index: u32,
     /// Indices, three a triangle.

@@ -8,7 +8,7 @@
 //! | 6-7 | when it started: [`Time::words`] |
 //! | 8 | rate: 26 bits, shifted left by 5 bits, negative 1 bit |
 //! | 9 | where in its cycle it started: 0.32 fixed point |
-//! | 10 | clip 10 bits, once 1 bit, ping-pong 1 bit; 20 bits for layers and live bones |
+//! | 10 | clip 10 bits, once 1 bit, ping-pong 1 bit; number of what lies over it, a [`LayerSet`](crate::LayerSet): 20 bits |
 //! | 11 | how far its fade was when it started: 16 bits, 65535 is all the way; progress a second: 11 bits, shifted left by 5 bits |
 //! | 12 | what it fades from: clip 10 bits, once, ping-pong; 4 bits zero; rate 10 bits, shifted left by 5 bits, negative 1 bit |
 //! | 13 | where in its cycle that was: 16 bits; how much of the next it is mixed with: 16 bits |
@@ -59,6 +59,10 @@ const CURVE: u16 = 3;
 const PAUSED: u16 = 4;
 /// Progress of a fade that is over.
 const FADED: u16 = u16::MAX;
+/// A fade that is over.
+pub(crate) const NO_FADE: [u16; 2] = [FADED, 0];
+/// First bit of the number of what lies over it, in the word of its clip.
+const OVER: u32 = 12;
 
 /// What an instance shows: two frames of the clip that it plays, and of those that it fades from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,9 +140,25 @@ impl InstanceRecord {
         unpack(self.start, rate, self.offset, self.clip)
     }
 
+    /// When it started, or was changed last.
+    pub(crate) fn started(&self) -> Time {
+        Time::from_words(self.start)
+    }
+
     /// Index of the clip that it plays.
     pub fn clip_index(&self) -> usize {
         (self.clip & CLIP) as usize
+    }
+
+    /// Number of the [`LayerSet`](crate::LayerSet) that lies over what it plays, in its crowd, from 1 on; 0 is none.
+    pub fn layer_set(&self) -> u32 {
+        self.clip >> OVER
+    }
+
+    /// The same with another [`InstanceRecord::layer_set`], at most [`LayerSet::MOST`](crate::LayerSet::MOST).
+    pub fn with_layer_set(mut self, number: u32) -> Self {
+        self.clip = self.clip & ((1 << OVER) - 1) | number << OVER;
+        self
     }
 
     /// Whether it stands still until it is told to go on.
@@ -158,25 +178,13 @@ impl InstanceRecord {
         self.curve().weight(self.progress(now))
     }
 
-    /// Whether it shows a mix of clips, or what layers or live bones make of one.
-    pub(crate) fn is_mixed(&self, now: Time) -> bool {
-        self.clip & !(CLIP | ONCE | PING_PONG) != 0 || self.weight(now) < 1.0
-    }
-
     fn curve(&self) -> Curve {
         Curve::from_bits(self.sources[1].extra & CURVE)
     }
 
     fn progress(&self, now: Time) -> f32 {
-        let [at_start, rate] = self.fade;
-        if at_start == FADED {
-            return 1.0;
-        }
-        let [seconds, fraction] =
-            Time::from_bits(now.to_bits().saturating_sub(Time::from_words(self.start).to_bits())).words();
-        let elapsed = if self.is_paused() { 0.0 } else { seconds as f32 + fraction as f32 * (1.0 / 4_294_967_296.0) };
-        let rate = unpack_rate::<11>(rate.into()) as f32 * (1.0 / 4_294_967_296.0);
-        (f32::from(at_start) * (1.0 / 65_535.0) + elapsed * rate).min(1.0)
+        let elapsed = if self.is_paused() { 0.0 } else { elapsed(Time::from_words(self.start), now) };
+        progress(self.fade, elapsed)
     }
 
     /// Weight of the second source in the mix of both.
@@ -188,6 +196,14 @@ impl InstanceRecord {
         let Source { clip, rate, offset, .. } = self.sources[i];
         let rate = if self.is_paused() { 0 } else { unpack_rate::<10>(rate.into()) };
         unpack(self.start, rate, u32::from(offset) << 16, clip.into())
+    }
+
+    /// Indices of the clips that it shows at `now`: what it plays, then what it fades from.
+    pub fn clips(&self, now: Time) -> impl Iterator<Item = usize> {
+        let fades = self.weight(now) < 1.0;
+        let sources = [fades, fades && self.older() > 0.0];
+        let sources = [0, 1].map(|i| sources[i].then(|| self.source(i).clip_index()));
+        std::iter::once(self.clip_index()).chain(sources.into_iter().flatten())
     }
 
     /// The frames that it shows at `now`.
@@ -224,12 +240,7 @@ impl InstanceRecord {
         for (source, offset) in self.sources.iter_mut().zip(offsets) {
             source.offset = offset;
         }
-        if progress >= 1.0 {
-            self.fade = [FADED, 0];
-        } else {
-            // Not yet over, however little is left.
-            self.fade[0] = ((progress * 65_535.0).round() as u16).min(FADED - 1);
-        }
+        self.fade = rebased(self.fade, progress);
         self.start = now.words();
     }
 
@@ -263,7 +274,7 @@ impl InstanceRecord {
         self.rebase(now);
         if fade > 0.0 {
             self.fade_away(now);
-            self.fade = [0, pack_rate::<11>(rate(1.0, fade.into()).max(1)) as u16];
+            self.fade = fade_over(fade);
             self.sources[1].extra = curve.to_bits();
         } else {
             self.fade = [FADED, 0];
@@ -295,6 +306,35 @@ impl InstanceRecord {
         first.extra = (second_greatest / (greatest + second_greatest) * 65_535.0).round() as u16;
         self.sources = [first, second];
     }
+}
+
+/// Seconds from one moment to another, 0 where the other is earlier.
+pub(crate) fn elapsed(start: Time, now: Time) -> f32 {
+    let [seconds, fraction] = Time::from_bits(now.to_bits().saturating_sub(start.to_bits())).words();
+    seconds as f32 + fraction as f32 * (1.0 / 4_294_967_296.0)
+}
+
+/// How far a fade is, 0..1: how much of it was done at the start, and its progress a second.
+pub(crate) fn progress([at_start, rate]: [u16; 2], elapsed: f32) -> f32 {
+    if at_start == FADED {
+        return 1.0;
+    }
+    let rate = unpack_rate::<11>(rate.into()) as f32 * (1.0 / 4_294_967_296.0);
+    (f32::from(at_start) * (1.0 / 65_535.0) + elapsed * rate).min(1.0)
+}
+
+/// A fade that goes on from where it is.
+pub(crate) fn rebased([_, rate]: [u16; 2], progress: f32) -> [u16; 2] {
+    if progress >= 1.0 {
+        return NO_FADE;
+    }
+    // Not yet over, however little is left.
+    [((progress * 65_535.0).round() as u16).min(FADED - 1), rate]
+}
+
+/// A fade over so many seconds, none where that is not above zero.
+pub(crate) fn fade_over(seconds: f32) -> [u16; 2] {
+    if seconds > 0.0 { [0, pack_rate::<11>(rate(1.0, seconds.into()).max(1)) as u16] } else { NO_FADE }
 }
 
 fn unpack(start: [u32; 2], rate: i64, offset: u32, clip: u32) -> Playback {

@@ -12,7 +12,7 @@
 //!
 //!     @vertex
 //!     fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
-//!         let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv in the world
+//!         let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv, color in the world
 //!         return view_proj * vec4<f32>(skinned.position + 0.02 * skinned.normal, 1.0);
 //!     }
 //!
@@ -27,6 +27,8 @@
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
 //! | `gpuskin_instance_of(GpuskinInput) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_look_of(GpuskinInput) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
+//! | `gpuskin_instance_number(GpuskinInput) -> u32` | its number among those that share a palette; not where poses come from a texture |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
@@ -68,16 +70,22 @@ impl Variant {
     /// Whether vertices of this layout go with the encoding: rows of the texture that are vertices want those that do
     /// not move, and tangents must be somewhere.
     pub fn is_sound(self) -> bool {
-        let VertexFormat { packing, tangent } = self.vertex;
+        let VertexFormat { packing, tangent, .. } = self.vertex;
         (packing == Packing::Static) == self.encoding.is_vertex() && (!tangent || self.encoding.holds_tangents())
     }
 
-    /// All of them, with plain normals for one layout of vertices only: they touch nothing else.
+    /// All of them, with plain normals for one layout of vertices only, and with colours for one encoding of bones and one of
+    /// vertices: they touch nothing else.
     pub fn all() -> impl Iterator<Item = Self> {
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static];
-        let formats = packings
-            .into_iter()
-            .flat_map(|packing| [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent }));
+        let formats = packings.into_iter().flat_map(|packing| {
+            [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent, color: false })
+        });
+        let colored = formats.clone().flat_map(|vertex| {
+            let vertex = VertexFormat { color: true, ..vertex };
+            let one = |encoding| Self { encoding, array: false, vertex, normals: Normals::Cofactor };
+            [Encoding::MatrixF16, Encoding::VatF16].map(one)
+        });
         let all = formats.flat_map(|vertex| {
             let shapes = |encoding: Encoding| if encoding.needs_compute() { &[false][..] } else { &[false, true] };
             let normals = Normals::Cofactor;
@@ -85,25 +93,29 @@ impl Variant {
                 shapes(encoding).iter().map(move |&array| Self { encoding, array, vertex, normals })
             })
         });
-        let vertex = VertexFormat { packing: Packing::Narrow, tangent: false };
+        let vertex = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
         let plain = Encoding::ALL.into_iter().map(move |encoding| Self {
             encoding,
             array: false,
             vertex,
             normals: Normals::Plain,
         });
-        all.chain(plain).filter(|variant| variant.is_sound())
+        all.chain(plain).chain(colored).filter(|variant| variant.is_sound())
     }
 
     /// Words of each attribute of a vertex, at the locations from 0 on.
     pub const fn vertex_attributes(self) -> &'static [u32] {
         match self.vertex.words() {
             2 => &[2],
+            3 => &[3],
             6 => &[4, 2],
             7 => &[4, 3],
             8 => &[4, 4],
+            9 => &[4, 4, 1],
             14 => &[4, 4, 4, 2],
-            _ => &[4, 4, 4, 4, 2],
+            15 => &[4, 4, 4, 3],
+            18 => &[4, 4, 4, 4, 2],
+            _ => &[4, 4, 4, 4, 3],
         }
     }
 }
@@ -112,8 +124,10 @@ impl Variant {
 pub const INSTANCE_LOCATION: u32 = 5;
 /// Attributes of an instance, four words each.
 pub const INSTANCE_ATTRIBUTES: u32 = 4;
+/// Location of the [`InstanceLook`](crate::InstanceLook).
+pub const LOOK_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
 /// First location that no variant uses.
-pub const FREE_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
+pub const FREE_LOCATION: u32 = LOOK_LOCATION + 1;
 /// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
@@ -122,6 +136,8 @@ pub const MODEL_BINDING: u32 = 1;
 pub const INSTANCES_BINDING: u32 = 2;
 /// Binding of the list of those that are drawn, with a dynamic offset, where there is a palette.
 pub const DRAWN_BINDING: u32 = 3;
+/// Binding of the [`InstanceLook`](crate::InstanceLook)s in the model's bind group, where there is a palette.
+pub const LOOKS_BINDING: u32 = 4;
 /// Bytes of the uniform buffer of a model: [`ModelUniform`], then the records of its clips.
 pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<crate::ClipRecord>()) as u64;
 
@@ -176,6 +192,7 @@ impl ModelUniform {
 /// WGSL that skins models of this variant: structures, bindings in `@group(group)`, functions. No entry points.
 pub fn source(variant: Variant, group: u32) -> String {
     let mut text = interface(variant, group);
+    text.push_str(&color_word(variant.vertex));
     for module in modules(variant) {
         text.push('\n');
         text.push_str(module);
@@ -210,13 +227,16 @@ fn interface(variant: Variant, group: u32) -> String {
              // Four an instance.\n\
              @group({group}) @binding({INSTANCES_BINDING}) var<storage, read> gpuskin_instances: array<vec4<u32>>;\n\
              // Place among the instances and in the palette; number of the instance.\n\
-             @group({group}) @binding({DRAWN_BINDING}) var<storage, read> gpuskin_drawn: array<vec2<u32>>;\n"
+             @group({group}) @binding({DRAWN_BINDING}) var<storage, read> gpuskin_drawn: array<vec2<u32>>;\n\
+             // By the number of the instance.\n\
+             @group({group}) @binding({LOOKS_BINDING}) var<storage, read> gpuskin_looks: array<vec4<u32>>;\n"
         );
         return text;
     }
     for i in 0..INSTANCE_ATTRIBUTES {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
+    let _ = writeln!(text, "    @location({LOOK_LOCATION}) look: vec4<u32>,");
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
     let _ = write!(
@@ -229,18 +249,36 @@ fn interface(variant: Variant, group: u32) -> String {
     text
 }
 
+/// Where the colour of a vertex stands, if it has one: in the last of its words.
+fn color_word(vertex: VertexFormat) -> String {
+    if !vertex.color {
+        return String::new();
+    }
+    let last = vertex.words() - 1;
+    let (attribute, component) = (last / 4, ["x", "y", "z", "w"][last % 4]);
+    format!(
+        "\nfn gpuskin_color_word(input: GpuskinInput) -> u32 {{\n    return input.words_{attribute}.{component};\n}}\n"
+    )
+}
+
 fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     let texel = match (variant.encoding.needs_compute(), variant.array) {
         (true, _) => None,
         (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
         (false, false) => Some(include_str!("../shaders/texel_plain.wgsl")),
     };
+    let color = match variant.vertex.color {
+        true => include_str!("../shaders/color_unorm.wgsl"),
+        false => include_str!("../shaders/color_none.wgsl"),
+    };
     let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant) };
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/look.wgsl"),
         include_str!("../shaders/model.wgsl"),
         include_str!("../shaders/skinned.wgsl"),
+        color,
     ]
     .into_iter()
     .chain(texel)
@@ -264,7 +302,7 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
         Encoding::LocalPacked => (None, include_str!("../shaders/bone_palette.wgsl")),
         _ => (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl")),
     };
-    let VertexFormat { packing, tangent } = variant.vertex;
+    let VertexFormat { packing, tangent, .. } = variant.vertex;
     let unpack = match packing {
         Packing::Full => include_str!("../shaders/vertex_full.wgsl"),
         _ => include_str!("../shaders/vertex_packed.wgsl"),

@@ -17,6 +17,8 @@ pub struct SkinnedVertex {
     pub tangent: Vec4,
     /// Texture coordinates.
     pub uv: Vec2,
+    /// Linear RGBA, which the base colour is multiplied by; 1 where the model has none.
+    pub color: Vec4,
 }
 
 /// The weighted sum of the matrices of a vertex's bones (linear blend skinning).
@@ -53,6 +55,7 @@ pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVe
         normal: normal.normalize_or_zero(),
         tangent: matrix.direction(vertex.tangent.truncate()).normalize_or_zero().extend(vertex.tangent.w),
         uv: vertex.uv,
+        color: vertex.color,
     }
 }
 
@@ -62,7 +65,7 @@ pub fn baked(texels: &Texels<'_>, shown: impl Into<Shown>, vertex: &Vertex) -> S
     let BakedVertex { position, normal, tangent } = shown.into().mix(stored, BakedVertex::lerp);
     // Without tangents there is one that stands for none, as in other models.
     let tangent = if vertex.tangent.w == 0.0 { vertex.tangent } else { tangent.extend(vertex.tangent.w) };
-    SkinnedVertex { position, normal, tangent, uv: vertex.uv }
+    SkinnedVertex { position, normal, tangent, uv: vertex.uv, color: vertex.color }
 }
 
 /// A vertex of an instance in the world at a moment: what the vertex shader of a crowd computes.
@@ -90,5 +93,6 @@ pub fn in_world(instance: &InstanceRecord, model: SkinnedVertex) -> SkinnedVerte
         normal: instance.direction(model.normal),
         tangent: instance.direction(model.tangent.truncate()).extend(model.tangent.w),
         uv: model.uv,
+        color: model.color,
     }
 }

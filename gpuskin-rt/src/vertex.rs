@@ -7,27 +7,30 @@
 //! | words, full | |
 //! |---|---|
 //! | 0-2, 3-5, 6-7 | position, normal, texture coordinates: `f32` |
-//! | 8-9 | joints: 16 bits each |
+//! | 8-9 | joints: 16 bits each, of the last 10; part: 6 bits |
 //! | 10-13 | weights: `f32` |
 //! | 14-17 | tangent, if any: `f32` |
+//! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
 //! | word, packed | from bit 0 up |
 //! |---|---|
 //! | 0 | position x, y: 16 bits each, 0..65535 over the range |
-//! | 1 | position z: 16 bits; bits 8-9 of the four joints: 2 bits each; 8 bits zero |
+//! | 1 | position z: 16 bits; bits 8-9 of the four joints: 2 bits each; part: 8 bits |
 //! | 2 | normal, octahedral: signed 16 bits each |
 //! | 3 | texture coordinates: 16 bits each, 0..65535 over the range |
 //! | 4 | bits 0-7 of the four joints |
 //! | 5 | weights 1, 2, 3 in steps of 1/4096: 11, 11, 10 bits. Narrow only |
 //! | 5-6 | weights 1, 2, 3 in steps of 1/65536: 16 bits each; 16 bits zero. Wide only |
-//! | last | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
+//! | next | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
+//! | last | colour, if any, as above |
 //!
 //! The greatest weight comes first and is not stored: it is what the others leave of one.
 //!
 //! | word, static | from bit 0 up |
 //! |---|---|
 //! | 0 | texture coordinates: 16 bits each, 0..65535 over the range |
-//! | 1 | row of the animation texture: 31 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
+//! | 1 | row of the animation texture: 26 bits; part: 5 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
+//! | 2 | colour, if any, as above |
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -46,16 +49,22 @@ pub struct Vertex {
     pub joints: [u32; 4],
     /// Their weights: they sum to exactly one.
     pub weights: [f32; 4],
+    /// 0: always worn; else of [`Metadata::parts`](crate::Metadata), from 1.
+    pub part: u32,
+    /// Linear RGBA, 0..1, which the base colour is multiplied by.
+    pub color: Vec4,
 }
 
 /// Layout of the vertices of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct VertexFormat {
-    /// Precision of everything but the tangent.
+    /// Precision of everything but the tangent and the colour.
     pub packing: Packing,
     /// Whether a tangent follows: four words in full precision, one packed, one bit where it is baked.
     pub tangent: bool,
+    /// Whether a colour follows, one word; else it is 1.
+    pub color: bool,
 }
 
 /// Precision of vertices.
@@ -90,21 +99,22 @@ pub struct VertexRange {
 /// Steps of a narrow weight: a power of two, so that sums and differences are exact.
 const NARROW_STEPS: f32 = 4096.0;
 /// Bits of a static vertex's row.
-const ROW: u32 = u32::MAX >> 1;
+const ROW: u32 = (1 << 26) - 1;
 /// Steps of a wide weight.
 const WIDE_STEPS: f32 = 65_536.0;
 
 impl VertexFormat {
     /// 32-bit words of a vertex.
     pub const fn words(self) -> usize {
-        match (self.packing, self.tangent) {
+        let without_color = match (self.packing, self.tangent) {
             (Packing::Full, false) => 14,
             (Packing::Full, true) => 18,
             (Packing::Narrow, false) => 6,
             (Packing::Narrow, true) | (Packing::Wide, false) => 7,
             (Packing::Wide, true) => 8,
             (Packing::Static, _) => 2,
-        }
+        };
+        without_color + self.color as usize
     }
 
     /// Bytes of a vertex.
@@ -149,6 +159,19 @@ pub fn from_octahedral(e: Vec2) -> Vec3 {
     Vec3::new(x, y, z).normalize()
 }
 
+/// A colour as it is stored, red in the lowest bits.
+pub fn color_word(color: Vec4) -> u32 {
+    u32::from_le_bytes(color.to_array().map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8))
+}
+
+/// The colour of a word; twin of `gpuskin_unpack_color`.
+fn unpack_color(words: &[u32], format: VertexFormat) -> Vec4 {
+    if !format.color {
+        return Vec4::ONE;
+    }
+    Vec4::from(words[format.words() - 1].to_le_bytes().map(f32::from)) / 255.0
+}
+
 fn in_range(value: f32, min: f32, extent: f32) -> u32 {
     if extent > 0.0 { unorm16((value - min) / extent) } else { 0 }
 }
@@ -158,7 +181,9 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
     if format.packing == Packing::Static {
         let [u, v] = [0, 1].map(|i| in_range(vertex.uv[i], range.uv_min[i], range.uv_extent[i]));
         let negative = u32::from(format.tangent && vertex.tangent.w < 0.0);
-        return vec![u | v << 16, vertex.joints[0] & ROW | negative << 31];
+        let mut words = vec![u | v << 16, vertex.joints[0] & ROW | vertex.part << 26 | negative << 31];
+        words.extend(format.color.then(|| color_word(vertex.color)));
+        return words;
     }
     let mut order = [0, 1, 2, 3];
     order.sort_by(|&a, &b| vertex.weights[b].total_cmp(&vertex.weights[a]));
@@ -169,11 +194,12 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         words.extend(vertex.position.to_array().map(f32::to_bits));
         words.extend(vertex.normal.to_array().map(f32::to_bits));
         words.extend(vertex.uv.to_array().map(f32::to_bits));
-        words.extend([joints[0] | joints[1] << 16, joints[2] | joints[3] << 16]);
+        words.extend([joints[0] | joints[1] << 16, joints[2] | joints[3] << 16 | vertex.part << 26]);
         words.extend(weights.map(f32::to_bits));
         if format.tangent {
             words.extend(vertex.tangent.to_array().map(f32::to_bits));
         }
+        words.extend(format.color.then(|| color_word(vertex.color)));
         return words;
     }
     let p = [0, 1, 2].map(|i| in_range(vertex.position[i], range.position_min[i], range.position_extent[i]));
@@ -182,7 +208,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
     let low = |i: usize| (joints[i] & 0xff) << (8 * i);
     let high = |i: usize| (joints[i] >> 8 & 3) << (16 + 2 * i);
     words.push(p[0] | p[1] << 16);
-    words.push(p[2] | high(0) | high(1) | high(2) | high(3));
+    words.push(p[2] | high(0) | high(1) | high(2) | high(3) | vertex.part << 24);
     words.push(snorm(n.x, 16) | snorm(n.y, 16) << 16);
     words.push(t[0] | t[1] << 16);
     words.push(low(0) | low(1) | low(2) | low(3));
@@ -200,6 +226,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         let negative = u32::from(vertex.tangent.w < 0.0);
         words.push(snorm(e.x, 16) | negative << 16 | snorm(e.y, 15) << 17);
     }
+    words.extend(format.color.then(|| color_word(vertex.color)));
     words
 }
 
@@ -209,19 +236,22 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
 /// If there are fewer words than [`VertexFormat::words`].
 pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Vertex {
     let f = |i: usize| f32::from_bits(words[i]);
+    let color = unpack_color(words, format);
     if format.packing == Packing::Full {
         return Vertex {
             position: Vec3::new(f(0), f(1), f(2)),
             normal: Vec3::new(f(3), f(4), f(5)),
             uv: Vec2::new(f(6), f(7)),
-            joints: [words[8] & 0xffff, words[8] >> 16, words[9] & 0xffff, words[9] >> 16],
+            joints: [words[8] & 0x3ff, words[8] >> 16 & 0x3ff, words[9] & 0x3ff, words[9] >> 16 & 0x3ff],
             weights: [f(10), f(11), f(12), f(13)],
+            part: words[9] >> 26,
             tangent: if format.tangent { Vec4::new(f(14), f(15), f(16), f(17)) } else { Vec4::X },
+            color,
         };
     }
     let unorm = |v: u32| (v & 0xffff) as f32 / 65_535.0;
     if format.packing == Packing::Static {
-        let sign = if words[1] & !ROW == 0 { 1.0 } else { -1.0 };
+        let sign = if words[1] >> 31 == 0 { 1.0 } else { -1.0 };
         return Vertex {
             position: Vec3::ZERO,
             normal: Vec3::ZERO,
@@ -230,6 +260,8 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
                 + Vec2::from(range.uv_extent) * Vec2::new(unorm(words[0]), unorm(words[0] >> 16)),
             joints: [words[1] & ROW, 0, 0, 0],
             weights: [1.0, 0.0, 0.0, 0.0],
+            part: words[1] >> 26 & 31,
+            color,
         };
     }
     let position = Vec3::new(unorm(words[0]), unorm(words[0] >> 16), unorm(words[1]));
@@ -242,7 +274,7 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
     };
     let [w1, w2, w3] = k.map(|k| k as f32 / steps);
     let tangent = if format.tangent {
-        let word = words[format.words() - 1];
+        let word = words[format.words() - 1 - usize::from(format.color)];
         let y = ((word as i32 >> 17) as f32 / 16_383.0).max(-1.0);
         let sign = if word & 1 << 16 == 0 { 1.0 } else { -1.0 };
         from_octahedral(Vec2::new(high_snorm16(word << 16), y)).extend(sign)
@@ -256,107 +288,10 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
         uv: Vec2::from(range.uv_min) + Vec2::from(range.uv_extent) * uv,
         joints: [joint(0), joint(1), joint(2), joint(3)],
         weights: [1.0 - w1 - w2 - w3, w1, w2, w3],
+        part: words[1] >> 24,
+        color,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RANGE: VertexRange = VertexRange {
-        position_min: [-1.0, 0.0, -0.5],
-        position_extent: [2.0, 1.8, 1.0],
-        uv_min: [0.0, -1.0],
-        uv_extent: [1.0, 2.0],
-    };
-
-    fn sample() -> Vertex {
-        Vertex {
-            position: Vec3::new(0.25, 1.1, -0.3),
-            normal: Vec3::new(-0.3, 0.2, -0.8).normalize(),
-            tangent: Vec3::new(0.8, 0.1, -0.2).normalize().extend(-1.0),
-            uv: Vec2::new(0.3, 0.9),
-            joints: [3, 1000, 257, 12],
-            weights: [0.1, 0.6, 0.25, 0.05],
-        }
-    }
-
-    #[test]
-    fn full_keeps_every_bit() {
-        let format = VertexFormat { packing: Packing::Full, tangent: true };
-        let words = pack(&sample(), format, &RANGE);
-        assert_eq!(words.len(), format.words());
-        let v = unpack(&words, format, &RANGE);
-        assert_eq!(
-            (v.position, v.normal, v.tangent, v.uv),
-            (sample().position, sample().normal, sample().tangent, sample().uv)
-        );
-        assert_eq!((v.joints, v.weights), ([1000, 257, 3, 12], [0.6, 0.25, 0.1, 0.05]));
-    }
-
-    #[test]
-    fn packed_stays_within_its_steps() {
-        for (packing, step) in [(Packing::Narrow, 1.0 / 4096.0), (Packing::Wide, 1.0 / 65_536.0)] {
-            for tangent in [false, true] {
-                let format = VertexFormat { packing, tangent };
-                let words = pack(&sample(), format, &RANGE);
-                assert_eq!(words.len(), format.words());
-                let v = unpack(&words, format, &RANGE);
-                assert!((v.position - sample().position).abs().max_element() < 2.0 / 65_535.0);
-                assert!(v.normal.distance(sample().normal) < 1e-4);
-                assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
-                assert_eq!(v.joints, [1000, 257, 3, 12]);
-                for (a, b) in v.weights.iter().zip([0.6, 0.25, 0.1, 0.05]) {
-                    assert!((a - b).abs() <= 2.0 * step, "{a} {b}");
-                }
-                assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
-                if tangent {
-                    assert!(v.tangent.truncate().distance(sample().tangent.truncate()) < 2e-4);
-                    assert_eq!(v.tangent.w, -1.0);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn static_keeps_the_row_the_sign_and_texture_coordinates() {
-        for (tangent, sign) in [(false, 0.0), (true, -1.0)] {
-            let format = VertexFormat { packing: Packing::Static, tangent };
-            let row = 0x7654_3210;
-            let words = pack(&Vertex { joints: [row, 0, 0, 0], ..sample() }, format, &RANGE);
-            assert_eq!(words.len(), format.words());
-            let v = unpack(&words, format, &RANGE);
-            assert_eq!((v.joints[0], v.tangent.w), (row, sign));
-            assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
-        }
-    }
-
-    #[test]
-    fn weights_sum_to_one_at_their_limits() {
-        for weights in [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25; 4], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]] {
-            for packing in [Packing::Narrow, Packing::Wide] {
-                let format = VertexFormat { packing, tangent: false };
-                let v = unpack(&pack(&Vertex { weights, ..sample() }, format, &RANGE), format, &RANGE);
-                assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
-                assert!(v.weights.iter().zip(weights).all(|(a, b)| (a - b).abs() < 6e-4), "{:?}", v.weights);
-            }
-        }
-    }
-
-    #[test]
-    fn octahedral_round_trip_on_every_face_and_axis() {
-        for v in [
-            Vec3::X,
-            -Vec3::X,
-            Vec3::Y,
-            -Vec3::Y,
-            Vec3::Z,
-            -Vec3::Z,
-            Vec3::new(-0.5, -0.6, -0.7),
-            Vec3::new(0.1, -0.9, 0.2),
-        ] {
-            let v = v.normalize();
-            assert!(from_octahedral(octahedral(v)).abs_diff_eq(v, 1e-6), "{v}");
-        }
-    }
-}
+mod tests;

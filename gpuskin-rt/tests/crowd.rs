@@ -4,75 +4,12 @@
 mod common;
 
 use common::model::{Pose, Recipe, TestClip, TestModel, nearest, plain};
+use common::squares::{FLAT, RED, STILL, draw, map, renderer, shows, square, square_recipe, squares};
 use common::{BACKENDS, Canvas, Gpu, Picture, gpu};
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
 use gpuskin_rt::render::DepthPass;
 use gpuskin_rt::vertex::Vertex;
 use gpuskin_rt::*;
-
-/// Shows colours as they are.
-const FLAT: Light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [1.0; 3], ground: [1.0; 3], wrap: 0.0 };
-const RED: [u8; 4] = [255, 0, 0, 255];
-const STILL: TestClip = TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false };
-
-fn renderer(gpu: &Gpu) -> CrowdRenderer {
-    CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light: FLAT, ..Default::default() }).unwrap()
-}
-
-/// Corners of a square in the xy plane that faces +z, texture upright.
-fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
-    let corner = |x: f32, y: f32| Vertex {
-        position: center + Vec3::new(x, y, 0.0) * half,
-        normal: Vec3::Z,
-        tangent: Vec4::X,
-        uv: Vec2::new(x * 0.5 + 0.5, 0.5 - y * 0.5),
-        joints: [joint, 0, 0, 0],
-        weights: [1.0, 0.0, 0.0, 0.0],
-    };
-    ([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], [0, 1, 2, 0, 2, 3])
-}
-
-/// A square of 0.4 metres. Clip 0: at the origin; clip 1: one metre up, clip 2: from there a metre down in a second.
-fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
-    let (vertices, indices) = square(Vec3::ZERO, 0.2, 0);
-    Recipe {
-        encoding,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false },
-        bones: 1,
-        clips: vec![STILL, STILL, TestClip { intervals: 1, stored: 2, duration: 1.0, looped: false }],
-        frames_per_layer: 8,
-        normals: Normals::Cofactor,
-        width: 64,
-        vertices: vertices.to_vec(),
-        indices: indices.to_vec(),
-        materials: vec![material],
-        textures: Vec::new(),
-    }
-}
-
-fn squares(recipe: Recipe) -> TestModel {
-    recipe.build(|frame, _| Pose { translation: Vec3::Y * [0.0, 1.0, 1.0, 0.0][frame as usize], ..Pose::REST })
-}
-
-/// Looks down -z at `side` x `side` metres, from the lower left at the origin: a metre is `pixels / side` pixels.
-fn map(side: f32) -> Camera {
-    let half = side / 2.0;
-    Camera::orthographic_look_at([half, half, 5.0], [half, half, 0.0], half, half, 10.0)
-}
-
-/// A frame of 128 x 128 pixels.
-fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, camera: &Camera, time: f64) -> Picture {
-    let canvas = Canvas::new(gpu, 128);
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    renderer.prepare(&gpu.queue, &mut encoder, camera, time).unwrap();
-    canvas.pass(&mut encoder, |pass| renderer.draw(pass));
-    canvas.finish(gpu, encoder)
-}
-
-/// Metres from the lower left to the pixel there, on a map of 8 metres.
-fn shows(picture: &Picture, x: f32, y: f32) -> [u8; 4] {
-    picture.at((x * 16.0) as u32, 127 - (y * 16.0) as u32)
-}
 
 #[test]
 fn instances_come_move_play_and_go() {
@@ -318,7 +255,7 @@ fn figure() -> TestModel {
     }
     let recipe = Recipe {
         encoding: Encoding::TrsF16,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 3,
         clips: vec![TestClip { intervals: 8, stored: 8, duration: 1.0, looped: true }],
         frames_per_layer: 8,

@@ -13,7 +13,7 @@ const COUNT: u32 = 300;
 
 /// With bounds as a bake leaves them: what the frames reach.
 fn test_model() -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     let mut test = recipe.build(|_, _| Pose::REST);
@@ -119,7 +119,7 @@ fn pictures_are_those_of_the_whole_crowd_and_only_what_is_seen_is_drawn() {
                 // Sums that are taken in another order may differ at the edges of a view.
                 let [least, most] = [0.999, 1.001].map(|factor| {
                     let sees = |record: &&InstanceRecord| {
-                        let (middle, edges) = cull::reach(&bounds, record, now);
+                        let (middle, edges) = cull::reach(&bounds, record, now).unwrap();
                         cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
                     };
                     culled.records.iter().filter(sees).count() as u64

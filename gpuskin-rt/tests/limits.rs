@@ -12,7 +12,7 @@ use wgpu::{Limits, TextureFormat};
 
 fn test_model(frames_per_layer: u32) -> TestModel {
     let mut random = Random(3);
-    let format = VertexFormat { packing: Packing::Full, tangent: true };
+    let format = VertexFormat { packing: Packing::Full, tangent: true, color: false };
     let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, format, 20);
     recipe.frames_per_layer = frames_per_layer;
     recipe.build(|_, _| Pose::random(&mut random, false))
@@ -38,7 +38,7 @@ fn webgl2_is_enough() {
     for frames_per_layer in [5, 32] {
         Crowd::with_model(&mut renderer, &test_model(frames_per_layer).model, Default::default()).unwrap();
         for encoding in Encoding::ALL.into_iter().filter(|e| e.is_vertex()) {
-            let format = VertexFormat { packing: Packing::Static, tangent: encoding.holds_tangents() };
+            let format = VertexFormat { packing: Packing::Static, tangent: encoding.holds_tangents(), color: false };
             let mut recipe = Recipe::random(&mut Random(4), encoding, format, 1);
             recipe.frames_per_layer = frames_per_layer;
             let model = recipe.build(|_, _| Pose::REST).model;
@@ -63,7 +63,7 @@ fn models_beyond_a_device_are_refused_with_numbers() {
             "across the animation texture: 64 are needed, the device has 48",
         ),
         (&one, small(|l| l.max_vertex_buffer_array_stride = 64), "bytes of a vertex: 72 are needed, the device has 64"),
-        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 9 are needed, the device has 6"),
+        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 are needed, the device has 6"),
         (
             &one,
             small(|l| l.max_uniform_buffer_binding_size = 4096),
@@ -87,7 +87,7 @@ fn devices_without_compute_are_told_what_would_work() {
     let error = refusal(&local(), webgl2());
     assert!(matches!(error, Error::Limit { .. }), "{error}");
     let error = error.to_string();
-    for text in ["test: ", "3 are needed, the device has 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
+    for text in ["test: ", "4 are needed, the device has 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
     {
         assert!(error.contains(text), "{error}");
     }
@@ -163,7 +163,7 @@ fn a_crowd_beyond_a_device_is_drawn_as_it_was() {
     prepare(&mut renderer).unwrap();
 }
 
-const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false };
+const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
 
 #[test]
 fn a_capacity_beyond_the_device_is_no_panic() {

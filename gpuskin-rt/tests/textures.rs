@@ -46,10 +46,12 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         uv: Vec2::new(x, y),
         joints: [0; 4],
         weights: [1.0, 0.0, 0.0, 0.0],
+        part: 0,
+        color: Vec4::ONE,
     };
     let recipe = Recipe {
         encoding: Encoding::MatrixF16,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 1,
         clips: vec![TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false }],
         frames_per_layer: 8,

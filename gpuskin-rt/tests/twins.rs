@@ -111,7 +111,7 @@ fn every_variant_is_what_its_twin_says() {
 
 #[test]
 fn one_bone_and_a_thousand() {
-    let narrow = VertexFormat { packing: Packing::Narrow, tangent: false };
+    let narrow = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
             for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
@@ -130,7 +130,7 @@ fn palettes_are_what_their_twin_says() {
         // Hierarchies within workgroup memory, and beyond it.
         for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
             for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
-                let format = VertexFormat { packing, tangent: seed % 2 == 0 };
+                let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
                 let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
                 let frames = some(seed, moments(&test.model.meta, &mut Random(seed)));
                 let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
@@ -145,7 +145,7 @@ fn palettes_are_what_their_twin_says() {
 #[test]
 fn frames_are_captured_across_sheets() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
-    let full = VertexFormat { packing: Packing::Full, tangent: false };
+    let full = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let mut random = Random(5);
     let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, full, 3);
     let some = recipe.vertices.clone();
@@ -167,7 +167,7 @@ fn frames_are_captured_across_sheets() {
 #[test]
 fn what_is_not_a_number_stays_finite() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
-    let format = VertexFormat { packing: Packing::Wide, tangent: true };
+    let format = VertexFormat { packing: Packing::Wide, tangent: true, color: false };
     let test = model(9, Encoding::TrsF16, format, 5, false, false);
     let nan = f32::NAN;
     let instances = [

@@ -5,7 +5,7 @@
 pub mod models {
     use ::gpuskin_rt::*;
     use ::std::borrow::Cow::Borrowed;
-    /// `pole`: 2 bones, 6 vertices, 2 clips, local-packed.
+    /// `pole`: 2 bones, 6 vertices, 3 clips, local-packed.
     #[derive(Clone, Copy, Debug)]
     pub enum Pole {}
     impl BakedModel for Pole {
@@ -15,17 +15,17 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                161, 100, 156, 216, 41, 45, 143, 122, 56, 33, 39, 99, 222, 197, 10, 247,
+                226, 65, 121, 67, 73, 47, 131, 220, 138, 14, 56, 130, 100, 199, 42, 87,
             ],
-            format_version: 2,
+            format_version: 3,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
                 width: 64,
                 height: 2,
                 layers: 1,
-                frames_per_layer: 19,
-                frames: 19,
+                frames_per_layer: 22,
+                frames: 22,
                 rows: 2,
                 range: ValueRange {
                     min: [0.0, 0.0, 0.0, 0.0],
@@ -48,6 +48,21 @@ pub mod models {
                             min: [-1.03, 0.0, 0.0],
                             max: [0.25, 2.0302975, 0.0],
                         },
+                        events: Borrowed(
+                            &[
+                                ClipEvent { event: 1, phase: 0 },
+                                ClipEvent {
+                                    event: 0,
+                                    phase: 1073741824,
+                                },
+                                ClipEvent {
+                                    event: 0,
+                                    phase: 3221225472,
+                                },
+                            ],
+                        ),
+                        root_motion: None,
+                        additive: None,
                         encoding_error: ErrorInfo {
                             max: 0.000088581386,
                             p9996: 0.000088581386,
@@ -78,6 +93,16 @@ pub mod models {
                             min: [-0.25, 0.0, 0.0],
                             max: [0.25, 2.0, 1.92],
                         },
+                        events: Borrowed(
+                            &[
+                                ClipEvent {
+                                    event: 0,
+                                    phase: 4294967295,
+                                },
+                            ],
+                        ),
+                        root_motion: None,
+                        additive: Some(0),
                         encoding_error: ErrorInfo {
                             max: 0.000079703335,
                             p9996: 0.000079703335,
@@ -93,6 +118,57 @@ pub mod models {
                             time: 0.125,
                             bone: 1,
                             vertex: 4,
+                        },
+                    },
+                    ClipInfo {
+                        name: Borrowed("tip"),
+                        source: Borrowed("Rig|FallOver"),
+                        first_frame: 19,
+                        intervals: 2,
+                        stored: 3,
+                        looped: false,
+                        duration: 0.25,
+                        frame_rate: 8.0,
+                        bounds: Aabb {
+                            min: [-0.25, 0.0, 0.0],
+                            max: [0.25, 2.0, 0.00000006153915],
+                        },
+                        events: Borrowed(&[]),
+                        root_motion: Some(RootMotion {
+                            planar: false,
+                            keys: Borrowed(
+                                &[
+                                    RootKey {
+                                        translation: [0.0, 0.0, 0.0],
+                                        rotation: [0.0, 0.0, 0.0, 1.0],
+                                    },
+                                    RootKey {
+                                        translation: [0.0, 0.0, 0.0],
+                                        rotation: [0.31622776, 0.0, 0.0, 0.9486833],
+                                    },
+                                    RootKey {
+                                        translation: [0.0, 0.0, 0.0],
+                                        rotation: [0.6, 0.0, 0.0, 0.8],
+                                    },
+                                ],
+                            ),
+                        }),
+                        additive: None,
+                        encoding_error: ErrorInfo {
+                            max: 0.00001525882,
+                            p9996: 0.00001525882,
+                            normal_degrees: 0.0000017629667,
+                            time: 0.125,
+                            bone: 0,
+                            vertex: 2,
+                        },
+                        motion_error: ErrorInfo {
+                            max: 0.000015259056,
+                            p9996: 0.000015259056,
+                            normal_degrees: 0.0000017629667,
+                            time: 0.15625,
+                            bone: 0,
+                            vertex: 2,
                         },
                     },
                 ],
@@ -119,6 +195,16 @@ pub mod models {
                     },
                 ],
             ),
+            events: Borrowed(&[Borrowed("creak"), Borrowed("rustle")]),
+            masks: Borrowed(
+                &[
+                    MaskInfo {
+                        name: Borrowed("top"),
+                        bones: Borrowed(&[2]),
+                    },
+                ],
+            ),
+            parts: Borrowed(&[Borrowed("pole")]),
             mesh: MeshInfo {
                 format: VertexFormat {
                     packing: Packing::Narrow,
@@ -134,11 +220,12 @@ pub mod models {
                 vertices: ByteRange { offset: 16, len: 144 },
                 indices: ByteRange { offset: 160, len: 24 },
                 wide_indices: false,
-                clips: ByteRange { offset: 184, len: 32 },
+                clips: ByteRange { offset: 184, len: 48 },
                 parts: Borrowed(
                     &[
                         MeshPart {
                             material: 0,
+                            part: Some(0),
                             first_index: 0,
                             index_count: 12,
                         },
@@ -179,18 +266,18 @@ pub mod models {
                 name: Borrowed("pole/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1244,
+            size: 1484,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 732, len: 512 }]),
+            levels: Borrowed(&[ByteRange { offset: 972, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
                 name: Borrowed("pole/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 216,
+            size: 232,
             hash_at: 0,
-            levels: Borrowed(&[ByteRange { offset: 0, len: 216 }]),
+            levels: Borrowed(&[ByteRange { offset: 0, len: 232 }]),
         },
         textures: Borrowed(&[]),
         others: Borrowed(
@@ -198,18 +285,18 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            237, 169, 184, 27, 186, 188, 52, 97, 38, 121, 208, 188, 189,
-                            30, 117, 159,
+                            157, 177, 220, 3, 241, 30, 51, 158, 83, 5, 86, 215, 133, 243,
+                            1, 131,
                         ],
-                        format_version: 2,
+                        format_version: 3,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
                             width: 64,
                             height: 1,
                             layers: 1,
-                            frames_per_layer: 23,
-                            frames: 23,
+                            frames_per_layer: 28,
+                            frames: 28,
                             rows: 2,
                             range: ValueRange {
                                 min: [0.0, 0.0, 0.0, 0.0],
@@ -232,6 +319,21 @@ pub mod models {
                                         min: [-1.03, 0.0, 0.0],
                                         max: [0.25, 2.0302975, 0.0],
                                     },
+                                    events: Borrowed(
+                                        &[
+                                            ClipEvent { event: 1, phase: 0 },
+                                            ClipEvent {
+                                                event: 0,
+                                                phase: 1073741824,
+                                            },
+                                            ClipEvent {
+                                                event: 0,
+                                                phase: 3221225472,
+                                            },
+                                        ],
+                                    ),
+                                    root_motion: None,
+                                    additive: None,
                                     encoding_error: ErrorInfo {
                                         max: 0.00008600822,
                                         p9996: 0.00008600822,
@@ -262,6 +364,16 @@ pub mod models {
                                         min: [-0.25, 0.0, 0.0],
                                         max: [0.25, 2.0, 1.92],
                                     },
+                                    events: Borrowed(
+                                        &[
+                                            ClipEvent {
+                                                event: 0,
+                                                phase: 4294967295,
+                                            },
+                                        ],
+                                    ),
+                                    root_motion: None,
+                                    additive: Some(0),
                                     encoding_error: ErrorInfo {
                                         max: 0.000016313455,
                                         p9996: 0.000016313455,
@@ -277,6 +389,57 @@ pub mod models {
                                         time: 0.020833334,
                                         bone: 1,
                                         vertex: 4,
+                                    },
+                                },
+                                ClipInfo {
+                                    name: Borrowed("tip"),
+                                    source: Borrowed("Rig|FallOver"),
+                                    first_frame: 25,
+                                    intervals: 2,
+                                    stored: 3,
+                                    looped: false,
+                                    duration: 0.25,
+                                    frame_rate: 8.0,
+                                    bounds: Aabb {
+                                        min: [-0.25, 0.0, 0.0],
+                                        max: [0.25, 2.0, 0.00000006153915],
+                                    },
+                                    events: Borrowed(&[]),
+                                    root_motion: Some(RootMotion {
+                                        planar: false,
+                                        keys: Borrowed(
+                                            &[
+                                                RootKey {
+                                                    translation: [0.0, 0.0, 0.0],
+                                                    rotation: [0.0, 0.0, 0.0, 1.0],
+                                                },
+                                                RootKey {
+                                                    translation: [0.0, 0.0, 0.0],
+                                                    rotation: [0.31622776, 0.0, 0.0, 0.9486833],
+                                                },
+                                                RootKey {
+                                                    translation: [0.0, 0.0, 0.0],
+                                                    rotation: [0.6, 0.0, 0.0, 0.8],
+                                                },
+                                            ],
+                                        ),
+                                    }),
+                                    additive: None,
+                                    encoding_error: ErrorInfo {
+                                        max: 0.000015258796,
+                                        p9996: 0.000015258796,
+                                        normal_degrees: 0.0000017629667,
+                                        time: 0.125,
+                                        bone: 0,
+                                        vertex: 2,
+                                    },
+                                    motion_error: ErrorInfo {
+                                        max: 0.000015258991,
+                                        p9996: 0.000015258991,
+                                        normal_degrees: 0.0000017629667,
+                                        time: 0.15625,
+                                        bone: 0,
+                                        vertex: 2,
                                     },
                                 },
                             ],
@@ -303,6 +466,16 @@ pub mod models {
                                 },
                             ],
                         ),
+                        events: Borrowed(&[Borrowed("creak"), Borrowed("rustle")]),
+                        masks: Borrowed(
+                            &[
+                                MaskInfo {
+                                    name: Borrowed("top"),
+                                    bones: Borrowed(&[2]),
+                                },
+                            ],
+                        ),
+                        parts: Borrowed(&[Borrowed("pole")]),
                         mesh: MeshInfo {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
@@ -318,11 +491,12 @@ pub mod models {
                             vertices: ByteRange { offset: 16, len: 144 },
                             indices: ByteRange { offset: 160, len: 24 },
                             wide_indices: false,
-                            clips: ByteRange { offset: 184, len: 32 },
+                            clips: ByteRange { offset: 184, len: 48 },
                             parts: Borrowed(
                                 &[
                                     MeshPart {
                                         material: 0,
+                                        part: Some(0),
                                         first_index: 0,
                                         index_count: 12,
                                     },
@@ -363,12 +537,12 @@ pub mod models {
                             name: Borrowed("pole/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 1808,
+                        size: 2048,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 784,
+                                    offset: 1024,
                                     len: 1024,
                                 },
                             ],
@@ -379,9 +553,9 @@ pub mod models {
                             name: Borrowed("pole/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 216,
+                        size: 232,
                         hash_at: 0,
-                        levels: Borrowed(&[ByteRange { offset: 0, len: 216 }]),
+                        levels: Borrowed(&[ByteRange { offset: 0, len: 232 }]),
                     },
                     textures: Borrowed(&[]),
                     others: Borrowed(&[]),
@@ -401,6 +575,8 @@ pub mod clips {
     pub const POLE_SWAY: Clip<models::Pole> = Clip::new(0);
     /// `Rig|FallOver`: 0.250 s at 24.0000 frames/s, plays once; error 79.7 um at frames, 79.7 um between.
     pub const POLE_FALL_OVER: Clip<models::Pole> = Clip::new(1);
+    /// `Rig|FallOver`: 0.250 s at 8.0000 frames/s, plays once; error 15.3 um at frames, 15.3 um between.
+    pub const POLE_TIP: Clip<models::Pole> = Clip::new(2);
 }
 /// Bones of the models.
 #[allow(dead_code, clippy::all, clippy::pedantic)]
@@ -411,4 +587,43 @@ pub mod bones {
     pub const POLE_BASE: Bone<models::Pole> = Bone::new(0);
     /// `Top.2`.
     pub const POLE_TOP_2: Bone<models::Pole> = Bone::new(1);
+}
+/// What happens in clips.
+#[allow(dead_code, clippy::all, clippy::pedantic)]
+pub mod events {
+    use super::models;
+    use ::gpuskin_rt::Event;
+    /// In `sway`, `fall-over`.
+    pub const POLE_CREAK: Event<models::Pole> = Event::new(0);
+    /// In `sway`.
+    pub const POLE_RUSTLE: Event<models::Pole> = Event::new(1);
+}
+/// Bones that layers act on.
+#[allow(dead_code, clippy::all, clippy::pedantic)]
+pub mod masks {
+    use super::models;
+    use ::gpuskin_rt::Mask;
+    /// 1 of 2 bones.
+    pub const POLE_TOP: Mask<models::Pole> = Mask::new(0);
+}
+/// Meshes that an instance may leave off.
+#[allow(dead_code, clippy::all, clippy::pedantic)]
+pub mod parts {
+    use super::models;
+    use ::gpuskin_rt::Part;
+    /// 4 triangles.
+    pub const POLE_POLE: Part<models::Pole> = Part::new(0);
+}
+/// The same numbers as WGSL constants, for a game's own shaders.
+#[allow(dead_code, clippy::all, clippy::pedantic)]
+pub mod wgsl {
+    /// Clips, bones, masks and parts of [`Pole`](super::models::Pole).
+    pub const POLE: &str = r"const POLE_SWAY: u32 = 0u;
+const POLE_FALL_OVER: u32 = 1u;
+const POLE_TIP: u32 = 2u;
+const POLE_BONE_BASE: u32 = 0u;
+const POLE_BONE_TOP_2: u32 = 1u;
+const POLE_MASK_TOP: u32 = 0u;
+const POLE_PART_POLE: u32 = 0u;
+";
 }

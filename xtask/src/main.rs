@@ -6,6 +6,7 @@ mod demo;
 mod deps;
 mod gpuskin;
 mod test;
+mod torture;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -15,9 +16,11 @@ Usage: cargo xtask COMMAND
 
   demo     draws ten thousand instances of the sample models, in a window or a PNG
   test     runs every check that CI runs
+  torture  kills bakes, fails them and damages their cache, for minutes
   bench    prints frame times, start-up times and CPU work
 
   bake     bakes a manifest [default: assets/gpuskin.toml]
+  cache    shows, checks or empties what is kept from bake to bake
   inspect  prints everything that a KTX2 file says of itself
   pose     writes the vertices of a clip at given times
   preview  draws a contact sheet of a model
@@ -46,8 +49,9 @@ fn main() -> ExitCode {
     let result = match name.to_str() {
         Some("demo") => demo::run(rest),
         Some("test") => test::run(rest),
+        Some("torture") => torture::run(rest),
         Some("bench") => bench::run(rest),
-        Some(name @ ("bake" | "inspect" | "pose" | "preview")) => return gpuskin::run(name, rest),
+        Some(name @ ("bake" | "cache" | "inspect" | "pose" | "preview")) => return gpuskin::run(name, rest),
         Some("-h" | "--help" | "help") => {
             print!("{HELP}");
             Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Payload, Texels};
+use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Normals, Payload, Texels};
 
 use super::attempt::{Attempt, Source};
 use super::choose::{Candidate, Choice, limits};
@@ -11,14 +11,14 @@ use super::files::{self, Colors, FileSet};
 use super::plan::Outline;
 use super::{BakeOptions, Plan, Stage};
 use crate::color;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, Manifest, ModelEntry};
 use crate::measure::ClipErrors;
 use crate::units::length;
 
 /// A baked model: the constants and files for the game, and what is needed to look back at the source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BakedModel {
     /// What the game knows of it.
     pub meta: Metadata,
@@ -29,17 +29,34 @@ pub struct BakedModel {
     pub errors: Vec<ClipErrors>,
     /// Influences beyond four.
     pub dropped: Dropped,
+    /// Encodings that were looked at: none where one was named, all of them with [`BakeOptions::explain`].
+    pub candidates: Vec<Candidate>,
+    /// The same model for other classes of devices.
+    #[serde(skip)]
+    pub others: Vec<BakedModel>,
+    /// Where it comes from; `None` where it was taken from a cache.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+}
+
+/// The way back from a baked model to its source.
+#[derive(Clone, Debug)]
+pub struct Trace {
     /// The source, its frames and where each stands.
     pub plan: Plan,
     /// For each vertex of each primitive of the source, in their order: its vertex in the mesh.
     pub baked_of_source: Vec<u32>,
-    /// Encodings that were looked at: none where one was named, all of them with [`BakeOptions::explain`].
-    pub candidates: Vec<Candidate>,
-    /// The same model for other classes of devices.
-    pub others: Vec<BakedModel>,
 }
 
 impl BakedModel {
+    /// The way back to its source.
+    ///
+    /// # Panics
+    /// Where it was taken from a cache; [`bake`](super::bake()) takes none from there.
+    pub fn trace(&self) -> &Trace {
+        self.trace.as_ref().expect("it was baked just now")
+    }
+
     /// The model as the runtime takes it, with its files' bytes in memory. `file`: the bytes of a payload.
     pub(crate) fn runtime(&self, mut file: impl FnMut(&str) -> Vec<u8>) -> Model {
         self.runtime_with(&mut file)
@@ -90,7 +107,7 @@ pub(super) fn assemble(
     findings: &mut Findings,
 ) -> Option<(BakedModel, BTreeMap<String, Vec<u8>>)> {
     options.report(entry, Stage::Encode);
-    let within = format!("model `{}`", outline.model.name);
+    let within = Label::model(&outline.model.name);
     let geometry = Geometry::new(&outline.model, entry.influences);
     let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
     let source = Source { outline, bones: &geometry, normals: entry.normals, tolerance };
@@ -100,7 +117,7 @@ pub(super) fn assemble(
     if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
         let message = format!("{} needs compute shaders, and `devices` names \"webgl2\"", at.value.name());
         let help = "leave `encoding` out: one is chosen for each class of devices; or take \"webgl2\" away";
-        let finding = Finding::error(message).help(help).within(&within);
+        let finding = Finding::error(Code::ManifestConflict, message).help(help).within(&within);
         findings.push(finding.at(&manifest.source, at.span.clone()));
         return None;
     }
@@ -123,6 +140,10 @@ pub(super) fn assemble(
     if geometry.dropped.vertices > 0 && any_bones {
         findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
+    if entry.normals == Normals::Plain && !any_bones {
+        let message = "`normals = \"plain\"` has no effect in vertex mode: normals are baked, not turned";
+        findings.push(Finding::warning(Code::ManifestNoEffect, message).within(&within));
+    }
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);
     let textures = color::bake(&outline.model, &planned, formats, options.cache, findings);
@@ -136,7 +157,8 @@ pub(super) fn assemble(
         let Attempt { plan, errors, .. } = attempt;
         let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
-        (BakedModel { meta, payloads, errors, dropped, plan, baked_of_source, candidates, others: Vec::new() }, files)
+        let trace = Some(Trace { plan, baked_of_source });
+        (BakedModel { meta, payloads, errors, dropped, candidates, others: Vec::new(), trace }, files)
     });
     let (mut model, mut files) = made.next()?;
     for (other, its_files) in made {
@@ -154,7 +176,7 @@ fn dropped(dropped: &Dropped, influences: usize) -> Finding {
         "{vertices} vertices have more than {influences} influences; up to {share:.1} % of a weight was dropped"
     );
     let help = format!("limit influences to {influences} in the modelling tool (Blender: Weights > Limit Total)");
-    Finding::warning(message).help(help)
+    Finding::warning(Code::SkinInfluences, message).help(help)
 }
 
 /// An encoding error beyond this share of the rest pose's diagonal is seen from afar.
@@ -168,15 +190,13 @@ fn judge(attempt: &Attempt, size: f64, findings: &mut Findings) {
         let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
         let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
         let finding = if !max.is_finite() {
-            let help = "set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
-            Finding::error(format!("{place}: the pose is out of the range of {encoding}")).help(help)
+            Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {encoding}"))
         } else if f64::from(max) > size * COARSE {
             let message = format!("{place}: {encoding} is {} off, on a model of {}", length(max), length(size as f32));
-            Finding::warning(message)
-                .help("use a more precise `encoding`, or set `scale` so that the model is in metres")
+            Finding::warning(Code::EncodingCoarse, message)
         } else {
             continue;
         };
-        findings.push(finding.within(format!("model `{}`", plan.model.name)));
+        findings.push(finding.clip(&clip.name).bone(bone).within(Label::model(&plan.model.name)));
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::plan::{Outline, Plan};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
 use crate::measure::{self, ClipErrors, Drawn, Search, Times};
@@ -149,7 +149,7 @@ pub(super) fn texels(
             if mesh.geometry.tangents && !plan.encoding.holds_tangents() {
                 let name = plan.encoding.name();
                 let message = format!("{name} has no room for tangents, which its normal map needs");
-                return Err(Finding::error(message).help("use `encoding = \"vat-packed-fine\"`"));
+                return Err(Finding::error(Code::EncodingUnfit, message).help("use `encoding = \"vat-packed-fine\"`"));
             }
             Ok(vertex_mode::encode(&plan.model, mesh, plan.encoding, plan.texture, &plan.grids, &plan.records))
         }
@@ -161,12 +161,15 @@ pub(super) fn texels(
 fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> {
     encode::local_packed(&plan.model, &plan.grids, &plan.records, plan.texture, tolerance).map_err(
         |error| match error {
-            TooLarge::Nodes(count) => {
-                Finding::error(format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"))
-                    .help("use `encoding = \"trs-packed\"`")
+            TooLarge::Nodes(count) => Finding::error(
+                Code::EncodingUnfit,
+                format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"),
+            )
+            .help("use `encoding = \"trs-packed\"`"),
+            TooLarge::Words => {
+                Finding::error(Code::LimitTexture, "its animation takes more than 256 MiB in local-packed")
+                    .help("bake fewer clips, or set a lower `fps`")
             }
-            TooLarge::Words => Finding::error("its animation takes more than 256 MiB in local-packed")
-                .help("bake fewer clips, or set a lower `fps`"),
         },
     )
 }
@@ -174,7 +177,7 @@ fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> 
 fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
     let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
     let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
-        let sampler = Sampler::new(&plan.model, Some(clip));
+        let sampler = Sampler::in_place(&plan.model, clip, grid);
         (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect()
     };
     let mut ranges = Ranges::default();
@@ -199,7 +202,7 @@ pub(super) struct PackedMesh {
 
 impl PackedMesh {
     fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
-        let format = VertexFormat { packing, tangent: geometry.tangents };
+        let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
         let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
         let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
         Self { format, range, words, unpacked }

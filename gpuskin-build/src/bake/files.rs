@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::{
-    Aabb, BoneInfo, ByteRange, ClipInfo, Data, FORMAT_VERSION, List, MeshInfo, Metadata, Payload, TexelFormat,
+    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, List, MaskInfo, MeshInfo, Metadata, Payload,
+    Str, TexelFormat,
 };
 use ktx2::Format;
 
@@ -11,12 +12,13 @@ use super::Plan;
 use super::attempt::{Attempt, PackedMesh, Source};
 use crate::color;
 use crate::container::{self, Ktx2};
-use crate::encode::Texels;
+use crate::encode::{Texels, bit_set};
 use crate::frames::rest_bounds;
 use crate::geometry::Geometry;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
-use crate::model::{Bone, Model};
+use crate::model::{Bone, Mask, Model};
+use crate::root_motion::Displacement;
 use crate::sample::rows;
 
 /// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
@@ -54,6 +56,9 @@ pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, col
         bounds: clips.iter().fold(Aabb::EMPTY, |all, c| all.union(c.bounds)),
         clips: clips.into(),
         bones: bones(model).into(),
+        events: names(&model.events),
+        masks: model.masks.iter().map(|mask| mask_info(model, mask)).collect(),
+        parts: names(&model.parts),
         mesh: mesh_info,
         materials: materials.clone().into(),
         textures: textures.iter().map(|texture| texture.info.clone()).collect(),
@@ -171,9 +176,27 @@ fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {
         duration: grid.duration,
         frame_rate: grid.rate(),
         bounds: errors.bounds,
+        events: clip.events.iter().map(|&(time, event)| ClipEvent { event, phase: phase(time, clip.end) }).collect(),
+        root_motion: Displacement::new(&plan.model, clip, grid).map(|displacement| displacement.info()),
+        additive: clip.additive.map(|reference| reference as u16),
         encoding_error: errors.encoding,
         motion_error: errors.motion,
     }
+}
+
+/// A time as a fraction of a clip's length; its end as the greatest.
+fn phase(time: f64, end: f64) -> u32 {
+    let fraction = if end > 0.0 { time / end } else { 0.0 };
+    (fraction * 4_294_967_296.0).round().clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+fn names(names: &[String]) -> List<Str> {
+    names.iter().map(|name| Str::from(name.clone())).collect()
+}
+
+fn mask_info(model: &Model, mask: &Mask) -> MaskInfo {
+    let bones = bit_set(model.bones.len(), |bone| mask.nodes[model.bones[bone].node]);
+    MaskInfo { name: mask.name.clone().into(), bones: bones.into() }
 }
 
 fn bones(model: &Model) -> Vec<BoneInfo> {

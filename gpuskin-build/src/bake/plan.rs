@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
 use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
@@ -39,6 +39,8 @@ pub(super) struct ClipOutline {
     seam: f64,
     /// Nothing moves in it: one frame shows all of it.
     still: bool,
+    /// The first clip that has the same curves, itself mostly: at the same rate they share frames.
+    family: usize,
 }
 
 impl Outline {
@@ -49,21 +51,24 @@ impl Outline {
         entry: &ModelEntry,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let within = format!("model `{}`", model.name);
+        let within = Label::model(&model.name);
         if !diagonal.is_finite() {
-            let finding = Finding::error("its rest pose is farther out than 32-bit floats reach")
+            let finding = Finding::error(Code::GltfNotFinite, "its rest pose is farther out than 32-bit floats reach")
                 .help("look for vertices, morph targets or transforms that are far off, or set `scale`");
             findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         if model.clips.len() > MAX_CLIPS {
-            let finding = Finding::error(format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()))
-                .help("name those that the game plays under [model.clips]");
+            let finding = Finding::error(
+                Code::LimitClips,
+                format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()),
+            )
+            .help("name those that the game plays under [model.clips]");
             findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         let mut clips = Vec::new();
-        for clip in &model.clips {
+        for (index, clip) in model.clips.iter().enumerate() {
             let settings = entry.clips.iter().flatten().find(|c| c.name.value == clip.name);
             let seam = seam(&model, clip, entry.wants_vertices());
             let meets = seam <= diagonal * SEAM_TOLERANCE;
@@ -72,10 +77,10 @@ impl Outline {
                 let apart = length(seam as f32);
                 let message = format!("clip `{}` loops, but its ends are {apart} apart: it will jump there", clip.name);
                 findings.push(
-                    Finding::warning(message)
+                    Finding::warning(Code::ClipSeam, message)
+                        .clip(&clip.name)
                         .within(&within)
-                        .at(&manifest.source, wish.span.clone())
-                        .help("make its last key equal its first, or drop `loop = true`"),
+                        .at(&manifest.source, wish.span.clone()),
                 );
             }
             let looped = wish.map_or(meets, |wish| wish.value);
@@ -84,6 +89,7 @@ impl Outline {
                 looped,
                 seam,
                 still: is_still(clip, entry.wants_vertices()),
+                family: model.clips[..index].iter().position(|other| other.moves_as(clip)).unwrap_or(index),
             });
         }
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
@@ -136,6 +142,13 @@ impl Plan {
             } else {
                 FrameGrid::new(clip.end, *rate, closed)
             };
+            // The same curves at the same times are the same frames.
+            let same = |&other: &usize| outline.clips[other].family == shape.family && grids[other] == grid;
+            if let Some(other) = (0..grids.len()).find(same) {
+                records.push(records[other]);
+                grids.push(grid);
+                continue;
+            }
             first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
                 // A sum beyond u32 is refused below, before anything is made of it.
@@ -152,7 +165,7 @@ impl Plan {
         if encode::shape(encoding, 1, rows, outline.width).is_none() {
             let message = format!("one frame of {rows} {what} in {name} does not fit a layer of the texture");
             let widest = "set `width = 2048` or leave it out, bake bones, or leave parts out with include and exclude";
-            return Err(Finding::error(message).help(widest));
+            return Err(Finding::error(Code::LimitTexture, message).help(widest));
         }
         let bytes = first_frame.saturating_mul(u64::from(rows)).saturating_mul(encoding.bytes() as u64);
         let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= MAX_TEXTURE_BYTES);
@@ -162,10 +175,16 @@ impl Plan {
                 "{first_frame} frames of {rows} {what} in {name} do not fit a texture of 1 GiB; clip `{}` alone has {} frames",
                 model.clips[longest].name, grids[longest].stored
             );
-            return Err(Finding::error(message).help("bake fewer clips, or set a lower `fps`"));
+            return Err(Finding::error(Code::LimitTexture, message).help("bake fewer clips, or set a lower `fps`"));
         };
         let looped = outline.clips.iter().map(|c| c.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })
+    }
+
+    /// Frames stored; clips that move alike share theirs.
+    pub fn frames(&self) -> u64 {
+        let shared = |i: usize| self.records[..i].contains(&self.records[i]);
+        (0..self.records.len()).filter(|&i| !shared(i)).map(|i| u64::from(self.records[i].stored)).sum()
     }
 
     /// Bytes of the animation texture on the GPU.

@@ -51,6 +51,13 @@ pub(super) const fn switch(name: &'static str, help: &'static str) -> Flag {
 /// `--manifest`, as every command has it.
 pub(super) const MANIFEST: Flag = option("manifest", "PATH", "the manifest [default: gpuskin.toml]");
 
+/// `--message-format`, as commands that take a manifest have it.
+pub(super) const MESSAGE_FORMAT: Flag = option(
+    "message-format",
+    "text|json",
+    "json: errors and warnings to standard output, an object a line, and nothing else",
+);
+
 /// The arguments of a command, as given.
 #[derive(Debug, Default)]
 pub(super) struct Args {

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
-use gpuskin_rt::ColorFormat;
+use gpuskin_rt::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args::{Args, Command, MANIFEST, option, switch};
-use super::text::{Table, bytes, clip_table, model_line, worst};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
+use super::text::{Table, bytes, clip_table, count, model_line, worst};
 use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
-use crate::cache::Cache;
-use crate::finding::{Finding, Findings};
-use crate::output;
+use crate::drive::{Job, Share};
+use crate::finding::{Code, Finding, Findings};
+use crate::output::Difference;
+use crate::shard::Shard;
 use crate::units::{digits, length};
 
 pub(super) const COMMAND: Command = Command {
@@ -27,6 +28,9 @@ pub(super) const COMMAND: Command = Command {
         option("model", "NAME", "only this one, into a folder of its own; with --check, only its files"),
         switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
         switch("dry-run", "write nothing; print sizes only"),
+        option("shard", "I/N", "only part I of N, counted from 0; the last step is --merge, with the same cache"),
+        switch("merge", "as without it, but a model that no shard has baked is an error"),
+        MESSAGE_FORMAT,
         switch("explain", "print every encoding that the devices can play, and why it was not chosen"),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the baked\n\
@@ -37,81 +41,102 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     if args.has("check") && args.has("dry-run") {
         return Err(Failure::Usage("`--check` and `--dry-run` exclude each other".to_owned()));
     }
-    let manifest = load(&args.manifest())?;
-    let out = args.path("out").unwrap_or_else(|| manifest.folder.join("baked"));
+    let share = share(args)?;
+    let path = args.manifest();
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let out = args.path("out").unwrap_or_else(|| folder.join("baked"));
     let model = args.text("model")?;
     if args.has("dry-run") {
-        let plans = crate::bake::plan(&manifest, &BakeOptions { model, ..Default::default() })?;
+        let plans = crate::bake::plan(&load(&path)?, &BakeOptions { model, ..Default::default() })?;
         return Ok(plans.iter().map(planned).collect::<String>().into());
     }
 
-    let models = manifest.models.iter().filter(|entry| model.is_none_or(|name| entry.name.value == name)).count();
     let explain = args.has("explain");
-    let progress = Progress::new(models);
-    let report = |model: &str, stage: Stage| progress.report(model, stage);
-    let cache = cache(&manifest.folder);
-    let options = BakeOptions { model, explain, cache: cache.as_ref(), progress: Some(&report), ..Default::default() };
-    let baked = crate::bake::bake(&manifest, &options);
-    progress.bar.finish_and_clear();
-    let mut baked = baked?;
-    if let Some(note) = cache.as_ref().and_then(Cache::note) {
-        baked.warnings.push(note);
+    let progress = Progress::new();
+    let cache = super::cache::of(&folder);
+    let job = Job {
+        manifest: &path,
+        out: &out,
+        model,
+        explain,
+        share,
+        cache: cache.as_ref(),
+        progress: Some(&|model, stage| progress.report(model, stage)),
+        describe: &|model| describe(model, explain),
+        may_write: &|| model.map_or(Ok(()), |model| refuse_others(&out, model)),
+        waiting: &|| super::complain("waiting for another bake of the same\n"),
+    };
+    if share != Share::Whole && job.cache.is_none() {
+        let finding = Finding::error(Code::CacheNone, "shards come together in a cache, and there is none");
+        return Err(finding.help("name a folder that all of them reach by GPUSKIN_CACHE").into());
     }
+    if args.has("check") {
+        let result = job.check();
+        progress.bar.finish_and_clear();
+        let (done, differences) = result?;
+        check(&differences, &out, model)?;
+        return Ok(Done { text: format!("{}{} is up to date\n", done.text, out.display()), warnings: done.warnings });
+    }
+    let result = job.run(true);
+    progress.bar.finish_and_clear();
+    let done = result?;
+    let mut text = done.text;
+    let size = bytes(done.bytes);
+    let _ = writeln!(text, "{} of {} baked", count(done.baked as u64, "model", "models"), done.count);
+    let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
+    Ok(Done { text, warnings: done.warnings })
+}
 
+/// How much of the bake is asked for.
+fn share(args: &Args) -> Result<Share, Failure> {
+    let shard = args.text("shard")?;
+    let other = ["check", "dry-run", "model"].into_iter().find(|flag| args.has(flag));
+    match (shard, args.has("merge"), other) {
+        (None, false, _) => Ok(Share::Whole),
+        (Some(_), true, _) => Err(Failure::Usage("`--shard` and `--merge` exclude each other".to_owned())),
+        (shard, _, Some(other)) => {
+            let flag = if shard.is_some() { "shard" } else { "merge" };
+            Err(Failure::Usage(format!("`--{flag}` and `--{other}` exclude each other")))
+        }
+        (None, true, None) => Ok(Share::Merge),
+        (Some(text), false, None) => Shard::parse(text).map(Share::Shard).ok_or_else(|| {
+            Failure::Usage(format!("`--shard` cannot be `{text}`: of 4 shards, they are 0/4, 1/4, 2/4 and 3/4"))
+        }),
+    }
+}
+
+/// What there is to say of a model.
+fn describe(model: &BakedModel, explain: bool) -> String {
     let mut text = String::new();
-    for model in baked.models.iter().flat_map(|model| std::iter::once(model).chain(&model.others)) {
+    for model in std::iter::once(model).chain(&model.others) {
         text.push_str(&heading(model));
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
-        let _ = writeln!(text, "{}\n{}", jumps(model), clip_table(&model.meta));
+        let _ = writeln!(text, "{}{}\n{}", layers(model), jumps(model), clip_table(&model.meta));
         if explain {
             let _ = writeln!(text, "{}", candidate_table(model));
         }
     }
-    if args.has("check") {
-        check(&baked.files, &out, model)?;
-        let _ = writeln!(text, "{} is up to date", out.display());
-    } else {
-        if let Some(model) = model {
-            refuse_others(&out, model)?;
-        }
-        output::write(&baked.files, &out)?;
-        let total = baked.files.values().map(|file| file.len() as u64).sum();
-        let _ = writeln!(text, "{} files, {}, in {}", baked.files.len(), bytes(total), out.display());
-    }
-    Ok(Done { text, warnings: baked.warnings })
-}
-
-/// Where encoded textures are kept: `GPUSKIN_CACHE`, else in the target folder of the package that the manifest is part of.
-fn cache(folder: &Path) -> Option<Cache> {
-    let target = || {
-        if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|target| !target.is_empty()) {
-            return Some(PathBuf::from(target));
-        }
-        let folder = std::path::absolute(folder).ok()?;
-        Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
-    };
-    Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))
+    text
 }
 
 /// Fails with every file that differs; of one model alone, where only that one was baked.
-fn check(files: &BTreeMap<String, Vec<u8>>, out: &Path, model: Option<&str>) -> Result<(), Failure> {
-    let mut files = files.clone();
-    let folder = model.map(|model| format!("gpuskin/{model}/"));
-    if let Some(folder) = &folder {
-        files.retain(|name, _| name.starts_with(folder));
-    }
+fn check(differences: &[Difference], out: &Path, model: Option<&str>) -> Result<(), Failure> {
+    let folder = model.map(|model| out.join("gpuskin").join(model));
     let mut findings = Findings::default();
-    for difference in output::check(&files, out)? {
-        if folder.as_ref().is_none_or(|folder| difference.path().starts_with(out.join(folder))) {
-            findings.push(Finding::error(difference.to_string()).help("bake again, and commit what it writes"));
+    for difference in differences {
+        if folder.as_ref().is_none_or(|folder| difference.path().starts_with(folder)) {
+            findings.push(
+                Finding::error(Code::OutputDiffers, difference.to_string())
+                    .help("bake again, and commit what it writes"),
+            );
         }
     }
     if findings.has_errors() { Err(findings.into()) } else { Ok(()) }
 }
 
 /// The generated module names all models of a folder: baking one of several would take the others away.
-fn refuse_others(out: &Path, model: &str) -> Result<(), Failure> {
+fn refuse_others(out: &Path, model: &str) -> Result<(), Finding> {
     let folders = std::fs::read_dir(out.join("gpuskin")).into_iter().flatten().flatten();
     let mut others: Vec<_> =
         folders.filter_map(|folder| folder.file_name().into_string().ok()).filter(|name| name != model).collect();
@@ -120,9 +145,8 @@ fn refuse_others(out: &Path, model: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("{} holds other models too ({})", out.display(), others.join(", "));
-    Err(Finding::error(message)
-        .help("leave out --model to bake all of them, or give this one a folder with --out")
-        .into())
+    Err(Finding::error(Code::OutputOthers, message)
+        .help("leave out --model to bake all of them, or give this one a folder with --out"))
 }
 
 /// The first lines about a model.
@@ -154,17 +178,15 @@ fn heading(model: &BakedModel) -> String {
 
 /// A line an encoding that was looked at.
 fn candidate_table(model: &BakedModel) -> String {
-    let mut table = Table::new([
-        "candidate",
-        ">GPU bytes",
-        ">B/bone-frame",
-        ">encoding",
-        ">p99.96",
-        ">motion",
-        ">p99.96",
-        ">normals",
-        "",
-    ]);
+    // Rows of a frame.
+    let vertices = model.candidates.iter().filter(|c| c.encoding.is_vertex()).count();
+    let sample = match vertices {
+        0 => ">B/bone-frame",
+        n if n == model.candidates.len() => ">B/vertex-frame",
+        _ => ">B/bone or vertex-frame",
+    };
+    let mut table =
+        Table::new(["candidate", ">GPU bytes", sample, ">encoding", ">p99.96", ">motion", ">p99.96", ">normals", ""]);
     for candidate in &model.candidates {
         let worst = |error: fn(&ClipErrors) -> f32| candidate.errors.iter().map(error).reduce(f32::max);
         let cell = |error: fn(&ClipErrors) -> f32| worst(error).map_or("-".to_owned(), length);
@@ -183,6 +205,13 @@ fn candidate_table(model: &BakedModel) -> String {
     table.render()
 }
 
+/// Masks and additive clips are of no use where each bone's own motion is not known.
+fn layers(model: &BakedModel) -> &'static str {
+    let meta = &model.meta;
+    let any = !meta.masks.is_empty() || meta.clips.iter().any(|clip| clip.additive.is_some());
+    if any && meta.encoding != Encoding::LocalPacked { "  plays no layers: they need compute shaders\n" } else { "" }
+}
+
 /// Tracks that jump: between frames they are where they were, whatever the encoding, and no error is measured there.
 fn jumps(model: &BakedModel) -> String {
     let clips = model.meta.clips.iter().zip(&model.errors).filter(|(_, errors)| errors.step_tracks > 0);
@@ -197,8 +226,13 @@ fn jumps(model: &BakedModel) -> String {
 fn planned(model: &BakedModel) -> String {
     let mut text = String::new();
     for baked in std::iter::once(model).chain(&model.others) {
-        let _ =
-            writeln!(text, "{}  {}, {}", model.meta.name, model_line(&baked.meta), bytes(baked.plan.texture_bytes()));
+        let _ = writeln!(
+            text,
+            "{}  {}, {}",
+            model.meta.name,
+            model_line(&baked.meta),
+            bytes(baked.meta.texture.byte_len(baked.meta.encoding))
+        );
     }
     text
 }
@@ -211,8 +245,8 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(models: usize) -> Self {
-        let bar = ProgressBar::new(models as u64 * Stage::Done as u64);
+    fn new() -> Self {
+        let bar = ProgressBar::new(0);
         let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is right");
         bar.set_style(style);
         Self { bar, reached: Mutex::default() }
@@ -227,6 +261,8 @@ impl Progress {
         };
         let mut reached = self.reached.lock().expect("nothing panics with the lock held");
         reached.insert(model.to_owned(), stage as u64);
+        // Models are all read before the first is encoded: soon their number is known.
+        self.bar.set_length(reached.len() as u64 * Stage::Done as u64);
         self.bar.set_position(reached.values().sum());
         self.bar.set_message(format!("{model}: {doing}"));
     }

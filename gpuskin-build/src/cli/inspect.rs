@@ -9,7 +9,7 @@ use ktx2::{ColorModel, Header, Reader};
 use super::args::{Args, Command};
 use super::text::{Table, bytes, clip_table, count, harmless, model_line, worst};
 use super::{Done, Failure};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
@@ -25,8 +25,9 @@ const KEY: &str = "gpuskin";
 pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let path = args.operand();
     let shown = path.display();
-    let data = std::fs::read(&path).map_err(|error| Finding::error(format!("{shown} cannot be read: {error}")))?;
-    let text = inspect(&data).map_err(|why| Finding::error(format!("{shown} {why}")))?;
+    let data = std::fs::read(&path)
+        .map_err(|error| Finding::error(Code::FileUnreadable, format!("{shown} cannot be read: {error}")))?;
+    let text = inspect(&data).map_err(|why| Finding::error(Code::InspectFile, format!("{shown} {why}")))?;
     Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
 }
 
@@ -210,9 +211,10 @@ fn model(meta: &Metadata, header: &Header) -> String {
     let mesh = &meta.mesh;
     let _ = writeln!(
         text,
-        "  mesh            {} vertices{}, {}-bit indices, {}",
+        "  mesh            {} vertices{}{}, {}-bit indices, {}",
         format!("{:?}", mesh.format.packing).to_lowercase(),
         if mesh.format.tangent { " with tangents" } else { "" },
+        if mesh.format.color { " with colours" } else { "" },
         if mesh.wide_indices { 32 } else { 16 },
         count(mesh.parts.len() as u64, "part", "parts"),
     );
@@ -230,6 +232,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
         ]);
     }
     let _ = writeln!(text, "{}", names.render());
+    text.push_str(&animator(meta));
     let mut bones = Table::new([">bone", "name", "under"]);
     for (index, bone) in meta.bones.iter().enumerate() {
         let parent = bone.parent.and_then(|parent| meta.bones.get(parent as usize));
@@ -268,6 +271,43 @@ fn model(meta: &Metadata, header: &Header) -> String {
             ]);
         }
         let _ = write!(text, "\n{}", textures.render());
+    }
+    text
+}
+
+/// Events, root motion, additive clips, masks and parts, where there are some.
+fn animator(meta: &Metadata) -> String {
+    let mut text = String::new();
+    let mut line = |what: String| _ = writeln!(text, "  {what}");
+    for clip in meta.clips.iter() {
+        let name = harmless(&clip.name, 24);
+        for event in clip.events.iter() {
+            let seconds = clip.duration * f64::from(event.phase) / 4_294_967_296.0;
+            let event = meta.events.get(usize::from(event.event)).map_or_else(|| "?".to_owned(), |e| harmless(e, 40));
+            line(format!("{name}: {event} at {seconds:.3} s"));
+        }
+        if let Some(motion) = &clip.root_motion {
+            let way = motion.keys.last().map_or([0.0; 3], |key| key.translation);
+            let kind = if motion.planar { "planar" } else { "full" };
+            line(format!("{name}: {kind} root motion, {way:.3?} m from end to end"));
+        }
+        if let Some(reference) = clip.additive {
+            let reference =
+                meta.clips.get(usize::from(reference)).map_or_else(|| "?".to_owned(), |c| harmless(&c.name, 24));
+            line(format!("{name}: adds to the first frame of {reference}"));
+        }
+    }
+    for mask in meta.masks.iter() {
+        let bones = mask.bones.iter().map(|word| u64::from(word.count_ones())).sum();
+        line(format!("mask {}: {}", harmless(&mask.name, 40), count(bones, "bone", "bones")));
+    }
+    for (index, part) in meta.parts.iter().enumerate() {
+        let meshes = meta.mesh.parts.iter().filter(|mesh| mesh.part.is_some_and(|p| usize::from(p) == index));
+        let triangles = meshes.map(|mesh| u64::from(mesh.index_count / 3)).sum();
+        line(format!("part {}: {}", harmless(part, 40), count(triangles, "triangle", "triangles")));
+    }
+    if !text.is_empty() {
+        text.push('\n');
     }
     text
 }

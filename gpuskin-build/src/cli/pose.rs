@@ -2,7 +2,7 @@
 
 use gpuskin_rt::Encoding;
 
-use super::args::{Args, Command, MANIFEST, option, required};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
 use super::text::count;
 use super::{Done, Failure, load};
 use crate::pose::{PosePath, PoseRequest, PoseTimes};
@@ -13,6 +13,7 @@ pub(super) const COMMAND: Command = Command {
     operand: None,
     flags: &[
         MANIFEST,
+        MESSAGE_FORMAT,
         required("model", "NAME", "which model"),
         required("clip", "NAME|INDEX", "which clip: its name or index in the glTF file"),
         option("times", "T,T,...", "seconds into the clip; clamped to it, never wrapped"),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use gpuskin_rt::Encoding;
 
-use super::args::{Args, Command, MANIFEST, option, required};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
 use super::{Done, Failure, load};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::manifest::Manifest;
 
 pub(super) const COMMAND: Command = Command {
@@ -15,6 +15,7 @@ pub(super) const COMMAND: Command = Command {
     operand: None,
     flags: &[
         MANIFEST,
+        MESSAGE_FORMAT,
         required("model", "NAME", "which model"),
         required("out", "FILE.png", "the picture"),
         option(
@@ -93,5 +94,5 @@ pub(super) fn need_gpu(command: &str) -> Result<(), Failure> {
     let message = format!("`{command}` needs gpuskin-build with the feature `gpu`");
     let help =
         "cargo install gpuskin-build --features cli,gpu; or add `gpu` to the features of your xtask's dependency";
-    Err(Finding::error(message).help(help).into())
+    Err(Finding::error(Code::GpuMissing, message).help(help).into())
 }

@@ -1,9 +1,9 @@
 //! Values as Rust expressions, in a scope that imports all of `gpuskin_rt` and `Cow::Borrowed`.
 
 use gpuskin_rt::{
-    Aabb, AnimationTexture, BoneInfo, ByteRange, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo, List,
-    Material, MaterialTexture, MeshInfo, MeshPart, Metadata, Normals, Packing, Str, ValueRange, VertexFormat,
-    VertexRange, Wrap,
+    Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
+    List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshPart, Metadata, Normals, Packing, RootKey, RootMotion,
+    Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -75,18 +75,24 @@ macro_rules! enums {
 
 structs! {
     Metadata {
-        content_hash, format_version, name, encoding, texture, normals, clips, bones, mesh, materials, textures, rest_bounds, bounds
+        content_hash, format_version, name, encoding, texture, normals, clips, bones, events, masks, parts, mesh,
+        materials, textures, rest_bounds, bounds
     }
     AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
     ValueRange { min, extent }
     ClipInfo {
-        name, source, first_frame, intervals, stored, looped, duration, frame_rate, bounds, encoding_error, motion_error
+        name, source, first_frame, intervals, stored, looped, duration, frame_rate, bounds, events,
+        root_motion, additive, encoding_error, motion_error
     }
+    ClipEvent { event, phase }
+    RootMotion { planar, keys }
+    RootKey { translation, rotation }
     ErrorInfo { max, p9996, normal_degrees, time, bone, vertex }
     BoneInfo { name, parent, bind }
+    MaskInfo { name, bones }
     MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts }
-    MeshPart { material, first_index, index_count }
-    VertexFormat { packing, tangent }
+    MeshPart { material, part, first_index, index_count }
+    VertexFormat { packing, tangent, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {
         name, base_color, base_color_texture, metallic, roughness, occlusion_strength, orm_texture, normal_scale,

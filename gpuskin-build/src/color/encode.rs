@@ -5,7 +5,9 @@
 use gpuskin_rt::ColorFormat;
 
 use crate::cache::Cache;
-use crate::finding::Finding;
+#[cfg(feature = "textures")]
+use crate::cache::Kind;
+use crate::finding::{Code, Finding};
 use crate::manifest::Textures;
 
 /// An image, encoded.
@@ -33,7 +35,7 @@ pub fn encode<'a>(
     if compressed.is_empty() && !textures.universal {
         return Ok(Levels::default());
     }
-    let failed = |why: &str| Finding::error(why).help("`textures = [\"rgba8\"]` does without");
+    let failed = |why: &str| Finding::error(Code::ImageEncoder, why);
     let blocks = Blocks::of(levels);
     // What is made from UASTC elsewhere may well be ETC2.
     let etc = textures.universal || compressed.contains(&ColorFormat::Etc2);
@@ -43,14 +45,16 @@ pub fn encode<'a>(
     key.update(format!("{}, {hints:?}\n", basis::VERSION).as_bytes());
     key.update(blocks.distinct.as_flattened());
     let key = key.finalize();
-    let uastc = match cache.and_then(|cache| cache.get(&key, blocks.distinct.len() * 16)) {
+    let len = blocks.distinct.len() * 16;
+    let kept = cache.and_then(|cache| cache.get(Kind::Color, &key, len as u64)).filter(|kept| kept.len() == len);
+    let uastc = match kept {
         Some(kept) => kept.as_chunks::<16>().0.to_vec(),
         None => {
             let chunks = blocks.distinct.par_chunks(basis::CHUNK).map(|chunk| basis::encode(chunk, hints));
             let chunks: Vec<_> = chunks.collect::<Result<_, _>>().map_err(failed)?;
             let made = chunks.concat();
             if let Some(cache) = cache {
-                cache.put(&key, made.as_flattened());
+                cache.put(Kind::Color, &key, made.as_flattened());
             }
             made
         }

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 
 use crate::frames::FrameGrid;
 use crate::model::{Model, Trs};
+use crate::root_motion::Displacement;
 use code::{Rest, Source};
 use samples::Samples;
 use skeleton::{Curves, Skeleton};
@@ -49,17 +50,19 @@ pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolera
     let samples = Samples::new(model);
     let clips: Vec<code::Coded> =
         sources.par_iter().map(|s| budget::fit(&skeleton, &rests, &samples, s, tolerance)).collect();
-    let words = write::words(&skeleton, &rests, records, &clips).ok_or(TooLarge::Words)?;
+    let words = write::words(model, &skeleton, &rests, records, &clips).ok_or(TooLarge::Words)?;
     Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
 }
 
 /// A clip at its frames.
 fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> Source {
     let curves = Curves::new(model, &model.clips[clip]);
+    let displacement = Displacement::new(model, &model.clips[clip], grid);
     let joints = skeleton.joints.len();
     let (mut locals, mut globals) = (vec![Vec::new(); joints], vec![Vec::new(); joints]);
     for frame in 0..grid.stored {
-        let pose = skeleton.pose(model, &curves, grid.time(frame));
+        let root = displacement.as_ref().map(|displacement| displacement.undone(grid.time(frame)));
+        let pose = skeleton.pose(model, &curves, root.as_ref(), grid.time(frame));
         for (j, global) in skeleton.globals(pose.iter().copied()).into_iter().enumerate() {
             globals[j].push(global);
         }

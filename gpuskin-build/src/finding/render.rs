@@ -95,11 +95,14 @@ impl fmt::Display for Drawn<'_> {
 }
 
 impl Diagnostic for Drawn<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Diagnostic::code(self.finding)
+    }
     fn severity(&self) -> Option<Severity> {
         self.finding.severity()
     }
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.finding.help()
+        Diagnostic::help(self.finding)
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         self.finding.labels()

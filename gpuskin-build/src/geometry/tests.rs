@@ -24,7 +24,7 @@ fn square(material: usize) -> Primitive {
         influences,
         triangles: vec![[0, 1, 2], [0, 2, 3]],
         material,
-        targets: vec![],
+        ..Primitive::default()
     }
 }
 
@@ -37,8 +37,7 @@ fn model(primitives: Vec<Primitive>, normal_map: bool) -> Model {
         bones: vec![Bone { name: "n".into(), node: 0, inverse_bind: DMat4::IDENTITY }],
         primitives,
         materials: vec![material(normal_map), material(false)],
-        images: Vec::new(),
-        clips: Vec::new(),
+        ..Model::default()
     }
 }
 

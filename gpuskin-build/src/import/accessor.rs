@@ -5,7 +5,7 @@ use gltf::json::validation::{Checked, USize64};
 use gltf::json::{Accessor, Index, buffer};
 
 use super::file::File;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 
 /// Most elements of an accessor without bytes: a base of zeros for sparse values. Real ones are as long as a primitive.
 const MAX_ZEROS: u64 = 1 << 20;
@@ -51,7 +51,7 @@ struct Strided<'a> {
 impl File<'_> {
     /// The numbers of an accessor, element after element; normalised integers mapped to -1..1 or 0..1.
     pub(super) fn numbers(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
-        self.decode(index, shape, allowed).map_err(|e| e.within(format_args!("accessor {index}")))
+        self.decode(index, shape, allowed).map_err(|e| e.within(Label::accessor(index.value())))
     }
 
     /// As [`Self::numbers`], each of them finite.
@@ -60,8 +60,8 @@ impl File<'_> {
         let mut at = 0;
         while at < numbers.len() {
             if !numbers[at].is_finite() {
-                let message = format!("accessor {index}: element {} is not finite", at / shape.multiplicity());
-                return Err(Finding::error(message).help("export it again"));
+                let message = format!("element {} is not finite", at / shape.multiplicity());
+                return Err(Finding::error(Code::GltfNotFinite, message).within(Label::accessor(index.value())));
             }
             at += 1;
         }
@@ -78,7 +78,7 @@ impl File<'_> {
         let accessor = self.get(&self.document.accessors, index, "accessor")?;
         let Checked::Valid(GenericComponentType(component)) = accessor.component_type else {
             let code = self.written(&format!("/accessors/{index}/componentType"));
-            return Err(Finding::error(format!("component type {code} does not exist")));
+            return Err(Finding::error(Code::GltfAccessor, format!("component type {code} does not exist")));
         };
         let found = match accessor.type_ {
             Checked::Valid(found) if found == shape => None,
@@ -86,7 +86,7 @@ impl File<'_> {
             Checked::Invalid => Some(self.written(&format!("/accessors/{index}/type"))),
         };
         if let Some(found) = found {
-            return Err(Finding::error(format!("{} is needed, {found} is there", name(shape))));
+            return Err(Finding::error(Code::GltfAccessor, format!("{} is needed, {found} is there", name(shape))));
         }
         // Some exporters mark floats as normalised; they mean nothing by it.
         let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
@@ -97,7 +97,7 @@ impl File<'_> {
         let width = shape.multiplicity();
         let numbers = accessor.count.0.saturating_mul(width as u64);
         if numbers == 0 {
-            return Err(Finding::error("it has no elements"));
+            return Err(Finding::error(Code::GltfAccessor, "it has no elements"));
         }
         let element = (component.size() * width) as u64;
         let data = match accessor.buffer_view {
@@ -107,7 +107,7 @@ impl File<'_> {
             None if accessor.count.0 > MAX_ZEROS => {
                 let message =
                     format!("{} elements without a buffer view; at most {MAX_ZEROS} are read", accessor.count.0);
-                return Err(Finding::error(message).help("the file is damaged: export it again"));
+                return Err(Finding::error(Code::GltfAccessor, message).help("the file is damaged: export it again"));
             }
             None => None,
         };
@@ -126,12 +126,13 @@ impl File<'_> {
             let (at, values) = (&sparse.indices, &sparse.values);
             if sparse.count.0 > accessor.count.0 {
                 let (some, all) = (sparse.count.0, accessor.count.0);
-                return Err(Finding::error(format!("{some} of {all} elements are replaced")).within("sparse"));
+                return Err(Finding::error(Code::GltfAccessor, format!("{some} of {all} elements are replaced"))
+                    .within("sparse"));
             }
             let Checked::Valid(IndexComponentType(places)) = at.component_type else {
                 let code = self.written(&format!("/accessors/{index}/sparse/indices/componentType"));
                 let message = format!("its indices are of component type {code}, which is not allowed here");
-                return Err(within(Finding::error(message).help("unsigned integers are needed")));
+                return Err(within(Finding::error(Code::GltfAccessor, message).help("unsigned integers are needed")));
             };
             let replaced = at_most(sparse.count);
             let places_data =
@@ -144,7 +145,8 @@ impl File<'_> {
             for (i, place) in indices.iter().enumerate() {
                 let place = *place as usize;
                 if place >= count {
-                    return Err(Finding::error(format!("index {place} of {count} elements")).within("sparse"));
+                    return Err(Finding::error(Code::GltfAccessor, format!("index {place} of {count} elements"))
+                        .within("sparse"));
                 }
                 out[place * width..][..width].copy_from_slice(&numbers[i * width..][..width]);
             }
@@ -164,7 +166,10 @@ impl File<'_> {
         // Some exporters write 0 for elements without gaps.
         let stride = stride.filter(|s| *s != 0).unwrap_or(size);
         if stride < size {
-            return Err(Finding::error(format!("buffer view {view}: a stride of {stride} for {size} bytes")));
+            return Err(Finding::error(
+                Code::GltfBuffer,
+                format!("buffer view {view}: a stride of {stride} for {size} bytes"),
+            ));
         }
         let last = count.0.saturating_sub(1).checked_mul(stride);
         let end = last.and_then(|last| last.checked_add(size)?.checked_add(offset.0));
@@ -172,12 +177,15 @@ impl File<'_> {
             Some(end) if end <= bytes.len() as u64 => {
                 Ok(Strided { bytes: &bytes[offset.0 as usize..], stride: stride as usize })
             }
-            _ => Err(Finding::error(format!(
-                "{} elements at {} pass the end of buffer view {view}, which has {} bytes",
-                count.0,
-                offset.0,
-                bytes.len()
-            ))
+            _ => Err(Finding::error(
+                Code::GltfBuffer,
+                format!(
+                    "{} elements at {} pass the end of buffer view {view}, which has {} bytes",
+                    count.0,
+                    offset.0,
+                    bytes.len()
+                ),
+            )
             .help("the file is damaged: export it again")),
         }
     }
@@ -203,7 +211,10 @@ fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(),
         return Ok(());
     }
     let kind = if normalized { "normalised " } else { "" };
-    let finding = Finding::error(format!("its components are {kind}{component:?}, which are not allowed here"));
+    let finding = Finding::error(
+        Code::GltfAccessor,
+        format!("its components are {kind}{component:?}, which are not allowed here"),
+    );
     Err(finding.help(match allowed {
         Allowed::Float => "floats are needed",
         Allowed::Normalized => "floats, or integers of 8 or 16 bits with `normalized`, are needed",

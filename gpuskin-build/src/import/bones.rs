@@ -11,9 +11,9 @@ use super::file::File;
 use super::hierarchy::{Hierarchy, affine, matrix};
 use super::mesh::{Draft, Motion};
 use super::report::Report;
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{Bone, Node, Primitive};
+use crate::suggest::quoted;
 
 /// Most bones of a model: what 10 bits address, and more than any character that a crowd is made of.
 const MAX_BONES: usize = 1024;
@@ -29,7 +29,7 @@ const UNUSED: u32 = u32::MAX;
 
 /// A skin and which of its joints are bones.
 pub(super) struct Skin {
-    label: String,
+    label: Label,
     joints: Vec<usize>,
     inverse_bind: Vec<DMat4>,
     bones: Vec<u32>,
@@ -41,11 +41,14 @@ impl Skin {
         let skin = file.get(&file.document.skins, index, "skin")?;
         let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();
         if joints.is_empty() {
-            return Err(within(Finding::error("it has no joints")));
+            return Err(within(Finding::error(Code::SkinInvalid, "it has no joints")));
         }
         let nodes = file.document.nodes.len();
         if let Some(joint) = joints.iter().find(|j| **j >= nodes) {
-            return Err(within(Finding::error(format!("its joint {joint} is no node; the file has {nodes}"))));
+            return Err(within(Finding::error(
+                Code::GltfIndex,
+                format!("its joint {joint} is no node; the file has {nodes}"),
+            )));
         }
         let inverse_bind = match skin.inverse_bind_matrices {
             None => vec![DMat4::IDENTITY; joints.len()],
@@ -55,15 +58,16 @@ impl Skin {
                 if numbers.len() < joints.len() * 16 {
                     let (have, need) = (numbers.len() / 16, joints.len());
                     let message = format!("it has {have} inverse bind matrices for {need} joints");
-                    return Err(within(Finding::error(message)));
+                    return Err(within(Finding::error(Code::SkinInvalid, message)));
                 }
                 numbers.chunks_exact(16).take(joints.len()).map(DMat4::from_cols_slice).collect()
             }
         };
         let bones = vec![UNUSED; joints.len()];
+        let label = Label::file(&file.shown).then(format_args!("skin {index}"));
         let label = match skin.inverse_bind_matrices {
-            None => format!("{}: skin {index}", file.shown),
-            Some(accessor) => format!("{}: skin {index}: inverse bind matrices: accessor {accessor}", file.shown),
+            None => label,
+            Some(accessor) => label.then("inverse bind matrices").then(Label::accessor(accessor.value())),
         };
         Ok(Self { label, joints, inverse_bind, bones })
     }
@@ -73,7 +77,7 @@ impl Skin {
         for (joint, m) in self.inverse_bind.iter().enumerate().filter(|(joint, _)| self.bones[*joint] != UNUSED) {
             let mut warn = |message: &str| {
                 let joint = format!("element {joint}, for joint {}", quoted(&nodes[self.joints[joint]].name));
-                report.warn(Finding::warning(message).within(joint).within(&self.label));
+                report.warn(Finding::warning(Code::SkinMatrix, message).within(joint).within(&self.label));
             };
             if affine(*m).1 {
                 warn("its last row is not 0 0 0 1: taken as if it were");
@@ -104,6 +108,8 @@ pub(super) struct Bones {
     by_key: BTreeMap<(usize, [u64; 16]), u32>,
     by_node: BTreeMap<usize, Vec<u32>>,
     list: Vec<(usize, DMat4)>,
+    /// Nodes that have a bone though nothing hangs on them.
+    pub(super) sockets: Vec<usize>,
 }
 
 /// How a rigid mesh moves.
@@ -187,7 +193,7 @@ impl Bones {
         &mut self,
         hierarchy: &Hierarchy,
         drafts: &mut [Draft],
-        label: impl Fn(usize) -> String,
+        label: impl Fn(usize) -> Label,
         report: &mut Report<'_>,
     ) {
         let flip = DMat4::from_scale(MIRROR);
@@ -204,7 +210,8 @@ impl Bones {
                 let message =
                     "some of the joints that move its mesh mirror it, and some do not: parts are seen from inside";
                 let help = "apply negative scales before skinning, and export again";
-                report.warn(Finding::warning(message).within(label(draft.primitive.node)).help(help));
+                report
+                    .warn(Finding::warning(Code::SkinMirrored, message).within(label(draft.primitive.node)).help(help));
                 continue;
             }
             for bone in weights.bones_mut() {
@@ -216,7 +223,7 @@ impl Bones {
     }
 
     /// The bones that are used, parents before their children, and where each of the list so far went.
-    pub(super) fn finish(self, hierarchy: &Hierarchy, drafts: &[Draft]) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
+    pub(super) fn finish(mut self, hierarchy: &Hierarchy, drafts: &[Draft]) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
         let mut used = vec![false; self.list.len()];
         for draft in drafts {
             match &draft.motion {
@@ -224,10 +231,22 @@ impl Bones {
                 Motion::Rigid(bone) => used[*bone as usize] = true,
             }
         }
+        for node in std::mem::take(&mut self.sockets) {
+            // A bone whose inverse bind matrix can be undone says where its node is.
+            let of_node = self.by_node.get(&node).into_iter().flatten().map(|bone| *bone as usize);
+            let known = of_node.into_iter().any(|bone| used[bone] && inverse(self.list[bone].1).is_some());
+            if !known {
+                let bone = self.add(node, DMat4::IDENTITY) as usize;
+                used.resize(self.list.len(), false);
+                used[bone] = true;
+            }
+        }
         let mut sorted: Vec<usize> = (0..self.list.len()).filter(|i| used[*i]).collect();
         if sorted.len() > MAX_BONES {
-            let message = format!("{} bones move its vertices; at most {MAX_BONES} are supported", sorted.len());
-            return Err(Finding::error(message).help("bake parts as models of their own, with include and exclude"));
+            let message =
+                format!("{} bones move its vertices or are sockets; at most {MAX_BONES} are supported", sorted.len());
+            return Err(Finding::error(Code::LimitBones, message)
+                .help("bake parts as models of their own, with include and exclude"));
         }
         let mut rank = vec![0; hierarchy.nodes.len()];
         for (i, &node) in hierarchy.order.iter().enumerate() {

@@ -10,9 +10,9 @@ use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
 use super::report::Report;
 use super::select::{Choice, Source};
-use super::suggest::{list, quoted};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{Channel, Clip, MorphChannel, Property};
+use crate::suggest::{list, quoted};
 
 /// Nodes without a namesake that a warning lists.
 const LISTED: usize = 5;
@@ -86,16 +86,14 @@ impl<'a, 'f> Reader<'a, 'f> {
     fn clip(&mut self, choice: &Choice, report: &mut Report<'_>) -> Clip {
         let file = self.source.file;
         let animation = &file.document.animations[choice.animation];
-        let label = format!("{}: clip {}", file.shown, quoted(&choice.title));
+        let label = Label::file(&file.shown).clip(&choice.title);
         let mut clip = Clip {
             name: choice.name.clone(),
             source: choice.title.clone(),
             index: choice.animation,
             file: self.source.other.then(|| self.source.path.value.clone()),
             channels: Vec::with_capacity(animation.channels.len()),
-            morphs: Vec::new(),
-            start: 0.0,
-            end: 0.0,
+            ..Clip::default()
         };
         self.span(&mut clip, animation, &label, report);
         for (i, channel) in animation.channels.iter().enumerate() {
@@ -105,14 +103,15 @@ impl<'a, 'f> Reader<'a, 'f> {
                 Ok(Some(Curves::Morph(channel))) => clip.morphs.push(channel),
                 Err(finding) => {
                     let sampler = channel.sampler;
-                    report.error(finding.within(format_args!("{label}, channel {i} (sampler {sampler})")));
+                    report.error(finding.within(label.clone().and(format_args!("channel {i} (sampler {sampler})"))));
                 }
             }
         }
         let mut warn = |node: usize, what: &str| {
-            let name = quoted(self.model.document.nodes[node].name.as_deref().unwrap_or_default());
-            let message = format!("node {node} {name}: {what} has two channels: the last wins");
-            report.warn(Finding::warning(message).within(&label));
+            let name = self.model.document.nodes[node].name.as_deref();
+            let label = label.clone().node(node, name);
+            let message = format!("{what} has two channels: the last wins");
+            report.warn(Finding::warning(Code::ClipChannel, message).within(label));
         };
         for (node, property) in keep_last(&mut clip.channels, |c| (c.node, c.property)) {
             warn(node, &format!("{property:?}"));
@@ -124,7 +123,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 
     /// A clip lasts from the first to the last key of all its samplers, whether or not a channel uses them.
-    fn span(&mut self, clip: &mut Clip, animation: &document::Animation, label: &str, report: &mut Report<'_>) {
+    fn span(&mut self, clip: &mut Clip, animation: &document::Animation, label: &Label, report: &mut Report<'_>) {
         let (mut start, mut end) = (f64::MAX, f64::MIN);
         let (mut doubled, mut first) = (0, None);
         for (i, sampler) in animation.samplers.iter().enumerate() {
@@ -137,7 +136,7 @@ impl<'a, 'f> Reader<'a, 'f> {
                         first = first.or(Some((i, sampler.input)));
                     }
                 }
-                Err(finding) => report.error(finding.within(format_args!("{label}, sampler {i}"))),
+                Err(finding) => report.error(finding.within(label.clone().and(format_args!("sampler {i}")))),
             }
         }
         if let Some((sampler, accessor)) = first {
@@ -145,12 +144,12 @@ impl<'a, 'f> Reader<'a, 'f> {
                 "{doubled} samplers have several keys at one time, the first of them sampler {sampler} (accessor \
                  {accessor}): the curve jumps there"
             );
-            report.warn(Finding::warning(message).within(label));
+            report.warn(Finding::warning(Code::ClipKeys, message).within(label));
         }
         if start <= end {
             if start < 0.0 {
                 let message = format!("its first key is at {start} s: what is before 0 s is not played");
-                report.warn(Finding::warning(message).within(label));
+                report.warn(Finding::warning(Code::ClipKeys, message).within(label));
             }
             (clip.start, clip.end) = (start, end.max(0.0));
         }
@@ -160,7 +159,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         &mut self,
         channel: &document::Channel,
         animation: usize,
-        label: &str,
+        label: &Label,
         report: &mut Report<'_>,
     ) -> Result<Option<Curves>, Finding> {
         let file = self.source.file;
@@ -171,13 +170,13 @@ impl<'a, 'f> Reader<'a, 'f> {
             "weights" => None,
             other => {
                 let message = format!("channels of the path {} are not supported: they are left out", quoted(other));
-                report.warn(Finding::warning(message).within(label));
+                report.warn(Finding::warning(Code::ClipChannel, message).within(label));
                 return Ok(None);
             }
         };
         let Some(target) = channel.target.node else {
             let message = "a channel has no target node: it is left out";
-            report.warn(Finding::warning(message).within(label));
+            report.warn(Finding::warning(Code::ClipChannel, message).within(label));
             return Ok(None);
         };
         file.get(&file.document.nodes, target, "node")?;
@@ -188,7 +187,9 @@ impl<'a, 'f> Reader<'a, 'f> {
         let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
         if let Some(property) = property {
             let at = || node_label(self.model, node);
-            let mut warn = |message: String| report.warn(Finding::warning(message).within(at()).within(label));
+            let mut warn = |message: String| {
+                report.warn(Finding::warning(Code::NodeTransform, message).within(at()).within(label))
+            };
             let curve = curve::curve(file, sampler, property, &keys, &place, &mut warn).map_err(|e| e.within(at()))?;
             return Ok(Some(Curves::Transform(Channel { node, property, curve })));
         }
@@ -196,7 +197,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         if targets == 0 {
             let node = node_label(self.model, node);
             let message = format!("a channel moves morph weights of {node}, whose mesh has no targets: it is left out");
-            report.warn(Finding::warning(message).within(label));
+            report.warn(Finding::warning(Code::ClipChannel, message).within(label));
             return Ok(None);
         }
         let curve = curve::weights(file, sampler, targets, &keys, &place)
@@ -222,7 +223,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             Some([a, b, ..]) => {
                 let name = quoted(name.unwrap_or_default());
                 let message = format!("{} has two nodes {name}, {a} and {b}: which of them moves?", self.model.shown);
-                Err(Finding::error(message).help("give them different names"))
+                Err(Finding::error(Code::ClipAmbiguous, message).help("give them different names"))
             }
         }
     }
@@ -233,9 +234,9 @@ impl<'a, 'f> Reader<'a, 'f> {
             return;
         }
         if !chosen {
-            let message = format!("{}: none of its clips is baked", file.shown);
-            let help = "take it out of `animations`, or add a [model.clips.<name>] table for its clips";
-            report.warn(Finding::warning(message).help(help));
+            report.warn(
+                Finding::warning(Code::ClipUnused, "none of its clips is baked").within(Label::file(&file.shown)),
+            );
         }
         if self.strangers.is_empty() {
             return;
@@ -244,15 +245,13 @@ impl<'a, 'f> Reader<'a, 'f> {
         let names = list(labels.iter().map(String::as_str), LISTED);
         let help = format!("clips from other files are matched by the names of nodes; {model} must have the same");
         if self.known.is_empty() {
-            let message = format!("{}: no node that its clips move has a namesake in {model}: {names}", file.shown);
-            report.error_at(&self.source.path.span, Finding::error(message).help(help));
+            let message = format!("no node that its clips move has a namesake in {model}: {names}");
+            let finding = Finding::error(Code::ClipStrangers, message).help(help).within(Label::file(&file.shown));
+            report.error_at(&self.source.path.span, finding);
         } else {
             let (count, all) = (labels.len(), labels.len() + self.known.len());
-            let message = format!(
-                "{}: {count} of {all} nodes that its clips move have no namesake in {model}: {names}",
-                file.shown
-            );
-            report.warn(Finding::warning(message).help(help));
+            let message = format!("{count} of {all} nodes that its clips move have no namesake in {model}: {names}");
+            report.warn(Finding::warning(Code::ClipStrangers, message).help(help).within(Label::file(&file.shown)));
         }
     }
 
@@ -291,7 +290,7 @@ pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'
         let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
         if !nodes.any(|node| moves[node]) {
             let message = format!("clip {} moves nothing of what is drawn", quoted(&clip.source));
-            report.warn(Finding::warning(message));
+            report.warn(Finding::warning(Code::ClipIdle, message).clip(&clip.source));
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Vertex colours: kept in the model, or made part of the material where they are one colour.
+//! Vertex colours: kept, or made part of the material where they are one colour.
 
 use gltf::json::accessor::Type as Shape;
 use gltf::json::mesh::Semantic;
 use gltf::json::validation::Checked;
+use gpuskin_rt::vertex::color_word;
 
 use super::accessor::Allowed;
 use super::document;
 use super::file::File;
 use super::mesh::{accessor, same_count, scrub};
 use super::report::Report;
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{Material, Primitive};
 
 /// Reads `COLOR_0`, linear RGBA. Three components are opaque.
@@ -18,13 +18,13 @@ pub(super) fn read(
     file: &File<'_>,
     source: &document::Primitive,
     vertices: usize,
-    label: &str,
+    label: &Label,
     report: &mut Report<'_>,
 ) -> Result<Option<Vec<[f32; 4]>>, Finding> {
     const NAME: &str = "COLOR_0";
     if accessor(source, Semantic::Colors(1)).is_some() {
         let message = "it has more than one set of vertex colours: all but COLOR_0 are left out";
-        report.warn(Finding::warning(message).within(label));
+        report.warn(Finding::warning(Code::MeshColors, message).within(label));
     }
     let Some(index) = accessor(source, Semantic::Colors(0)) else { return Ok(None) };
     let within = |e: Finding| e.within(NAME);
@@ -36,14 +36,20 @@ pub(super) fn read(
     let odd = scrub(&mut numbers);
     if odd > 0 {
         let message = format!("{NAME}: {odd} numbers are not finite: taken as zero");
-        report.warn(Finding::warning(message).within(label));
+        report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
+    }
+    let outside = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
+    if outside > 0 {
+        numbers.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+        let message = format!("{NAME}: {outside} numbers are not in 0..1: taken as the nearer end");
+        report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
     }
     let color = |c: &[f64]| [c[0], c[1], c[2], c.get(3).copied().unwrap_or(1.0)].map(|x| x as f32);
     Ok(Some(numbers.chunks_exact(width).map(color).collect()))
 }
 
-/// Multiplies materials by the colour of their vertices, where they all have the same, and says where they do not.
-pub(super) fn fold(file: &File<'_>, primitives: &mut [Primitive], materials: &mut [Material], report: &mut Report<'_>) {
+/// Multiplies materials by the colour of their vertices, where they all have the same; those vertices then have none.
+pub(super) fn fold(primitives: &mut [Primitive], materials: &mut [Material]) {
     const WHITE: [f32; 4] = [1.0; 4];
     /// The colours of a material's vertices.
     #[derive(Clone, Copy)]
@@ -52,31 +58,22 @@ pub(super) fn fold(file: &File<'_>, primitives: &mut [Primitive], materials: &mu
         One([f32; 4]),
         Several,
     }
+    // What is stored alike is one colour.
+    let word = |color: [f32; 4]| color_word(color.into());
     let mut found = vec![Colors::None; materials.len()];
     for primitive in primitives.iter().filter(|p| !p.positions.is_empty()) {
         let found = &mut found[primitive.material];
         for color in primitive.colors.as_deref().unwrap_or(&[WHITE]) {
             *found = match *found {
                 Colors::None => Colors::One(*color),
-                Colors::One(other) if other == *color => Colors::One(other),
+                Colors::One(other) if word(other) == word(*color) => Colors::One(other),
                 _ => Colors::Several,
             };
         }
     }
     for (material, colors) in materials.iter_mut().zip(&found) {
-        match colors {
-            Colors::One(color) => (0..4).for_each(|c| {
-                material.base_color[c] = (material.base_color[c] * color[c]).clamp(f32::MIN, f32::MAX);
-            }),
-            Colors::Several => {
-                let message = format!(
-                    "{}: material {}: its vertices have different colours (COLOR_0), which are not drawn yet",
-                    file.shown,
-                    quoted(&material.name)
-                );
-                report.warn(Finding::warning(message).help("bake them into its texture"));
-            }
-            Colors::None => {}
+        if let Colors::One(color) = colors {
+            (0..4).for_each(|c| material.base_color[c] *= color[c]);
         }
     }
     for primitive in primitives {

@@ -12,9 +12,9 @@ use gltf::json::{Accessor, Index};
 use super::accessor::Allowed;
 use super::file::File;
 use super::hierarchy::unit;
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::model::{Curve, Interpolation, Property, WeightCurve};
+use crate::suggest::quoted;
 
 /// Key times of a file, each accessor read once: the curves of a clip mostly share theirs.
 #[derive(Default)]
@@ -48,7 +48,7 @@ fn keys(file: &File<'_>, accessor: Index<Accessor>) -> Result<Keys, Finding> {
                     i - 1,
                     times[i - 1]
                 );
-                return Err(Finding::error(message).help("key times must ascend: export it again"));
+                return Err(Finding::error(Code::ClipCurve, message).help("key times must ascend: export it again"));
             }
             doubled = true;
         }
@@ -126,7 +126,7 @@ fn interpolation(file: &File<'_>, sampler: &Sampler, place: &str) -> Result<Inte
         Checked::Valid(Kind::CubicSpline) => Ok(Interpolation::CubicSpline),
         Checked::Invalid => {
             let name = file.written(&format!("{place}/interpolation"));
-            Err(Finding::error(format!("there is no interpolation {}", quoted(&name)))
+            Err(Finding::error(Code::ClipCurve, format!("there is no interpolation {}", quoted(&name)))
                 .help("glTF has LINEAR, STEP and CUBICSPLINE"))
         }
     }
@@ -138,7 +138,7 @@ fn same_count(sampler: &Sampler, have: usize, keys: &Keys, each: usize) -> Resul
         return Ok(());
     }
     let message = format!("accessor {} has {have} values; its {} keys need {need}", sampler.output, keys.times.len());
-    Err(Finding::error(message).help("export it again"))
+    Err(Finding::error(Code::ClipCurve, message).help("export it again"))
 }
 
 /// Leaves keys at strictly ascending times. Of several keys at one time, the curve comes in to the first and goes on from

@@ -22,7 +22,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::tamed::Tamed;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 
 /// Largest JSON text, bytes: parsed, it can take thirty times that. A character with 76 clips has 2 MB.
 const MAX_JSON: usize = 1 << 28;
@@ -69,7 +69,9 @@ impl Document {
         const HELP: &str = "export it as glTF 2.0 (.glb or .gltf)";
         if json.len() > MAX_JSON {
             let message = format!("its JSON has {} bytes; at most {MAX_JSON} are read", json.len());
-            return Err(Finding::error(message).help("keep binary data in .bin files, or export as .glb"));
+            return Err(
+                Finding::error(Code::LimitJson, message).help("keep binary data in .bin files, or export as .glb")
+            );
         }
         let json = text(json);
         let read = || {
@@ -81,23 +83,25 @@ impl Document {
             let json = &mut serde_json::Deserializer::from_slice(json);
             match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json)) {
                 Err(e) if e.path().iter().next().is_some() => {
-                    Finding::error(format!("its JSON is not glTF: {}: {}", e.path(), e.inner()))
+                    Finding::error(Code::GltfSyntax, format!("its JSON is not glTF: {}: {}", e.path(), e.inner()))
                 }
-                _ => Finding::error(format!("it is not glTF: {error}")).help(HELP),
+                _ => Finding::error(Code::GltfSyntax, format!("it is not glTF: {error}")).help(HELP),
             }
         })?;
         let version = &document.asset.version;
         let newer = document.asset.min_version.as_deref().is_some_and(|v| v != "2.0");
         if !version.starts_with("2.") || newer {
             let version = document.asset.min_version.as_ref().filter(|_| newer).unwrap_or(version);
-            return Err(Finding::error(format!("glTF version {version:?} is not supported")).help(HELP));
+            return Err(
+                Finding::error(Code::GltfVersion, format!("glTF version {version:?} is not supported")).help(HELP)
+            );
         }
         Ok(document)
     }
 }
 
 /// The JSON without a byte order mark and the zeros that some exporters pad it with.
-fn text(json: &[u8]) -> &[u8] {
+pub(super) fn text(json: &[u8]) -> &[u8] {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
     let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     &json[..end]

@@ -1,7 +1,7 @@
 //! A glTF file with the buffers that it names, read when they are first needed.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use gltf::json::validation::USize64;
 use gltf::json::{self, Index};
 
+use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
-use super::suggest::quoted;
 use super::{glb, uri};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
+use crate::fs::stat::{Stat, now};
+use crate::suggest::quoted;
 
 /// Largest file, bytes: what the length field of a GLB can say.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -38,30 +40,33 @@ const HARMLESS: [&str; 6] =
 
 /// What all files of one import share.
 pub(super) struct Shared<'a> {
-    inputs: RefCell<&'a mut BTreeSet<PathBuf>>,
+    inputs: RefCell<&'a mut Inputs>,
     numbers: Cell<u64>,
 }
 
 impl<'a> Shared<'a> {
     /// Files go into `inputs` before they are read.
-    pub(super) fn new(inputs: &'a mut BTreeSet<PathBuf>) -> Self {
+    pub(super) fn new(inputs: &'a mut Inputs) -> Self {
         Self { inputs: RefCell::new(inputs), numbers: Cell::new(MAX_NUMBERS) }
     }
 
     /// Reads a regular file of bounded size.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Finding> {
-        self.inputs.borrow_mut().insert(path.to_owned());
-        let failed = |e: std::io::Error| Finding::error(format!("cannot read {}: {e}", path.display()));
+        self.inputs.borrow_mut().seen(path, None);
+        let failed =
+            |e: std::io::Error| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display()));
         // Asked first: opening a pipe would wait for its writer.
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_file() {
-            return Err(Finding::error(format!("{} is not a regular file", path.display())));
+            return Err(Finding::error(Code::FileUnreadable, format!("{} is not a regular file", path.display())));
         }
+        let (stat, at) = (Stat::of(&metadata), now());
         let mut bytes = Vec::new();
-        fs::File::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        crate::fs::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
         if bytes.len() as u64 > MAX_FILE {
-            return Err(Finding::error(format!("{} is larger than 4 GiB", path.display())));
+            return Err(Finding::error(Code::LimitFile, format!("{} is larger than 4 GiB", path.display())));
         }
+        self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
         Ok(bytes)
     }
 }
@@ -104,13 +109,13 @@ impl<'a> File<'a> {
         purpose: Purpose,
         shared: &'a Shared<'a>,
     ) -> Result<Self, Vec<Finding>> {
-        let one = |finding: Finding| vec![finding.within(shown)];
+        let one = |finding: Finding| vec![finding.within(Label::file(shown))];
         let bytes = shared.read(path).map_err(|e| vec![e])?;
         let chunks = glb::chunks(&bytes).map_err(one)?;
         let document = Document::parse(&bytes[chunks.json.clone()]).map_err(one)?;
         let refused = required(&document, purpose);
         if !refused.is_empty() {
-            return Err(refused.into_iter().map(|finding| finding.within(shown)).collect());
+            return Err(refused.into_iter().map(|finding| finding.within(Label::file(shown))).collect());
         }
         let mut by_uri = BTreeMap::new();
         let buffers = document.buffers.iter().enumerate();
@@ -137,16 +142,24 @@ impl<'a> File<'a> {
 
     /// Looks an index up in one of the document's lists; `what` names an item of it: `accessor`.
     pub(super) fn get<'l, T, I>(&self, list: &'l [T], index: Index<I>, what: &str) -> Result<&'l T, Finding> {
-        list.get(index.value())
-            .ok_or_else(|| Finding::error(format!("there is no {what} {index}; the file has {}", list.len())))
+        list.get(index.value()).ok_or_else(|| {
+            Finding::error(Code::GltfIndex, format!("there is no {what} {index}; the file has {}", list.len()))
+        })
+    }
+
+    /// Its JSON.
+    pub(super) fn json(&self) -> &[u8] {
+        &self.bytes[self.json.clone()]
     }
 
     /// What the JSON says at a place, `/accessors/3/type`, that was read as [`json::validation::Checked::Invalid`].
     pub(super) fn written(&self, place: &str) -> String {
         let left = self.quotes.get();
         self.quotes.set(left.saturating_sub(1));
-        let json = &self.bytes[self.json.clone()];
-        Some(json).filter(|_| left > 0).and_then(|json| document::written(json, place)).unwrap_or_else(|| "…".into())
+        Some(self.json())
+            .filter(|_| left > 0)
+            .and_then(|json| document::written(json, place))
+            .unwrap_or_else(|| "…".into())
     }
 
     /// The bytes of a buffer view and its stride.
@@ -168,7 +181,7 @@ impl<'a> File<'a> {
         if let Some(stride) = view.byte_stride.filter(|stride| stride.0 != header.byte_stride.0) {
             let message =
                 format!("the view has a stride of {}, its compression one of {}", stride.0, header.byte_stride.0);
-            return Err(Finding::error(message));
+            return Err(Finding::error(Code::GltfCompression, message));
         }
         let stream = Stream::new(header, view.byte_length.0)?;
         let encoded = self.range(header.buffer, header.byte_offset, header.byte_length)?;
@@ -183,27 +196,25 @@ impl<'a> File<'a> {
         match offset.checked_add(length.0).filter(|end| *end <= bytes.len() as u64) {
             // In range of a slice, hence of usize.
             Some(end) => Ok(&bytes[offset as usize..end as usize]),
-            None => Err(Finding::error(format!(
-                "{} bytes at {offset} pass the end of buffer {buffer}, which has {}",
-                length.0,
-                bytes.len()
-            ))),
+            None => Err(Finding::error(
+                Code::GltfBuffer,
+                format!("{} bytes at {offset} pass the end of buffer {buffer}, which has {}", length.0, bytes.len()),
+            )),
         }
     }
 
     fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Finding> {
         let buffer = self.get(&self.document.buffers, index, "buffer")?;
         if buffer.byte_length.0 == 0 {
-            return Err(Finding::error(format!("buffers[{index}].byteLength is missing or zero")));
+            return Err(Finding::error(Code::GltfBuffer, format!("buffers[{index}].byteLength is missing or zero")));
         }
         let bytes = match &buffer.uri {
             None => match (&self.bin, index.value()) {
                 (Some(bin), 0) => &self.bytes[bin.clone()],
                 _ => {
                     let message = format!("buffer {index} has no URI, and no binary chunk is there for it");
-                    return Err(
-                        Finding::error(message).help("if the file is compressed, export it without compression")
-                    );
+                    return Err(Finding::error(Code::GltfBuffer, message)
+                        .help("if the file is compressed, export it without compression"));
                 }
             },
             Some(uri) => {
@@ -214,7 +225,7 @@ impl<'a> File<'a> {
         };
         if (bytes.len() as u64) < buffer.byte_length.0 {
             let message = format!("buffer {index} has {} bytes and should have {}", bytes.len(), buffer.byte_length.0);
-            return Err(Finding::error(message).help("the file is cut off: export it again"));
+            return Err(Finding::error(Code::GltfCutOff, message).help("the file is cut off: export it again"));
         }
         Ok(bytes)
     }
@@ -225,7 +236,7 @@ impl<'a> File<'a> {
             return data;
         }
         let path = self.folder.join(uri::relative(uri)?);
-        self.shared.inputs.borrow_mut().insert(path.clone());
+        self.shared.inputs.borrow_mut().seen(&path, None);
         uri::confined(&self.folder, &path)?;
         self.shared.read(&path)
     }
@@ -234,8 +245,11 @@ impl<'a> File<'a> {
     pub(super) fn claim(&self, numbers: u64) -> Result<(), Finding> {
         let left = self.shared.numbers.get();
         self.shared.numbers.set(left.checked_sub(numbers).ok_or_else(|| {
-            Finding::error(format!("{numbers} numbers more than the {MAX_NUMBERS} that a model may unfold to"))
-                .help("split the model, or leave clips out with [model.clips.<name>]")
+            Finding::error(
+                Code::LimitMemory,
+                format!("{numbers} numbers more than the {MAX_NUMBERS} that a model may unfold to"),
+            )
+            .help("split the model, or leave clips out with [model.clips.<name>]")
         })?);
         Ok(())
     }
@@ -255,10 +269,10 @@ fn required(document: &Document, purpose: Purpose) -> Vec<Finding> {
             continue;
         }
         findings.push(if name == DRACO {
-            Finding::error(format!("it requires the extension {DRACO}, which is not supported"))
+            Finding::error(Code::GltfRequired, format!("it requires the extension {DRACO}, which is not supported"))
                 .help("export without Draco compression (Blender: Data > Compression off)")
         } else {
-            Finding::error(format!("it requires the extension {}, which is unknown", quoted(name)))
+            Finding::error(Code::GltfRequired, format!("it requires the extension {}, which is unknown", quoted(name)))
                 .help("export without it")
         });
     }

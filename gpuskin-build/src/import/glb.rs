@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 
 const MAGIC: &[u8] = b"glTF";
 const JSON: u32 = 0x4E4F_534A;
@@ -21,12 +21,15 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Finding> {
         return Ok(Chunks { json: 0..bytes.len(), bin: None });
     }
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-    let cut_off = |what: &str| Finding::error(format!("the GLB file is cut off: {what}")).help("export it again");
+    let cut_off = |what: &str| {
+        Finding::error(Code::GltfCutOff, format!("the GLB file is cut off: {what}")).help("export it again")
+    };
     let (Some(version), Some(length)) = (word(4), word(8)) else {
         return Err(cut_off("it ends within its header"));
     };
     if version != 2 {
-        return Err(Finding::error(format!("GLB version {version} is not supported")).help("export it as glTF 2.0"));
+        return Err(Finding::error(Code::GltfVersion, format!("GLB version {version} is not supported"))
+            .help("export it as glTF 2.0"));
     }
     let length = length as usize;
     if length > bytes.len() {

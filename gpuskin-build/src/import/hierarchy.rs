@@ -10,10 +10,10 @@ use super::document;
 use super::file::File;
 use super::morph;
 use super::report::Report;
-use super::suggest::{instead, quoted};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::manifest::{At, ModelEntry};
 use crate::model::{Local, Node, Trs};
+use crate::suggest::{instead, quoted};
 
 /// Most nodes of a file. Rigs have hundreds, levels tens of thousands.
 const MAX_NODES: usize = 1 << 18;
@@ -34,8 +34,8 @@ impl Hierarchy {
     pub(super) fn read(file: &File<'_>, report: &mut Report<'_>) -> Option<Self> {
         let listed = &file.document.nodes;
         if listed.len() > MAX_NODES {
-            let message = format!("{}: {} nodes; at most {MAX_NODES} are read", file.shown, listed.len());
-            report.error(Finding::error(message));
+            let message = format!("{} nodes; at most {MAX_NODES} are read", listed.len());
+            report.error(Finding::error(Code::LimitNodes, message).within(Label::file(&file.shown)));
             return None;
         }
         let before = report.errors();
@@ -66,13 +66,13 @@ impl Hierarchy {
                         continue;
                     }
                 };
-                report.error(Finding::error(problem).within(node_label(file, i)));
+                report.error(Finding::error(Code::NodeCycle, problem).within(node_label(file, i)));
             }
         }
         let order = order(file, &nodes);
         if let Some(stuck) = (0..nodes.len()).find(|i| !order.reached[*i]) {
             let message = "it is in a cycle of nodes that are each other's children";
-            report.error(Finding::error(message).within(node_label(file, stuck)));
+            report.error(Finding::error(Code::NodeCycle, message).within(node_label(file, stuck)));
         }
         let order = order.list;
         let in_scene = report.take(scene(file))?;
@@ -85,7 +85,7 @@ impl Hierarchy {
             rest[i] = nodes[i].parent.map_or(local, |p| rest[p] * local);
             if !rest[i].is_finite() {
                 let message = "its transform to the scene is not finite: scales or translations are too large";
-                report.error(Finding::error(message).within(node_label(file, i)));
+                report.error(Finding::error(Code::GltfNotFinite, message).within(node_label(file, i)));
                 return None;
             }
         }
@@ -94,36 +94,22 @@ impl Hierarchy {
 
     /// For each node, whether meshes under it take part: it is in the scene, and the manifest includes it.
     pub(super) fn taking_part(&self, file: &File<'_>, entry: &ModelEntry, report: &mut Report<'_>) -> Vec<bool> {
-        let mut included = vec![entry.include.is_empty(); self.nodes.len()];
-        let mut excluded = vec![false; self.nodes.len()];
-        for (names, marks, key) in
-            [(&entry.include, &mut included, "include"), (&entry.exclude, &mut excluded, "exclude")]
-        {
-            let errors = report.errors();
-            for name in names {
-                self.mark(file, name, marks, key, report);
-            }
-            if key == "include" && report.errors() > errors {
-                // What was meant is not known: all meshes are checked.
-                marks.fill(true);
-            }
-            for &i in &self.order {
-                marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);
-            }
+        let errors = report.errors();
+        let mut included = self.under(file, &entry.include, "include", report);
+        if entry.include.is_empty() || report.errors() > errors {
+            // All of it is wanted; or what was meant is not known, and all meshes are checked.
+            included.fill(true);
         }
+        let excluded = self.under(file, &entry.exclude, "exclude", report);
         (0..self.nodes.len()).map(|i| self.in_scene[i] && included[i] && !excluded[i]).collect()
     }
 
-    fn mark(&self, file: &File<'_>, name: &At<String>, marks: &mut [bool], key: &str, report: &mut Report<'_>) {
-        let mut found = false;
-        for (i, node) in self.nodes.iter().enumerate() {
-            if self.in_scene[i] && node.name == name.value {
-                marks[i] = true;
-                found = true;
-            }
-        }
-        if found {
-            return;
+    /// The nodes of the scene of a name; an error where there are none. `key` asks for them.
+    pub(super) fn named(&self, file: &File<'_>, name: &At<String>, key: &str, report: &mut Report<'_>) -> Vec<usize> {
+        let is_it = |&i: &usize| self.in_scene[i] && self.nodes[i].name == name.value;
+        let found: Vec<usize> = (0..self.nodes.len()).filter(is_it).collect();
+        if !found.is_empty() {
+            return found;
         }
         let document = &file.document;
         let carrier = document.nodes.iter().zip(&self.nodes).find(|(node, _)| {
@@ -134,49 +120,60 @@ impl Hierarchy {
             Some((_, node)) => format!("it is the name of a mesh: write that of its node, {}", quoted(&node.name)),
             None => instead(&name.value, self.nodes.iter().zip(&self.in_scene).filter(|x| *x.1).map(|x| &*x.0.name)),
         };
-        let message = format!("{}: {key}: the scene has no node {}", file.shown, quoted(&name.value));
-        report.error_at(&name.span, Finding::error(message).help(help));
+        let message = format!("{key}: the scene has no node {}", quoted(&name.value));
+        let finding = Finding::error(Code::NodeNotFound, message).bone(&name.value);
+        report.error_at(&name.span, finding.help(help).within(Label::file(&file.shown)));
+        found
+    }
+
+    /// For each node, whether it has one of these names or is below one that has.
+    pub(super) fn under(&self, file: &File<'_>, names: &[At<String>], key: &str, report: &mut Report<'_>) -> Vec<bool> {
+        let mut marks = vec![false; self.nodes.len()];
+        for name in names {
+            self.named(file, name, key, report).into_iter().for_each(|i| marks[i] = true);
+        }
+        for &i in &self.order {
+            marks[i] |= self.nodes[i].parent.is_some_and(|p| marks[p]);
+        }
+        marks
     }
 }
 
 /// ``art/a.glb: node 3 `Spine` ``.
-pub(super) fn node_label(file: &File<'_>, i: usize) -> String {
-    match file.document.nodes.get(i).and_then(|n| n.name.as_deref()) {
-        Some(name) => format!("{}: node {i} {}", file.shown, quoted(name)),
-        None => format!("{}: node {i}", file.shown),
-    }
+pub(super) fn node_label(file: &File<'_>, i: usize) -> Label {
+    Label::file(&file.shown).node(i, file.document.nodes.get(i).and_then(|n| n.name.as_deref()))
 }
 
 fn node_name(node: &document::Node, i: usize) -> String {
     node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("node {i}"))
 }
 
-fn local(node: &document::Node, report: &mut Report<'_>, label: impl Fn() -> String) -> Result<Local, Finding> {
+fn local(node: &document::Node, report: &mut Report<'_>, label: impl Fn() -> Label) -> Result<Local, Finding> {
     let trs =
         [&node.translation.map(|t| t.to_vec()), &node.rotation.map(|r| r.to_vec()), &node.scale.map(|s| s.to_vec())];
     for (part, name) in trs.iter().zip(["translation", "rotation", "scale"]) {
         if part.as_ref().is_some_and(|numbers| numbers.iter().any(|x| !x.is_finite())) {
-            return Err(Finding::error(format!("its {name} is not finite")));
+            return Err(Finding::error(Code::GltfNotFinite, format!("its {name} is not finite")));
         }
     }
     if let Some(matrix) = &node.matrix {
         if matrix.iter().any(|x| !x.is_finite()) {
-            return Err(Finding::error("its matrix is not finite"));
+            return Err(Finding::error(Code::GltfNotFinite, "its matrix is not finite"));
         }
         if trs.iter().any(|part| part.is_some()) {
             let message = "it has a matrix as well as translation, rotation or scale: the matrix is used";
-            report.warn(Finding::warning(message).within(label()));
+            report.warn(Finding::warning(Code::NodeTransform, message).within(label()));
         }
         let (matrix, off) = affine(DMat4::from_cols_array(matrix));
         if off {
             let message = "the last row of its matrix is not 0 0 0 1: taken as if it were";
-            report.warn(Finding::warning(message).within(label()));
+            report.warn(Finding::warning(Code::NodeTransform, message).within(label()));
         }
         return Ok(Local::Matrix(matrix));
     }
     if node.rotation == Some([0.0; 4]) {
         let message = "its rotation is a quaternion of length zero: taken as none";
-        report.warn(Finding::warning(message).within(label()));
+        report.warn(Finding::warning(Code::NodeTransform, message).within(label()));
     }
     Ok(Local::Trs(Trs {
         translation: node.translation.map_or(DVec3::ZERO, DVec3::from_array),
@@ -243,13 +240,16 @@ fn scene(file: &File<'_>) -> Result<Vec<bool>, Finding> {
     if document.scenes.is_empty() {
         return Ok(vec![true; nodes.len()]);
     }
-    let within = |finding: Finding| finding.within(&file.shown);
+    let within = |finding: Finding| finding.within(Label::file(&file.shown));
     let scene = file.get(&document.scenes, document.scene.unwrap_or(Index::new(0)), "scene").map_err(within)?;
     let mut drawn = vec![false; nodes.len()];
     let mut stack: Vec<usize> = scene.nodes.iter().map(|n| n.value()).collect();
     while let Some(i) = stack.pop() {
         let Some(node) = nodes.get(i) else {
-            return Err(within(Finding::error(format!("the scene has node {i}; the file has {} nodes", nodes.len()))));
+            return Err(within(Finding::error(
+                Code::GltfIndex,
+                format!("the scene has node {i}; the file has {} nodes", nodes.len()),
+            )));
         };
         if !std::mem::replace(&mut drawn[i], true) {
             stack.extend(node.children.iter().map(|c| c.value()));

@@ -14,11 +14,11 @@ use image::{ImageFormat, ImageReader, Limits};
 
 use super::file::File;
 use super::report::Report;
-use super::suggest::quoted;
 use super::surface::Uses;
 use super::uri;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{Image, Material, Texture};
+use crate::suggest::quoted;
 
 /// Largest side of an image, texels: wgpu's default limit for textures.
 const MAX_SIDE: u32 = 8192;
@@ -65,7 +65,7 @@ impl UvSource {
             //     |-sin  cos | * | v scale_v |
             source.matrix = DMat2::from_cols(DVec2::new(cos, -sin), DVec2::new(sin, cos)) * DMat2::from_diagonal(scale);
             if !source.matrix.is_finite() || !source.offset.is_finite() {
-                return Err(Finding::error("KHR_texture_transform is not finite"));
+                return Err(Finding::error(Code::GltfNotFinite, "KHR_texture_transform is not finite"));
             }
         }
         Ok(source)
@@ -119,7 +119,7 @@ impl Materials {
                 Some(self.list.len() - 1)
             }
             Err(finding) => {
-                report.error(finding.within(&file.shown));
+                report.error(finding.within(Label::file(&file.shown)));
                 None
             }
         };
@@ -147,7 +147,7 @@ impl Materials {
         let Some(index) = material else { return Ok((result, None)) };
         let source = file.get(&file.document.materials, index, "material")?;
         result.name = source.name.clone().unwrap_or_default();
-        let label = format!("material {index} {}", quoted(&result.name));
+        let label = Label::from(format_args!("material {index} {}", quoted(&result.name)));
         let within = |finding: Finding| finding.within(&label);
         result.double_sided = source.double_sided;
         result.normal_map = source.normal_texture.is_some();
@@ -155,13 +155,16 @@ impl Materials {
             Checked::Valid(AlphaMode::Opaque) => {}
             Checked::Valid(AlphaMode::Mask) => result.alpha_cutoff = Some(source.alpha_cutoff.unwrap_or_default().0),
             Checked::Valid(AlphaMode::Blend) => report.warn(
-                within(Finding::warning("alpha blending is not supported: it is drawn opaque"))
-                    .within(&file.shown)
+                within(Finding::warning(Code::MaterialBlend, "alpha blending is not supported: it is drawn opaque"))
+                    .within(Label::file(&file.shown))
                     .help("alpha mode MASK cuts out by a threshold"),
             ),
             Checked::Invalid => {
                 let name = file.written(&format!("/materials/{index}/alphaMode"));
-                return Err(within(Finding::error(format!("there is no alpha mode {}", quoted(&name)))));
+                return Err(within(Finding::error(
+                    Code::MaterialOdd,
+                    format!("there is no alpha mode {}", quoted(&name)),
+                )));
             }
         }
         let pbr = &source.pbr_metallic_roughness;
@@ -172,14 +175,18 @@ impl Materials {
                 let message =
                     "KHR_materials_pbrSpecularGlossiness: its diffuse colour is drawn, its specular one is not";
                 let help = "convert it to metallic-roughness (gltf-transform: metalrough)";
-                report.warn(within(Finding::warning(message)).within(&file.shown).help(help));
+                report.warn(
+                    within(Finding::warning(Code::MaterialExtension, message))
+                        .within(Label::file(&file.shown))
+                        .help(help),
+                );
                 (glossy.diffuse_factor.0, glossy.diffuse_texture.as_ref())
             }
             None => (pbr.base_color_factor.0, pbr.base_color_texture.as_ref()),
         };
         result.base_color = factor;
         if !result.base_color.iter().chain(&result.alpha_cutoff).all(|x| x.is_finite()) {
-            return Err(within(Finding::error("its base colour or alpha cutoff is not finite")));
+            return Err(within(Finding::error(Code::GltfNotFinite, "its base colour or alpha cutoff is not finite")));
         }
         if let Some(info) = base {
             result.base_color_texture = Some(self.texture(file, info.index).map_err(within)?);
@@ -203,7 +210,7 @@ impl Materials {
             let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
             let kinds: Vec<&str> = kinds.collect();
             let message = format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", "));
-            return Err(Finding::error(message).help(CONVERT));
+            return Err(Finding::error(Code::ImageInvalid, message).help(CONVERT));
         }
         let sampler = match texture.sampler {
             Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
@@ -247,7 +254,9 @@ impl Materials {
                 &owned[..]
             }
             (None, Some(view)) => file.view(view).map_err(within)?.0,
-            (None, None) => return Err(within(Finding::error("it has neither a URI nor a buffer view"))),
+            (None, None) => {
+                return Err(within(Finding::error(Code::ImageInvalid, "it has neither a URI nor a buffer view")));
+            }
         };
         let (width, height, rgba) = self.decode(bytes).map_err(within)?;
         Ok(Image { name, width, height, rgba })
@@ -256,22 +265,30 @@ impl Materials {
     fn decode(&mut self, bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), Finding> {
         let format = match image::guess_format(bytes) {
             Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
-            Ok(other) => return Err(Finding::error(format!("{other:?} images are not supported")).help(CONVERT)),
-            Err(_) if bytes.starts_with(b"\xABKTX 20\xBB") => {
-                return Err(Finding::error("KTX2 images are not supported as sources").help(CONVERT));
+            Ok(other) => {
+                return Err(
+                    Finding::error(Code::ImageInvalid, format!("{other:?} images are not supported")).help(CONVERT)
+                );
             }
-            Err(_) => return Err(Finding::error("it is neither PNG nor JPEG").help(CONVERT)),
+            Err(_) if bytes.starts_with(b"\xABKTX 20\xBB") => {
+                return Err(
+                    Finding::error(Code::ImageInvalid, "KTX2 images are not supported as sources").help(CONVERT)
+                );
+            }
+            Err(_) => return Err(Finding::error(Code::ImageInvalid, "it is neither PNG nor JPEG").help(CONVERT)),
         };
-        let broken = |e: image::ImageError| Finding::error(format!("it cannot be decoded: {e}")).help(CONVERT);
+        let broken = |e: image::ImageError| {
+            Finding::error(Code::ImageInvalid, format!("it cannot be decoded: {e}")).help(CONVERT)
+        };
         let (width, height) = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().map_err(broken)?;
         if width.max(height) > MAX_SIDE || width.min(height) == 0 {
             let message = format!("it has {width} x {height} texels; up to {MAX_SIDE} a side are supported");
-            return Err(Finding::error(message).help("scale it down"));
+            return Err(Finding::error(Code::LimitImage, message).help("scale it down"));
         }
         self.texels += u64::from(width) * u64::from(height);
         if self.texels > MAX_TEXELS {
             let message = format!("the images of a model may have {MAX_TEXELS} texels, all together");
-            return Err(Finding::error(message).help("scale them down"));
+            return Err(Finding::error(Code::LimitImage, message).help("scale them down"));
         }
         if self.pixels == Pixels::SizeOnly {
             return Ok((width, height, Vec::new()));

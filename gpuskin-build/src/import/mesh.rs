@@ -15,11 +15,11 @@ use super::file::File;
 use super::hierarchy::node_label;
 use super::material::Materials;
 use super::report::Report;
-use super::suggest::quoted;
 use super::weights::Weights;
 use super::{color, morph, topology};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{self, Influences};
+use crate::suggest::quoted;
 
 /// Most vertices of a model, all primitives together. Every frame of every clip is measured on each of them, and crowds
 /// are made of thousands.
@@ -80,7 +80,7 @@ impl Reader<'_, '_> {
             let carrier = &file.document.nodes[node];
             if carrier.extensions.contains_key("EXT_mesh_gpu_instancing") {
                 let message = "EXT_mesh_gpu_instancing is not supported: it is drawn once";
-                report.warn(Finding::warning(message).within(node_label(file, node)));
+                report.warn(Finding::warning(Code::MeshInstances, message).within(node_label(file, node)));
             }
             let Some(index) = carrier.mesh else { continue };
             let Some(mesh) = report
@@ -88,9 +88,10 @@ impl Reader<'_, '_> {
             else {
                 continue;
             };
+            let label = Label::file(&file.shown).of_node(node, carrier.name.as_deref());
             let label = match &mesh.name {
-                Some(name) => format!("{}: mesh {index} {}", file.shown, quoted(name)),
-                None => format!("{}: mesh {index}", file.shown),
+                Some(name) => label.then(format_args!("mesh {index} {}", quoted(name))),
+                None => label.then(format_args!("mesh {index}")),
             };
             drawn += mesh.primitives.len();
             if drawn > MAX_PRIMITIVES {
@@ -98,12 +99,15 @@ impl Reader<'_, '_> {
                     "with those of {}, the scene has more than {MAX_PRIMITIVES} primitives",
                     node_label(file, node)
                 );
-                report.error(Finding::error(message).help("leave parts out with include and exclude, or join them"));
+                report.error(
+                    Finding::error(Code::LimitPrimitives, message)
+                        .help("leave parts out with include and exclude, or join them"),
+                );
                 break;
             }
             warn_of_targets(mesh, &label, report);
             for (i, source) in mesh.primitives.iter().enumerate() {
-                let label = format!("{label}, primitive {i}");
+                let label = label.clone().and(format_args!("primitive {i}"));
                 match self.primitive(node, index, i, source, &label, report) {
                     Ok(draft) => drafts.extend(draft),
                     Err(finding) => report.error(finding.within(&label)),
@@ -114,7 +118,7 @@ impl Reader<'_, '_> {
         let declared = document.extensions_used.iter().chain(&document.extensions_required);
         if self.file.quantized.get() && !declared.into_iter().any(|name| name == "KHR_mesh_quantization") {
             let message = "it has integers for vertices and does not declare KHR_mesh_quantization: read as if it did";
-            report.warn(Finding::warning(message).within(&self.file.shown));
+            report.warn(Finding::warning(Code::MeshUndeclared, message).within(Label::file(&self.file.shown)));
         }
         drafts
     }
@@ -125,17 +129,17 @@ impl Reader<'_, '_> {
         mesh: Index<json::Mesh>,
         index: usize,
         source: &Primitive,
-        label: &str,
+        label: &Label,
         report: &mut Report<'_>,
     ) -> Result<Option<Draft>, Finding> {
         let file = self.file;
         let skip = |report: &mut Report<'_>, why: &str| {
-            report.warn(Finding::warning(format!("{why}: it is left out")).within(label));
+            report.warn(Finding::warning(Code::MeshLeftOut, format!("{why}: it is left out")).within(label));
             Ok(None)
         };
         let Checked::Valid(mode) = source.mode else {
             let code = file.written(&format!("/meshes/{mesh}/primitives/{index}/mode"));
-            return Err(Finding::error(format!("there is no primitive mode {code}")));
+            return Err(Finding::error(Code::MeshIndex, format!("there is no primitive mode {code}")));
         };
         match mode {
             Mode::Points => return skip(report, "it consists of points"),
@@ -144,7 +148,7 @@ impl Reader<'_, '_> {
         }
         let Some(position) = accessor(source, Semantic::Positions) else {
             if source.extensions.contains_key("KHR_draco_mesh_compression") {
-                return Err(Finding::error("KHR_draco_mesh_compression is not supported yet")
+                return Err(Finding::error(Code::GltfRequired, "KHR_draco_mesh_compression is not supported yet")
                     .help("export without Draco compression"));
             }
             return skip(report, "it has no positions");
@@ -162,7 +166,7 @@ impl Reader<'_, '_> {
             let odd = scrub(&mut numbers);
             if odd > 0 {
                 let message = format!("{name}: {odd} numbers are not finite: taken as zero");
-                report.warn(Finding::warning(message).within(label));
+                report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
             }
             Ok(Some(numbers))
         };
@@ -185,18 +189,22 @@ impl Reader<'_, '_> {
                     same_count(&name, numbers.len() / 2, vertices)?;
                     if scrub(&mut numbers) > 0 {
                         let message = format!("{name} has numbers that are not finite: taken as zero");
-                        report.warn(Finding::warning(message).within(label));
+                        report.warn(Finding::warning(Code::MeshRepaired, message).within(label));
                     }
                     uvs = numbers.chunks_exact(2).map(|at| uv.apply(DVec2::from_slice(at))).collect();
                     let fits = |uv: &DVec2| uv.abs().max_element() <= f64::from(f32::MAX);
                     if !uvs.iter().all(fits) {
                         let message = format!("{name} is beyond the range of f32 after KHR_texture_transform");
-                        return Err(Finding::error(message));
+                        return Err(Finding::error(Code::GltfNotFinite, message));
                     }
                 }
                 None => {
                     let message = format!("its material has a texture, and it has no {name}");
-                    report.warn(Finding::warning(message).within(label).help("unwrap it, or give it another material"));
+                    report.warn(
+                        Finding::warning(Code::MeshNoUv, message)
+                            .within(label)
+                            .help("unwrap it, or give it another material"),
+                    );
                 }
             }
         }
@@ -209,23 +217,23 @@ impl Reader<'_, '_> {
         };
         if let Some(at) = indices.iter().position(|i| *i as usize >= vertices) {
             let message = format!("index {at} is {}; there are {vertices} vertices", indices[at]);
-            return Err(Finding::error(message));
+            return Err(Finding::error(Code::MeshIndex, message));
         }
         if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
             let message = format!("{} indices are not whole triangles: the last are left out", indices.len());
-            report.warn(Finding::warning(message).within(label));
+            report.warn(Finding::warning(Code::MeshIndex, message).within(label));
         }
         let Some(triangles) = topology::triangles(mode, &indices) else { return Ok(None) };
 
         let mut skin = file.document.nodes[node].skin;
         if skin.is_some() && accessor(source, Semantic::Joints(0)).is_none() {
             let message = "its node has a skin, and it has no JOINTS_0: it moves with the node";
-            report.warn(Finding::warning(message).within(label));
+            report.warn(Finding::warning(Code::SkinUnbound, message).within(label));
             skin = None;
         }
         let motion = match skin {
             Some(index) => {
-                let read = || report.take(Skin::read(file, index).map_err(|e| e.within(&file.shown)));
+                let read = || report.take(Skin::read(file, index).map_err(|e| e.within(Label::file(&file.shown))));
                 let Some(skin) = self.skins.entry(index).or_insert_with(read) else { return Ok(None) };
                 Motion::Skinned(Weights::read(file, source, skin, &mut self.bones, vertices, label, report)?)
             }
@@ -244,6 +252,7 @@ impl Reader<'_, '_> {
             influences: Influences::default(),
             triangles,
             material,
+            part: None,
             targets,
         };
         Ok(Some(Draft { primitive, motion }))
@@ -255,18 +264,19 @@ impl Reader<'_, '_> {
         let all = self.vertices.saturating_add(count);
         if all > MAX_VERTICES {
             let message = format!("with its {count} vertices, the model has more than {MAX_VERTICES}");
-            return Err(Finding::error(message).help("leave parts out with include and exclude, or reduce them"));
+            return Err(Finding::error(Code::LimitVertices, message)
+                .help("leave parts out with include and exclude, or reduce them"));
         }
         self.vertices = all;
         Ok(())
     }
 }
 
-fn warn_of_targets(mesh: &document::Mesh, label: &str, report: &mut Report<'_>) {
+fn warn_of_targets(mesh: &document::Mesh, label: &Label, report: &mut Report<'_>) {
     let targets = |p: &Primitive| p.targets.len();
     if mesh.primitives.windows(2).any(|w| targets(&w[0]) != targets(&w[1])) {
         let message = "its primitives have different numbers of morph targets: those that are missing change nothing";
-        report.warn(Finding::warning(message).within(label));
+        report.warn(Finding::warning(Code::MorphOdd, message).within(label));
     }
 }
 
@@ -279,7 +289,10 @@ pub(super) fn same_count(name: &str, count: usize, vertices: usize) -> Result<()
     if count == vertices {
         return Ok(());
     }
-    Err(Finding::error(format!("{name} has {count} elements and POSITION has {vertices}: they must be as many")))
+    Err(Finding::error(
+        Code::MeshAttribute,
+        format!("{name} has {count} elements and POSITION has {vertices}: they must be as many"),
+    ))
 }
 
 /// Zero for what is not finite, and how many those are. Exporters write NaN where a triangle has no area.

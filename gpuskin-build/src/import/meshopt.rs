@@ -4,8 +4,8 @@
 
 use super::document::Meshopt;
 use super::meshopt_filter::Filter;
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
+use crate::suggest::quoted;
 
 /// Largest element of a vertex stream, bytes: the format's limit.
 const MAX_STRIDE: u64 = 256;
@@ -34,7 +34,7 @@ impl Stream {
             "ATTRIBUTES" => Mode::Attributes,
             "TRIANGLES" => Mode::Triangles,
             "INDICES" => Mode::Indices,
-            other => return Err(Finding::error(format!("there is no mode {}", quoted(other)))),
+            other => return Err(Finding::error(Code::GltfCompression, format!("there is no mode {}", quoted(other)))),
         };
         let filter = match header.filter.as_deref() {
             None | Some("NONE") => Filter::None,
@@ -42,7 +42,9 @@ impl Stream {
             Some("QUATERNION") => Filter::Quaternion,
             Some("EXPONENTIAL") => Filter::Exponential,
             Some("COLOR") => Filter::Color,
-            Some(other) => return Err(Finding::error(format!("there is no filter {}", quoted(other)))),
+            Some(other) => {
+                return Err(Finding::error(Code::GltfCompression, format!("there is no filter {}", quoted(other))));
+            }
         };
         let fits = match (mode, filter) {
             (Mode::Attributes, Filter::None | Filter::Exponential) => {
@@ -51,19 +53,25 @@ impl Stream {
             (Mode::Attributes, Filter::Octahedral | Filter::Color) => stride == 4 || stride == 8,
             (Mode::Attributes, Filter::Quaternion) => stride == 8,
             (Mode::Triangles | Mode::Indices, Filter::None) => stride == 2 || stride == 4,
-            (Mode::Triangles | Mode::Indices, _) => return Err(Finding::error("indices have no filter")),
+            (Mode::Triangles | Mode::Indices, _) => {
+                return Err(Finding::error(Code::GltfCompression, "indices have no filter"));
+            }
         };
         if !fits {
-            return Err(Finding::error(format!("a stride of {stride} bytes is not one of its mode and filter")));
+            return Err(Finding::error(
+                Code::GltfCompression,
+                format!("a stride of {stride} bytes is not one of its mode and filter"),
+            ));
         }
         if mode == Mode::Triangles && !count.is_multiple_of(3) {
-            return Err(Finding::error(format!("{count} indices are not whole triangles")));
+            return Err(Finding::error(Code::GltfCompression, format!("{count} indices are not whole triangles")));
         }
         if count.checked_mul(stride) != Some(length) || count == 0 {
             let message = format!("{count} elements of {stride} bytes, and the view has {length} bytes");
-            return Err(Finding::error(message));
+            return Err(Finding::error(Code::GltfCompression, message));
         }
-        let fit = |n: u64| usize::try_from(n).map_err(|_| Finding::error("it is larger than memory"));
+        let fit =
+            |n: u64| usize::try_from(n).map_err(|_| Finding::error(Code::GltfCompression, "it is larger than memory"));
         Ok(Self { mode, filter, stride: fit(stride)?, count: fit(count)? })
     }
 
@@ -76,9 +84,10 @@ impl Stream {
             (Mode::Indices, 2) => bytes(meshopt::decode_index_sequence::<u16>(encoded, self.count)),
             (Mode::Indices, _) => bytes(meshopt::decode_index_sequence::<u32>(encoded, self.count)),
         };
-        let mut decoded = decoded
-            .filter(|bytes| bytes.len() == self.count * self.stride)
-            .ok_or_else(|| Finding::error("it cannot be decompressed").help("the file is damaged: export it again"))?;
+        let mut decoded = decoded.filter(|bytes| bytes.len() == self.count * self.stride).ok_or_else(|| {
+            Finding::error(Code::GltfCompression, "it cannot be decompressed")
+                .help("the file is damaged: export it again")
+        })?;
         for element in decoded.chunks_exact_mut(self.stride) {
             self.filter.apply(element);
         }

@@ -36,6 +36,7 @@
 //! | indices that are not whole triangles | the last are left out, with a warning |
 //! | triangles of fewer than three different vertices | left out |
 //! | points and lines, extensions that are not drawn, scenes beside the default | left out, with a warning |
+//! | events in `extras` that are none, or that the clip never reaches | left out, with a warning |
 //! | accessors, views and buffers past their ends, counts beyond the limits of the importer | error |
 
 mod accessor;
@@ -44,9 +45,12 @@ mod clips;
 mod color;
 mod curve;
 mod document;
+mod events;
 mod file;
 mod glb;
 mod hierarchy;
+mod inputs;
+mod lint;
 mod material;
 mod mesh;
 mod meshopt;
@@ -54,9 +58,9 @@ mod meshopt_filter;
 mod morph;
 mod morph_loss;
 mod noted;
+mod play;
 mod report;
 mod select;
-mod suggest;
 mod surface;
 mod tamed;
 mod topology;
@@ -68,7 +72,7 @@ use std::path::PathBuf;
 
 use glam::{DMat4, DVec3, DVec4};
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
 use crate::model::Model;
 use bones::Bones;
@@ -78,6 +82,7 @@ use material::Materials;
 use report::Report;
 use select::Source;
 
+pub(crate) use inputs::Inputs;
 pub use material::Pixels;
 
 /// Imports a model of a manifest.
@@ -91,6 +96,20 @@ pub fn import(
     pixels: Pixels,
     findings: &mut Findings,
     inputs: &mut BTreeSet<PathBuf>,
+) -> Option<Model> {
+    let mut read = Inputs::without_digests();
+    let model = import_seen(manifest, entry, pixels, findings, &mut read);
+    inputs.extend(read.paths().cloned());
+    model
+}
+
+/// As [`import`], with what stood in the files that were read.
+pub(crate) fn import_seen(
+    manifest: &Manifest,
+    entry: &ModelEntry,
+    pixels: Pixels,
+    findings: &mut Findings,
+    inputs: &mut Inputs,
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, findings);
     let shared = Shared::new(inputs);
@@ -121,7 +140,9 @@ fn read<'f>(
         sources.extend(file.as_ref().map(|file| Source { file, path, other: true }));
     }
     let choices = select::choose(&sources, entry, report);
-    let clips = clips::read(&choices, &sources, &hierarchy, report);
+    let mut clips = clips::read(&choices, &sources, &hierarchy, report);
+    let events = events::read(&choices, &sources, entry, &mut clips, report);
+    play::references(entry, &mut clips);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
@@ -129,9 +150,8 @@ fn read<'f>(
     let mesh::Reader { mut materials, mut bones, skins, .. } = reader;
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
     if drafts.is_empty() && report.errors() == errors {
-        let message = format!("{}: the scene has no mesh to draw", file.shown);
-        let help = "check `include` and `exclude`, and that the file's default scene is the one you mean";
-        report.error(Finding::error(message).help(help));
+        let finding = Finding::error(Code::SceneEmpty, "the scene has no mesh to draw");
+        report.error(finding.within(Label::file(&file.shown)));
     }
 
     noted::other_scenes(file, report);
@@ -140,16 +160,24 @@ fn read<'f>(
 
     bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    let (bones, places) = report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(&file.shown)))?;
+    bones.sockets = play::sockets(file, entry, &hierarchy, report);
+    let sockets = bones.sockets.clone();
+    let (bones, places) =
+        report.take(bones.finish(&hierarchy, &drafts).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
-    color::fold(file, &mut primitives, &mut materials.list, report);
+    color::fold(&mut primitives, &mut materials.list);
+    play::parts(file, entry, &hierarchy, &mut primitives, report);
+    let masks = play::masks(file, entry, &hierarchy, &bones, report);
+    play::roots(file, entry, &hierarchy, &bones, &mut clips, report);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =
             std::iter::once(&primitive.positions).chain(targets).find_map(|p| p.iter().position(|p| !p.is_finite()));
         if let Some(at) = at {
             let label = hierarchy::node_label(file, primitive.node);
-            report.error(Finding::error(format!("vertex {at} is not finite in the scene")).within(label));
+            report.error(
+                Finding::error(Code::GltfNotFinite, format!("vertex {at} is not finite in the scene")).within(label),
+            );
         }
     }
 
@@ -172,14 +200,21 @@ fn read<'f>(
         order,
         root: root(entry),
         bones,
+        sockets,
+        masks,
+        parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
         primitives,
         materials: materials.list,
         images: materials.images,
         clips,
+        events,
     };
+    if !report.failed() {
+        lint::lint(&model, &file.shown, &moves, report);
+    }
     let lossy = !report.failed() && !entry.wants_vertices();
     if let Some(finding) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
-        report.warn(finding.within(&file.shown));
+        report.warn(finding.within(Label::file(&file.shown)));
     }
     Some(model)
 }

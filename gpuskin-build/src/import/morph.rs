@@ -9,9 +9,9 @@ use super::document;
 use super::file::File;
 use super::mesh::same_count;
 use super::report::Report;
-use super::suggest::{list, quoted};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::MorphTarget;
+use crate::suggest::{list, quoted};
 
 /// Most morph targets of a mesh: faces in films have hundreds.
 const MAX_TARGETS: usize = 1024;
@@ -32,25 +32,28 @@ pub(super) fn rest_weights(
     node: &document::Node,
     counts: &[usize],
     report: &mut Report<'_>,
-    label: impl Fn() -> String,
+    label: impl Fn() -> Label,
 ) -> Result<Vec<f64>, Finding> {
     // A mesh that does not exist is reported where it would be drawn.
     let mesh = node.mesh.and_then(|mesh| file.document.meshes.get(mesh.value()));
     let targets = node.mesh.and_then(|mesh| counts.get(mesh.value())).copied().unwrap_or(0);
     if targets > MAX_TARGETS {
-        return Err(Finding::error(format!("{targets} morph targets; at most {MAX_TARGETS} are supported")));
+        return Err(Finding::error(
+            Code::LimitMorphs,
+            format!("{targets} morph targets; at most {MAX_TARGETS} are supported"),
+        ));
     }
     file.claim(targets as u64)?;
     let own = node.weights.as_ref().filter(|weights| !weights.is_empty());
     let given = own.or_else(|| mesh?.weights.as_ref()).map_or(&[][..], |weights| weights);
     if given.iter().any(|weight| weight.abs() > f64::from(f32::MAX)) {
-        return Err(Finding::error("its morph weights are beyond the range of f32"));
+        return Err(Finding::error(Code::GltfNotFinite, "its morph weights are beyond the range of f32"));
     }
     if !given.is_empty() && given.len() != targets {
         let rest =
             if given.len() < targets { "those that are missing are taken as 0" } else { "the others are left out" };
         let message = format!("{} weights for {targets} morph targets: {rest}", given.len());
-        report.warn(Finding::warning(message).within(label()));
+        report.warn(Finding::warning(Code::MorphOdd, message).within(label()));
     }
     let mut weights = vec![0.0; targets];
     for (weight, given) in weights.iter_mut().zip(given) {
@@ -64,7 +67,7 @@ pub(super) struct Base<'a> {
     pub vertices: usize,
     pub has_normals: bool,
     pub has_tangents: bool,
-    pub label: &'a str,
+    pub label: &'a Label,
 }
 
 /// Reads the morph targets of a primitive.
@@ -76,7 +79,7 @@ pub(super) fn targets(
 ) -> Result<Vec<MorphTarget>, Finding> {
     if source.targets.len() > MAX_TARGETS {
         let message = format!("{} morph targets; at most {MAX_TARGETS} are supported", source.targets.len());
-        return Err(Finding::error(message));
+        return Err(Finding::error(Code::LimitMorphs, message));
     }
     let mut targets = Vec::with_capacity(source.targets.len());
     for (i, attributes) in source.targets.iter().enumerate() {
@@ -98,14 +101,14 @@ pub(super) fn targets(
         if !left_out.is_empty() {
             let names = list(left_out.iter().copied(), LISTED);
             let message = format!("its morph targets change {names}, which is not supported: they are left out");
-            report.warn(Finding::warning(message).within(base.label));
+            report.warn(Finding::warning(Code::MorphOdd, message).within(base.label));
         }
         for (name, there, deltas) in
             [("NORMAL", base.has_normals, &mut normals), ("TANGENT", base.has_tangents, &mut tangents)]
         {
             if !there && deltas.take().is_some() {
                 let message = format!("its morph targets change {}, which it does not have: left out", quoted(name));
-                report.warn(Finding::warning(message).within(base.label));
+                report.warn(Finding::warning(Code::MorphOdd, message).within(base.label));
             }
         }
         let positions = match positions {

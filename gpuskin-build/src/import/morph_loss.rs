@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::model::{Clip, Interpolation, Model, Primitive, WeightCurve};
 use crate::sample::{Rows, Sampler, evaluate_weights};
 use crate::units::length;
@@ -29,7 +29,7 @@ pub(super) fn in_bone_mode(model: &Model) -> Option<Finding> {
     model.primitives.iter().find(|p| !p.targets.is_empty())?;
     let Some((loss, moment)) = greatest(model) else {
         let message = "its morph targets are not baked; no clip shows them, so nothing that is drawn is lost";
-        return Some(Finding::warning(message));
+        return Some(Finding::warning(Code::MorphLost, message));
     };
     let when = match moment.clip {
         Some(clip) => format!("clip `{}` at {:.3} s", clip.source, moment.seconds),
@@ -40,7 +40,7 @@ pub(super) fn in_bone_mode(model: &Model) -> Option<Finding> {
     let message = format!(
         "its morph targets are not baked: without them, vertices of node {node} `{name}` are up to {off} off ({when})"
     );
-    Some(Finding::warning(message).help("`mode = \"vertex\"` bakes morph targets"))
+    Some(Finding::warning(Code::MorphLost, message).help("`mode = \"vertex\"` bakes morph targets"))
 }
 
 /// The greatest displacement that morph targets make, in metres. `None`: they make none.

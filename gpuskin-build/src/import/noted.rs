@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{File, is_known};
 use super::report::Report;
-use super::suggest::{list, quoted};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
+use crate::suggest::{list, quoted};
 
 /// Names that a warning lists.
 const LISTED: usize = 5;
@@ -25,12 +25,11 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
     for (extensions, materials) in by_extensions {
         let unlit = if extensions.contains(&"KHR_materials_unlit") { "; they are lit" } else { "" };
         let message = format!(
-            "{}: not drawn of materials {}: {}{unlit}",
-            file.shown,
+            "not drawn of materials {}: {}{unlit}",
             list(materials.iter().map(String::as_str), LISTED),
             list(extensions.iter().copied(), LISTED),
         );
-        report.warn(Finding::warning(message));
+        report.warn(Finding::warning(Code::MaterialExtension, message).within(Label::file(&file.shown)));
     }
 }
 
@@ -39,8 +38,8 @@ pub(super) fn unknown_extensions(file: &File<'_>, report: &mut Report<'_>) {
     let used: BTreeSet<&str> = file.document.extensions_used.iter().map(String::as_str).collect();
     let unknown: Vec<&str> = used.into_iter().filter(|name| !is_known(name)).collect();
     if !unknown.is_empty() {
-        let message = format!("{}: it uses extensions that are not known: {}", file.shown, list(unknown, LISTED));
-        report.warn(Finding::warning(message).help("what they change does not show"));
+        let message = format!("it uses extensions that are not known: {}", list(unknown, LISTED));
+        report.warn(Finding::warning(Code::GltfExtension, message).within(Label::file(&file.shown)));
     }
 }
 
@@ -55,11 +54,10 @@ pub(super) fn other_scenes(file: &File<'_>, report: &mut Report<'_>) {
     let others: Vec<String> = (0..scenes.len()).filter(|i| *i != drawn).map(name).collect();
     let which = if file.document.scene.is_some() { "the default" } else { "the first, as none is the default" };
     let message = format!(
-        "{}: it has {} scenes: {}, {which}, is baked, not {}",
-        file.shown,
+        "it has {} scenes: {}, {which}, is baked, not {}",
         scenes.len(),
         quoted(&name(drawn)),
         list(others.iter().map(String::as_str), LISTED)
     );
-    report.warn(Finding::warning(message));
+    report.warn(Finding::warning(Code::SceneOthers, message).within(Label::file(&file.shown)));
 }

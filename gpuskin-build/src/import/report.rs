@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings, Label};
 use crate::manifest::{Manifest, ModelEntry};
 
 /// One broken exporter can be wrong ten thousand times; the first findings of each kind say enough.
@@ -36,7 +36,7 @@ impl<'a> Report<'a> {
         }
         self.errors += 1;
         if self.errors <= SHOWN {
-            let context = format!("model `{}`", self.entry.name.value);
+            let context = Label::model(&self.entry.name.value);
             self.findings.push(finding.within(context).at(&self.manifest.source, span.clone()));
         }
     }
@@ -48,7 +48,7 @@ impl<'a> Report<'a> {
         }
         self.warnings += 1;
         if self.warnings <= SHOWN {
-            self.findings.push(finding.within(format!("model `{}`", self.entry.name.value)));
+            self.findings.push(finding.within(Label::model(&self.entry.name.value)));
         }
     }
 
@@ -78,10 +78,11 @@ impl Drop for Report<'_> {
     fn drop(&mut self) {
         let name = &self.entry.name.value;
         if let Some(more @ 1..) = self.warnings.checked_sub(SHOWN) {
-            self.findings.push(Finding::warning(format!("model `{name}`: {more} more warnings")));
+            self.findings
+                .push(Finding::warning(Code::More, format!("{more} more warnings")).within(Label::model(name)));
         }
         if let Some(more @ 1..) = self.errors.checked_sub(SHOWN) {
-            self.findings.push(Finding::error(format!("model `{name}`: {more} more errors")));
+            self.findings.push(Finding::error(Code::More, format!("{more} more errors")).within(Label::model(name)));
         }
     }
 }

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::file::File;
 use super::report::Report;
-use super::suggest::{instead, list, quoted};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::manifest::{At, ClipEntry, ModelEntry};
 use crate::names::snake;
+use crate::suggest::{instead, list, quoted};
 
 /// A file with clips.
 pub(super) struct Source<'a, 'f> {
@@ -54,9 +54,8 @@ pub(super) fn choose(sources: &[Source<'_, '_>], entry: &ModelEntry, report: &mu
     let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
         if complete {
-            let message = format!("{}: it has no animation, and nothing to bake without one", entry.path.value);
-            let help = "export it with its animations, or add files that have them: `animations = [\"run.glb\"]`";
-            report.error(Finding::error(message).help(help));
+            let message = "it has no animation, and nothing to bake without one";
+            report.error(Finding::error(Code::ClipNone, message).within(Label::file(&entry.path.value)));
         }
         return Vec::new();
     }
@@ -114,7 +113,10 @@ fn find(
         }
         let message = format!("there is no clip {}", quoted(&wanted.value));
         let names = offers.iter().map(|o| if clip.source.is_some() { &*o.title } else { &*o.identifier });
-        report.error_at(&wanted.span, Finding::error(message).help(instead(&wanted.value, names)));
+        report.error_at(
+            &wanted.span,
+            Finding::error(Code::ClipNotFound, message).clip(&wanted.value).help(instead(&wanted.value, names)),
+        );
         return None;
     };
     if let Some(other) = found.iter().find(|o| o.source != first.source || o.title != first.title) {
@@ -126,12 +128,14 @@ fn find(
             place(other, sources)
         );
         let help = format!("write one of them out: source = {}", list(forms.iter().map(String::as_str), 5));
-        report.error_at(&wanted.span, Finding::error(message).help(help));
+        report.error_at(&wanted.span, Finding::error(Code::ClipAmbiguous, message).help(help));
         return None;
     }
     if found.len() > 1 {
         let message = format!("{} clips are named {}: the first is taken", found.len(), quoted(&wanted.value));
-        report.warn(Finding::warning(message).within(&sources[first.source].file.shown));
+        report.warn(
+            Finding::warning(Code::ClipAmbiguous, message).within(Label::file(&sources[first.source].file.shown)),
+        );
     }
     Some(first.chosen(&clip.name.value))
 }
@@ -157,7 +161,7 @@ fn refuse_same_names(offers: &[Offer], sources: &[Source<'_, '_>], report: &mut 
                 offer.identifier
             )
         };
-        report.error_at(span, Finding::error(message).help(help));
+        report.error_at(span, Finding::error(Code::NameCollision, message).help(help));
     }
 }
 

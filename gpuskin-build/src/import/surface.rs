@@ -1,5 +1,5 @@
 //! What a material has beside its base colour: normals, occlusion, roughness, metallic, emitted light. The renderer's own
-//! material shows none of it; what is wrong with it is a warning, and it is left out.
+//! material shows the last alone; what is wrong with any is a warning, and it is left out.
 
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
@@ -8,7 +8,7 @@ use gltf::json::{self, Index};
 use super::file::File;
 use super::material::{Materials, UvSource};
 use super::report::Report;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::{Material, Texture};
 
 /// A texture and where its coordinates come from.
@@ -40,7 +40,11 @@ impl Use {
             None => Self::new(what, index, set, None),
             Some(value) => match serde_json::from_value(value.clone()) {
                 Ok(transform) => Self::new(what, index, set, Some(&transform)),
-                Err(e) => Self { what, index, uv: Err(Finding::error(format!("KHR_texture_transform: {e}"))) },
+                Err(e) => Self {
+                    what,
+                    index,
+                    uv: Err(Finding::error(Code::MaterialOdd, format!("KHR_texture_transform: {e}"))),
+                },
             },
         }
     }
@@ -85,7 +89,7 @@ impl Materials {
         file: &File<'_>,
         source: &json::Material,
         uses: Uses,
-        (uv, label): (Option<UvSource>, &str),
+        (uv, label): (Option<UvSource>, &Label),
         material: &mut Material,
         report: &mut Report<'_>,
     ) {
@@ -93,17 +97,27 @@ impl Materials {
         (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
         material.occlusion_strength = source.occlusion_texture.as_ref().map_or(1.0, |t| t.strength.0);
         material.normal_scale = source.normal_texture.as_ref().map_or(1.0, |t| t.scale);
-        material.emissive = source.emissive_factor.0;
+        let strength = source.extensions.as_ref().and_then(|e| e.emissive_strength.as_ref());
+        let strength = strength.map_or(1.0, |s| s.emissive_strength.0);
+        let emissive = source.emissive_factor.0.map(|c| c * strength);
+        if emissive.iter().any(|c| *c < 0.0) {
+            let message = "its emissive factor is negative: taken as zero";
+            let finding = Finding::warning(Code::MaterialOdd, message).within(label);
+            report.warn(finding.within(Label::file(&file.shown)));
+        }
+        material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
         let mut warn = |what: &str, finding: Finding| {
             let message = format!("its {what} texture is left out: {}", finding.message());
-            let finding = Finding::warning(message).within(label).within(&file.shown);
+            let finding =
+                Finding::warning(Code::MaterialTexture, message).within(label).within(Label::file(&file.shown));
             report.warn(finding.help("gpuskin's own material does without; a game's pipelines may want it"));
         };
         let mut read = |texture: Option<Use>| -> Option<Texture> {
             let texture = texture?;
             let found = texture.uv.and_then(|own| match uv {
                 Some(uv) if uv != own => Err(Finding::error(
+                    Code::MaterialTexture,
                     "it has other texture coordinates than the base colour, and vertices have one pair",
                 )),
                 _ => self.texture(file, texture.index),
@@ -121,7 +135,7 @@ impl Materials {
                     "{} x {} texels, the metallic-roughness texture has {} x {}, and they become one",
                     a.width, a.height, b.width, b.height
                 );
-                warn("occlusion", Finding::error(message));
+                warn("occlusion", Finding::error(Code::MaterialTexture, message));
                 material.occlusion_texture = None;
             }
         }

@@ -20,8 +20,9 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Keys whose values nothing reads.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
 /// The extensions whose content is read.
-const READ: [&str; 4] = [
+const READ: [&str; 5] = [
     "KHR_texture_transform",
+    "KHR_materials_emissive_strength",
     "KHR_materials_pbrSpecularGlossiness",
     "EXT_meshopt_compression",
     "KHR_meshopt_compression",

@@ -7,8 +7,8 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-use super::suggest::quoted;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
+use crate::suggest::quoted;
 
 /// Some exporters leave the padding out.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -29,7 +29,7 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Finding>> {
         return None;
     }
     let Some((head, body)) = uri[5..].split_once(',') else {
-        return Some(Err(Finding::error("a data URI has no comma before its content")));
+        return Some(Err(Finding::error(Code::UriData, "a data URI has no comma before its content")));
     };
     if !head.ends_with(";base64") {
         return Some(Ok(percent_decode_str(body).collect()));
@@ -39,13 +39,13 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Finding>> {
     } else {
         BASE64.decode(body)
     };
-    Some(decoded.map_err(|e| Finding::error(format!("a data URI is not valid base64: {e}"))))
+    Some(decoded.map_err(|e| Finding::error(Code::UriData, format!("a data URI is not valid base64: {e}"))))
 }
 
 /// The path of a relative URI, from the folder of its glTF file. It names something below that folder, as far as the
 /// text tells; [`confined`] asks the file system.
 pub(super) fn relative(uri: &str) -> Result<PathBuf, Finding> {
-    let refused = |why: &str| Finding::error(format!("the URI {} {why}", quoted(uri))).help(CONFINED);
+    let refused = |why: &str| Finding::error(Code::UriRefused, format!("the URI {} {why}", quoted(uri))).help(CONFINED);
     let text = percent_decode_str(uri).decode_utf8().map_err(|_| refused("is not UTF-8 text when decoded"))?;
     if text.is_empty() || text.contains('\0') {
         return Err(refused("names no file"));
@@ -67,14 +67,17 @@ pub(super) fn relative(uri: &str) -> Result<PathBuf, Finding> {
 
 /// Refuses a file that links lead out of the folder.
 pub(super) fn confined(folder: &Path, path: &Path) -> Result<(), Finding> {
-    let canonical =
-        |p: &Path| p.canonicalize().map_err(|e| Finding::error(format!("cannot read {}: {e}", path.display())));
+    let canonical = |p: &Path| {
+        p.canonicalize()
+            .map_err(|e| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display())))
+    };
     // The folder of `a.gltf` is "", which cannot be asked for.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if canonical(path)?.starts_with(canonical(folder)?) {
         return Ok(());
     }
-    Err(Finding::error(format!("{} is a link that leaves the folder of the file", path.display())).help(CONFINED))
+    Err(Finding::error(Code::UriRefused, format!("{} is a link that leaves the folder of the file", path.display()))
+        .help(CONFINED))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::document::Primitive;
 use super::file::File;
 use super::mesh::{accessor, same_count};
 use super::report::Report;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Label};
 use crate::model::Influences;
 
 /// Most pairs of `JOINTS_n` and `WEIGHTS_n`: 32 influences a vertex. Exporters write up to two.
@@ -32,7 +32,7 @@ impl Weights {
         skin: &mut Skin,
         bones: &mut Bones,
         vertices: usize,
-        label: &str,
+        label: &Label,
         report: &mut Report<'_>,
     ) -> Result<Self, Finding> {
         let mut sets = Vec::new();
@@ -43,13 +43,13 @@ impl Weights {
             let (joints, weights) = (joints.to_string(), weights.to_string());
             let Some(joint_accessor) = joint_accessor else { break };
             let Some(weight_accessor) = weight_accessor else {
-                return Err(Finding::error(format!("it has {joints} and no {weights}")));
+                return Err(Finding::error(Code::SkinJoint, format!("it has {joints} and no {weights}")));
             };
             if sets.len() == MAX_SETS {
-                return Err(Finding::error(format!(
-                    "more than {} influences a vertex are not supported",
-                    MAX_SETS * 4
-                )));
+                return Err(Finding::error(
+                    Code::LimitInfluences,
+                    format!("more than {} influences a vertex are not supported", MAX_SETS * 4),
+                ));
             }
             let joint = file.integers(joint_accessor, Shape::Vec4).map_err(|e| e.within(&joints))?;
             let weight = file.finite(weight_accessor, Shape::Vec4, Allowed::Weights).map_err(|e| e.within(&weights))?;
@@ -77,7 +77,7 @@ impl Weights {
                             "accessor {accessor}: vertex {vertex}: joint {joint}; the skin has {} joints",
                             skin.len()
                         );
-                        return Err(Finding::error(message).help("export it again"));
+                        return Err(Finding::error(Code::SkinJoint, message).help("export it again"));
                     }
                     let bone = skin.bone(joint, bones);
                     match result.list[start..].iter_mut().find(|(b, _)| *b == bone) {
@@ -105,7 +105,7 @@ impl Weights {
             }
             result.ends.push(result.list.len() as u32);
         }
-        let mut warn = |message: String| report.warn(Finding::warning(message).within(label));
+        let mut warn = |message: String| report.warn(Finding::warning(Code::SkinWeights, message).within(label));
         if off > 0 {
             warn(format!(
                 "the weights of {off} of {vertices} vertices sum to {least:.3} to {most:.3}: divided by their sum"

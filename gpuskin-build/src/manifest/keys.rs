@@ -55,31 +55,32 @@ pub(super) const MODEL: Keys = Keys {
         "fps",
         "scale",
         "up",
+        "root",
+        "masks",
+        "parts",
+        "sockets",
         "clips",
     ],
     later: &[
-        ("masks", "remove it: clips play on the whole body"),
         ("lods", LODS),
         ("rest_frame", "remove it: in vertex mode no rest mesh is stored, positions stand in the frames alone"),
-        ("sockets", "remove it: every bone of the model is a constant in `bones`"),
     ],
 };
 
 pub(super) const CLIP: Keys = Keys {
     table: "[model.clips.<name>]",
-    known: &["source", "loop", "fps"],
+    known: &["source", "loop", "fps", "events", "root_motion", "additive"],
     later: &[
-        ("events", "remove it, and keep the times in the game's own code"),
-        ("root_motion", "remove it: clips play as they stand in the file, root included"),
-        ("additive", "remove it: clips replace each other"),
-        ("mask", "remove it: clips play on the whole body"),
+        ("mask", "name it under [model.masks]: a layer plays any clip on any mask"),
         ("tolerance", TOLERANCE),
         ("motion_tolerance", TOLERANCE),
     ],
 };
 
+pub(super) const MASK: Keys = Keys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
+
 /// Every table, for keys that stand in the wrong one.
-pub(super) const TABLES: [&Keys; 3] = [&BAKE, &MODEL, &CLIP];
+pub(super) const TABLES: [&Keys; 4] = [&BAKE, &MODEL, &CLIP, &MASK];
 
 /// Values of a key.
 pub(super) struct Words {
@@ -121,5 +122,7 @@ pub(super) const UP: Words = Words { known: &["y", "z"], later: &[] };
 pub(super) const FPS: Words = Words { known: &["source", "auto"], later: &[] };
 
 pub(super) const DEVICE: Words = Words { known: &["compute", "webgl2"], later: &[] };
+
+pub(super) const ROOT_MOTION: Words = Words { known: &["planar", "full"], later: &[] };
 
 pub(super) const NORMALS: Words = Words { known: &["cofactor", "plain"], later: &[] };

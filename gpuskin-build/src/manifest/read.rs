@@ -9,14 +9,15 @@ use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::play::{self, MaskEntry, PartEntry};
 use super::section::{Notes, Section, shorten};
 use super::values::{devices, fps, influences, normals, tolerances, up, width};
 use super::{
     At, ClipEntry, DeviceClass, Fps, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys, textures,
 };
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::geometry::MAX_INFLUENCES;
-use crate::identifiers::{ModelNames, check_identifiers};
+use crate::identifiers::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
 /// Syntax errors shown: the parser stumbles on after the first ones.
@@ -65,7 +66,7 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
 
 /// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
 /// diagnostic is drawn on.
-pub(super) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
+pub(crate) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
     let mut harmless = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
@@ -96,7 +97,7 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
             continue;
         }
         last_line = this_line;
-        let finding = Finding::error(error.message());
+        let finding = Finding::error(Code::ManifestSyntax, error.message());
         let finding = if error.message().contains("escape") {
             finding.help("write paths with `/`, or in single quotes")
         } else {
@@ -114,7 +115,7 @@ fn bake(root: Section<'_>, notes: &mut Notes) -> (Defaults, Storage) {
     let mut defaults = Defaults::default();
     let Some(value) = root.get("bake") else { return (defaults, Storage::default()) };
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(value.span(), "`bake` is a table", "write [bake], once");
+        notes.error(Code::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
         return (defaults, Storage::default());
     };
     let section = Section::new(table, &keys::BAKE, notes);
@@ -141,22 +142,22 @@ fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, 
     let Some(value) = root.get("model") else {
         // A misspelt header is noted already.
         if !notes.findings.has_errors() {
-            notes.error(0..0, "the manifest has no models", help);
+            notes.error(Code::ManifestEmpty, 0..0, "the manifest has no models", help);
         }
         return Vec::new();
     };
     let DeValue::Array(array) = value.get_ref() else {
-        notes.error(value.span(), "`model` is an array of tables", help);
+        notes.error(Code::ManifestType, value.span(), "`model` is an array of tables", help);
         return Vec::new();
     };
     if array.is_empty() {
-        notes.error(value.span(), "the manifest has no models", help);
+        notes.error(Code::ManifestEmpty, value.span(), "the manifest has no models", help);
     }
     let mut tables = Vec::new();
     for entry in array.iter() {
         match entry.get_ref() {
             DeValue::Table(table) => tables.push((entry.span(), table)),
-            _ => notes.error(entry.span(), "a model is a table", help),
+            _ => notes.error(Code::ManifestType, entry.span(), "a model is a table", help),
         }
     }
     tables
@@ -180,6 +181,10 @@ struct Draft {
     fps: Fps,
     scale: f64,
     up: UpAxis,
+    root: Option<At<String>>,
+    masks: Vec<MaskEntry>,
+    parts: Vec<PartEntry>,
+    sockets: Vec<At<String>>,
     clips: Option<Vec<ClipEntry>>,
     /// Nothing is wrong with it.
     sound: bool,
@@ -188,8 +193,13 @@ struct Draft {
 impl Draft {
     fn names(&self) -> Option<ModelNames<'_>> {
         let name = self.name.as_ref()?;
-        let clips = self.clips.iter().flatten().map(|clip| (clip.name.value.as_str(), Some(clip.name.span.clone())));
-        Some(ModelNames { name: &name.value, span: name.span.clone(), clips: clips.collect() })
+        let mut names = ModelNames { name: &name.value, span: name.span.clone(), members: Vec::new() };
+        let clips = self.clips.iter().flatten();
+        names.add(&identifiers::CLIPS, clips.clone().map(|clip| &clip.name));
+        names.add(&identifiers::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
+        names.add(&identifiers::MASKS, self.masks.iter().map(|mask| &mask.name));
+        names.add(&identifiers::PARTS, self.parts.iter().map(|part| &part.name));
+        Some(names)
     }
 
     fn finish(self) -> Option<ModelEntry> {
@@ -210,6 +220,10 @@ impl Draft {
             fps: self.fps,
             scale: self.scale,
             up: self.up,
+            root: self.root,
+            masks: self.masks,
+            parts: self.parts,
+            sockets: self.sockets,
             clips: self.clips,
         })
     }
@@ -228,11 +242,14 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         if section.get(key).is_none() {
             let example = if key == "name" { "soldier" } else { "art/soldier.glb" };
             let help = format!("add {key} = \"{example}\"");
-            notes.error(header.clone(), format!("the model has no `{key}`"), help);
+            notes.error(Code::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
         }
     }
     let mode = mode(section, notes);
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
+    let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
+    let clips = clips(section, notes);
+    play::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
     Draft {
         name,
         path,
@@ -243,14 +260,18 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         width: width(section, notes),
         encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
-        devices: devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]),
+        devices,
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
         normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
         up: up(section, notes).unwrap_or(defaults.up),
-        clips: clips(section, notes),
+        root: section.string("root", notes),
+        masks: play::masks(section, notes),
+        parts: play::parts(section, notes),
+        sockets: section.strings("sockets", notes),
+        clips,
         sound: notes.findings.len() == findings_before,
     }
 }
@@ -264,7 +285,7 @@ fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
     if !fits {
         let message = format!("`{}` cannot be the name of a model", shorten(text));
         let help = "it becomes a Rust type and a folder: up to 64 letters, digits, `_` and `-`, a letter first";
-        notes.error(name.span.clone(), message, help);
+        notes.error(Code::NameInvalid, name.span.clone(), message, help);
     }
     fits
 }
@@ -273,27 +294,40 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
     let value = section.get("clips")?;
     let help = "each clip is a table of its own:\n[model.clips.run]\nsource = \"Armature|Run\"";
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(value.span(), "`clips` is a table of tables", help);
+        notes.error(Code::ManifestType, value.span(), "`clips` is a table of tables", help);
         return None;
     };
     if table.is_empty() {
-        notes.error(value.span(), "`clips` names no clip", "remove it to bake every clip of the file");
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            "`clips` names no clip",
+            "remove it to bake every clip of the file",
+        );
     }
     let mut clips: Vec<_> = table
         .iter()
         .filter_map(|(key, value)| {
             let name = At { value: key.get_ref().to_string(), span: key.span() };
             let DeValue::Table(table) = value.get_ref() else {
-                notes.error(value.span(), format!("the clip `{}` is a table", shorten(&name.value)), help);
+                notes.error(
+                    Code::ManifestType,
+                    value.span(),
+                    format!("the clip `{}` is a table", shorten(&name.value)),
+                    help,
+                );
                 return None;
             };
             let section = Section::new(table, &keys::CLIP, notes);
             let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
-            Some(ClipEntry { name, source, looped, fps: fps(section, notes) })
+            let (events, root_motion) = (play::events(section, notes), play::root_motion(section, notes));
+            let additive = play::additive(section, &name, notes);
+            Some(ClipEntry { name, source, looped, fps: fps(section, notes), events, root_motion, additive })
         })
         .collect();
     // The document is sorted by key.
     clips.sort_by_key(|clip| clip.name.span.start);
+    play::check_references(&clips, notes);
     Some(clips)
 }
 
@@ -331,8 +365,11 @@ fn in_mode(
             true => (own.value.name(), "vertices", "vertex"),
             false => (own.value.name(), "bones", "bone"),
         };
-        let finding = Finding::error(format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"))
-            .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
+        let finding = Finding::error(
+            Code::ManifestConflict,
+            format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"),
+        )
+        .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
         let finding = finding.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
         notes.findings.push(finding);
     }
@@ -350,17 +387,24 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
                 None if path.value.contains('\\') => "write paths with `/`".to_owned(),
                 None => format!("paths start at the folder of the manifest: there is no {}", file.display()),
             };
-            notes.error(path.span.clone(), format!("no such file: {shown}"), help);
+            notes.error(Code::FileNotFound, path.span.clone(), format!("no such file: {shown}"), help);
         }
-        Err(error) => notes.error(path.span.clone(), format!("{shown} cannot be read: {error}"), ""),
+        Err(error) => {
+            notes.error(Code::FileUnreadable, path.span.clone(), format!("{shown} cannot be read: {error}"), "")
+        }
         Ok(metadata) if metadata.is_dir() => {
-            notes.error(path.span.clone(), format!("{shown} is a folder"), "name the .glb or .gltf file in it");
+            notes.error(
+                Code::FileKind,
+                path.span.clone(),
+                format!("{shown} is a folder"),
+                "name the .glb or .gltf file in it",
+            );
         }
         Ok(_) => {
             let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             if ["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"].contains(&extension.as_str()) {
                 let help = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
-                notes.error(path.span.clone(), format!("{shown} is not a glTF file"), help);
+                notes.error(Code::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
             }
         }
     }

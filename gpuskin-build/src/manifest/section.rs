@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::At;
 use super::keys::{Keys, TABLES, Words};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Code, Finding, Findings};
 use crate::suggest::closest;
 
 /// A value of the document and where it stands.
@@ -22,9 +22,15 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    pub(super) fn error(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
         let help = help.into();
-        let finding = Finding::error(message);
+        let finding = Finding::error(code, message);
         let finding = if help.is_empty() { finding } else { finding.help(help) };
         self.findings.push(finding.at(&self.source, span));
     }
@@ -32,7 +38,7 @@ impl Notes {
     /// Notes a value of the wrong type.
     pub(super) fn expected(&mut self, key: &str, expected: &str, value: Value<'_>) {
         let found = describe(value.get_ref());
-        self.error(value.span(), format!("`{key}` is {expected}, not {found}"), "");
+        self.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not {found}"), "");
     }
 }
 
@@ -52,7 +58,7 @@ impl<'d> Section<'d> {
                 continue;
             }
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
-                notes.error(key.span(), format!("`{name}` is not supported yet"), *instead);
+                notes.error(Code::ManifestLater, key.span(), format!("`{name}` is not supported yet"), *instead);
                 continue;
             }
             let near = closest(name, keys.known.iter().copied());
@@ -62,7 +68,7 @@ impl<'d> Section<'d> {
                 (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
                 (None, None) => format!("its keys are {}", list(keys.known)),
             };
-            notes.error(key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
+            notes.error(Code::ManifestKey, key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
         }
         Self { table, keys }
     }
@@ -78,21 +84,7 @@ impl<'d> Section<'d> {
 
     pub(super) fn strings(&self, key: &str, notes: &mut Notes) -> Vec<At<String>> {
         let Some(value) = self.get(key) else { return Vec::new() };
-        let expected = "an array of strings";
-        match value.get_ref() {
-            DeValue::Array(array) => {
-                array.iter().filter_map(|value| string(value, key, "an array of non-empty strings", notes)).collect()
-            }
-            DeValue::String(text) => {
-                let help = format!("write [{}]", toml::Value::from(shorten(text)));
-                notes.error(value.span(), format!("`{key}` is {expected}, not a string"), help);
-                Vec::new()
-            }
-            _ => {
-                notes.expected(key, expected, value);
-                Vec::new()
-            }
-        }
+        strings(value, key, notes)
     }
 
     pub(super) fn boolean(&self, key: &str, notes: &mut Notes) -> Option<At<bool>> {
@@ -100,7 +92,12 @@ impl<'d> Section<'d> {
         match value.get_ref() {
             DeValue::Boolean(boolean) => Some(At { value: *boolean, span: value.span() }),
             DeValue::String(text) if matches!(text.as_ref(), "true" | "false") => {
-                notes.error(value.span(), format!("`{key}` is true or false, not a string"), "remove the quotes");
+                notes.error(
+                    Code::ManifestType,
+                    value.span(),
+                    format!("`{key}` is true or false, not a string"),
+                    "remove the quotes",
+                );
                 None
             }
             _ => {
@@ -127,11 +124,30 @@ impl<'d> Section<'d> {
     }
 }
 
+/// An array of non-empty strings.
+pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<String>> {
+    let expected = "an array of strings";
+    match value.get_ref() {
+        DeValue::Array(array) => {
+            array.iter().filter_map(|value| string(value, key, "an array of non-empty strings", notes)).collect()
+        }
+        DeValue::String(text) => {
+            let help = format!("write [{}]", toml::Value::from(shorten(text)));
+            notes.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
+            Vec::new()
+        }
+        _ => {
+            notes.expected(key, expected, value);
+            Vec::new()
+        }
+    }
+}
+
 /// A non-empty string.
 pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => {
-            notes.error(value.span(), format!("`{key}` is empty"), "");
+            notes.error(Code::ManifestValue, value.span(), format!("`{key}` is empty"), "");
             None
         }
         DeValue::String(text) => Some(At { value: text.to_string(), span: value.span() }),
@@ -149,14 +165,19 @@ pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, 
         return true;
     }
     if let Some((_, instead)) = words.later.iter().find(|(later, _)| *later == value) {
-        notes.error(text.span.clone(), format!("`{key}`: \"{value}\" is not supported yet"), *instead);
+        notes.error(
+            Code::ManifestLater,
+            text.span.clone(),
+            format!("`{key}`: \"{value}\" is not supported yet"),
+            *instead,
+        );
         return false;
     }
     let help = match closest(value, words.known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("it is {}{or}", one_of(words.known)),
     };
-    notes.error(text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
+    notes.error(Code::ManifestValue, text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
     false
 }
 
@@ -170,7 +191,7 @@ pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64
     } else {
         return Some(number);
     };
-    notes.error(value.span(), format!("`{key}` {problem}"), "");
+    notes.error(Code::ManifestValue, value.span(), format!("`{key}` {problem}"), "");
     None
 }
 

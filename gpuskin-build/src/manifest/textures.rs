@@ -4,11 +4,12 @@ use gpuskin_rt::ColorFormat;
 
 use super::keys;
 use super::section::{Notes, Section, check_word};
+use crate::finding::Code;
 #[cfg(not(feature = "textures"))]
 use crate::finding::Finding;
 
 /// What colour textures are baked to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Textures {
     /// Formats for devices, best first; a file each. Not empty.
     pub formats: Vec<ColorFormat>,
@@ -31,7 +32,7 @@ impl Default for Textures {
 /// The feature that compresses textures is off.
 #[cfg(not(feature = "textures"))]
 pub(crate) fn needs_feature() -> Finding {
-    Finding::error("compressed textures need the feature `textures` of gpuskin-build")
+    Finding::error(Code::ManifestFeature, "compressed textures need the feature `textures` of gpuskin-build")
         .help("add features = [\"textures\"] to the dependency, or write textures = [\"rgba8\"]")
 }
 
@@ -46,7 +47,12 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
             continue;
         }
         if words[..index].iter().any(|before| before.value == word.value) {
-            notes.error(word.span.clone(), format!("`textures` names \"{}\" twice", word.value), "");
+            notes.error(
+                Code::ManifestValue,
+                word.span.clone(),
+                format!("`textures` names \"{}\" twice", word.value),
+                "",
+            );
             continue;
         }
         #[cfg(not(feature = "textures"))]
@@ -63,7 +69,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
         return None;
     }
     if words.is_empty() {
-        notes.error(value.span(), "`textures` is empty", "write [\"rgba8\"], or leave it out");
+        notes.error(Code::ManifestValue, value.span(), "`textures` is empty", "write [\"rgba8\"], or leave it out");
         return None;
     }
     if textures.formats.is_empty() {

@@ -4,6 +4,7 @@ use gpuskin_rt::Normals;
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
 use super::{At, DeviceClass, Fps, Tolerance, Tolerances, UpAxis, keys};
+use crate::finding::Code;
 
 /// Frames a second that a bake can be asked for: beyond this it is a slip.
 const MOST_FPS: f64 = 1000.0;
@@ -17,7 +18,7 @@ pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
     let width = number(value.get_ref()).map(|n| n as u32).filter(|&w| WIDTHS.contains(&w) && w.is_power_of_two());
     match (number(value.get_ref()), width) {
         (Some(number), Some(width)) if f64::from(width) == number => return Some(width),
-        (Some(_), _) => notes.error(value.span(), "`width` is a power of two from 64 to 4096", ""),
+        (Some(_), _) => notes.error(Code::ManifestValue, value.span(), "`width` is a power of two from 64 to 4096", ""),
         (None, _) => notes.expected("width", "a power of two from 64 to 4096", value),
     }
     None
@@ -67,7 +68,12 @@ fn quantity(text: &str) -> Option<(f64, &str)> {
 /// A value with its place; a note where there is none.
 fn noted<T>(value: Option<T>, text: At<String>, key: &str, help: &str, notes: &mut Notes) -> Option<At<T>> {
     if value.is_none() {
-        notes.error(text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(&text.value)), help);
+        notes.error(
+            Code::ManifestValue,
+            text.span.clone(),
+            format!("`{key}` cannot be \"{}\"", shorten(&text.value)),
+            help,
+        );
     }
     value.map(|value| At { value, span: text.span })
 }
@@ -84,7 +90,12 @@ pub(super) fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Dev
         }
     }
     if devices.is_empty() && !notes.findings.has_errors() {
-        notes.error(value.span(), "`devices` names none", "write [\"compute\"], [\"webgl2\"], or both");
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            "`devices` names none",
+            "write [\"compute\"], [\"webgl2\"], or both",
+        );
     }
     Some(devices)
 }
@@ -94,7 +105,7 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usiz
     match number(value.get_ref()) {
         Some(number) if [1.0, 2.0, 3.0, 4.0].contains(&number) => Some(number as usize),
         Some(_) => {
-            notes.error(value.span(), "`influences` is 1, 2, 3 or 4", "");
+            notes.error(Code::ManifestValue, value.span(), "`influences` is 1, 2, 3 or 4", "");
             None
         }
         None => {
@@ -121,13 +132,18 @@ pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     }
     let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
     if word.value.parse::<f64>().is_ok() {
-        notes.error(word.span, "`fps` is \"source\", \"auto\" or a number, not a string", "remove the quotes");
+        notes.error(
+            Code::ManifestType,
+            word.span,
+            "`fps` is \"source\", \"auto\" or a number, not a string",
+            "remove the quotes",
+        );
         return None;
     }
     match quantity(&word.value) {
         Some((share, "%")) if share <= MOST_SHARE => return Some(Fps::Share(share / 100.0)),
         Some((_, "%")) => {
-            notes.error(word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
+            notes.error(Code::ManifestValue, word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
             return None;
         }
         _ => {}

@@ -4,7 +4,8 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::{Bone, ClipWork, Drawn, Mesh, Times, distance_squared, drawn_pose, transform};
+use super::bones::{Bone, ClipWork, Mesh, distance_squared, transform};
+use super::{Drawn, Times};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use gpuskin_rt::ClipRecord;
@@ -31,10 +32,8 @@ pub fn motion_within(
 ) -> Vec<bool> {
     let mesh = Mesh::new(model, drawn);
     let boxes = boxes(&mesh, model.bones.len());
-    let within = |&i: &usize| {
-        ClipWork::new(model, &model.clips[i], &grids[i], records[i], &mesh, Times::All)
-            .within(&mesh, &boxes, drawn, &search)
-    };
+    let within =
+        |&i: &usize| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, Times::All).within(&boxes, &search);
     search.clips.par_iter().map(within).collect()
 }
 
@@ -56,16 +55,12 @@ fn boxes(mesh: &Mesh, bones: usize) -> Vec<Option<[Vec3; 8]>> {
 }
 
 impl ClipWork<'_> {
-    fn within(&self, mesh: &Mesh, boxes: &[Option<[Vec3; 8]>], drawn: &Drawn<'_>, search: &Search<'_>) -> bool {
+    fn within(&self, boxes: &[Option<[Vec3; 8]>], search: &Search<'_>) -> bool {
         let limit = (search.limit * search.limit) as f32;
         let sure = (search.limit - search.slack).max(0.0) as f32;
         let sure = sure * sure;
-        // Clips that have STEP tracks may jump anywhere: their vertices are looked at one by one.
-        let steps = !self.stepped.is_empty();
-        self.moments.iter().all(|moment| {
-            let source = self.sampler.skin_matrices(moment.seconds);
-            let shown = drawn_pose(&drawn.texels, self.grid, &self.record, moment.seconds);
-            let bones: Vec<Bone> = source.iter().zip(&shown).map(|(s, d)| Bone::new(s, d)).collect();
+        self.instants.iter().all(|moment| {
+            let bones = self.bones(moment);
             let moves = |(bone, corners): (&Bone, &Option<[Vec3; 8]>)| {
                 corners.iter().flatten().any(|c| {
                     let error = transform(&bone.difference, c.extend(1.0)).length_squared();
@@ -75,9 +70,10 @@ impl ClipWork<'_> {
             if !bones.iter().zip(boxes).any(moves) {
                 return true;
             }
-            mesh.vertices.iter().enumerate().all(|(v, vertex)| {
-                let counts = moment.frame || !steps || !self.stepped[v];
-                !counts || distance_squared(mesh.entries(vertex), &bones) <= limit
+            // Vertices that STEP tracks move jump between frames.
+            self.mesh.vertices.iter().enumerate().all(|(v, vertex)| {
+                let counts = moment.frame || !self.stepped.moves(v);
+                !counts || distance_squared(self.mesh.entries(vertex), &bones) <= limit
             })
         })
     }

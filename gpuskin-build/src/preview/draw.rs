@@ -7,7 +7,7 @@ use gpuskin_rt::{
 use super::framing::Framing;
 use super::ground::Ground;
 use super::layout::COLUMNS;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 
 const SAMPLES: u32 = 4;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
@@ -81,7 +81,7 @@ pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
 }
 
 fn failed(error: gpuskin_rt::Error) -> Finding {
-    Finding::error(error.to_string())
+    Finding::error(Code::GpuFailed, error.to_string())
 }
 
 /// What a cell is drawn to, and a buffer for a row of them.
@@ -160,7 +160,8 @@ impl Targets {
     }
 
     fn read(&self, device: &wgpu::Device, use_pixels: impl FnOnce(&[u8])) -> Result<(), Finding> {
-        let failed = |reason: String| Finding::error(format!("the picture could not be read back: {reason}"));
+        let failed =
+            |reason: String| Finding::error(Code::GpuFailed, format!("the picture could not be read back: {reason}"));
         let (sender, receiver) = std::sync::mpsc::channel();
         self.readback.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = sender.send(result);
@@ -181,7 +182,7 @@ pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, 
     // The innermost comes off first.
     let complaints = scopes.into_iter().rev().filter_map(|scope| pollster::block_on(scope.pop()));
     match complaints.last() {
-        Some(complaint) => Err(Finding::error(format!("the GPU cannot draw it: {complaint}"))),
+        Some(complaint) => Err(Finding::error(Code::GpuFailed, format!("the GPU cannot draw it: {complaint}"))),
         None => result,
     }
 }

@@ -47,8 +47,12 @@ fn title(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, lines: &[String]
 }
 
 fn counts(meta: &Metadata) -> String {
-    let (bones, vertices, clips) = (meta.bones.len(), meta.mesh.vertex_count, meta.clips.len());
-    format!("{bones} bones   {vertices} vertices   {clips} clips")
+    let (vertices, clips) = (meta.mesh.vertex_count, meta.clips.len());
+    let moving = match meta.encoding.is_vertex() {
+        true => format!("{} moving vertices", meta.texture.rows.saturating_sub(meta.encoding.range_rows())),
+        false => format!("{} bones", meta.bones.len()),
+    };
+    format!("{moving}   {vertices} vertices   {clips} clips")
 }
 
 fn errors(meta: &Metadata) -> String {

@@ -133,6 +133,9 @@ mod tests {
             duration,
             frame_rate: 1.0,
             bounds: Aabb::EMPTY,
+            events: vec![].into(),
+            root_motion: None,
+            additive: None,
             encoding_error: ErrorInfo::default(),
             motion_error: ErrorInfo::default(),
         }

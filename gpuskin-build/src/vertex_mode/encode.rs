@@ -31,7 +31,7 @@ pub(crate) fn encode(
     let mut texels = Texels { encoding, texture, bytes };
     let mut misfits = Vec::new();
     for (index, (clip, (grid, record))) in model.clips.iter().zip(grids.iter().zip(records)).enumerate() {
-        let evaluator = Evaluator::new(model, Some(clip));
+        let evaluator = Evaluator::in_place(model, clip, grid);
         let frame = |i: u32| {
             let moment = evaluator.at(grid.time(i));
             frame_bytes(encoding, &mesh.at(model, &moment).collect::<Vec<_>>(), &texture.range)
@@ -66,7 +66,7 @@ fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRan
 fn reach(model: &Model, mesh: &VertexMesh, grids: &[FrameGrid]) -> ValueRange {
     let mut ends = Vec::new();
     for (clip, grid) in model.clips.iter().zip(grids) {
-        let evaluator = Evaluator::new(model, Some(clip));
+        let evaluator = Evaluator::in_place(model, clip, grid);
         let of_frame = |i: u32| {
             let moment = evaluator.at(grid.time(i));
             let empty = [DVec3::INFINITY, DVec3::NEG_INFINITY];

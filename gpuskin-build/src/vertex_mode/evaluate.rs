@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::frames::FrameGrid;
 use crate::model::{Clip, Model, Primitive};
 use crate::sample::{Rows, Sampler};
 
@@ -16,6 +17,11 @@ impl<'a> Evaluator<'a> {
     /// `None` for the clip is the rest pose.
     pub(crate) fn new(model: &'a Model, clip: Option<&'a Clip>) -> Self {
         Self { model, sampler: Sampler::new(model, clip) }
+    }
+
+    /// Of a clip without its root motion, as it is baked with such frames.
+    pub(crate) fn in_place(model: &'a Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
+        Self { model, sampler: Sampler::in_place(model, clip, grid) }
     }
 
     /// The model at a time in seconds.

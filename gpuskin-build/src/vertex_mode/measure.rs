@@ -5,15 +5,13 @@ use glam::{DVec3, Vec3};
 use gpuskin_rt::encoding::vat::BakedVertex;
 use gpuskin_rt::playback::frame_pair;
 use gpuskin_rt::{ClipRecord, Texels, Time};
-use rayon::prelude::*;
 
 use super::Evaluator;
 use crate::frames::FrameGrid;
-use crate::measure::{ClipErrors, Drawn, Instant, Search, Tally, Times, instants, playback_at};
-use crate::model::{Clip, Interpolation, Model};
-
-/// Vertex evaluations in a unit of parallel work.
-const WORK_UNIT: usize = 1 << 17;
+use crate::measure::{
+    ClipErrors, Drawn, Instant, Measured, Search, Stepped, Tally, Times, instants, measure_all, playback_at,
+};
+use crate::model::Model;
 
 /// Measures every clip of a model. `drawn`: texels and vertices as the shader has them; how bones turn normals does not
 /// matter.
@@ -50,60 +48,17 @@ fn measure_some(
 ) -> Vec<ClipErrors> {
     let row = |v: &u32| drawn.vertices[*v as usize].joints[0];
     let rows: Vec<u32> = drawn.baked_of_source.iter().map(row).collect();
-    let chunk = (WORK_UNIT / rows.len().max(1)).max(1);
     let work = |&i: &usize| Work {
         model,
-        evaluator: Evaluator::new(model, Some(&model.clips[i])),
+        evaluator: Evaluator::in_place(model, &model.clips[i], &grids[i]),
         grid: &grids[i],
         record: records[i],
         texels: &drawn.texels,
         rows: &rows,
-        stepped: stepped(model, &model.clips[i]),
+        stepped: Stepped::new(model, &model.clips[i], true),
         instants: instants(&model.clips[i], &grids[i], times, true),
     };
-    let works: Vec<Work<'_>> = clips.iter().map(work).collect();
-    let units: Vec<(usize, &[Instant])> =
-        works.iter().enumerate().flat_map(|(i, work)| work.instants.chunks(chunk).map(move |c| (i, c))).collect();
-    let results: Vec<(usize, Tally)> = units.into_par_iter().map(|(i, part)| (i, works[i].run(part))).collect();
-    let mut tallies: Vec<Tally> = works.iter().map(|_| Tally::default()).collect();
-    results.into_iter().for_each(|(i, tally)| tallies[i].merge(tally));
-    tallies.into_iter().zip(&works).map(|(tally, work)| tally.finish(work.stepped.tracks)).collect()
-}
-
-/// What STEP tracks move.
-struct Stepped {
-    tracks: usize,
-    /// Per source vertex; empty where there are no such tracks.
-    vertices: Vec<bool>,
-}
-
-fn stepped(model: &Model, clip: &Clip) -> Stepped {
-    let jumps = |interpolation, moves| interpolation == Interpolation::Step && moves;
-    let mut nodes = vec![false; model.nodes.len()];
-    let mut tracks = 0;
-    for channel in &clip.channels {
-        let curve = &channel.curve;
-        if jumps(curve.interpolation, curve.values.iter().any(|v| *v != curve.values[0])) {
-            (nodes[channel.node], tracks) = (true, tracks + 1);
-        }
-    }
-    for &node in &model.order {
-        nodes[node] |= model.nodes[node].parent.is_some_and(|p| nodes[p]);
-    }
-    let mut morphs = vec![false; model.nodes.len()];
-    for channel in &clip.morphs {
-        let curve = &channel.curve;
-        if jumps(curve.interpolation, curve.values.chunks(curve.targets).any(|k| k != &curve.values[..curve.targets])) {
-            (morphs[channel.node], tracks) = (true, tracks + 1);
-        }
-    }
-    let mut vertices = Vec::new();
-    for p in model.primitives.iter().filter(|_| tracks > 0) {
-        let morphs = morphs[p.node] && !p.targets.is_empty();
-        let on_node = |v| p.influences.of(v).iter().any(|&(bone, _)| nodes[model.bones[usize::from(bone)].node]);
-        vertices.extend((0..p.positions.len()).map(|v| morphs || on_node(v)));
-    }
-    Stepped { tracks, vertices }
+    measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len())
 }
 
 struct Work<'a> {
@@ -118,7 +73,15 @@ struct Work<'a> {
     instants: Vec<Instant>,
 }
 
-impl Work<'_> {
+impl Measured for Work<'_> {
+    fn instants(&self) -> &[Instant] {
+        &self.instants
+    }
+
+    fn step_tracks(&self) -> usize {
+        self.stepped.tracks
+    }
+
     fn run(&self, instants: &[Instant]) -> Tally {
         let mut tally = Tally::default();
         let mut decoded: Vec<(u32, Vec<BakedVertex>)> = Vec::new();
@@ -152,7 +115,7 @@ impl Work<'_> {
                             tally.encoding.add_normal(chord_squared(normal, shown));
                         }
                     }
-                    if instant.frame || self.stepped.vertices.is_empty() || !self.stepped.vertices[v] {
+                    if instant.frame || !self.stepped.moves(v) {
                         tally.motion.add(squared, seconds, v, bone());
                     }
                     v += 1;
@@ -163,7 +126,9 @@ impl Work<'_> {
         tally.motion.normal = tally.encoding.normal;
         tally
     }
+}
 
+impl Work<'_> {
     /// All rows of a frame; those that hold its range mean nothing.
     fn decode(&self, frame: u32) -> Vec<BakedVertex> {
         let first = self.texels.encoding().range_rows();

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
 use gpuskin_rt::encoding::vat::VertexSample;
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::vertex::{Vertex, color_word};
 
 use super::evaluate::{Moment, turned, turned_normal};
-use crate::geometry::{Corners, Dropped, Geometry};
+use crate::geometry::{Corners, Dropped, Geometry, Groups, color};
 use crate::model::{Model, Primitive};
 
 /// The mesh of a model whose vertices are baked.
@@ -44,12 +44,12 @@ impl VertexMesh {
     pub(crate) fn new(model: &Model) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = Weld::default();
-        let mut indices_of_material = vec![Vec::new(); model.materials.len()];
+        let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         for (p, primitive) in model.primitives.iter().enumerate() {
             let corners = Corners::new(primitive, tangents);
             let mut baked = vec![None; primitive.positions.len()];
-            let indices = &mut indices_of_material[primitive.material];
+            let indices = groups.entry((primitive.part, primitive.material)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
                     let slot = &mut baked[v as usize];
@@ -66,8 +66,7 @@ impl VertexMesh {
             );
         }
         let Weld { rows, vertices, .. } = weld;
-        let mut geometry =
-            Geometry::arrange(vertices, indices_of_material, baked_of_source, tangents, Dropped::default());
+        let mut geometry = Geometry::arrange(vertices, groups, baked_of_source, tangents, Dropped::default());
         let mut new_of_old = vec![u32::MAX; rows.len()];
         let mut ordered = Vec::with_capacity(rows.len());
         for vertex in &mut geometry.vertices {
@@ -129,7 +128,7 @@ struct Weld {
     rows: Vec<Row>,
     vertices: Vec<Vertex>,
     row_of: HashMap<[u8; 32], u32>,
-    vertex_of: HashMap<(u32, [u32; 3]), u32>,
+    vertex_of: HashMap<(u32, [u32; 4]), u32>,
 }
 
 impl Weld {
@@ -164,12 +163,15 @@ impl Weld {
             self.rows.len() as u32 - 1
         });
         let uv = primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2());
-        let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0)];
+        let color = color(primitive, v);
+        let part = primitive.part.map_or(0, |part| u32::from(part) + 1);
+        let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0) | part << 1, color_word(color)];
         *self.vertex_of.entry((row, bits)).or_insert_with(|| {
             let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
             let weights = [1.0, 0.0, 0.0, 0.0];
             let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
-            self.vertices.push(Vertex { position, normal, tangent, uv, joints: [row, 0, 0, 0], weights });
+            let joints = [row, 0, 0, 0];
+            self.vertices.push(Vertex { position, normal, tangent, uv, joints, weights, part, color });
             self.vertices.len() as u32 - 1
         })
     }

@@ -37,8 +37,7 @@ fn cube(normals: bool, of: impl Fn(DVec3) -> Vec<(u16, f64)>) -> Primitive {
         positions,
         influences,
         triangles,
-        material: 0,
-        targets: vec![],
+        ..Primitive::default()
     }
 }
 
@@ -65,6 +64,7 @@ fn model(primitive: Primitive) -> Model {
         morphs: (morphs > 0).then_some(MorphChannel { node: 0, curve: weights }).into_iter().collect(),
         start: 0.0,
         end: 1.0,
+        ..Clip::default()
     };
     Model {
         name: "m".into(),
@@ -74,8 +74,8 @@ fn model(primitive: Primitive) -> Model {
         bones: vec![bone(0), bone(1)],
         primitives: vec![primitive],
         materials: vec![Material::default()],
-        images: vec![],
         clips: vec![clip],
+        ..Model::default()
     }
 }
 

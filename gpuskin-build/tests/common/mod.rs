@@ -39,13 +39,25 @@ pub fn entry(path: &str) -> ModelEntry {
         fps: Fps::Source,
         scale: 1.0,
         up: UpAxis::Y,
+        root: None,
+        masks: vec![],
+        parts: vec![],
+        sockets: vec![],
         clips: None,
     }
 }
 
 /// A `[model.clips.<name>]` table.
 pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
-    ClipEntry { name: at(name.into()), source: source.map(|s| at(s.into())), looped: None, fps: None }
+    ClipEntry {
+        name: at(name.into()),
+        source: source.map(|s| at(s.into())),
+        looped: None,
+        fps: None,
+        events: vec![],
+        root_motion: None,
+        additive: None,
+    }
 }
 
 /// What an import gives.
@@ -138,7 +150,8 @@ pub fn check(model: &Model) {
             list.iter().for_each(|(bone, _)| used[usize::from(*bone)] = true);
         }
     }
-    assert!(used.iter().all(|u| *u), "a bone without vertices");
+    let needed = used.iter().zip(&model.bones).all(|(used, bone)| *used || model.sockets.contains(&bone.node));
+    assert!(needed, "a bone without vertices, and not a socket");
     for m in &model.materials {
         assert!(m.base_color_texture.is_none_or(|t| t.image < model.images.len()));
     }

@@ -5,7 +5,7 @@ use half::f16;
 
 use super::{Encoding, TexelFormat, from_fixed16, packed};
 use crate::local::LocalTracks;
-use crate::playback::FramePair;
+use crate::playback::{ClipRecord, FramePair};
 use crate::record::rotate;
 use crate::{AnimationTexture, Shown, SkinMatrix};
 
@@ -27,6 +27,37 @@ impl<'a> Texels<'a> {
         }
         let local = if encoding.needs_compute() { Some(LocalTracks::new(bytes)?) } else { None };
         Some(Self { encoding, texture, bytes, local })
+    }
+
+    /// The same of bytes that [`Texels::new`] has looked at.
+    pub(crate) fn trusted(encoding: Encoding, texture: AnimationTexture, bytes: &'a [u8]) -> Self {
+        Self { encoding, texture, bytes, local: encoding.needs_compute().then(|| LocalTracks::trusted(bytes)) }
+    }
+
+    /// Whether all frames of these clips, and so many rows, are in it: reading them does not panic.
+    pub(crate) fn holds(&self, clips: &[ClipRecord], rows: usize) -> bool {
+        let AnimationTexture { width, height, layers, frames_per_layer, frames, .. } = self.texture;
+        let in_a_layer = u128::from(frames_per_layer.min(frames))
+            * u128::from(self.texture.rows)
+            * u128::from(self.encoding.texels());
+        let places = match &self.local {
+            Some(tracks) => {
+                let same = |(i, clip): (usize, &ClipRecord)| tracks.record(i) == *clip;
+                tracks.bone_count() == rows && tracks.clip_count() == clips.len() && clips.iter().enumerate().all(same)
+            }
+            None => {
+                self.texture.rows as usize == rows
+                    && in_a_layer <= u128::from(width) * u128::from(height)
+                    && u64::from(frames_per_layer) * u64::from(layers) >= u64::from(frames)
+            }
+        };
+        let stored = |clip: &ClipRecord| {
+            let poses = clip.stored == clip.intervals || Some(clip.stored) == clip.intervals.checked_add(1);
+            let end = clip.first_frame.checked_add(clip.stored);
+            let within = clip.first_frame >= self.encoding.range_frames() && end.is_some_and(|end| end <= frames);
+            clip.intervals > 0 && clip.stored > 0 && poses && within
+        };
+        !clips.is_empty() && places && clips.iter().all(stored)
     }
 
     /// How bones or vertices stand in it.

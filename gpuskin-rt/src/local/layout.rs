@@ -8,6 +8,7 @@
 //! | [`bone`] | a bone's node and inverse bind matrix |
 //! | clips | where each [`clip`] is |
 //! | [`clip`] | its frames; an entry a node |
+//! | masks | sets of nodes, `ceil(nodes / 32)` words each: a bit a node, the first in the lowest |
 //! | tracks | of each node that leaves its rest in the clip: rotation, translation, scale, those that do |
 //! | frames | one after the other, each a row of bits with all of its nodes, padded to a word |
 //!
@@ -47,8 +48,12 @@ pub mod header {
     pub const BONES_AT: usize = 6;
     /// Offset of the clips' offsets.
     pub const CLIPS_AT: usize = 7;
+    /// Number of masks.
+    pub const MASKS: usize = 8;
+    /// Offset of the masks.
+    pub const MASKS_AT: usize = 9;
     /// Words of it.
-    pub const WORDS: usize = 8;
+    pub const WORDS: usize = 10;
 }
 
 /// A node.
@@ -89,8 +94,10 @@ pub mod clip {
     pub const STORED: usize = 3;
     /// Number of its first frame, counted through all clips; ascending.
     pub const FIRST_FRAME: usize = 4;
+    /// One more than the index of the clip whose first frame is the pose that this one adds to; 0: a pose of its own.
+    pub const REFERENCE: usize = 5;
     /// One entry a node.
-    pub const ENTRIES: usize = 5;
+    pub const ENTRIES: usize = 6;
 }
 
 /// A moving track.
@@ -105,6 +112,11 @@ pub mod track {
     pub const WORDS: usize = 5;
     /// Words of a constant one.
     pub const CONSTANT_WORDS: usize = 3;
+}
+
+/// Words of a mask over so many nodes.
+pub const fn mask_words(nodes: usize) -> usize {
+    nodes.div_ceil(32)
 }
 
 /// What a property of a node does in a clip.

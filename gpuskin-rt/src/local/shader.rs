@@ -5,9 +5,12 @@ use core::fmt::Write;
 use bytemuck::{Pod, Zeroable};
 
 use super::layout::{bone, clip, header, node, track};
+use crate::LayerSet;
 
 /// Most nodes whose matrices fit the 16 KiB of workgroup memory that every device has.
 pub const WORKGROUP_NODES: usize = 336;
+/// Bytes of workgroup memory that hold what an instance shows.
+pub const SHOWN_BYTES: u64 = 208;
 /// The compute entry point: one workgroup an instance, counted along x, then y.
 pub const ENTRY_POINT: &str = "gpuskin_write_palette";
 
@@ -47,11 +50,24 @@ pub struct PaletteUniform {
     pub first_instance: u32,
     /// Matrices from one instance's first to the next one's: [`Scratch::stride`].
     pub stride: u32,
+    /// Where live poses begin in what lies over the clips, in units of four words.
+    pub live_at: u32,
+    /// From one live pose to the next, likewise: [`live_stride`].
+    pub live_stride: u32,
     /// Not used, zero.
-    pub reserved: [u32; 3],
+    pub reserved: u32,
 }
 
-/// WGSL of the palette pass. Group 0: [`PaletteUniform`], the model's words, the instances, the palette.
+/// Words of one node's or bone's live transform: rotation, translation, scale, or three rows; three times four.
+pub const LIVE_WORDS: usize = 12;
+
+/// From one live pose to the next in units of four words: as much as nodes or bones need, whichever are more.
+pub const fn live_stride(bones: usize, nodes: usize) -> usize {
+    (if bones > nodes { bones } else { nodes }) * LIVE_WORDS / 4
+}
+
+/// WGSL of the palette pass. Group 0: [`PaletteUniform`], the model's words, the instances, the palette, and what lies
+/// over the instances' clips: words of [`LayerSet`](crate::LayerSet)s, then live poses.
 pub fn palette(scratch: Scratch) -> String {
     let scratch = match scratch {
         Scratch::Workgroup => include_str!("../../shaders/local_workgroup.wgsl"),
@@ -61,7 +77,9 @@ pub fn palette(scratch: Scratch) -> String {
         include_str!("../../shaders/playback.wgsl"),
         include_str!("../../shaders/instance.wgsl"),
         include_str!("../../shaders/skin_matrix.wgsl"),
+        include_str!("../../shaders/local_bindings.wgsl"),
         include_str!("../../shaders/local.wgsl"),
+        include_str!("../../shaders/local_layers.wgsl"),
         scratch,
         include_str!("../../shaders/local_palette.wgsl"),
     ];
@@ -85,6 +103,8 @@ fn constants() -> String {
         ("nodes_at", header::NODES_AT),
         ("bones_at", header::BONES_AT),
         ("clips_at", header::CLIPS_AT),
+        ("mask_count", header::MASKS),
+        ("masks_at", header::MASKS_AT),
         ("node_rotation", node::ROTATION),
         ("node_translation", node::TRANSLATION),
         ("node_parent", node::PARENT),
@@ -96,10 +116,14 @@ fn constants() -> String {
         ("frames_at", clip::FRAMES_AT),
         ("intervals", clip::INTERVALS),
         ("stored", clip::STORED),
+        ("reference", clip::REFERENCE),
         ("entries", clip::ENTRIES),
         ("track_origin", track::ORIGIN),
         ("moving_words", track::WORDS),
         ("constant_words", track::CONSTANT_WORDS),
+        ("slot_vectors", LayerSet::WORDS / 4),
+        ("layer_vectors", 3),
+        ("live_vector", 6),
     ] {
         let _ = writeln!(text, "const gpuskin_{name}: u32 = {value}u;");
     }

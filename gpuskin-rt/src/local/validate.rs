@@ -2,7 +2,8 @@
 
 use super::Words;
 use super::layout::{
-    Kind, MAX_BONES, MAX_NODES, MAX_WIDTH, bone, clip, entry_kind, entry_track, header, node, shape_width, track,
+    Kind, MAX_BONES, MAX_NODES, MAX_WIDTH, bone, clip, entry_kind, entry_track, header, mask_words, node, shape_width,
+    track,
 };
 
 /// Whether words can be evaluated without leaving them: counts, offsets, parents before children.
@@ -25,10 +26,15 @@ fn check(words: Words<'_>) -> Option<()> {
     if (0..bones as usize).any(|b| bone_words.get(b * bone::WORDS + bone::NODE) >= nodes) {
         return None;
     }
+    let mask_words = (head.get(header::MASKS) as usize).checked_mul(mask_words(nodes as usize))?;
+    words.section(head.get(header::MASKS_AT), mask_words)?;
     let offsets = words.section(head.get(header::CLIPS_AT), clips as usize)?;
     let mut next_frame = 0;
     for clip in 0..clips as usize {
         next_frame = one_clip(words, offsets.get(clip), nodes as usize, next_frame)?;
+        if words.get(offsets.get(clip) as usize + clip::REFERENCE) > clips {
+            return None;
+        }
     }
     Some(())
 }

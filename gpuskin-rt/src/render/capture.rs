@@ -5,9 +5,10 @@ use bytemuck::{Pod, Zeroable};
 use super::Error;
 use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
+use super::live::{check, write_pose};
 use super::material::MaterialConstants;
-use super::palette::{Poses, everyone};
-use crate::{InstanceRecord, Model, Time, shader};
+use super::palette::{OverBuffer, Poses, everyone};
+use crate::{InstanceLook, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,6 +17,19 @@ pub struct CapturedVertex {
     pub position: [f32; 3],
     /// Unit length.
     pub normal: [f32; 3],
+}
+
+/// An instance at a moment, with what lies over its clip.
+#[derive(Clone, Copy, Debug)]
+pub struct CaptureFrame<'a> {
+    /// The instance; [`InstanceRecord::layer_set`] means nothing here.
+    pub record: InstanceRecord,
+    /// What lies over its clip; for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked).
+    pub layers: Option<LayerSet>,
+    /// The pose that the set's live bones stand for.
+    pub live: Option<LiveBones<'a>>,
+    /// The moment.
+    pub time: Time,
 }
 
 /// Twin of `CaptureParameters` in `shaders/capture.wgsl`.
@@ -46,6 +60,8 @@ const PIXEL: u64 = 16;
 pub struct Capture {
     device: wgpu::Device,
     queue: wgpu::Queue,
+    name: String,
+    encoding: crate::Encoding,
     geometry: Geometry,
     layouts: Layouts,
     layout: wgpu::BindGroupLayout,
@@ -72,7 +88,8 @@ impl Capture {
     /// When a file of the model is missing or of another bake, or the device cannot hold the model.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
         let layouts = Layouts::new(device);
-        let geometry = Geometry::new(device, queue, &layouts, playable(device, model)?, &MaterialConstants::NONE)?;
+        let model = playable(device, model)?;
+        let geometry = Geometry::new(device, queue, &layouts, model, &MaterialConstants::NONE)?;
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),
             entries: &[entry(0, wgpu::ShaderStages::VERTEX, uniform(0, true))],
@@ -109,7 +126,8 @@ impl Capture {
             multiview_mask: None,
             cache: None,
         });
-        Ok(Self { device: device.clone(), queue: queue.clone(), geometry, layouts, layout, pipeline })
+        let (name, encoding) = (model.meta.name.to_string(), model.meta.encoding);
+        Ok(Self { device: device.clone(), queue: queue.clone(), name, encoding, geometry, layouts, layout, pipeline })
     }
 
     /// The vertices of the model, in the order of its vertex buffer, for each instance at each moment.
@@ -118,6 +136,20 @@ impl Capture {
     /// # Errors
     /// When the device fails to give the pixels back.
     pub fn frames(&self, frames: &[(InstanceRecord, Time)]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
+        let plain = |&(record, time): &(InstanceRecord, Time)| CaptureFrame { record, layers: None, live: None, time };
+        self.layered(&frames.iter().map(plain).collect::<Vec<_>>())
+    }
+
+    /// The same of instances with layers and live bones.
+    ///
+    /// # Errors
+    /// As [`Capture::frames`]; when the model has no local poses for layers, or other bones.
+    pub fn layered(&self, frames: &[CaptureFrame<'_>]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
+        for frame in frames.iter().filter(|frame| frame.layers.is_some()) {
+            let (model, encoding) = (self.name.clone(), self.encoding.name());
+            let poses = self.geometry.poses().ok_or(Error::LocalPoses { model, what: "layers", encoding })?;
+            frame.live.map_or(Ok(()), |live| check(&self.name, poses, &live))?;
+        }
         let vertices = u64::from(self.geometry.vertex_count);
         let total = vertices * frames.len() as u64;
         let mut captured: Vec<_> = frames.iter().map(|_| Vec::with_capacity(vertices as usize)).collect();
@@ -128,6 +160,12 @@ impl Capture {
         let sheet = Sheet::new(&self.device, rows);
         // Frames whose poses one palette holds; the first of them may have begun on the sheet before.
         let most = self.geometry.poses().map_or(u64::MAX, |poses| u64::from(poses.most(&self.device)));
+        let most = match self.geometry.poses() {
+            Some(poses) if frames.iter().any(|frame| frame.layers.is_some()) => {
+                most.min(poses.binding / (u64::from(poses.live_stride()) * 16 + LayerSet::WORDS as u64 * 4)).max(2)
+            }
+            _ => most,
+        };
         let most = (most - 1).saturating_mul(vertices);
         let mut first = 0;
         while first < total {
@@ -145,7 +183,7 @@ impl Capture {
     }
 
     /// Draws a range of vertices, numbered through all frames, from pixel 0 on.
-    fn draw(&self, sheet: &Sheet, frames: &[(InstanceRecord, Time)], numbers: core::ops::Range<u64>) {
+    fn draw(&self, sheet: &Sheet, frames: &[CaptureFrame<'_>], numbers: core::ops::Range<u64>) {
         let vertices = u64::from(self.geometry.vertex_count);
         let within = numbers.start / vertices..numbers.end.div_ceil(vertices);
         let frames = &frames[within.start as usize..within.end as usize];
@@ -154,11 +192,11 @@ impl Capture {
             .next_multiple_of(u64::from(self.device.limits().min_uniform_buffer_offset_alignment));
         let mut records = Vec::with_capacity(frames.len());
         let mut parameters = vec![0_u8; frames.len() * slot as usize];
-        for (i, (record, clock)) in frames.iter().enumerate() {
-            records.push(*record);
+        for (i, CaptureFrame { record, layers, time, .. }) in frames.iter().enumerate() {
+            records.push(record.with_layer_set(if layers.is_some() { i as u32 + 1 } else { 0 }));
             let first_vertex = (within.start + i as u64) * vertices;
             let uniform = CaptureUniform {
-                clock: clock.words(),
+                clock: time.words(),
                 size: [WIDTH, sheet.rows],
                 // Below zero for a frame that began on the sheet before.
                 first_pixel: first_vertex.wrapping_sub(numbers.start) as u32,
@@ -181,6 +219,8 @@ impl Capture {
         let storage = self.geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::VERTEX | storage;
         let instances = buffer("gpuskin instances", usage, bytemuck::cast_slice(&records));
+        let looks = vec![InstanceLook::default(); frames.len()];
+        let looks = buffer("gpuskin looks", usage, bytemuck::cast_slice(&looks));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin capture"),
@@ -196,7 +236,8 @@ impl Capture {
         });
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let palette = self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, &instances, slot));
+        let palette =
+            self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&instances, &looks], slot));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
@@ -205,6 +246,7 @@ impl Capture {
                 None => pass.set_bind_group(1, self.geometry.texture(), &[]),
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
+            pass.set_vertex_buffer(2, looks.slice(..));
             for i in 0..frames.len() as u64 {
                 let first_vertex = (within.start + i) * vertices;
                 let from = numbers.start.saturating_sub(first_vertex) as u32;
@@ -231,14 +273,15 @@ impl Capture {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         poses: &Poses,
-        frames: &[(InstanceRecord, Time)],
-        records: &wgpu::Buffer,
+        frames: &[CaptureFrame<'_>],
+        [records, looks]: [&wgpu::Buffer; 2],
         slot: u64,
     ) -> wgpu::BindGroup {
         // A dispatch a frame, because each has a clock of its own; a palette of all, so that one pass draws them.
         let mut bytes = vec![0_u8; frames.len() * slot as usize];
-        for (i, (_, clock)) in (0..).zip(frames) {
-            let parameters = poses.parameters(*clock, i, 1);
+        let over = self.over(poses, frames);
+        for (i, frame) in (0..).zip(frames) {
+            let parameters = poses.parameters(frame.time, i, 1, &over);
             let at = i as usize * slot as usize;
             bytes[at..at + size_of_val(&parameters)].copy_from_slice(bytemuck::bytes_of(&parameters));
         }
@@ -251,13 +294,42 @@ impl Capture {
         self.queue.write_buffer(&parameters, 0, &bytes);
         let palette = poses.palette(&self.device, frames.len() as u32);
         let list = everyone(&self.device, &self.queue, frames.len() as u32);
-        let records = records.as_entire_buffer_binding();
-        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette);
+        let whole = wgpu::Buffer::as_entire_buffer_binding;
+        let (records, looks, list) = (whole(records), whole(looks), whole(&list));
+        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &over);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1, 1);
         }
-        self.geometry.with_palette(&self.device, &self.layouts, &palette, records, list.as_entire_buffer_binding())
+        self.geometry.with_palette(&self.device, &self.layouts, &palette, records, list, looks)
+    }
+}
+
+impl Capture {
+    /// A set and a pose for each frame, where one has a set.
+    fn over(&self, poses: &Poses, frames: &[CaptureFrame<'_>]) -> OverBuffer {
+        let count = if frames.iter().any(|frame| frame.layers.is_some()) { frames.len() } else { 0 };
+        let mut sets = Vec::new();
+        let mut rows = vec![[0.0; 4]; count * poses.live_stride() as usize];
+        for (i, frame) in frames[..count].iter().enumerate() {
+            let mut set = frame.layers.unwrap_or_default();
+            set.renumber_live(i as u32);
+            sets.push(set.words());
+            if let Some(live) = &frame.live {
+                write_pose(live, &mut rows[i * poses.live_stride() as usize..]);
+            }
+        }
+        let (sets, rows): (&[u8], &[u8]) = (bytemuck::cast_slice(&sets), bytemuck::cast_slice(&rows));
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin layers"),
+            // An empty buffer cannot be bound.
+            size: (sets.len() + rows.len()).max(16) as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&buffer, 0, sets);
+        self.queue.write_buffer(&buffer, sets.len() as u64, rows);
+        OverBuffer { buffer, live_at: (sets.len() / 16) as u32 }
     }
 }
 

@@ -8,15 +8,18 @@ use super::cull::Views;
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
+use super::layers::Layers;
 use super::layouts::Layouts;
-use super::palette::{PaletteRun, Palettes};
+use super::palette::{CrowdBuffers, PaletteRun, Palettes};
 use super::pipelines::Pipelines;
 use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId, View};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
+use crate::look::packed_tint;
 use crate::shader::Variant;
 use crate::{
-    BakedModel, Clip, Dynamic, Instance, InstanceRecord, MeshPart, Metadata, Model, Time, Transition, playback,
+    BakedModel, Clip, Dynamic, Instance, InstanceLook, InstanceRecord, MeshPart, Metadata, Model, Part, Time,
+    Transition, playback,
 };
 
 /// How a crowd starts out.
@@ -47,14 +50,14 @@ impl Default for CrowdDescriptor {
 /// # }
 /// ```
 pub struct Crowd<M> {
-    core: Arc<CrowdCore>,
-    meta: Meta,
+    pub(super) core: Arc<CrowdCore>,
+    pub(super) meta: Meta,
     model: PhantomData<fn() -> M>,
 }
 
 /// The constants of a model: part of the program, or read at run time.
 #[derive(Clone)]
-enum Meta {
+pub(super) enum Meta {
     Baked(&'static Metadata),
     Read(Arc<Metadata>),
 }
@@ -73,14 +76,14 @@ impl core::ops::Deref for Meta {
 #[derive(Debug)]
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<DrawnPart>,
     pub(crate) materials: Vec<wgpu::BindGroup>,
     pub(crate) textures: Textures,
 }
 
 /// A part and the pipelines of its material.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct DrawnPart {
     pub(crate) mesh: MeshPart,
     pub(crate) pipelines: Arc<Pipelines>,
 }
@@ -95,9 +98,11 @@ pub(crate) struct CrowdCore {
 }
 
 #[derive(Debug)]
-struct State {
-    instances: Instances,
+pub(super) struct State {
+    pub(super) instances: Instances,
+    pub(super) layers: Layers,
     buffer: Option<wgpu::Buffer>,
+    looks: Option<wgpu::Buffer>,
     /// Records that `buffer` has room for.
     capacity: usize,
     /// Records in `buffer` that are drawn.
@@ -109,6 +114,7 @@ struct State {
 /// What is drawn of a crowd.
 pub(crate) struct Drawn {
     buffer: wgpu::Buffer,
+    looks: wgpu::Buffer,
     pub(crate) instances: u32,
     pub(crate) palettes: Option<Arc<Palettes>>,
 }
@@ -116,6 +122,7 @@ pub(crate) struct Drawn {
 /// Instances that are drawn at once.
 pub(crate) struct Run<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
+    pub(crate) looks: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
     /// Their palette; else the model's texture.
     pub(crate) palette: Option<PaletteRun<'a>>,
@@ -125,12 +132,17 @@ impl Drawn {
     /// All instances: at once, or as many at a time as a palette holds. Where they are culled, those that a view sees, or
     /// any of all.
     pub(crate) fn runs(&self, view: Option<View>) -> impl Iterator<Item = Run<'_>> {
-        let whole = Run { records: self.buffer.slice(..), instances: self.instances, palette: None };
-        let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
-        let split = palettes.map(|palette| Run {
+        let run = |instances, palette| Run {
             records: self.buffer.slice(..),
-            instances: palette.instances,
-            palette: Some(palette),
+            looks: self.looks.slice(..),
+            instances,
+            palette,
+        };
+        let whole = run(self.instances, None);
+        let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
+        let split = palettes.map(move |palette| {
+            let instances = palette.instances;
+            run(instances, Some(palette))
         });
         self.palettes.is_none().then_some(whole).into_iter().chain(split)
     }
@@ -148,11 +160,13 @@ impl CrowdCore {
         room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
-        let state = Mutex::new(State { instances, buffer: None, capacity, uploaded: 0, palettes: None });
+        let layers = Layers::new(model.geometry.poses().map(|poses| &**poses));
+        let state =
+            Mutex::new(State { instances, layers, buffer: None, looks: None, capacity, uploaded: 0, palettes: None });
         Ok(Self { model, name: name.to_owned(), clock, state })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // Nothing is left half-done where a panic could be: the state is good.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,37 +182,50 @@ impl CrowdCore {
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
+        let geometry = &self.model.geometry;
+        if let Some(poses) = geometry.poses() {
+            state.layers.upload(device, queue, poses);
+        }
         if state.buffer.is_none() && count > 0 || count > state.capacity {
             let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(most);
-            let geometry = &self.model.geometry;
             let storage = geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
-            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("gpuskin instances"),
-                size: state.capacity as u64 * RECORD,
-                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
-                mapped_at_creation: false,
-            });
+            let buffer = |label, bytes| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size: state.capacity as u64 * bytes,
+                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
+                    mapped_at_creation: false,
+                })
+            };
+            let (buffer, looks) = (buffer("gpuskin instances", RECORD), buffer("gpuskin looks", LOOK));
+            state.looks = Some(looks);
             state.buffer = Some(buffer);
             state.palettes = None;
             state.instances.mark_all();
         }
         // Made anew for more views, too.
         let made = |palettes: &Arc<Palettes>| palettes.views.is_none_or(|made| views.is_some_and(|v| v.count == made));
-        let geometry = &self.model.geometry;
-        if let (Some(poses), Some(buffer)) = (geometry.poses(), &state.buffer)
-            && !state.palettes.as_ref().is_some_and(made)
+        if let (Some(poses), Some(over), Some(buffer), Some(looks)) =
+            (geometry.poses(), state.layers.buffer(), &state.buffer, &state.looks)
         {
-            let (gpu, capacity) = ((device, queue), state.capacity as u32);
-            let palettes = Palettes::new(gpu, layouts, geometry, poses, buffer, capacity, views);
-            state.palettes = Some(Arc::new(palettes));
+            let gpu = (device, queue);
+            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32 };
+            state.palettes = Some(match state.palettes.take().filter(made) {
+                Some(palettes) if palettes.over == *over => palettes,
+                Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
+                None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, over, views)),
+            });
         }
-        if let Some(buffer) = &state.buffer {
+        if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
             state.instances.upload(|range, records| {
                 queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
+            });
+            state.instances.upload_looks(|range, changed| {
+                queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
             });
         }
         state.uploaded = count as u32;
@@ -208,13 +235,14 @@ impl CrowdCore {
     /// The instances as of the last upload; `None` where there are none.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
-        let buffer = state.buffer.clone()?;
+        let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
         let palettes = state.palettes.clone();
-        (state.uploaded > 0).then_some(Drawn { buffer, instances: state.uploaded, palettes })
+        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes })
     }
 }
 
 pub(crate) const RECORD: u64 = size_of::<InstanceRecord>() as u64;
+pub(crate) const LOOK: u64 = size_of::<InstanceLook>() as u64;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 
 /// The most instances that a device has room for, if it is `needed` at least.
@@ -271,25 +299,31 @@ impl<M> Crowd<M> {
     /// At 2^32 - 1 instances.
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
         let record = instance.record(&self.meta, self.now());
-        self.core.state().instances.spawn(record)
+        self.core.state().instances.spawn(record, instance.look())
     }
 
     /// Removes an instance; `false` if it was gone already.
     pub fn despawn(&self, id: InstanceId) -> bool {
-        self.core.state().instances.despawn(id)
+        let state = &mut *self.core.state();
+        state.layers.release(&state.instances, id);
+        state.instances.despawn(id)
     }
 
     /// Replaces an instance: what it plays starts anew. `false` if it is gone.
     pub fn set(&self, id: InstanceId, instance: Instance<M>) -> bool {
         let record = instance.record(&self.meta, self.now());
-        self.core.state().instances.change(id, |r| *r = record)
+        let state = &mut *self.core.state();
+        state.layers.release(&state.instances, id);
+        state.instances.change(id, |r| *r = record) && state.instances.change_look(id, |l| *l = instance.look())
     }
 
     /// Starts a clip now: at once, or fading from what it played. The instance stays where it is. `false` if it is gone.
     pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> bool {
         let now = self.now();
         let next = transition.start.playback(&self.meta, clip.index(), now);
-        self.core.state().instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, false, now);
+        state.instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
     }
 
     /// Changes the pace of what an instance plays, without a jump: times the clip's own; 0 stands still, negative runs
@@ -312,16 +346,21 @@ impl<M> Crowd<M> {
         })
     }
 
-    /// Stops an instance where it is, its fades too. `false` if it is gone.
+    /// Stops an instance where it is, its layers and fades too. `false` if it is gone.
     pub fn pause(&self, id: InstanceId) -> bool {
-        let now = self.now();
-        self.core.state().instances.change(id, |r| r.set_paused(true, now))
+        self.set_paused(id, true)
     }
 
     /// Goes on from where [`Crowd::pause`] stopped it. `false` if it is gone.
     pub fn resume(&self, id: InstanceId) -> bool {
+        self.set_paused(id, false)
+    }
+
+    fn set_paused(&self, id: InstanceId, paused: bool) -> bool {
         let now = self.now();
-        self.core.state().instances.change(id, |r| r.set_paused(false, now))
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, paused, now);
+        state.instances.change(id, |r| r.set_paused(paused, now))
     }
 
     /// Whether an instance has come to the end of a clip that does not start over; `None` if it is gone.
@@ -347,6 +386,38 @@ impl<M> Crowd<M> {
         self.core.state().instances.change(id, |r| r.scale = finite_scale(scale))
     }
 
+    /// Base colours of an instance are multiplied by a linear RGBA, 0..1. `false` if it is gone.
+    pub fn set_tint(&self, id: InstanceId, tint: impl Into<[f32; 4]>) -> bool {
+        let tint = packed_tint(tint.into());
+        self.core.state().instances.change_look(id, |look| look.tint = tint)
+    }
+
+    /// Two words of an instance for the game's own shaders: `gpuskin_look(input.look).custom`. `false` if it is gone.
+    pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> bool {
+        self.core.state().instances.change_look(id, |look| look.custom = words)
+    }
+
+    /// Shows or hides an instance; what it plays goes on. `false` if it is gone.
+    pub fn set_visible(&self, id: InstanceId, visible: bool) -> bool {
+        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::INVISIBLE_BIT, visible))
+    }
+
+    /// Has an instance wear a part of its model, or not. `false` if it is gone.
+    pub fn wear(&self, id: InstanceId, part: Part<M>, worn: bool) -> bool {
+        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::part_bit(part.index()), worn))
+    }
+
+    /// How an instance looks, as the shaders read it; `None` if it is gone.
+    pub fn look(&self, id: InstanceId) -> Option<InstanceLook> {
+        self.core.state().instances.look(id).copied()
+    }
+
+    /// The instance with that number, `instance_index` in a shader of a draw of all: for picking. Numbers change when
+    /// instances are despawned. `None` where there are not as many.
+    pub fn id_at(&self, index: u32) -> Option<InstanceId> {
+        self.core.state().instances.id_at(index as usize)
+    }
+
     /// An instance as the shaders read it; `None` if it is gone.
     pub fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
         self.core.state().instances.get(id).copied()
@@ -364,7 +435,9 @@ impl<M> Crowd<M> {
 
     /// Removes all instances; their ids become stale.
     pub fn clear(&self) {
-        self.core.state().instances.clear();
+        let state = &mut *self.core.state();
+        state.layers.clear();
+        state.instances.clear();
     }
 
     /// What the bake knows of the model.
@@ -415,7 +488,7 @@ impl<M> Crowd<M> {
         Ok(count)
     }
 
-    fn now(&self) -> Time {
+    pub(super) fn now(&self) -> Time {
         Time::from_bits(self.core.clock.load(Ordering::Relaxed))
     }
 }

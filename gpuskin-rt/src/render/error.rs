@@ -45,6 +45,22 @@ pub enum Error {
         /// The field, what is wrong with it and what would be right.
         reason: String,
     },
+    /// What was asked for needs the nodes' own transforms, which the model does not have on this device.
+    LocalPoses {
+        /// The model.
+        model: String,
+        /// What was asked for: `layers`.
+        what: &'static str,
+        /// What the model plays here.
+        encoding: &'static str,
+    },
+    /// An argument that the model has nothing for.
+    Argument {
+        /// The model.
+        model: String,
+        /// The argument, and what it may be.
+        reason: String,
+    },
     /// Captured vertices could not be read back.
     Readback {
         /// What the device said.
@@ -74,6 +90,13 @@ impl fmt::Display for Error {
                 formats.join(", ")
             ),
             Self::Descriptor { reason } => f.write_str(reason),
+            Self::LocalPoses { model, what, encoding } => write!(
+                f,
+                "{model}: {what} need the nodes' own transforms, and it plays {encoding} here; set `encoding = \
+                 \"local-packed\"` for it in gpuskin.toml, and request a device with at least \
+                 wgpu::Limits::downlevel_defaults()"
+            ),
+            Self::Argument { model, reason } => write!(f, "{model}: {reason}"),
             Self::Readback { reason } => write!(f, "nothing could be read back from the device: {reason}"),
         }
     }

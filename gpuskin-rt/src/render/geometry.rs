@@ -10,7 +10,8 @@ use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
 use super::palette::{Poses, computes};
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, INSTANCES_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant,
+    ANIMATION_BINDING, DRAWN_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
+    Variant,
 };
 use crate::{
     AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
@@ -109,8 +110,8 @@ impl Geometry {
         }
     }
 
-    /// The model's bind group with a palette, the instances that have a place in it, and a list of those that are drawn:
-    /// the whole list, or one at the dynamic offset.
+    /// The model's bind group with a palette, the instances that have a place in it, and a list of those that are drawn
+    /// (the whole, or what stands at the dynamic offset), and how all look.
     pub(crate) fn with_palette(
         &self,
         device: &wgpu::Device,
@@ -118,12 +119,14 @@ impl Geometry {
         palette: &wgpu::Buffer,
         records: wgpu::BufferBinding<'_>,
         list: wgpu::BufferBinding<'_>,
+        looks: wgpu::BufferBinding<'_>,
     ) -> wgpu::BindGroup {
         let resources = [
             (ANIMATION_BINDING, palette.as_entire_binding()),
             (MODEL_BINDING, self.mesh.constants()),
             (INSTANCES_BINDING, wgpu::BindingResource::Buffer(records)),
             (DRAWN_BINDING, wgpu::BindingResource::Buffer(list)),
+            (LOOKS_BINDING, wgpu::BindingResource::Buffer(looks)),
         ];
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with a palette"),
@@ -147,6 +150,7 @@ impl Geometry {
             None => {
                 pass.set_bind_group(group, self.texture(), &[]);
                 pass.set_vertex_buffer(1, run.records);
+                pass.set_vertex_buffer(2, run.looks);
             }
         }
         pass.set_vertex_buffer(0, self.vertices());

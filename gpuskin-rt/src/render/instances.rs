@@ -1,9 +1,12 @@
 //! The instances of a crowd on the CPU: dense for the GPU, with ids that outlive moves, and what has changed since the
 //! last upload.
 
+pub(super) mod changes;
+
 use core::ops::Range;
 
-use crate::InstanceRecord;
+use crate::{InstanceLook, InstanceRecord};
+use changes::Changes;
 
 /// An instance of a crowd, until it is despawned. An id is never given twice, and is refused by every other crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,9 +15,6 @@ pub struct InstanceId {
     slot: u32,
     generation: u32,
 }
-
-/// Instances that are uploaded together: 64 records are 3 KiB, the most that one change costs.
-const BLOCK: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -31,14 +31,13 @@ pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
     records: Vec<InstanceRecord>,
+    looks: Vec<InstanceLook>,
     /// Slot of each record.
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     first_free: u32,
-    /// Blocks that are not as on the device, in the order in which they changed.
-    changed: Vec<u32>,
-    /// Whether a block is in `changed`.
-    is_changed: Vec<bool>,
+    changed_records: Changes,
+    changed_looks: Changes,
 }
 
 impl Instances {
@@ -46,11 +45,12 @@ impl Instances {
         Self {
             crowd,
             records: Vec::with_capacity(capacity),
+            looks: Vec::with_capacity(capacity),
             slot_of: Vec::with_capacity(capacity),
             slots: Vec::with_capacity(capacity),
             first_free: NO_SLOT,
-            changed: Vec::new(),
-            is_changed: Vec::new(),
+            changed_records: Changes::default(),
+            changed_looks: Changes::default(),
         }
     }
 
@@ -59,8 +59,8 @@ impl Instances {
     }
 
     /// # Panics
-    /// At 2^32 - 1 instances, 192 GiB of records.
-    pub(crate) fn spawn(&mut self, record: InstanceRecord) -> InstanceId {
+    /// At 2^32 - 1 instances, 256 GiB of records.
+    pub(crate) fn spawn(&mut self, record: InstanceRecord, look: InstanceLook) -> InstanceId {
         let index = self.records.len() as u32;
         assert!(self.records.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
         let slot = if self.first_free == NO_SLOT {
@@ -72,18 +72,22 @@ impl Instances {
             slot
         };
         self.records.push(record);
+        self.looks.push(look);
         self.slot_of.push(slot);
-        self.mark(index as usize);
+        self.changed_records.mark(index as usize);
+        self.changed_looks.mark(index as usize);
         InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation }
     }
 
     pub(crate) fn despawn(&mut self, id: InstanceId) -> bool {
         let Some(index) = self.index(id) else { return false };
         self.records.swap_remove(index);
+        self.looks.swap_remove(index);
         self.slot_of.swap_remove(index);
         if let Some(&moved) = self.slot_of.get(index) {
             self.slots[moved as usize].index = index as u32;
-            self.mark(index);
+            self.changed_records.mark(index);
+            self.changed_looks.mark(index);
         }
         self.release(id.slot);
         true
@@ -94,6 +98,7 @@ impl Instances {
             self.release(self.slot_of[i]);
         }
         self.records.clear();
+        self.looks.clear();
         self.slot_of.clear();
     }
 
@@ -116,8 +121,26 @@ impl Instances {
     pub(crate) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> bool {
         let Some(index) = self.index(id) else { return false };
         change(&mut self.records[index]);
-        self.mark(index);
+        self.changed_records.mark(index);
         true
+    }
+
+    /// Changes how an instance looks; `false` where there is none of that id.
+    pub(crate) fn change_look(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceLook)) -> bool {
+        let Some(index) = self.index(id) else { return false };
+        change(&mut self.looks[index]);
+        self.changed_looks.mark(index);
+        true
+    }
+
+    pub(crate) fn look(&self, id: InstanceId) -> Option<&InstanceLook> {
+        self.index(id).map(|index| &self.looks[index])
+    }
+
+    /// The instance that stands at an index of the dense list.
+    pub(crate) fn id_at(&self, index: usize) -> Option<InstanceId> {
+        let slot = *self.slot_of.get(index)?;
+        Some(InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation })
     }
 
     fn index(&self, id: InstanceId) -> Option<usize> {
@@ -128,38 +151,20 @@ impl Instances {
         (alive && self.slot_of.get(index) == Some(&id.slot)).then_some(index)
     }
 
-    fn mark(&mut self, index: usize) {
-        let block = index / BLOCK;
-        if block >= self.is_changed.len() {
-            self.is_changed.resize(block + 1, false);
-        }
-        if !core::mem::replace(&mut self.is_changed[block], true) {
-            self.changed.push(block as u32);
-        }
-    }
-
     /// Everything must be uploaded again.
     pub(crate) fn mark_all(&mut self) {
-        for index in (0..self.records.len()).step_by(BLOCK) {
-            self.mark(index);
-        }
+        self.changed_records.mark_all(self.records.len());
+        self.changed_looks.mark_all(self.looks.len());
     }
 
     /// Gives the ranges of records that have changed since the last call, in order, neighbours together.
-    pub(crate) fn upload(&mut self, mut write: impl FnMut(Range<usize>, &[InstanceRecord])) {
-        self.changed.sort_unstable();
-        let end = self.records.len();
-        let blocks = |run: &[u32]| run[0] as usize * BLOCK..((run[run.len() - 1] as usize + 1) * BLOCK).min(end);
-        for run in self.changed.chunk_by(|a, b| a + 1 == *b) {
-            let range = blocks(run);
-            // Blocks past the end were left by instances that are gone.
-            if range.start < range.end {
-                write(range.clone(), &self.records[range]);
-            }
-        }
-        for block in self.changed.drain(..) {
-            self.is_changed[block as usize] = false;
-        }
+    pub(crate) fn upload(&mut self, write: impl FnMut(Range<usize>, &[InstanceRecord])) {
+        self.changed_records.take(&self.records, write);
+    }
+
+    /// The same of looks.
+    pub(crate) fn upload_looks(&mut self, write: impl FnMut(Range<usize>, &[InstanceLook])) {
+        self.changed_looks.take(&self.looks, write);
     }
 }
 
@@ -185,19 +190,19 @@ mod tests {
     #[test]
     fn ids_outlive_moves_and_are_refused_when_stale() {
         let mut crowd = Instances::new(1, 0);
-        let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32))).collect();
+        let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32), InstanceLook::default())).collect();
         assert!(crowd.despawn(ids[1]));
         assert!(!crowd.despawn(ids[1]));
         assert!(crowd.get(ids[1]).is_none());
         let x = |crowd: &Instances, i: usize| crowd.get(ids[i]).map(|r| r.translation[0]);
         assert_eq!([0, 2, 3, 4].map(|i| x(&crowd, i)), [0.0, 2.0, 3.0, 4.0].map(Some));
-        let again = crowd.spawn(record(9.0));
+        let again = crowd.spawn(record(9.0), InstanceLook::default());
         assert_ne!(again, ids[1]);
         assert!(crowd.get(ids[1]).is_none() && crowd.get(again).is_some());
         assert!(!crowd.change(ids[1], |r| r.scale = 7.0));
         crowd.clear();
         assert!(crowd.records().is_empty() && crowd.get(again).is_none() && !crowd.despawn(ids[0]));
-        let reborn = crowd.spawn(record(1.0));
+        let reborn = crowd.spawn(record(1.0), InstanceLook::default());
         assert_eq!(crowd.get(reborn).unwrap().translation[0], 1.0);
         assert!(ids.iter().all(|id| crowd.get(*id).is_none()));
     }
@@ -205,27 +210,45 @@ mod tests {
     #[test]
     fn ids_of_another_crowd_are_refused() {
         let (mut a, mut b) = (Instances::new(1, 0), Instances::new(2, 0));
-        let id = a.spawn(record(0.0));
-        b.spawn(record(0.0));
+        let id = a.spawn(record(0.0), InstanceLook::default());
+        b.spawn(record(0.0), InstanceLook::default());
         assert!(b.get(id).is_none() && !b.despawn(id));
     }
 
     #[test]
     fn a_slot_that_ran_out_of_generations_is_not_used_again() {
         let mut crowd = Instances::new(1, 0);
-        crowd.spawn(record(0.0));
+        crowd.spawn(record(0.0), InstanceLook::default());
         crowd.slots[0].generation = u32::MAX;
         let last = InstanceId { crowd: 1, slot: 0, generation: u32::MAX };
         assert!(crowd.despawn(last));
-        let next = crowd.spawn(record(1.0));
+        let next = crowd.spawn(record(1.0), InstanceLook::default());
         assert_eq!(next.slot, 1);
         assert!(crowd.get(last).is_none());
     }
 
     #[test]
+    fn looks_stay_with_their_instances() {
+        let mut crowd = Instances::new(1, 0);
+        let look = |i: u32| InstanceLook { custom: [i, 0], ..InstanceLook::default() };
+        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), look(i))).collect();
+        let mut ranges = Vec::new();
+        crowd.upload_looks(|range, looks| ranges.push((range.start, range.end, looks.len())));
+        crowd.upload(|_, _| ());
+        crowd.despawn(ids[70]);
+        crowd.change_look(ids[0], |look| look.hidden = 2);
+        crowd.upload_looks(|range, looks| ranges.push((range.start, range.end, looks.len())));
+        assert_eq!(ranges, [(0, 300, 300), (0, 128, 128)]);
+        assert_eq!(uploads(&mut crowd), [(64, 128)]);
+        assert_eq!(crowd.look(ids[299]), Some(&look(299)));
+        assert_eq!((crowd.id_at(70), crowd.id_at(299)), (Some(ids[299]), None));
+        assert!(crowd.look(ids[70]).is_none() && !crowd.change_look(ids[70], |_| ()));
+    }
+
+    #[test]
     fn only_changed_blocks_are_uploaded() {
         let mut crowd = Instances::new(1, 0);
-        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32))).collect();
+        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), InstanceLook::default())).collect();
         assert_eq!(uploads(&mut crowd), [(0, 300)]);
         assert_eq!(uploads(&mut crowd), []);
         crowd.change(ids[299], |r| r.scale = 2.0);
@@ -239,7 +262,7 @@ mod tests {
         crowd.change(ids[290], |r| r.scale = 2.0);
         crowd.clear();
         assert_eq!(uploads(&mut crowd), []);
-        crowd.spawn(record(0.0));
+        crowd.spawn(record(0.0), InstanceLook::default());
         assert_eq!(uploads(&mut crowd), [(0, 1)]);
         crowd.mark_all();
         assert_eq!(uploads(&mut crowd), [(0, 1)]);

@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use super::cull::CullPipelines;
 use super::palette::PalettePipelines;
-use crate::InstanceRecord;
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING, MODEL_BINDING,
-    MODEL_BYTES, Variant,
+    ANIMATION_BINDING, DRAWN_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING, LOOK_LOCATION,
+    LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
+use crate::{InstanceLook, InstanceRecord};
 
 /// The layouts that all models share.
 #[derive(Debug)]
@@ -64,6 +64,8 @@ impl Layouts {
                     entry(0, fragment, uniform(0, false)),
                     entry(1, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
                     entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
+                    entry(3, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
+                    entry(4, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
                 ],
             ),
         }
@@ -90,6 +92,7 @@ impl Layouts {
                         entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
                         entry(INSTANCES_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
                         entry(DRAWN_BINDING, wgpu::ShaderStages::VERTEX, storage(true, true)),
+                        entry(LOOKS_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
                     ],
                 })
             }),
@@ -137,16 +140,17 @@ pub(crate) fn storage(read_only: bool, has_dynamic_offset: bool) -> wgpu::Bindin
     wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None }
 }
 
-/// The vertex buffers of a variant, for pipelines: vertices, then instances where the shader does not pull them.
+/// The vertex buffers of a variant, for pipelines: vertices; instances and looks where the shader does not pull them.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
     stride: u64,
     instance: Option<[wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize]>,
+    look: Option<[wgpu::VertexAttribute; 1]>,
 }
 
-/// The vertex buffers of a variant, for a game's own pipelines: vertices, then instances. With a palette instances are
-/// read from a storage buffer instead: attributes cost more than that.
+/// The vertex buffers of a variant, for a game's own pipelines: vertices, instances, looks. With a palette the last two
+/// are read from storage buffers instead: attributes cost more than that.
 ///
 /// ```no_run
 /// # fn pipeline(variant: gpuskin_rt::shader::Variant, module: &wgpu::ShaderModule) {
@@ -163,6 +167,7 @@ pub struct VertexBuffers {
 pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     let attribute = |location, offset, words| wgpu::VertexAttribute {
         format: match words {
+            1 => wgpu::VertexFormat::Uint32,
             2 => wgpu::VertexFormat::Uint32x2,
             3 => wgpu::VertexFormat::Uint32x3,
             _ => wgpu::VertexFormat::Uint32x4,
@@ -171,10 +176,12 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
         shader_location: location,
     };
     let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
+    let textured = !variant.encoding.needs_compute();
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
-        instance: (!variant.encoding.needs_compute()).then(|| {
+        look: textured.then(|| [attribute(LOOK_LOCATION, 0, 4)]),
+        instance: textured.then(|| {
             core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4))
         }),
     }
@@ -182,7 +189,7 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
 
 impl VertexBuffers {
     /// As `wgpu::VertexState::buffers` wants them.
-    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 2] {
+    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 3] {
         [
             Some(wgpu::VertexBufferLayout {
                 array_stride: self.stride,
@@ -194,11 +201,17 @@ impl VertexBuffers {
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
+            self.look.as_ref().map(|attributes| wgpu::VertexBufferLayout {
+                array_stride: size_of::<InstanceLook>() as u64,
+                step_mode: wgpu::VertexStepMode::Instance,
+                attributes,
+            }),
         ]
     }
 
-    /// Attributes of both.
+    /// Attributes of all.
     pub(crate) fn attributes(&self) -> usize {
-        self.vertex.len() + self.instance.map_or(0, |attributes| attributes.len())
+        let instance = self.instance.map_or(0, |attributes| attributes.len());
+        self.vertex.len() + instance + self.look.map_or(0, |attributes| attributes.len())
     }
 }

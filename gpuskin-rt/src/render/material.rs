@@ -1,4 +1,4 @@
-//! The renderer's own materials on the device: a colour and a texture each.
+//! The renderer's own materials on the device: base colour and emitted light, with a texture each.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -6,15 +6,15 @@ use super::Error;
 use super::geometry::Geometry;
 use super::layouts::Layouts;
 use super::textures::{SampledTexture, Samplers, Textures};
-use crate::{Metadata, Model};
+use crate::{MaterialTexture, Metadata, Model};
 
 /// Twin of `Material` in `shaders/crowd.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct MaterialUniform {
     pub(crate) base_color: [f32; 4],
+    pub(crate) emissive: [f32; 3],
     pub(crate) alpha_cutoff: f32,
-    padding: [u32; 3],
 }
 
 /// The constants of all materials of a model, as they stand in its buffer.
@@ -35,8 +35,8 @@ impl MaterialConstants {
         for (material, bytes) in meta.materials.iter().zip(bytes.chunks_exact_mut(stride)) {
             let uniform = MaterialUniform {
                 base_color: material.base_color,
+                emissive: material.emissive,
                 alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
-                padding: [0; 3],
             };
             bytes[..size_of::<MaterialUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
         }
@@ -59,20 +59,22 @@ pub(crate) fn bind_groups(
     let meta = &model.meta;
     let mut groups = Vec::with_capacity(meta.materials.len());
     for (i, material) in meta.materials.iter().enumerate() {
-        let SampledTexture { view, sampler } = match &material.base_color_texture {
-            None => white.clone(),
-            Some(texture) => SampledTexture {
-                view: textures.get((device, queue), model, texture.texture)?,
-                sampler: samplers.get(device, texture),
-            },
+        let mut sampled = |texture: Option<&MaterialTexture>| -> Result<SampledTexture, Error> {
+            let Some(texture) = texture else { return Ok(white.clone()) };
+            let view = textures.get((device, queue), model, texture.texture)?;
+            Ok(SampledTexture { view, sampler: samplers.get(device, texture) })
         };
+        let base_color = sampled(material.base_color_texture.as_ref())?;
+        let emissive = sampled(material.emissive_texture.as_ref().filter(|_| material.emits()))?;
         groups.push(device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin material"),
             layout: &layouts.material,
             entries: &[
                 wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) },
-                wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::TextureView(&view) },
-                wgpu::BindGroupEntry { binding: 2, resource: wgpu::BindingResource::Sampler(&sampler) },
+                wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::TextureView(&base_color.view) },
+                wgpu::BindGroupEntry { binding: 2, resource: wgpu::BindingResource::Sampler(&base_color.sampler) },
+                wgpu::BindGroupEntry { binding: 3, resource: wgpu::BindingResource::TextureView(&emissive.view) },
+                wgpu::BindGroupEntry { binding: 4, resource: wgpu::BindingResource::Sampler(&emissive.sampler) },
             ],
         }));
     }

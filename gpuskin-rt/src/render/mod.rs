@@ -6,7 +6,8 @@
 //! | 1 | animation texture or palette, ranges and clips of a model | a model |
 //! | 2 | colour and texture of a material | a part |
 //!
-//! Vertex buffer 0 holds vertices, vertex buffer 1 the [`InstanceRecord`](crate::InstanceRecord)s. No storage buffers,
+//! Vertex buffer 0 holds vertices, 1 the [`InstanceRecord`](crate::InstanceRecord)s, 2 the
+//! [`InstanceLook`](crate::InstanceLook)s. No storage buffers,
 //! no compute: WebGL2's limits are enough. Only for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) a
 //! compute pass finds the instances that a view sees, another writes their bones into a palette, and the vertex shader
 //! reads both from storage buffers; draws are indirect, as many whatever the number of instances.
@@ -17,7 +18,9 @@ mod cull;
 mod error;
 mod geometry;
 mod instances;
+mod layers;
 mod layouts;
+mod live;
 mod material;
 mod palette;
 mod pipelines;
@@ -25,7 +28,7 @@ mod renderer;
 mod textures;
 mod view;
 
-pub use capture::{Capture, CapturedVertex, capture};
+pub use capture::{Capture, CaptureFrame, CapturedVertex, capture};
 pub use crowd::{Crowd, CrowdDescriptor};
 pub use error::Error;
 pub use instances::InstanceId;

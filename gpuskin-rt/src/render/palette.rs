@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Error;
-use super::crowd::RECORD;
+use super::crowd::{LOOK, RECORD};
 use super::cull::{Culling, Views, most_bytes_of_an_instance};
 use super::error::at_most;
 use super::geometry::Geometry;
@@ -19,9 +19,9 @@ const MATRIX: u64 = 48;
 /// Threads of a workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a stage of this path binds.
-const BUFFERS: u32 = 3;
-/// Palettes begin at a multiple of so many instances: their records then stand at one of 256 bytes, as bindings must.
-const INSTANCE_ALIGNMENT: u64 = 4;
+const BUFFERS: u32 = 4;
+/// Palettes begin at a multiple of so many instances: their looks, of 16 bytes, then stand at one of 256, as bindings must.
+const INSTANCE_ALIGNMENT: u64 = 16;
 
 const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
     devices without compute as well, `devices = [\"compute\", \"webgl2\"]`, or in an encoding that needs none: \
@@ -36,7 +36,12 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
     let threads = limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup);
     at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads of a workgroup"))?;
     let memory = limits.max_compute_workgroup_storage_size.into();
-    at_most(shader::WORKGROUP_NODES as u64 * MATRIX, memory, NO_COMPUTE, what("bytes of workgroup memory"))
+    at_most(
+        shader::WORKGROUP_NODES as u64 * MATRIX + shader::SHOWN_BYTES,
+        memory,
+        NO_COMPUTE,
+        what("bytes of workgroup memory"),
+    )
 }
 
 /// The pipelines of the pass, made when a model first needs them: compiling takes longer than all else of a start-up.
@@ -64,6 +69,18 @@ pub(crate) struct Poses {
     pipeline: wgpu::ComputePipeline,
     /// Matrices of an instance.
     stride: u32,
+    pub(crate) nodes: u32,
+    pub(crate) bones: u32,
+    /// Bytes of the greatest storage buffer.
+    pub(crate) binding: u64,
+}
+
+/// What lies over the clips of instances, on the device.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OverBuffer {
+    pub(crate) buffer: wgpu::Buffer,
+    /// Where live poses begin, in units of four words.
+    pub(crate) live_at: u32,
 }
 
 impl Poses {
@@ -85,7 +102,10 @@ impl Poses {
         let agree = tracks.bone_count() == meta.texture.rows as usize
             && words.len() as u64 == meta.texture.byte_len(meta.encoding)
             && tracks.clip_count() == meta.clips.len()
-            && meta.clips.iter().enumerate().all(|(i, clip)| tracks.record(i) == clip.record());
+            && tracks.mask_count() == meta.masks.len()
+            && meta.clips.iter().enumerate().all(|(i, clip)| {
+                tracks.record(i) == clip.record() && tracks.reference(i) == clip.additive.map(usize::from)
+            });
         if !agree {
             return Err(wrong("its animation is not that of its constants"));
         }
@@ -95,7 +115,7 @@ impl Poses {
             u64::from(stride) * MATRIX * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
-            what("bytes of 4 instances' bones"),
+            what("bytes of 16 instances' bones"),
         )?;
 
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -107,7 +127,8 @@ impl Poses {
         queue.write_buffer(&buffer, 0, words);
         let pipelines = layouts.palettes();
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
-        Ok(Self { words: buffer, layout, pipeline, stride })
+        let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
+        Ok(Self { words: buffer, layout, pipeline, stride, nodes, bones, binding })
     }
 
     /// Matrices from one instance's first in a palette to the next one's.
@@ -116,8 +137,27 @@ impl Poses {
     }
 
     /// Of a dispatch for some instances, from one on.
-    pub(crate) fn parameters(&self, time: Time, first_instance: u32, instances: u32) -> PaletteUniform {
-        PaletteUniform { clock: time.words(), instances, first_instance, stride: self.stride, ..Default::default() }
+    pub(crate) fn parameters(
+        &self,
+        time: Time,
+        first_instance: u32,
+        instances: u32,
+        over: &OverBuffer,
+    ) -> PaletteUniform {
+        PaletteUniform {
+            clock: time.words(),
+            instances,
+            first_instance,
+            stride: self.stride,
+            live_at: over.live_at,
+            live_stride: self.live_stride(),
+            reserved: 0,
+        }
+    }
+
+    /// From one live pose to the next in units of four words.
+    pub(crate) fn live_stride(&self) -> u32 {
+        shader::live_stride(self.bones as usize, self.nodes as usize) as u32
     }
 
     /// Instances that one palette holds on a device.
@@ -147,6 +187,7 @@ impl Poses {
         parameters: &wgpu::Buffer,
         records: wgpu::BufferBinding<'_>,
         palette: &wgpu::Buffer,
+        over: &OverBuffer,
     ) -> wgpu::BindGroup {
         let parameters = wgpu::BufferBinding {
             buffer: parameters,
@@ -158,6 +199,7 @@ impl Poses {
             self.words.as_entire_binding(),
             wgpu::BindingResource::Buffer(records),
             palette.as_entire_binding(),
+            over.buffer.as_entire_binding(),
         ];
         let entries: Vec<_> =
             (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
@@ -197,6 +239,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
             entry(1, compute, storage(true, false)),
             entry(2, compute, storage(true, false)),
             entry(3, compute, storage(false, false)),
+            entry(4, compute, storage(true, false)),
         ],
     })
 }
@@ -248,14 +291,24 @@ pub(crate) struct Palettes {
     most_groups: u32,
     /// Views that the lists of those who are seen are made for; `None` where all are drawn.
     pub(crate) views: Option<usize>,
+    pub(crate) over: OverBuffer,
 }
 
-#[derive(Debug)]
+/// The buffers of a crowd.
+pub(crate) struct CrowdBuffers<'a> {
+    pub(crate) records: &'a wgpu::Buffer,
+    pub(crate) looks: &'a wgpu::Buffer,
+    /// Instances that both have room for.
+    pub(crate) capacity: u32,
+}
+
+#[derive(Clone, Debug)]
 struct Chunk {
     parameters: wgpu::Buffer,
+    palette: wgpu::Buffer,
     compute: wgpu::BindGroup,
     drawing: wgpu::BindGroup,
-    culling: Option<Culling>,
+    culling: Option<Arc<Culling>>,
 }
 
 /// Instances that share a palette, as they are drawn.
@@ -275,14 +328,14 @@ impl Palettes {
         layouts: &Layouts,
         geometry: &Geometry,
         poses: &Arc<Poses>,
-        records: &wgpu::Buffer,
-        capacity: u32,
+        buffers: &CrowdBuffers<'_>,
+        over: &OverBuffer,
         views: Option<&Views>,
     ) -> Self {
         let each = poses.most(device);
         let culled = views.zip(geometry.bounds.as_deref());
         let chunk = |first: u32| {
-            let instances = each.min(capacity - first);
+            let instances = each.min(buffers.capacity - first);
             let palette = poses.palette(device, instances);
             let parameters = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin palette parameters"),
@@ -290,47 +343,46 @@ impl Palettes {
                 usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             });
-            let records = wgpu::BufferBinding {
-                buffer: records,
-                offset: u64::from(first) * RECORD,
-                size: wgpu::BufferSize::new(u64::from(instances) * RECORD),
-            };
+            let records = part(buffers.records, RECORD, first, instances);
+            let looks = part(buffers.looks, LOOK, first, instances);
             let culling = culled.map(|(views, bounds)| {
                 let mesh = (&geometry.parts[..], bounds);
                 let records = (records.clone(), instances);
-                Culling::new(device, queue, layouts.culling(), mesh, views, records, &parameters)
+                Arc::new(Culling::new(device, queue, layouts.culling(), mesh, views, records, &parameters))
             });
-            let (records, drawing) = match &culling {
-                Some(culling) => {
-                    let records = culling.seen_instances.as_entire_buffer_binding();
-                    let list = wgpu::BufferBinding {
-                        buffer: &culling.lists,
-                        offset: 0,
-                        size: wgpu::BufferSize::new(culling.list_bytes()),
-                    };
-                    let drawing = geometry.with_palette(device, layouts, &palette, records.clone(), list);
-                    (records, drawing)
-                }
-                None => {
-                    let list = everyone(device, queue, instances);
-                    let list = list.as_entire_buffer_binding();
-                    let drawing = geometry.with_palette(device, layouts, &palette, records.clone(), list);
-                    (records, drawing)
-                }
+            let list = culling.as_ref().map_or_else(|| everyone(device, queue, instances), |c| c.lists.clone());
+            let list = wgpu::BufferBinding {
+                buffer: &list,
+                offset: 0,
+                size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.list_bytes())),
             };
-            let compute = poses.bind_group(device, &parameters, records, &palette);
-            Chunk { parameters, compute, drawing, culling }
+            let records = culling.as_ref().map_or(records, |c| c.seen_instances.as_entire_buffer_binding());
+            let drawing = geometry.with_palette(device, layouts, &palette, records.clone(), list, looks);
+            let compute = poses.bind_group(device, &parameters, records, &palette, over);
+            Chunk { parameters, palette, compute, drawing, culling }
         };
-        let chunks = (0..capacity).step_by(each.max(1) as usize).map(chunk).collect();
+        let chunks = (0..buffers.capacity).step_by(each.max(1) as usize).map(chunk).collect();
         let most_groups = device.limits().max_compute_workgroups_per_dimension;
         let views = culled.map(|(views, _)| views.count);
-        Self { poses: poses.clone(), chunks, each, most_groups, views }
+        Self { poses: poses.clone(), chunks, each, most_groups, views, over: over.clone() }
+    }
+
+    /// The same palettes of the same records, with another buffer of what lies over them.
+    pub(crate) fn with_over(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, over: &OverBuffer) -> Self {
+        let chunk = |(first, chunk): (u32, &Chunk)| {
+            let all = || part(buffers.records, RECORD, first, self.each.min(buffers.capacity - first));
+            let records = chunk.culling.as_ref().map_or_else(all, |c| c.seen_instances.as_entire_buffer_binding());
+            let compute = self.poses.bind_group(device, &chunk.parameters, records, &chunk.palette, over);
+            Chunk { compute, ..chunk.clone() }
+        };
+        let chunks = (0..buffers.capacity).step_by(self.each.max(1) as usize).zip(&self.chunks).map(chunk).collect();
+        Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
     }
 
     /// The first `instances`, or those of them that a view sees, or any of all: some at a time.
     pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
         self.parts(instances).map(move |(range, chunk)| {
-            let culling = chunk.culling.as_ref();
+            let culling = chunk.culling.as_deref();
             PaletteRun {
                 instances: range.end - range.start,
                 bind_group: &chunk.drawing,
@@ -344,7 +396,7 @@ impl Palettes {
     pub(crate) fn evaluate(&self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, instances: u32, time: Time) {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
-            let parameters = self.poses.parameters(time, 0, count);
+            let parameters = self.poses.parameters(time, 0, count, &self.over);
             queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
             match &chunk.culling {
                 Some(culling) => {
@@ -363,4 +415,10 @@ impl Palettes {
             .zip(&self.chunks)
             .map(move |(first, chunk)| (first..first.saturating_add(self.each).min(instances), chunk))
     }
+}
+
+/// What so many instances have in a buffer, from one on; `bytes`: of each.
+fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
+    let size = wgpu::BufferSize::new(u64::from(instances) * bytes);
+    wgpu::BufferBinding { buffer, offset: u64::from(first) * bytes, size }
 }

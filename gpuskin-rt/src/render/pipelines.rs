@@ -13,11 +13,13 @@ use crate::shader::{self, Variant};
 pub(crate) struct Surface {
     double_sided: bool,
     masked: bool,
+    emits: bool,
 }
 
 impl Surface {
     pub(crate) fn of(material: &Material) -> Self {
-        Self { double_sided: material.double_sided, masked: material.alpha_cutoff.is_some() }
+        let masked = material.alpha_cutoff.is_some();
+        Self { double_sided: material.double_sided, masked, emits: material.emits() }
     }
 }
 
@@ -54,7 +56,12 @@ impl Recipe {
             blend: None,
             write_mask: wgpu::ColorWrites::ALL,
         };
-        let fragment = if self.surface.masked { "fragment_masked" } else { "fragment" };
+        let fragment = match (self.surface.masked, self.surface.emits) {
+            (false, false) => "fragment",
+            (false, true) => "fragment_emissive",
+            (true, false) => "fragment_masked",
+            (true, true) => "fragment_masked_emissive",
+        };
         let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
         self.pipeline("vertex", Some((fragment, &[Some(target)])), depth, self.descriptor.sample_count)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use super::crowd::{CrowdCore, GpuModel, Part};
+use super::crowd::{CrowdCore, DrawnPart, GpuModel};
 use super::cull::Views;
 use super::error::Error;
 use super::geometry::{Geometry, draw_part, playable};
@@ -348,7 +348,7 @@ impl CrowdRenderer {
         let materials = bind_groups(gpu, &self.layouts, model, &geometry, &textures, sampled)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
-            Part { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }
+            DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }
         };
         let parts = geometry.parts.iter().map(part).collect();
         let loaded = Arc::new(GpuModel { geometry, parts, materials, textures });

@@ -6,7 +6,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, InstanceRecord, Playback, cull};
+use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback, cull};
 
 /// Every text that the crate gives to a device.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -15,7 +15,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
             let own = source(variant, 3)
                 + "@vertex fn own(input: GpuskinInput) -> @builtin(position) vec4<f32> {
             let skinned = gpuskin_skin_vertex(input, vec2<u32>(1u, 2u));
-            return vec4<f32>(skinned.position + skinned.normal + skinned.tangent.xyz, skinned.uv.x);
+            return vec4<f32>(skinned.position + skinned.normal + skinned.tangent.xyz + skinned.color.rgb, skinned.uv.x);
         }";
             [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
                 .map(|(name, text)| (format!("{name} of {variant:?}"), text))
@@ -119,8 +119,12 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
     let (palette, _) = parse(&local::palette(Scratch::Workgroup));
-    let parameters =
-        same_layout!(&palette, "GpuskinPaletteParameters", PaletteUniform, [clock, instances, first_instance, stride]);
+    let parameters = same_layout!(
+        &palette,
+        "GpuskinPaletteParameters",
+        PaletteUniform,
+        [clock, instances, first_instance, stride, live_at, live_stride]
+    );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
     for text in [cull::cull(), cull::arguments()] {
         let (module, _) = parse(&text);
@@ -145,8 +149,8 @@ fn structures_stand_in_memory_as_their_twins_do() {
         assert_eq!(view, (2, size_of::<ViewUniform>()));
         let scene = same_layout!(&module, "Scene", SceneUniform, [clock, wrap, to_sun, sun, sky, ground]);
         assert_eq!(scene, (6, size_of::<SceneUniform>()));
-        let material = same_layout!(&module, "Material", MaterialUniform, [base_color, alpha_cutoff]);
-        assert_eq!(material, (2, size_of::<MaterialUniform>()));
+        let material = same_layout!(&module, "Material", MaterialUniform, [base_color, emissive, alpha_cutoff]);
+        assert_eq!(material, (3, size_of::<MaterialUniform>()));
         let (module, _) = parse(&capture(Variant::all().next().unwrap()));
         let parameters = same_layout!(
             &module,
@@ -166,8 +170,9 @@ fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
         // With a palette one number leads to all of an instance.
-        let instance = if variant.encoding.needs_compute() { 1 } else { size_of::<InstanceRecord>() / 16 };
-        assert_eq!(members.len(), words.len() + instance);
+        let instance = (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16;
+        let palette = variant.encoding.needs_compute();
+        assert_eq!(members.len(), words.len() + if palette { 1 } else { instance });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }

@@ -6,6 +6,14 @@ use gpuskin_rt::local::layout::{self, Kind, bone, clip, header, node};
 
 use super::model::Random;
 
+/// Random sets of nodes.
+pub const MASKS: u32 = 3;
+
+/// What a clip adds to: the second of three adds to the last.
+pub fn reference(clip: usize) -> Option<u16> {
+    (clip == 1).then_some(2)
+}
+
 /// A third more nodes than bones, in a tree that is about as deep as it is wide.
 pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8> {
     let parents = parents(random, bones + bones / 3);
@@ -45,12 +53,18 @@ pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8>
     }
     assert_eq!(bone::WORDS, 13);
 
+    words[header::MASKS] = MASKS;
+    words[header::MASKS_AT] = words.len() as u32;
+    words.extend((0..MASKS as usize * layout::mask_words(parents.len())).map(|_| random.bits() as u32));
+
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + records.len(), 0);
     for (i, record) in records.iter().enumerate() {
         let at = words[header::CLIPS_AT] as usize + i;
         words[at] = words.len() as u32;
+        let at = words.len();
         one_clip(random, &mut words, parents.len(), record);
+        words[at + clip::REFERENCE] = reference(i).map_or(0, |clip| u32::from(clip) + 1);
     }
     words.push(0);
     words.into_iter().flat_map(u32::to_le_bytes).collect()

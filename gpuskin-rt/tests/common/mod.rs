@@ -1,8 +1,11 @@
 //! What the tests on an adapter share: devices, and models that no baker made.
 #![allow(dead_code, reason = "each test uses its own part")]
 
+pub mod cells;
 pub mod local;
 pub mod model;
+pub mod random;
+pub mod squares;
 
 use gpuskin_rt::wgpu;
 

@@ -6,38 +6,7 @@ use gpuskin_rt::vertex::{Vertex, pack};
 use gpuskin_rt::*;
 use half::f16;
 
-/// Numbers that look random and are the same everywhere (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// 0..1.
-    pub fn unit(&mut self) -> f32 {
-        (self.bits() >> 40) as f32 / 16_777_216.0
-    }
-
-    pub fn within(&mut self, least: f32, most: f32) -> f32 {
-        least + (most - least) * self.unit()
-    }
-
-    pub fn below(&mut self, n: u32) -> u32 {
-        (self.bits() % u64::from(n)) as u32
-    }
-
-    pub fn vector(&mut self) -> Vec3 {
-        Vec3::new(self.within(-1.0, 1.0), self.within(-1.0, 1.0), self.within(-1.0, 1.0))
-    }
-
-    pub fn direction(&mut self) -> Vec3 {
-        (self.vector() + Vec3::splat(1e-3)).normalize()
-    }
-}
+pub use super::random::Random;
 
 /// A clip: frames are numbered through all clips.
 #[derive(Clone, Copy)]
@@ -146,7 +115,14 @@ impl Recipe {
             .collect();
 
         let mut texture = texture;
+        let mut clips = clips;
+        let mut masks = Vec::new();
         if self.encoding.needs_compute() {
+            let mask = |i| MaskInfo { name: format!("mask {i}").into(), bones: vec![].into() };
+            masks = (0..super::local::MASKS).map(mask).collect();
+            for (i, clip) in clips.iter_mut().enumerate() {
+                clip.additive = super::local::reference(i).filter(|reference| (*reference as usize) < self.clips.len());
+            }
             let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
             animation = super::local::words(&mut Random(u64::from(self.bones)), self.bones, &records);
             texture.height = (animation.len() as u32 / 4).div_ceil(texture.width);
@@ -200,7 +176,7 @@ impl Recipe {
         };
         let count = self.indices.len() as u32 / self.materials.len() as u32;
         let parts: Vec<MeshPart> = (0..self.materials.len() as u32)
-            .map(|material| MeshPart { material, first_index: material * count, index_count: count })
+            .map(|material| MeshPart { material, part: None, first_index: material * count, index_count: count })
             .collect();
         let model = Model {
             meta: Metadata {
@@ -212,6 +188,9 @@ impl Recipe {
                 normals: self.normals,
                 clips: clips.into(),
                 bones: vec![].into(),
+                events: vec![].into(),
+                masks: masks.into(),
+                parts: vec![].into(),
                 mesh: MeshInfo {
                     format: self.format,
                     range,
@@ -254,6 +233,36 @@ impl TestModel {
             .iter()
             .map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w), meta.normals))
             .collect()
+    }
+
+    /// All vertices of an instance of a model in `local-packed`, with what lies over its clip, likewise.
+    pub fn on_cpu_over(&self, frame: &render::CaptureFrame<'_>) -> Vec<skin::SkinnedVertex> {
+        let meta = &self.model.meta;
+        let (now, record) = (frame.time, &frame.record);
+        let shown = record.shown(&self.records, now);
+        let over = frame.layers.unwrap_or_default().shown(&self.records, frame.live, now);
+        let bones = self.tracks().pose_over(shown, &over);
+        let vertex = |words: &Vec<u32>| {
+            let vertex = vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
+            skin::in_world(record, skin::skin(&skin::blend(&bones, &vertex), &vertex, meta.normals))
+        };
+        self.words.iter().map(vertex).collect()
+    }
+
+    /// The words of a model in `local-packed`.
+    pub fn tracks(&self) -> local::LocalTracks<'_> {
+        local::LocalTracks::new(&self.animation).unwrap()
+    }
+
+    /// The texels of other models.
+    pub fn texels(&self) -> Texels<'_> {
+        Texels::new(self.model.meta.encoding, self.model.meta.texture, &self.animation).unwrap()
+    }
+
+    /// The vertices as they were modelled.
+    pub fn vertices(&self) -> impl Iterator<Item = Vertex> {
+        let mesh = &self.model.meta.mesh;
+        self.words.iter().map(|words| vertex::unpack(words, mesh.format, &mesh.range))
     }
 }
 
@@ -340,7 +349,7 @@ impl Pose {
 const VALUES: ValueRange = ValueRange { min: [-4.0, -4.0, -4.0, -2.0], extent: [8.0, 8.0, 8.0, 4.0] };
 
 /// Holds every [`Pose`], turning about a place of the bone's own.
-fn packed_range(bone: u32) -> packed::Range {
+pub fn packed_range(bone: u32) -> packed::Range {
     packed::Range {
         place_min: Vec3::new(-2.0, -1.5, -3.0),
         place_extent: Vec3::new(4.0, 3.0, 6.0),
@@ -363,6 +372,8 @@ fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
         uv: Vec2::new(random.unit(), random.within(-1.0, 2.0)),
         joints: [0; 4].map(|_| random.below(bones)),
         weights: weights.map(|w| w / sum),
+        part: random.below(17),
+        color: random.direction().abs().extend(random.unit()),
     }
 }
 
@@ -390,6 +401,9 @@ fn clip_info(clip: TestClip, first_frame: u32) -> ClipInfo {
         duration: clip.duration,
         frame_rate: if clip.duration > 0.0 { f64::from(clip.intervals) / clip.duration } else { 0.0 },
         bounds: Aabb::EMPTY,
+        events: vec![].into(),
+        root_motion: None,
+        additive: None,
         encoding_error: ErrorInfo::default(),
         motion_error: ErrorInfo::default(),
     }

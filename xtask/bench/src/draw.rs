@@ -237,6 +237,7 @@ impl Scene {
                 pass.set_bind_group(0, &self.view_group, &[]);
                 pass.set_vertex_buffer(0, self.vertices.slice(..));
                 pass.set_vertex_buffer(1, self.instances.slice(..));
+                pass.set_vertex_buffer(2, self.instances.slice(..));
                 pass.set_index_buffer(self.indices.slice(..), self.index_format);
                 pass.draw_indexed(0..self.index_count, 0, 0..self.count);
             }

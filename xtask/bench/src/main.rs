@@ -1,7 +1,7 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [encode] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
+//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [draw] [--manifest FILE] [--models FOLDER] [--count N]
 //! ```
 
 mod bake;
@@ -9,6 +9,7 @@ mod context;
 mod cpu;
 mod draw;
 mod encode;
+mod events;
 mod peer;
 mod report;
 mod startup;
@@ -37,7 +38,7 @@ pub(crate) struct Options {
     count: Option<u32>,
 }
 
-const SECTIONS: [&str; 6] = ["bake", "textures", "encode", "startup", "cpu", "draw"];
+const SECTIONS: [&str; 7] = ["bake", "textures", "encode", "events", "startup", "cpu", "draw"];
 
 fn main() -> ExitCode {
     match options().and_then(|options| run(&options)) {
@@ -60,7 +61,10 @@ fn run(options: &Options) -> Result<(), String> {
     if wanted("encode") {
         encode::measure(options)?;
     }
-    if SECTIONS[3..].iter().any(|name| wanted(name)) {
+    if wanted("events") {
+        events::measure();
+    }
+    if SECTIONS[4..].iter().any(|name| wanted(name)) {
         let context = context::Context::new(&options.manifest)?;
         if wanted("startup") {
             startup::measure(&context)?;

@@ -41,14 +41,20 @@ fn metadata() -> Metadata {
             duration: 0.3,
             frame_rate: 30.0,
             bounds: box_,
+            events: vec![].into(),
+            root_motion: None,
+            additive: None,
             encoding_error: error(4.1e-4),
             motion_error: error(0.021),
         }]
         .into(),
         // The second one claims a parent that there is not.
         bones: vec![bone("Hips", None), bone("Spine", Some(0)), bone("Lost", Some(9))].into(),
+        events: vec![].into(),
+        masks: vec![].into(),
+        parts: vec![].into(),
         mesh: MeshInfo {
-            format: VertexFormat { packing: Packing::Full, tangent: false },
+            format: VertexFormat { packing: Packing::Full, tangent: false, color: false },
             range: VertexRange::default(),
             vertex_count: 24,
             vertices: Default::default(),

@@ -3,7 +3,9 @@
 use glam::{DMat4, DVec3, DVec4};
 
 use super::skeleton::Skeleton;
+use crate::frames::rest_diagonal;
 use crate::model::Model;
+use crate::sample::Sampler;
 
 /// Some vertices of a model: for each bone those that stand out farthest in 26 directions. A bone's error is affine in the
 /// position, so that it is greatest at such a vertex where one bone moves it, and nearly so where several do.
@@ -13,6 +15,31 @@ pub(super) struct Samples {
 
 /// Influences below this are not what a vertex is looked at for.
 const SLIGHT: f64 = 0.05;
+
+/// How far from a socket what hangs on it reaches, of the rest pose's diagonal: half a metre on 2 m.
+const SOCKET_REACH: f64 = 0.25;
+
+/// What would hang on sockets: points around each in the rest pose, as vertices of its bones.
+fn around_sockets(model: &Model) -> Vec<Vec<(usize, DVec4)>> {
+    if model.sockets.is_empty() {
+        return Vec::new();
+    }
+    let reach = SOCKET_REACH * rest_diagonal(model);
+    let sampler = Sampler::new(model, None);
+    let bones = model.bones.iter().enumerate().filter(|(_, bone)| model.sockets.contains(&bone.node));
+    let mut vertices = Vec::new();
+    for (b, bone) in bones {
+        let global = sampler.global(bone.node, 0.0);
+        let back = (global * bone.inverse_bind).inverse();
+        for offset in [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z] {
+            let point = back.transform_point3(global.w_axis.truncate() + offset * reach);
+            if point.is_finite() {
+                vertices.push(vec![(b, point.extend(1.0))]);
+            }
+        }
+    }
+    vertices
+}
 
 impl Samples {
     pub(super) fn new(model: &Model) -> Self {
@@ -42,7 +69,8 @@ impl Samples {
             let (p, influences) = (model.primitives[i].positions[v], model.primitives[i].influences.of(v));
             influences.iter().map(|&(bone, w)| (usize::from(bone), (p * w).extend(w))).collect()
         };
-        Self { vertices: chosen.into_iter().map(vertex).collect() }
+        let vertices = chosen.into_iter().map(vertex).chain(around_sockets(model)).collect();
+        Self { vertices }
     }
 
     /// Greatest distance that the vertices of each bone are off in any frame, metres.

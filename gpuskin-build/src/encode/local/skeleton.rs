@@ -8,7 +8,7 @@
 use glam::{DMat4, DQuat, DVec4};
 
 use super::affine::{self, Similarity};
-use crate::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
+use crate::model::{Clip, Curve, Interpolation, Local, Mask, Model, Property, Trs};
 use crate::sample::{evaluate, matrix};
 
 /// What the palette pass composes.
@@ -112,9 +112,23 @@ impl Skeleton {
         by_level(joints, bones)
     }
 
-    /// Every joint's transform to its parent at a time of a clip in seconds.
-    pub(super) fn pose(&self, model: &Model, curves: &Curves<'_>, time: f64) -> Vec<Trs> {
-        self.joints.iter().map(|joint| joint.at(model, curves, time)).collect()
+    /// Every joint's transform to its parent at a time of a clip in seconds. `root`: a rotation and a translation that all of
+    /// the model is moved by.
+    pub(super) fn pose(&self, model: &Model, curves: &Curves<'_>, root: Option<&DMat4>, time: f64) -> Vec<Trs> {
+        let root = root.and_then(affine::similarity);
+        let own = |joint: &Joint| match (&root, joint.parent) {
+            (Some(root), None) => root.of(&joint.at(model, curves, time)),
+            _ => joint.at(model, curves, time),
+        };
+        self.joints.iter().map(own).collect()
+    }
+
+    /// Whether a joint is in a mask: what a constant chain has for itself never moves.
+    pub(super) fn is_in(&self, joint: usize, mask: &Mask) -> bool {
+        match self.joints[joint].motion {
+            Motion::Still => false,
+            Motion::Follows { node, .. } | Motion::Turned { node } => mask.nodes[node],
+        }
     }
 
     /// Every joint's matrix to the model.

@@ -6,9 +6,17 @@ use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
 use super::code::{Coded, Rest};
 use super::skeleton::Skeleton;
 use super::track::Track;
+use crate::encode::bit_set;
+use crate::model::Model;
 
 /// All words of a model; `None` where they are more than offsets can name.
-pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord], clips: &[Coded]) -> Option<Vec<u32>> {
+pub(super) fn words(
+    model: &Model,
+    skeleton: &Skeleton,
+    rests: &[Rest],
+    records: &[ClipRecord],
+    clips: &[Coded],
+) -> Option<Vec<u32>> {
     let mut words = vec![0; header::WORDS];
     words[header::NODES] = skeleton.joints.len() as u32;
     words[header::BONES] = skeleton.bones.len() as u32;
@@ -34,12 +42,26 @@ pub(super) fn words(skeleton: &Skeleton, rests: &[Rest], records: &[ClipRecord],
         words.push(bone.joint as u32);
     }
 
+    words[header::MASKS] = model.masks.len() as u32;
+    words[header::MASKS_AT] = words.len() as u32;
+    for mask in &model.masks {
+        words.extend(bit_set(skeleton.joints.len(), |joint| skeleton.is_in(joint, mask)));
+    }
+
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + clips.len(), 0);
     for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
-        let at = words[header::CLIPS_AT] as usize + i;
-        words[at] = u32::try_from(words.len()).ok()?;
+        let clips_at = words[header::CLIPS_AT] as usize;
+        // Clips that move alike share frames, and tracks.
+        let additive = |i: usize| model.clips[i].additive;
+        if let Some(twin) = (0..i).find(|&j| records[j] == *record && additive(j) == additive(i)) {
+            words[clips_at + i] = words[clips_at + twin];
+            continue;
+        }
+        words[clips_at + i] = u32::try_from(words.len()).ok()?;
         one_clip(&mut words, coded, record)?;
+        let clip_at = words[clips_at + i] as usize;
+        words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
     // The last component may be read with the word after it.
     words.push(0);

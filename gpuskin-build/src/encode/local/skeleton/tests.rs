@@ -40,10 +40,8 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
             targets: vec![],
             influences,
             triangles: vec![],
-            material: 0,
+            ..Primitive::default()
         }],
-        materials: vec![],
-        images: vec![],
         clips: channels
             .into_iter()
             .enumerate()
@@ -56,8 +54,10 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
                 morphs: vec![],
                 start: 0.0,
                 end: 2.0,
+                ..Clip::default()
             })
             .collect(),
+        ..Model::default()
     }
 }
 
@@ -118,7 +118,7 @@ fn what_is_folded_moves_as_before() {
         let (sampler, curves) = (Sampler::new(&model, Some(clip)), Curves::new(&model, clip));
         for time in [0.0, 0.3, 1.0, 1.7, 2.0] {
             let expected = sampler.skin_matrices(time);
-            let globals = skeleton.globals(skeleton.pose(&model, &curves, time).into_iter());
+            let globals = skeleton.globals(skeleton.pose(&model, &curves, None, time).into_iter());
             for (b, (bone, expected)) in skeleton.bones.iter().zip(&expected).enumerate() {
                 let rows = crate::sample::rows(&(globals[bone.joint] * bone.inverse_bind));
                 for (a, e) in rows.as_flattened().iter().zip(expected.as_flattened()) {

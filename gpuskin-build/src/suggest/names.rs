@@ -1,6 +1,6 @@
 //! Names in messages: quoted, listed, and the one that was probably meant.
 
-use crate::suggest::closest;
+use super::closest;
 
 /// Longer names are cut in messages.
 const SHOWN: usize = 80;

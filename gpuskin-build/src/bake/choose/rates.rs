@@ -1,0 +1,106 @@
+//! The frame rates of clips, where they are searched.
+
+use gpuskin_rt::Encoding;
+
+use super::{Choice, NOT_SMALLER};
+use crate::bake::attempt::Attempt;
+use crate::finding::{Code, Finding};
+use crate::frames::rate_ladder;
+use crate::manifest::Fps;
+use crate::measure;
+
+/// The share of the motion tolerance that a search for frame rates goes for: it does not look at every vertex.
+const SEARCH_MARGIN: f64 = 0.98;
+
+impl Choice<'_> {
+    /// The rate of each clip, where it is searched the lowest that is tried.
+    pub(super) fn least_rates(&self) -> Vec<f64> {
+        let outline = self.source.outline;
+        let mut rates = outline.rates();
+        for ((rate, clip), shape) in rates.iter_mut().zip(&outline.model.clips).zip(&outline.clips) {
+            if shape.fps == Fps::Auto {
+                *rate = rate_ladder(clip, true, outline.vertices.is_some())[0];
+            }
+        }
+        rates
+    }
+
+    /// The rate of each clip; where it is searched, the lowest at which the motion error is allowed, or the highest that there
+    /// is. All clips search at once: each round encodes and measures the model with the rates that are next. An error where it
+    /// turns out to take as many bytes as `most`.
+    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<Vec<f64>, Finding> {
+        let outline = self.source.outline;
+        let mut rates = outline.rates();
+        let limits = self.limits();
+        let named = self.options.encoding.is_some() || self.entry.encoding.is_some();
+        let clips = outline.model.clips.iter().zip(&outline.clips).enumerate();
+        let mut searches: Vec<Search> = clips
+            .filter(|(_, (_, shape))| shape.fps == Fps::Auto || (shape.fps == Fps::Enough && !named))
+            .map(|(index, (clip, shape))| {
+                Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
+            })
+            .collect();
+        while searches.iter().any(|search| !search.is_over()) {
+            for search in &searches {
+                rates[search.clip] = search.ladder[search.low];
+            }
+            if self.least_bytes(encoding, &rates) >= most {
+                return Err(Finding::error(Code::EncodingUnfit, NOT_SMALLER));
+            }
+            for search in &searches {
+                rates[search.clip] = search.ladder[search.next];
+            }
+            let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
+            let probed = attempt.probe(self.source);
+            // What is beyond the limits whatever the rate needs no search.
+            if !named && limits.miss(&probed).is_some() {
+                return Ok(outline.rates());
+            }
+            let slack = probed.iter().fold(0.0, |worst: f64, e| worst.max(e.encoding.max.into()));
+            let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();
+            let limit = limits.motion * SEARCH_MARGIN;
+            let within = attempt.motion_within(self.source, measure::Search { clips: &clips, limit, slack });
+            for (search, within) in searches.iter_mut().filter(|search| !search.is_over()).zip(within) {
+                search.step(within);
+            }
+        }
+        for search in &searches {
+            rates[search.clip] = search.ladder[search.high];
+        }
+        Ok(rates)
+    }
+}
+
+/// The search of a clip for its rate.
+struct Search {
+    clip: usize,
+    /// Lowest first; never empty.
+    ladder: Vec<f64>,
+    /// The answer is one of these, the upper one included.
+    low: usize,
+    high: usize,
+    /// To be tried.
+    next: usize,
+}
+
+impl Search {
+    fn new(clip: usize, ladder: Vec<f64>, fps: Fps) -> Self {
+        let high = ladder.len() - 1;
+        // The source's own rate is mostly enough.
+        let next = if fps == Fps::Auto { high / 2 } else { 0 };
+        Self { clip, ladder, low: 0, high, next }
+    }
+
+    fn is_over(&self) -> bool {
+        self.low == self.high
+    }
+
+    fn step(&mut self, enough: bool) {
+        if enough {
+            self.high = self.next;
+        } else {
+            self.low = self.next + 1;
+        }
+        self.next = (self.low + self.high) / 2;
+    }
+}

@@ -1,0 +1,117 @@
+//! Why an encoding is not good enough, and what would be.
+
+use gpuskin_rt::Encoding;
+
+use super::Choice;
+use crate::bake::attempt::{Attempt, Miss, MissKind};
+use crate::encode::Misfit;
+use crate::finding::{Code, Finding};
+use crate::units::{digits, length, tolerance};
+
+impl Choice<'_> {
+    /// `clip `run`, at 0.5 s, bone `Hand`: trs-packed is 0.2 mm off, and 0.1 mm are allowed`.
+    pub(super) fn off(&self, attempt: &Attempt, miss: &Miss) -> String {
+        let limits = self.limits();
+        let model = &attempt.plan.model;
+        let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
+        let (is, allowed) = match miss.kind {
+            MissKind::Encoding => {
+                (format!("{} off", length(miss.error.max)), length(limits.encoding as f32) + " are allowed")
+            }
+            MissKind::Motion => (
+                format!("{} off between frames", length(miss.error.max)),
+                length(limits.motion as f32) + " are allowed",
+            ),
+            MissKind::Normal => (
+                format!("{} degrees off in its normals", digits(miss.error.normal_degrees.into())),
+                format!("{} are allowed", digits(limits.normal)),
+            ),
+        };
+        let place = match miss.kind {
+            MissKind::Normal => format!("clip `{}`", model.clips[miss.clip].name),
+            _ => format!("clip `{}`, at {:.3} s, bone `{bone}`", model.clips[miss.clip].name, miss.error.time),
+        };
+        format!("{place}: {} is {is}, and {allowed}", attempt.plan.encoding.name())
+    }
+
+    /// An error that says what would do.
+    pub(super) fn missed(&self, attempt: &Attempt, miss: &Miss) -> Finding {
+        let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != MissKind::Motion
+        {
+            "no encoding meets the tolerance; the nearest: "
+        } else {
+            ""
+        };
+        if !miss.error.max.is_finite() {
+            let model = &attempt.plan.model;
+            let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
+            let (clip, name) = (&model.clips[miss.clip].name, attempt.plan.encoding.name());
+            let place = format!("clip `{clip}`, at {:.3} s, bone `{bone}`", miss.error.time);
+            return Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {name}"))
+                .clip(clip)
+                .bone(bone)
+                .help("set `scale` so that the model is in metres, or look for keys that are far off");
+        }
+        let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
+        let help = match miss.kind {
+            MissKind::Encoding if dropped.vertices > 0 => format!(
+                "{} vertices have more influences than are kept, and lose up to {:.1} % of their weight: limit them in the \
+                 modelling tool, or set `tolerance = \"{}\"`",
+                dropped.vertices,
+                dropped.weight * 100.0,
+                tolerance(miss.error.max)
+            ),
+            MissKind::Encoding => {
+                format!("set `tolerance = \"{}\"`, or name a more precise `encoding`", tolerance(miss.error.max))
+            }
+            MissKind::Normal => {
+                format!("set `normal_tolerance = \"{} deg\"`", digits(f64::from(miss.error.normal_degrees) * 1.01))
+            }
+            MissKind::Motion => {
+                // Chords miss an arc by the square of their length.
+                let rate = attempt.plan.grids[miss.clip].rate() * miss.ratio.sqrt();
+                format!(
+                    "set `fps = \"auto\"` or about `fps = {:.0}` for this clip, or `motion_tolerance = \"{}\"`",
+                    rate.ceil(),
+                    tolerance(miss.error.max)
+                )
+            }
+        };
+        let model = &attempt.plan.model;
+        let finding = Finding::error(Code::EncodingTolerance, none.to_owned() + &self.off(attempt, miss));
+        let finding = finding.clip(&model.clips[miss.clip].name).help(help);
+        match model.bones.get(miss.error.bone as usize) {
+            Some(bone) if miss.kind != MissKind::Normal => finding.bone(&bone.name),
+            _ => finding,
+        }
+    }
+
+    /// What an encoding cannot hold: a warning where it is shown nevertheless, an error where it is not.
+    pub(in crate::bake) fn misfit(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Finding {
+        let (model, encoding) = (&attempt.plan.model, attempt.plan.encoding);
+        let (clip, name) = (&model.clips[clip].name, encoding.name());
+        match misfit {
+            Misfit::Uneven { bone } => {
+                let bone = &model.bones[bone].name;
+                let message = format!("clip `{clip}` scales bone `{bone}` unevenly, which {name} cannot hold");
+                Finding::warning(Code::EncodingUneven, message).clip(clip).bone(bone)
+            }
+            Misfit::OutOfRange { bone } => {
+                let bone = &model.bones[bone].name;
+                let message = format!("clip `{clip}` takes bone `{bone}` out of the range of {name}");
+                Finding::error(Code::EncodingRange, message).clip(clip).bone(bone).help(match encoding {
+                    Encoding::Fixed16 => {
+                        "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`"
+                    }
+                    Encoding::VatF16 => {
+                        "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"vat-packed\"`"
+                    }
+                    _ if encoding.is_vertex() => "set `scale` so that the model is in metres",
+                    _ => {
+                        "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`"
+                    }
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! All models of a manifest: those that somebody has already, and the others baked.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::{BakeOptions, BakedModel, Failed, Outline, Stage, assemble};
+use crate::finding::{Finding, Findings};
+use crate::frames::rest_diagonal;
+use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
+use crate::import::{Inputs, Pixels, import_seen};
+use crate::manifest::{At, Manifest, ModelEntry};
+use crate::output::Content;
+
+/// A model with its files.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) model: BakedModel,
+    /// By their paths under the output folder.
+    pub(crate) files: BTreeMap<String, Content<'static>>,
+    /// What was odd.
+    pub(crate) warnings: Findings,
+    /// What was read for it.
+    pub(crate) inputs: Inputs,
+    /// It was baked just now.
+    pub(crate) fresh: bool,
+}
+
+/// Somebody who keeps models from bake to bake.
+pub(crate) trait Keeper: Sync {
+    /// The model, if what it depends on has not changed.
+    fn find(&self, entry: &ModelEntry) -> Option<Made>;
+    /// Why a model that was not found is not to be baked.
+    fn refuses(&self, entry: &ModelEntry) -> Option<Finding>;
+    /// Keeps a model. Its files need not be held in memory afterwards.
+    fn keep(&self, entry: &ModelEntry, made: &mut Made);
+}
+
+/// A model that is there already, or is yet to be baked.
+enum Draft {
+    Made(Box<Made>),
+    Outline(Outline, Findings, Inputs),
+}
+
+/// Makes the models of these entries. Findings come in their order, a model's together.
+pub(crate) fn make(
+    manifest: &Manifest,
+    entries: &[&ModelEntry],
+    options: &BakeOptions<'_>,
+    pixels: Pixels,
+    keeper: Option<&dyn Keeper>,
+) -> Result<Vec<Made>, Failed> {
+    let drafts: Vec<_> = entries
+        .par_iter()
+        .map(|entry| {
+            if let Some(made) = keeper.and_then(|keeper| keeper.find(entry)) {
+                options.report(entry, Stage::Done);
+                return Ok(Draft::Made(Box::new(made)));
+            }
+            if let Some(finding) = keeper.and_then(|keeper| keeper.refuses(entry)) {
+                return Err((finding.into(), Inputs::default()));
+            }
+            let mut inputs = if keeper.is_some() { Inputs::with_digests() } else { Inputs::without_digests() };
+            let (outline, findings) = outline(manifest, entry, options, pixels, &mut inputs);
+            match outline {
+                Some(outline) => Ok(Draft::Outline(outline, findings, inputs)),
+                None => Err((findings, inputs)),
+            }
+        })
+        .collect();
+    let mut findings = Findings::default();
+    let mut read = BTreeSet::from([manifest.path.clone()]);
+    for draft in &drafts {
+        let (found, inputs) = match draft {
+            Ok(Draft::Made(made)) => (&made.warnings, &made.inputs),
+            Ok(Draft::Outline(_, found, inputs)) | Err((found, inputs)) => (found, inputs),
+        };
+        findings.extend(found.clone());
+        read.extend(inputs.paths().cloned());
+    }
+    let names = entries.iter().zip(&drafts).filter_map(|(entry, draft)| draft.as_ref().ok().map(|d| d.names(entry)));
+    let names = check_identifiers(&manifest.source, &names.collect::<Vec<_>>());
+    findings.extend(names.clone());
+    if findings.has_errors() {
+        return Err(Failed { findings, inputs: read });
+    }
+    let results: Vec<_> = entries
+        .par_iter()
+        .zip(drafts)
+        .map(|(entry, draft)| {
+            let (outline, mut warnings, inputs) = match draft {
+                Ok(Draft::Made(made)) => return Ok(*made),
+                Ok(Draft::Outline(outline, findings, inputs)) => (outline, findings, inputs),
+                // It has no outline because of an error, and there is none.
+                Err((findings, _)) => return Err(findings),
+            };
+            match assemble::assemble(manifest, entry, &outline, options, &mut warnings) {
+                Some((model, files)) if !warnings.has_errors() => {
+                    let content = |(name, bytes)| (format!("gpuskin/{name}"), Content::Bytes(Cow::Owned(bytes)));
+                    let files = files.into_iter().map(content).collect();
+                    let mut made = Made { model, files, warnings, inputs, fresh: true };
+                    if let Some(keeper) = keeper {
+                        keeper.keep(entry, &mut made);
+                    }
+                    Ok(made)
+                }
+                _ => Err(warnings),
+            }
+        })
+        .collect();
+    if results.iter().all(Result::is_ok) {
+        let mut all: Vec<Made> = results.into_iter().flatten().collect();
+        if let Some(last) = all.last_mut() {
+            last.warnings.extend(names);
+        }
+        return Ok(all);
+    }
+    let mut findings = Findings::default();
+    results.into_iter().for_each(|result| findings.extend(result.map_or_else(|found| found, |made| made.warnings)));
+    findings.extend(names);
+    Err(Failed { findings, inputs: read })
+}
+
+/// What is known of a model before its encoding is chosen, and what was found.
+pub(super) fn outline(
+    manifest: &Manifest,
+    entry: &ModelEntry,
+    options: &BakeOptions<'_>,
+    pixels: Pixels,
+    inputs: &mut Inputs,
+) -> (Option<Outline>, Findings) {
+    options.report(entry, Stage::Import);
+    let mut findings = Findings::default();
+    let named = options.encoding.map(|value| At { value, span: entry.name.span.clone() });
+    let wanted = ModelEntry { encoding: named.or(entry.encoding.clone()), ..entry.clone() };
+    let model = import_seen(manifest, &wanted, pixels, &mut findings, inputs);
+    let outline = model.and_then(|mut model| {
+        if pixels == Pixels::SizeOnly {
+            model.drop_images();
+        }
+        let diagonal = rest_diagonal(&model);
+        Outline::new(model, diagonal, manifest, &wanted, &mut findings)
+    });
+    (outline, findings)
+}
+
+impl Draft {
+    /// Names of what it has, some of which come from its files.
+    fn names<'a>(&'a self, entry: &'a ModelEntry) -> ModelNames<'a> {
+        match self {
+            Self::Made(made) => {
+                let meta = &made.model.meta;
+                names(entry, meta.clips.iter().map(|clip| &*clip.name), meta.events.iter().map(|event| &**event))
+            }
+            Self::Outline(outline, ..) => names_of(entry, outline),
+        }
+    }
+}
+
+/// A model's name and those of what it has, and where they stand in the manifest.
+pub(super) fn names_of<'a>(entry: &'a ModelEntry, outline: &'a Outline) -> ModelNames<'a> {
+    let model = &outline.model;
+    names(entry, model.clips.iter().map(|clip| clip.name.as_str()), model.events.iter().map(String::as_str))
+}
+
+fn names<'a>(
+    entry: &'a ModelEntry,
+    clips: impl Iterator<Item = &'a str>,
+    events: impl Iterator<Item = &'a str>,
+) -> ModelNames<'a> {
+    let mut names = ModelNames { name: &entry.name.value, span: entry.name.span.clone(), members: Vec::new() };
+    for clip in clips {
+        let settings = entry.clip(clip);
+        names.members.push((&CLIPS, clip, settings.map(|s| s.name.span.clone())));
+        names.add(&EVENTS, settings.iter().flat_map(|s| &s.events).map(|event| &event.name));
+    }
+    for event in events {
+        if !names.members.iter().any(|(kind, name, _)| **kind == EVENTS && *name == event) {
+            names.members.push((&EVENTS, event, None));
+        }
+    }
+    names.add(&MASKS, entry.masks.iter().map(|mask| &mask.name));
+    names.add(&PARTS, entry.parts.iter().map(|part| &part.name));
+    names
+}
+
+/// The files that were read, the manifest among them.
+pub(crate) fn inputs(manifest: &Manifest, made: &[Made]) -> BTreeSet<PathBuf> {
+    let read = made.iter().flat_map(|made| made.inputs.paths().cloned());
+    std::iter::once(manifest.path.clone()).chain(read).collect()
+}

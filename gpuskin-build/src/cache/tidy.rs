@@ -1,0 +1,136 @@
+//! What a cache holds as a whole: how much, whether it is sound, and what goes when it is too much.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use super::{Cache, Kind, UNFINISHED, entry, is_entry};
+use crate::fs;
+
+/// The longest list of entries that a bake used.
+pub(crate) const MOST_USES: u64 = 256 << 20;
+
+/// What is in a cache.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Entries and their bytes, by kind; `None`: left by another version.
+    pub kinds: BTreeMap<Option<Kind>, (usize, u64)>,
+    /// Bytes that it may take.
+    pub limit: u64,
+}
+
+/// What a look at every entry found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Verified {
+    /// Entries that are as they should be.
+    pub sound: usize,
+    /// Those that were not, and are gone.
+    pub damaged: Vec<PathBuf>,
+}
+
+struct Found {
+    path: PathBuf,
+    name: String,
+    size: u64,
+    used: SystemTime,
+}
+
+impl Cache {
+    /// What is in it.
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats { limit: self.limit, ..Stats::default() };
+        for found in self.entries() {
+            let kind = entry::parse(&found.name).map(|(kind, _)| kind);
+            let (count, bytes) = stats.kinds.entry(kind).or_default();
+            *count += 1;
+            *bytes += found.size;
+        }
+        stats
+    }
+
+    /// Removes all entries. Returns how many, and their bytes.
+    pub fn clean(&self) -> (usize, u64) {
+        fs::remove_unfinished(&self.folder.join(UNFINISHED), false);
+        let gone = self.entries().into_iter().filter(|found| fs::remove(&found.path).is_ok());
+        gone.fold((0, 0), |(count, bytes), found| (count + 1, bytes + found.size))
+    }
+
+    /// Reads every entry, and removes those that are damaged or left by another version.
+    pub fn verify(&self) -> Verified {
+        let mut verified = Verified::default();
+        for Found { path, name, .. } in self.entries() {
+            let sound = entry::parse(&name).is_some_and(|(kind, key)| entry::read(&path, kind, &key, u64::MAX).is_ok());
+            if sound {
+                verified.sound += 1;
+            } else {
+                let _ = fs::remove(&path);
+                verified.damaged.push(path);
+            }
+        }
+        verified
+    }
+
+    /// Removes what killed bakes left and, where entries take more than they may, those that were not used for longest;
+    /// none that this bake used.
+    pub(crate) fn tidy(&self) {
+        if !self.state().written {
+            return;
+        }
+        fs::remove_unfinished(&self.folder.join(UNFINISHED), false);
+        let mut entries = self.entries();
+        let mut total: u64 = entries.iter().map(|found| found.size).sum();
+        if total <= self.limit {
+            return;
+        }
+        let again = self.used_by_bakes();
+        for found in &mut entries {
+            found.used = found.used.max(again.get(&found.name).copied().unwrap_or(found.used));
+        }
+        entries.sort_by(|a, b| (a.used, &a.name).cmp(&(b.used, &b.name)));
+        let used = &self.state().used;
+        for found in entries.iter().filter(|found| !used.contains(&found.name)) {
+            if total <= self.limit {
+                break;
+            }
+            if fs::remove(&found.path).is_ok() {
+                total -= found.size;
+            }
+        }
+    }
+
+    /// When bakes that had nothing to do would have used entries.
+    fn used_by_bakes(&self) -> BTreeMap<String, SystemTime> {
+        let mut used = BTreeMap::new();
+        for list in self.entries() {
+            let Some((Kind::Uses, key)) = entry::parse(&list.name) else { continue };
+            let Ok(data) = entry::read(&list.path, Kind::Uses, &key, MOST_USES) else { continue };
+            for name in String::from_utf8_lossy(&data).lines() {
+                let last = used.entry(name.to_owned()).or_insert(list.used);
+                *last = list.used.max(*last);
+            }
+        }
+        used
+    }
+
+    /// Remembers under a key what this bake used.
+    pub(crate) fn remember_uses(&self, key: &blake3::Hash) {
+        let names: Vec<String> = self.state().used.iter().cloned().collect();
+        self.put(Kind::Uses, key, names.join("\n").as_bytes());
+    }
+
+    fn entries(&self) -> Vec<Found> {
+        let found = |path: PathBuf| {
+            let metadata = path.metadata().ok()?;
+            let name = path.file_name()?.to_string_lossy().into_owned();
+            Some(Found { name, size: metadata.len(), used: metadata.modified().ok()?, path })
+        };
+        fs::entries(&self.folder)
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|path| is_entry(path))
+            .filter_map(found)
+            .collect()
+    }
+}

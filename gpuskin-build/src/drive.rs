@@ -1,0 +1,273 @@
+//! A whole bake: from a manifest to its files in a folder, doing only what has to be done, and alone.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use miette::NamedSource;
+
+use crate::bake::make::{Keeper, Made, inputs, make};
+use crate::bake::{BakeOptions, BakedModel, Failed, MODULE, Progress, entries};
+use crate::cache::{Cache, Kind};
+use crate::codegen;
+use crate::finding::{Code, Finding, Findings, Stored};
+use crate::fs::stat::{Sight, Stat};
+use crate::import::Pixels;
+use crate::keep::Keep;
+use crate::ledger::{Index, Ledger};
+use crate::load::load;
+use crate::manifest::{Manifest, named_source};
+use crate::output::{self, Bring, Content, Difference, Trouble};
+use crate::shard::Shard;
+
+/// How often files that were lost from the cache are baked again, while it loses them.
+const ROUNDS: usize = 3;
+/// The largest manifest.
+const MOST_MANIFEST: u64 = 16 << 20;
+
+/// How much of a bake to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// All of it.
+    Whole,
+    /// The models of one shard: into the cache, and their files into the folder, where others are left alone. The module,
+    /// which names all models, is left to the whole.
+    Shard(Shard),
+    /// The whole of what shards have baked: a model that is not in the cache is an error.
+    Merge,
+}
+
+/// What to bake, and where to.
+pub(crate) struct Job<'a> {
+    pub(crate) manifest: &'a Path,
+    pub(crate) out: &'a Path,
+    /// Only this model.
+    pub(crate) model: Option<&'a str>,
+    pub(crate) explain: bool,
+    pub(crate) share: Share,
+    pub(crate) cache: Option<&'a Cache>,
+    pub(crate) progress: Option<&'a Progress<'a>>,
+    /// What to say of a model.
+    pub(crate) describe: &'a (dyn Fn(&BakedModel) -> String + Sync),
+    /// Asked before the first file is written.
+    pub(crate) may_write: &'a (dyn Fn() -> Result<(), Finding> + Sync),
+    /// Called when somebody else is baking the same.
+    pub(crate) waiting: &'a (dyn Fn() + Sync),
+}
+
+/// What was made.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    /// The models; none where nothing was to do.
+    pub(crate) models: Vec<BakedModel>,
+    /// What there is to say of them.
+    pub(crate) text: String,
+    pub(crate) warnings: Findings,
+    pub(crate) inputs: BTreeSet<PathBuf>,
+    /// Models in all, and those that were baked.
+    pub(crate) count: usize,
+    pub(crate) baked: usize,
+    /// Files in all, and their bytes.
+    pub(crate) files: usize,
+    pub(crate) bytes: u64,
+    /// What stood in the files that were read; `None`: it is not known of all.
+    sights: Option<BTreeMap<PathBuf, Sight>>,
+}
+
+impl Job<'_> {
+    fn options(&self) -> BakeOptions<'_> {
+        let Self { model, explain, cache, progress, .. } = *self;
+        BakeOptions { model, explain, cache, progress, ..BakeOptions::default() }
+    }
+
+    /// What bakes of the same things to the same place have in common.
+    fn key(&self) -> blake3::Hash {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (manifest, out) = (absolute(self.manifest), absolute(self.out));
+        let key = (crate::keep::BAKER, manifest, out, self.model, self.explain, self.share);
+        blake3::hash(format!("{key:?}").as_bytes())
+    }
+
+    /// What others do not do at the same time: bakes of the same manifest, or of the same part of it.
+    fn lock_key(&self) -> blake3::Hash {
+        let manifest = std::fs::canonicalize(self.manifest).unwrap_or_else(|_| self.manifest.to_owned());
+        let shard = if let Share::Shard(shard) = self.share { Some(shard) } else { None };
+        blake3::hash(format!("{manifest:?} {shard:?}").as_bytes())
+    }
+
+    /// Bakes what has changed, and brings the folder to that state. `fast`: where nothing has, as far as the file system
+    /// knows, no model is looked at.
+    pub(crate) fn run(&self, fast: bool) -> Result<Done, Failed> {
+        let key = self.key();
+        let _alone = self.cache.map(|cache| cache.lock(&self.lock_key(), self.waiting));
+        let before = self.cache.and_then(|cache| Ledger::load(cache, &key)).unwrap_or_default();
+        if let (true, Some(done)) = (fast, self.up_to_date(&before)) {
+            if let Some(cache) = self.cache {
+                cache.used_again(Kind::Uses, &key);
+            }
+            return Ok(done);
+        }
+        let manifest = self.load()?;
+        let index = Index::new(&before.inputs, &manifest.folder);
+        let mut lost = BTreeSet::new();
+        let mut baked = BTreeSet::new();
+        for _ in 0..ROUNDS {
+            let made = self.make(&manifest, &index, &lost)?;
+            baked.extend(made.iter().filter(|made| made.fresh).map(|made| made.model.meta.name.to_string()));
+            let (mut done, files) = self.collect(&manifest, made);
+            done.baked = baked.len();
+            match self.write(&files, &before) {
+                Ok(()) => {
+                    if let Some(cache) = self.cache {
+                        self.ledger(&manifest, &done, &files).save(cache, &key);
+                        cache.tidy();
+                        cache.note().into_iter().for_each(|note| done.warnings.push(note));
+                    }
+                    return Ok(done);
+                }
+                Err(Trouble::Failed(finding)) => return Err(Failed { findings: finding.into(), inputs: done.inputs }),
+                Err(Trouble::Lost(names)) => {
+                    lost.extend(names.iter().filter_map(|name| Some(name.split('/').nth(1)?.to_owned())));
+                }
+            }
+        }
+        let finding = Finding::error(Code::CacheLost, "files disappear from the cache while they are baked")
+            .help("let no other program clean it meanwhile, or name another folder by GPUSKIN_CACHE");
+        Err(Failed { findings: finding.into(), inputs: BTreeSet::from([self.manifest.to_owned()]) })
+    }
+
+    /// What [`run`](Self::run) would change, by content alone.
+    pub(crate) fn check(&self) -> Result<(Done, Vec<Difference>), Failed> {
+        let manifest = self.load()?;
+        let nothing = BTreeMap::new();
+        let index = Index::new(&nothing, &manifest.folder);
+        let made = self.make(&manifest, &index, &BTreeSet::new())?;
+        let baked = made.iter().filter(|made| made.fresh).count();
+        let (mut done, files) = self.collect(&manifest, made);
+        done.baked = baked;
+        match output::differences(&files, self.out) {
+            Ok(differences) => Ok((done, differences)),
+            Err(finding) => Err(Failed { findings: finding.into(), inputs: done.inputs }),
+        }
+    }
+
+    fn load(&self) -> Result<Manifest, Failed> {
+        let inputs = BTreeSet::from([self.manifest.to_owned()]);
+        load(self.manifest).map_err(|findings| Failed { findings, inputs })
+    }
+
+    fn make(&self, manifest: &Manifest, index: &Index<'_>, anew: &BTreeSet<String>) -> Result<Vec<Made>, Failed> {
+        let options = self.options();
+        let mut entries = entries(manifest, &options)?;
+        if let Share::Shard(shard) = self.share {
+            entries = shard.take(&manifest.folder, entries);
+        }
+        let only_kept = self.share == Share::Merge;
+        let keep = self.cache.map(|cache| Keep { cache, manifest, options: &options, index, anew, only_kept });
+        make(manifest, &entries, &options, Pixels::Decode, keep.as_ref().map(|keep| keep as &dyn Keeper))
+    }
+
+    /// Everything of all models.
+    fn collect(&self, manifest: &Manifest, made: Vec<Made>) -> (Done, BTreeMap<String, Content<'static>>) {
+        let sights = sights(&made);
+        let mut done = Done { inputs: inputs(manifest, &made), count: made.len(), sights, ..Done::default() };
+        let mut files = BTreeMap::new();
+        for made in made {
+            done.text.push_str(&(self.describe)(&made.model));
+            done.warnings.extend(made.warnings);
+            files.extend(made.files);
+            done.models.push(made.model);
+        }
+        if !matches!(self.share, Share::Shard(_)) {
+            let module = codegen::module(&done.models).into_bytes();
+            files.insert(MODULE.to_owned(), Content::Bytes(Cow::Owned(module)));
+        }
+        (done.files, done.bytes) = (files.len(), files.values().map(Content::len).sum());
+        (done, files)
+    }
+
+    fn write(&self, files: &BTreeMap<String, Content<'static>>, before: &Ledger) -> Result<(), Trouble> {
+        (self.may_write)().map_err(Trouble::Failed)?;
+        let lock = output::open(self.out, self.waiting).map_err(Trouble::Failed)?;
+        let in_place = |name: &str| {
+            let sight = before.outputs.get(name)?;
+            sight.still_holds(Stat::at(&self.out.join(name))).then(|| sight.digest.into())
+        };
+        let load = |digest: &blake3::Hash, len: u64| {
+            self.cache?.get(Kind::File, digest, len).filter(|bytes| bytes.len() as u64 == len)
+        };
+        output::bring(
+            files,
+            &Bring {
+                folder: self.out,
+                whole: !matches!(self.share, Share::Shard(_)),
+                in_place: &in_place,
+                load: &load,
+            },
+            &lock,
+        )?;
+        Ok(())
+    }
+
+    fn ledger(&self, manifest: &Manifest, done: &Done, files: &BTreeMap<String, Content<'static>>) -> Ledger {
+        let relative = |path: &PathBuf| path.strip_prefix(&manifest.folder).unwrap_or(path).to_owned();
+        let mut ledger = Ledger {
+            // Without a manifest it helps to find out what stands in files, and never says that nothing is to do.
+            manifest: done.sights.as_ref().map_or([0; 32], |_| text_digest(&manifest.source)),
+            inputs: done.sights.iter().flatten().map(|(path, sight)| (relative(path), *sight)).collect(),
+            text: done.text.clone(),
+            warnings: done.warnings.iter().map(Stored::of).collect(),
+            models: done.count,
+            files: done.files,
+            bytes: done.bytes,
+            ..Ledger::default()
+        };
+        let digests = files.iter().map(|(name, content)| (name.clone(), content.digest())).collect();
+        ledger.note_outputs(&manifest.folder, self.out, &digests);
+        ledger
+    }
+
+    /// The last bake, if there is nothing to do since.
+    fn up_to_date(&self, before: &Ledger) -> Option<Done> {
+        let text = crate::fs::read(self.manifest, MOST_MANIFEST).ok()?;
+        let folder = self.manifest.parent().unwrap_or(Path::new(""));
+        let source = named_source(self.manifest, &String::from_utf8(text).ok()?);
+        if text_digest(&source) != before.manifest || !before.still_holds(folder, self.out) {
+            return None;
+        }
+        let mut warnings = Findings::default();
+        for warning in &before.warnings {
+            warnings.push(warning.clone().finding(&source)?);
+        }
+        Some(Done {
+            text: before.text.clone(),
+            warnings,
+            inputs: before.inputs.keys().map(|path| folder.join(path)).chain([self.manifest.to_owned()]).collect(),
+            count: before.models,
+            files: before.files,
+            bytes: before.bytes,
+            ..Done::default()
+        })
+    }
+}
+
+fn text_digest(source: &NamedSource<String>) -> [u8; 32] {
+    *blake3::hash(source.inner().as_bytes()).as_bytes()
+}
+
+/// What stood in the files that were read; `None` where it is not known of all, or not the same to all.
+fn sights(made: &[Made]) -> Option<BTreeMap<PathBuf, Sight>> {
+    let mut all: BTreeMap<PathBuf, Sight> = BTreeMap::new();
+    for made in made {
+        for (path, sight) in made.inputs.sights()? {
+            let known = all.entry(path.to_owned()).or_insert(sight);
+            if known.digest != sight.digest {
+                return None;
+            }
+        }
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,396 @@
+//! What is baked again and what is not, and what is left when something goes wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::fs::Op;
+use crate::fs::fault::{self, Fault};
+
+const POLE: &str = include_str!("../../tests/data/pole.gltf");
+
+/// A folder with models, a cache and an output folder.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(models: usize) -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(place.path("art")).unwrap();
+        place.manifest(models, "");
+        (0..models).for_each(|n| place.model(n, 0));
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn manifest(&self, models: usize, first: &str) {
+        let model = |n| format!("[[model]]\nname = \"pole{n}\"\npath = \"art/pole{n}.gltf\"\n");
+        let models: String = (0..models).map(model).collect();
+        fs::write(self.path("gpuskin.toml"), format!("{first}{models}")).unwrap();
+    }
+
+    /// Another version is another file with other constants.
+    fn model(&self, n: usize, version: usize) {
+        let text = POLE.replace("\"wood\"", &format!("\"wood {n}.{version}\""));
+        assert_ne!(text, POLE);
+        fs::write(self.path(&format!("art/pole{n}.gltf")), text).unwrap();
+    }
+
+    fn cache(&self) -> Cache {
+        Cache::new(self.path("cache"))
+    }
+
+    fn run(&self) -> Result<Done, Failed> {
+        self.run_with(&self.cache())
+    }
+
+    fn run_with(&self, cache: &Cache) -> Result<Done, Failed> {
+        self.with_job(Some(cache), |job| job.run(true))
+    }
+
+    fn with_job<R>(&self, cache: Option<&Cache>, then: impl FnOnce(&Job<'_>) -> R) -> R {
+        self.with_share(Share::Whole, "baked", cache, then)
+    }
+
+    fn with_share<R>(&self, share: Share, out: &str, cache: Option<&Cache>, then: impl FnOnce(&Job<'_>) -> R) -> R {
+        then(&Job {
+            manifest: &self.path("gpuskin.toml"),
+            out: &self.path(out),
+            model: None,
+            explain: false,
+            share,
+            cache,
+            progress: None,
+            describe: &|model| format!("{}\n", model.meta.name),
+            may_write: &|| Ok(()),
+            waiting: &|| (),
+        })
+    }
+
+    #[track_caller]
+    fn baked(&self) -> usize {
+        let done = self.run().unwrap_or_else(|failed| panic!("{}", failed.findings));
+        assert_eq!(done.text.lines().count(), done.count);
+        done.baked
+    }
+
+    /// Everything under the output folder.
+    fn out(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        tree(&self.path("baked"))
+    }
+}
+
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for path in crate::fs::entries(folder).unwrap() {
+        if path.is_dir() {
+            files.extend(tree(&path));
+        } else {
+            files.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    files
+}
+
+#[test]
+fn only_what_changed_is_baked() {
+    let place = Place::new(3);
+    assert_eq!(place.baked(), 3);
+    let first = place.out();
+    assert_eq!(place.baked(), 0);
+    place.model(1, 1);
+    assert_eq!(place.baked(), 1);
+    assert_ne!(place.out(), first);
+    place.model(1, 0);
+    assert_eq!((place.baked(), place.out()), (0, first.clone()), "it is still there");
+
+    // A remark and a new model change where the others stand, and nothing else.
+    place.model(3, 0);
+    place.manifest(4, "# remark\n");
+    assert_eq!(place.baked(), 1);
+    place.manifest(3, "");
+    assert_eq!((place.baked(), place.out()), (0, first.clone()), "what is not baked any more is gone");
+
+    place.manifest(3, "[bake]\nfps = 12\n");
+    assert_eq!(place.baked(), 3);
+    place.manifest(3, "");
+    fs::remove_dir_all(place.path("baked")).unwrap();
+    assert_eq!((place.baked(), place.out()), (0, first.clone()), "all files come from the cache");
+    // As from nothing.
+    let clean = Place::new(3);
+    assert_eq!(clean.baked(), 3);
+    assert!(clean.out().into_values().eq(first.into_values()));
+}
+
+#[test]
+fn a_bake_without_changes_opens_no_source() {
+    let place = Place::new(3);
+    place.baked();
+    let opened = fault::plan(&place.path("art"), Op::Open, 0, Fault::Error(5));
+    assert_eq!(place.baked(), 0);
+    // Also where something else is to do: the others' constants stand in the module.
+    fs::remove_file(place.path("baked/gpuskin/pole0/mesh.bin")).unwrap();
+    assert_eq!(place.baked(), 0);
+    assert!(!opened.happened());
+    place.with_job(Some(&place.cache()), |job| drop(job.check()));
+    assert!(opened.happened(), "a check trusts content only");
+}
+
+#[test]
+fn a_source_as_young_as_the_look_at_it_is_read_again() {
+    let place = Place::new(1);
+    place.baked();
+    let source = place.path("art/pole0.gltf");
+    // Seen in the moment of its change; what changes then keeps its time.
+    let stat = Stat::at(&source).unwrap();
+    let text = fs::read_to_string(&source).unwrap();
+    let sight = |at| Sight { stat, at, digest: *blake3::hash(b"something else").as_bytes() };
+    let before = |sight| BTreeMap::from([(PathBuf::from("art/pole0.gltf"), sight)]);
+    let young = before(sight(stat.settles() - 1));
+    let seen = Index::new(&young, place.folder.path()).sight(&source).unwrap();
+    assert_eq!(seen.digest, *blake3::hash(text.as_bytes()).as_bytes());
+    let old = before(sight(stat.settles()));
+    let seen = Index::new(&old, place.folder.path()).sight(&source).unwrap();
+    assert_eq!(seen.digest, *blake3::hash(b"something else").as_bytes());
+}
+
+#[test]
+fn a_check_finds_what_keeps_its_size_and_time() {
+    let place = Place::new(2);
+    place.baked();
+    let before = place.out();
+    let source = place.path("art/pole0.gltf");
+    let modified = fs::metadata(&source).unwrap().modified().unwrap();
+    let text = fs::read_to_string(&source).unwrap().replace("wood 0.0", "wood 0.1");
+    fs::write(&source, text).unwrap();
+    fs::File::open(&source).unwrap().set_modified(modified).unwrap();
+    let cache = place.cache();
+    let (_, differences) = place.with_job(Some(&cache), |job| job.check()).unwrap();
+    assert!(differences.iter().any(|d| d.path().ends_with("gpuskin.rs")), "{differences:?}");
+    // Where the system says when a file was last changed in any way, that tells.
+    place.baked();
+    assert_eq!(place.out() != before, cfg!(unix));
+}
+
+#[test]
+fn outputs_that_somebody_changed_are_brought_back() {
+    let place = Place::new(2);
+    place.baked();
+    let good = place.out();
+    let mesh = place.path("baked/gpuskin/pole1/mesh.bin");
+    for bytes in [&b""[..], &fs::read(&mesh).unwrap().iter().map(|b| !b).collect::<Vec<_>>()] {
+        fs::write(&mesh, bytes).unwrap();
+        assert_eq!((place.baked(), place.out()), (0, good.clone()));
+    }
+    fs::write(place.path("baked/gpuskin/pole1/.gpuskin-left"), "of a killed bake").unwrap();
+    fs::write(place.path("baked/.gpuskin-left"), "of a killed bake").unwrap();
+    assert_eq!((place.baked(), place.out()), (0, good));
+}
+
+#[test]
+fn warnings_are_shown_again_where_they_stand_now() {
+    let place = Place::new(1);
+    let looped = "[model.clips.fall]\nsource = \"Rig|FallOver\"\nloop = true\n";
+    let manifest = fs::read_to_string(place.path("gpuskin.toml")).unwrap() + looped;
+    fs::write(place.path("gpuskin.toml"), &manifest).unwrap();
+    let rendered = || {
+        let done = place.run().unwrap_or_else(|failed| panic!("{}", failed.findings));
+        (done.baked, done.warnings.to_string())
+    };
+    let (baked, first) = rendered();
+    assert!(baked == 1 && first.contains("it will jump there") && first.contains("gpuskin.toml:6:"), "{first}");
+    assert_eq!(rendered(), (0, first.clone()), "from the ledger");
+    fs::write(place.path("gpuskin.toml"), format!("\n{manifest}")).unwrap();
+    let moved = first.replace("gpuskin.toml:6:", "gpuskin.toml:7:").replace("\n 6 │", "\n 7 │");
+    assert_eq!(rendered(), (0, moved), "from the model");
+}
+
+#[test]
+fn without_a_cache_everything_is_baked() {
+    let place = Place::new(1);
+    let run = || place.with_job(None, |job| job.run(true)).unwrap().baked;
+    assert_eq!((run(), run()), (1, 1));
+    assert_eq!(place.out().len(), 3, "{:?}", place.out().keys());
+}
+
+/// The files of a bake without its folder.
+fn under(place: &Place, folder: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    let folder = place.path(folder);
+    tree(&folder).into_iter().map(|(path, bytes)| (path.strip_prefix(&folder).unwrap().to_owned(), bytes)).collect()
+}
+
+fn shards(models: usize, counts: &[usize]) {
+    let place = Place::new(models);
+    place.baked();
+    let whole = under(&place, "baked");
+    for &of in counts {
+        fs::remove_dir_all(place.path("cache")).unwrap();
+        let run = |index, out: &str| {
+            let share = Share::Shard(Shard { index, of });
+            let done = place.with_share(share, out, Some(&place.cache()), |job| job.run(true));
+            done.unwrap_or_else(|failed| panic!("{}", failed.findings)).baked
+        };
+        let merge = |out: &str| place.with_share(Share::Merge, out, Some(&place.cache()), |job| job.run(true));
+        // Each machine has a folder of its own; one runs twice, one is lost and run again.
+        let lost = of / 2;
+        let mut baked: usize =
+            (0..of).filter(|&index| index != lost || of == 1).map(|n| run(n, &format!("of{of}/{n}"))).sum();
+        assert_eq!(run(0, &format!("of{of}/0")), 0);
+        if of > 1 {
+            let failed = merge("merged").unwrap_err();
+            let missing = models - baked;
+            assert_eq!(failed.findings.len(), missing, "{of}: {}", failed.findings);
+            baked += run(lost, &format!("of{of}/{lost}"));
+        }
+        assert_eq!(baked, models, "each model by one shard");
+        let mut union = BTreeMap::new();
+        (0..of).for_each(|n| union.extend(under(&place, &format!("of{of}/{n}"))));
+        assert_eq!(union.len() + 1, whole.len());
+        assert!(union.iter().all(|(path, bytes)| whole[path] == *bytes));
+        assert_eq!(merge("merged").unwrap_or_else(|failed| panic!("{}", failed.findings)).baked, 0);
+        assert!(under(&place, "merged") == whole, "{of} shards");
+        fs::remove_dir_all(place.path("merged")).unwrap();
+    }
+}
+
+#[test]
+fn shards_make_the_whole() {
+    shards(6, &[1, 2, 7]);
+}
+
+#[test]
+#[ignore = "minutes: `cargo xtask torture`"]
+fn shards_make_the_whole_of_200_models() {
+    shards(200, &[1, 2, 7, 64]);
+}
+
+/// Entries of the cache, flipped, cut, swapped and emptied.
+fn mutate(seed: &mut u64, entries: &[PathBuf]) -> usize {
+    let mut random = |below: usize| {
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        (*seed % below as u64) as usize
+    };
+    for path in entries {
+        let mut bytes = fs::read(path).unwrap();
+        let at = random(bytes.len());
+        match random(4) {
+            0 => bytes[at] ^= 1 << random(8),
+            1 => bytes.truncate(at),
+            2 => bytes = fs::read(&entries[random(entries.len())]).unwrap(),
+            _ => bytes.clear(),
+        }
+        fs::write(path, bytes).unwrap();
+    }
+    entries.len()
+}
+
+fn mutations(least: usize) {
+    let place = Place::new(4);
+    place.baked();
+    let good = place.out();
+    let (mut seed, mut mutated, mut rounds) = (0x9E37_79B9_7F4A_7C15, 0, 0);
+    while mutated < least {
+        rounds += 1;
+        let mut entries = crate::fs::entries(&place.path("cache")).unwrap();
+        entries.retain(|path| path.is_file());
+        // All, or one in three: then some models are whole.
+        if rounds % 2 == 0 {
+            entries = entries.into_iter().skip(rounds % 3).step_by(3).collect();
+        }
+        mutated += mutate(&mut seed, &entries);
+        fs::remove_dir_all(place.path("baked")).unwrap();
+        place.baked();
+        assert_eq!(place.out(), good, "round {rounds}");
+        if rounds % 5 == 0 {
+            fs::remove_dir_all(place.path("baked")).unwrap();
+            assert_eq!((place.baked(), place.out()), (0, good.clone()), "healed in round {rounds}");
+            assert_eq!(place.cache().verify().damaged, Vec::<PathBuf>::new());
+        }
+    }
+    println!("{mutated} mutated entries in {rounds} bakes");
+}
+
+#[test]
+fn damaged_entries_are_made_again() {
+    mutations(400);
+}
+
+#[test]
+#[ignore = "minutes: `cargo xtask torture`"]
+fn damaged_entries_are_made_again_at_length() {
+    mutations(10_000);
+}
+
+const ENOSPC: i32 = 28;
+const EIO: i32 = 5;
+const EMFILE: i32 = 24;
+
+/// Every failure that a bake over an older one can meet, one at a time. Returns how many there were.
+fn faults(folders: &[&str], must_fail: bool) -> usize {
+    let place = Place::new(2);
+    place.baked();
+    let old = place.out();
+    (0..2).for_each(|n| place.model(n, 1));
+    place.baked();
+    let new = place.out();
+    let mut happened = 0;
+    let kinds = [
+        (Op::Open, Fault::Error(EMFILE)),
+        (Op::Open, Fault::Error(EIO)),
+        (Op::Write, Fault::Error(ENOSPC)),
+        (Op::Write, Fault::Error(EIO)),
+        (Op::Write, Fault::ShortThenFull),
+        (Op::Write, Fault::Short),
+        (Op::Sync, Fault::Error(EIO)),
+        (Op::Rename, Fault::Error(ENOSPC)),
+        (Op::Rename, Fault::Error(EIO)),
+    ];
+    for (op, fault) in kinds {
+        for nth in 0.. {
+            (0..2).for_each(|n| place.model(n, 0));
+            place.baked();
+            assert_eq!(place.out(), old);
+            (0..2).for_each(|n| place.model(n, 1));
+            // Nothing of the new bake is known.
+            let _ = fs::remove_dir_all(place.path("cache"));
+            let plans: Vec<_> = folders.iter().map(|folder| fault::plan(&place.path(folder), op, nth, fault)).collect();
+            let result = place.run();
+            let hit = plans.iter().any(fault::Planned::happened);
+            drop(plans);
+            match &result {
+                Err(failed) => {
+                    let text = failed.findings.to_string();
+                    assert!(hit && text.contains("cannot "), "{op:?} {nth} {fault:?}: {text}");
+                    assert_eq!(place.out(), old, "{op:?} {nth} {fault:?}");
+                }
+                Ok(_) => {
+                    assert_eq!(place.out(), new, "{op:?} {nth} {fault:?}");
+                    // What cannot be compared is written; short writes go on.
+                    let harmless = op == Op::Open || fault == Fault::Short;
+                    assert!(!must_fail || !hit || harmless, "{op:?} {nth} {fault:?}");
+                }
+            }
+            if !hit {
+                break;
+            }
+            happened += 1;
+            assert!(place.run().is_ok());
+            assert_eq!(place.out(), new);
+        }
+    }
+    happened
+}
+
+#[test]
+fn failures_leave_the_last_good_bake() {
+    let (sources_and_outputs, cache) = (faults(&["art", "baked"], true), faults(&["cache"], false));
+    println!("{sources_and_outputs} failures of sources and outputs, {cache} of the cache");
+    assert!(sources_and_outputs >= 50 && cache >= 50);
+}

@@ -1,0 +1,85 @@
+//! Failures of the file system, for tests: the n-th time that something is done below a folder.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Op;
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An error of the system, by its number.
+    Error(i32),
+    /// A part is written, and no error.
+    Short,
+    /// A part is written, then the disk is full.
+    ShortThenFull,
+}
+
+#[derive(Debug)]
+struct Plan {
+    folder: PathBuf,
+    op: Op,
+    fault: Fault,
+    /// Counts down.
+    left: i64,
+    happened: bool,
+}
+
+static PLANS: Mutex<Vec<Arc<Mutex<Plan>>>> = Mutex::new(Vec::new());
+
+/// In force until it is dropped.
+pub(crate) struct Planned(Arc<Mutex<Plan>>);
+
+/// Plans a fault for the `nth` time, counted from zero.
+pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> Planned {
+    let plan = Plan { folder: folder.to_owned(), op, fault, left: nth as i64, happened: false };
+    let plan = Arc::new(Mutex::new(plan));
+    PLANS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plan));
+    Planned(plan)
+}
+
+impl Planned {
+    pub(crate) fn happened(&self) -> bool {
+        self.0.lock().unwrap().happened
+    }
+}
+
+impl Drop for Planned {
+    fn drop(&mut self) {
+        PLANS.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !Arc::ptr_eq(plan, &self.0));
+    }
+}
+
+fn plans(path: &Path) -> Vec<Arc<Mutex<Plan>>> {
+    let plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+    plans.iter().filter(|plan| path.starts_with(&plan.lock().unwrap().folder)).cloned().collect()
+}
+
+pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
+    for plan in plans(path) {
+        let mut plan = plan.lock().unwrap();
+        if plan.op == op {
+            plan.left -= 1;
+            let now = plan.left == -1;
+            plan.happened |= now;
+            match plan.fault {
+                Fault::Error(number) if now => return Err(io::Error::from_raw_os_error(number)),
+                // What follows the short write.
+                Fault::ShortThenFull if plan.left == -2 => return Err(io::Error::from_raw_os_error(28)),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How much of so many bytes is written.
+pub(crate) fn part(path: &Path, len: usize) -> usize {
+    let short = |plan: &Arc<Mutex<Plan>>| {
+        let plan = plan.lock().unwrap();
+        plan.op == Op::Write && plan.left == -1 && !matches!(plan.fault, Fault::Error(_))
+    };
+    if plans(path).iter().any(short) { len.div_ceil(2) } else { len }
+}

@@ -1,0 +1,239 @@
+//! Models, kept from bake to bake under the hash of all that they depend on: settings, every file read, and the baker.
+//!
+//! Which files those are stands in the files themselves. So there are two steps, as compiler caches have them: settings
+//! and the files that the manifest names lead to the list of all files; settings and these to the model.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::bake::make::{Keeper, Made};
+use crate::bake::{BakeOptions, BakedModel};
+use crate::cache::{Cache, Kind};
+use crate::finding::{Code, Finding, Findings, Stored};
+use crate::fs::stat::Sight;
+use crate::import::Inputs;
+use crate::ledger::Index;
+use crate::manifest::{Manifest, ModelEntry};
+use crate::output::Content;
+
+/// What makes the same of the same input. A baker of other source is another.
+pub(crate) const BAKER: &str = concat!("gpuskin ", env!("CARGO_PKG_VERSION"), " ", env!("GPUSKIN_SOURCE"));
+/// The longest list of files and the largest model without its files, bytes.
+const MOST_INPUTS: u64 = 16 << 20;
+const MOST_MODEL: u64 = 64 << 20;
+
+/// Keeps the models of a manifest in a cache.
+pub(crate) struct Keep<'a> {
+    pub(crate) cache: &'a Cache,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) options: &'a BakeOptions<'a>,
+    /// What stands in files.
+    pub(crate) index: &'a Index<'a>,
+    /// Models whose files were lost.
+    pub(crate) anew: &'a BTreeSet<String>,
+    /// What is not kept is an error.
+    pub(crate) only_kept: bool,
+}
+
+/// A model as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// The model, then the same for other classes of devices.
+    models: Vec<BakedModel>,
+    files: Vec<(String, [u8; 32], u64)>,
+    /// Their places are numbers of the entry's values.
+    warnings: Vec<Stored>,
+}
+
+impl Keeper for Keep<'_> {
+    fn find(&self, entry: &ModelEntry) -> Option<Made> {
+        if self.anew.contains(&entry.name.value) {
+            return None;
+        }
+        let (recipe, spans) = self.recipe(entry)?;
+        let named = named(entry).map(|path| Some(self.index.sight(&self.manifest.folder.join(path))?.digest));
+        let list = under(&recipe, named.collect::<Option<Vec<_>>>()?);
+        let list = self.cache.get(Kind::Inputs, &list, MOST_INPUTS)?;
+        let list: Vec<String> = postcard::from_bytes(&list).ok()?;
+        let paths = list.iter().map(|path| self.manifest.folder.join(path));
+        let sights = paths.map(|path| Some((self.index.sight(&path)?, path))).collect::<Option<Vec<_>>>()?;
+        let key = model_key(&recipe, list.iter().map(String::as_str).zip(sights.iter().map(|(sight, _)| sight)));
+        let kept: Kept = postcard::from_bytes(&self.cache.get(Kind::Model, &key, MOST_MODEL)?).ok()?;
+
+        let mut models = kept.models;
+        if models.is_empty() {
+            return None;
+        }
+        let others = models.split_off(1);
+        let model = BakedModel { others, ..models.pop()? };
+        let files = kept.files.into_iter().map(|(name, digest, len)| {
+            let ours = is_of(&name, &entry.name.value);
+            ours.then_some((name, Content::Kept { digest: digest.into(), len }))
+        });
+        let files = files.collect::<Option<_>>()?;
+        let mut warnings = Findings::default();
+        for warning in kept.warnings {
+            let warning = warning.moved(|number| spans.get(number.start).cloned())?;
+            warnings.push(warning.finding(&self.manifest.source)?);
+        }
+        let mut inputs = Inputs::with_digests();
+        sights.into_iter().for_each(|(sight, path)| inputs.known(path, sight));
+        Some(Made { model, files, warnings, inputs, fresh: false })
+    }
+
+    fn refuses(&self, entry: &ModelEntry) -> Option<Finding> {
+        let name = &entry.name.value;
+        let message =
+            format!("model `{name}` is not in the cache {}, or not as it is now", self.cache.folder().display());
+        let help = "run its shard again; `bake` without --merge bakes it here";
+        self.only_kept.then(|| {
+            Finding::error(Code::CacheMissing, message).help(help).at(&self.manifest.source, entry.name.span.clone())
+        })
+    }
+
+    fn keep(&self, entry: &ModelEntry, made: &mut Made) {
+        // What cannot be kept is baked again.
+        let _ = self.try_keep(entry, made);
+    }
+}
+
+impl Keep<'_> {
+    fn try_keep(&self, entry: &ModelEntry, made: &mut Made) -> Option<()> {
+        let (recipe, spans) = self.recipe(entry)?;
+        let number = |span: &Range<usize>| spans.iter().position(|s| s == span).map(|number| number..number);
+        let warnings = made.warnings.iter().map(|warning| Stored::of(warning).moved(number));
+        let warnings = warnings.collect::<Option<Vec<_>>>()?;
+
+        // Files that did not change while they were read.
+        let sights = made.inputs.sights()?;
+        let path = |path: &Path| path.strip_prefix(&self.manifest.folder).unwrap_or(path).to_str().map(str::to_owned);
+        let list = sights.iter().map(|(p, _)| path(p)).collect::<Option<Vec<_>>>()?;
+        let digest = |wanted: &str| {
+            let path = self.manifest.folder.join(wanted);
+            sights.iter().find(|(p, _)| *p == path).map(|(_, sight)| sight.digest)
+        };
+        let named = named(entry).map(digest).collect::<Option<Vec<_>>>()?;
+        let key = model_key(&recipe, list.iter().map(String::as_str).zip(sights.iter().map(|(_, sight)| sight)));
+        sights.iter().for_each(|(path, sight)| self.index.saw(path, *sight));
+
+        let mut files = Vec::new();
+        for (name, content) in &mut made.files {
+            let (digest, len) = (content.digest(), content.len());
+            files.push((name.clone(), *digest.as_bytes(), len));
+            if let (true, Content::Bytes(bytes)) = (self.cache.keeps_files(), &*content)
+                && self.cache.put(Kind::File, &digest, bytes)
+            {
+                *content = Content::Kept { digest, len };
+            }
+        }
+        let BakedModel { others, .. } = &made.model;
+        let models = std::iter::once(&made.model).chain(others).cloned().collect();
+        let kept = postcard::to_stdvec(&Kept { models, files, warnings }).ok()?;
+        self.cache.put(Kind::Model, &key, &kept);
+        self.cache.put(Kind::Inputs, &under(&recipe, named), &postcard::to_stdvec(&list).ok()?);
+        Some(())
+    }
+
+    /// A hash of the baker and the settings of a model; and where the values of the entry stand in the manifest.
+    fn recipe(&self, entry: &ModelEntry) -> Option<(blake3::Hash, Vec<Range<usize>>)> {
+        let mut spans = Vec::new();
+        let mut settings = serde_json::to_value(entry).ok()?;
+        without_spans(&mut settings, &mut spans);
+        // Those that are the same for all models.
+        let mut common = serde_json::to_value(self.manifest).ok()?;
+        without_spans(&mut common, &mut Vec::new());
+        let BakeOptions { model: _, encoding, explain, skip_errors, textures, cache: _, progress: _ } = self.options;
+        let options = serde_json::to_string(&(encoding, explain, skip_errors, textures)).ok()?;
+        let textures = cfg!(feature = "textures");
+        let recipe = format!("{BAKER} {textures}\n{options}\n{common}\n{settings}");
+        Some((blake3::hash(recipe.as_bytes()), spans))
+    }
+}
+
+/// Takes out where values stand: a model does not change because another is added above it.
+fn without_spans(value: &mut Value, spans: &mut Vec<Range<usize>>) {
+    match value {
+        Value::Object(fields) => {
+            if let (2, Some(span), true) = (fields.len(), fields.get("span"), fields.contains_key("value")) {
+                spans.extend(serde_json::from_value::<Range<usize>>(span.clone()));
+                let inner = fields.remove("value").unwrap_or_default();
+                *value = inner;
+                without_spans(value, spans);
+            } else {
+                fields.values_mut().for_each(|field| without_spans(field, spans));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| without_spans(item, spans)),
+        _ => {}
+    }
+}
+
+/// The files that an entry names.
+fn named(entry: &ModelEntry) -> impl Iterator<Item = &str> {
+    std::iter::once(&entry.path).chain(&entry.animations).map(|path| path.value.as_str())
+}
+
+fn under(recipe: &blake3::Hash, digests: impl IntoIterator<Item = [u8; 32]>) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(recipe.as_bytes());
+    for digest in digests {
+        hasher.update(&digest);
+    }
+    hasher.finalize()
+}
+
+fn model_key<'a>(recipe: &blake3::Hash, files: impl Iterator<Item = (&'a str, &'a Sight)>) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(recipe.as_bytes());
+    for (path, sight) in files {
+        hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes()).update(&sight.digest);
+    }
+    hasher.finalize()
+}
+
+/// Whether a name is that of a file of this model, and of nothing else.
+fn is_of(name: &str, model: &str) -> bool {
+    let file = name.strip_prefix("gpuskin/").and_then(|name| name.strip_prefix(model)?.strip_prefix('/'));
+    file.is_some_and(|file| {
+        file.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && file.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_no_part_of_settings() {
+        let text = "[[model]]\nname = \"a\"\npath = \"a.glb\"\n";
+        let settings = |text: String| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("a.glb"), "").unwrap();
+            let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).unwrap();
+            let (mut value, mut spans) = (serde_json::to_value(&manifest.models[0]).unwrap(), Vec::new());
+            without_spans(&mut value, &mut spans);
+            (value, spans, manifest)
+        };
+        let (a, a_spans, manifest) = settings(text.to_owned());
+        let (b, b_spans, _) = settings(format!("# a remark\n{text}"));
+        assert!(!a.to_string().contains("span") && a.to_string().contains("a.glb"), "{a}");
+        assert!(a == b && a_spans.len() == b_spans.len() && a_spans != b_spans);
+        assert!(a_spans.contains(&manifest.models[0].name.span));
+        assert_ne!(a, settings(format!("{text}fps = 3\n")).0);
+    }
+
+    #[test]
+    fn names_of_files_that_lead_elsewhere() {
+        assert!(is_of("gpuskin/a/mesh.bin", "a") && is_of("gpuskin/a-b/color-0-bc7.ktx2", "a-b"));
+        for name in
+            ["gpuskin/b/mesh.bin", "gpuskin/a/../x", "gpuskin/a/.x", "/gpuskin/a/x", "gpuskin/a/b/c", "gpuskin/a/b\\c"]
+        {
+            assert!(!is_of(name, "a"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a game does with a model beside playing its clips: events, root motion, layers, parts, sockets.
+
+use gpuskin_rt::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
+use serde::Serialize;
+use toml::de::{DeTable, DeValue};
+
+use super::section::{Notes, Section, Value, number, shorten, string, strings};
+use super::{At, ClipEntry, DeviceClass, Mode, keys};
+use crate::finding::{Code, Finding};
+use crate::suggest::closest;
+use gpuskin_rt::Encoding;
+
+/// An event of a clip.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EventEntry {
+    /// Its name in Rust.
+    pub name: At<String>,
+    /// When it happens, seconds from 0 up; none takes away what the file has under that name.
+    pub times: Vec<At<f64>>,
+}
+
+/// What is taken out of a clip's poses as the model's own motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum RootMotion {
+    /// Moving in the ground plane, and turning about the up axis.
+    Planar,
+    /// All of it.
+    Full,
+}
+
+/// One mask of `[model.masks]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MaskEntry {
+    /// Its name in Rust.
+    pub name: At<String>,
+    /// Nodes that are in it, with all below them; at least one.
+    pub roots: Vec<At<String>>,
+    /// Nodes that are not, with all below them.
+    pub exclude: Vec<At<String>>,
+}
+
+/// One part of `parts`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartEntry {
+    /// Its name in Rust.
+    pub name: At<String>,
+    /// Nodes whose meshes it has, with all below them; at least one.
+    pub nodes: Vec<At<String>>,
+}
+
+/// A table with names of one's own as keys, in the order of the file.
+fn named<'d>(value: Value<'d>, key: &str, expected: &str, notes: &mut Notes) -> Vec<(At<String>, Value<'d>)> {
+    let DeValue::Table(table) = value.get_ref() else {
+        notes.expected(key, expected, value);
+        return Vec::new();
+    };
+    // The document is sorted by key.
+    let mut entries: Vec<_> =
+        table.iter().map(|(key, value)| (At { value: key.get_ref().to_string(), span: key.span() }, value)).collect();
+    entries.sort_by_key(|(name, _)| name.span.start);
+    entries
+}
+
+pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry> {
+    let Some(value) = section.get("events") else { return Vec::new() };
+    let expected = "a table of times in seconds, like { footstep = [0.12, 0.47] }";
+    let mut left = MAX_EVENTS;
+    let mut events = Vec::new();
+    for (name, value) in named(value, "events", expected, notes) {
+        let list: Vec<Value<'_>> = match value.get_ref() {
+            DeValue::Array(array) => array.iter().collect(),
+            _ => vec![value],
+        };
+        let Some(rest) = left.checked_sub(list.len()) else {
+            notes.error(Code::ManifestValue, value.span(), format!("a clip has at most {MAX_EVENTS} events"), "");
+            return events;
+        };
+        left = rest;
+        let shown = shorten(&name.value);
+        let mut times = Vec::with_capacity(list.len());
+        for value in list {
+            match number(value.get_ref()) {
+                Some(time) if time.is_finite() && time >= 0.0 => times.push(At { value: time, span: value.span() }),
+                Some(_) => {
+                    let help = "times count seconds from the clip's start";
+                    notes.error(
+                        Code::ManifestValue,
+                        value.span(),
+                        format!("the event `{shown}` cannot be at that time"),
+                        help,
+                    );
+                }
+                None => notes.expected(&shown, "a time in seconds, or an array of them", value),
+            }
+        }
+        events.push(EventEntry { name, times });
+    }
+    events
+}
+
+pub(super) fn root_motion(section: Section<'_>, notes: &mut Notes) -> Option<At<RootMotion>> {
+    let word = section.word("root_motion", &keys::ROOT_MOTION, notes)?;
+    let value = if word.value == "planar" { RootMotion::Planar } else { RootMotion::Full };
+    Some(At { value, span: word.span })
+}
+
+/// The name of the clip whose first frame a clip adds to: its own for `true`.
+pub(super) fn additive(section: Section<'_>, own: &At<String>, notes: &mut Notes) -> Option<At<String>> {
+    let value = section.get("additive")?;
+    match value.get_ref() {
+        DeValue::Boolean(wanted) => wanted.then(|| At { value: own.value.clone(), span: value.span() }),
+        DeValue::String(_) => string(value, "additive", "true or the name of a clip", notes),
+        _ => {
+            notes.expected("additive", "true or the name of a clip", value);
+            None
+        }
+    }
+}
+
+/// Notes additive clips whose reference is no clip of the model.
+pub(super) fn check_references(clips: &[ClipEntry], notes: &mut Notes) {
+    let names = || clips.iter().map(|clip| clip.name.value.as_str());
+    for reference in clips.iter().filter_map(|clip| clip.additive.as_ref()) {
+        if names().any(|name| name == reference.value) {
+            continue;
+        }
+        let help = match closest(&reference.value, names()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "name a clip as under [model.clips], or write `additive = true`: its own first frame".to_owned(),
+        };
+        let message = format!("the model has no clip `{}`", shorten(&reference.value));
+        notes.error(Code::ClipNotFound, reference.span.clone(), message, help);
+    }
+}
+
+pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
+    let Some(value) = section.get("masks") else { return Vec::new() };
+    let help = "each mask is a table:\n[model.masks]\nupper_body = { root = \"Spine1\" }";
+    let DeValue::Table(_) = value.get_ref() else {
+        notes.error(Code::ManifestType, value.span(), "`masks` is a table of tables", help);
+        return Vec::new();
+    };
+    let mut masks = Vec::new();
+    for (name, value) in named(value, "masks", "a table of tables", notes) {
+        let DeValue::Table(table) = value.get_ref() else {
+            notes.error(
+                Code::ManifestType,
+                value.span(),
+                format!("the mask `{}` is a table", shorten(&name.value)),
+                help,
+            );
+            continue;
+        };
+        masks.extend(mask(name, table, notes));
+    }
+    if masks.len() > MAX_MASKS {
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            format!("{} masks; a model has at most {MAX_MASKS}", masks.len()),
+            "",
+        );
+    }
+    masks
+}
+
+fn mask(name: At<String>, table: &DeTable<'_>, notes: &mut Notes) -> Option<MaskEntry> {
+    let findings_before = notes.findings.len();
+    let section = Section::new(table, &keys::MASK, notes);
+    let mut roots = section.strings("roots", notes);
+    roots.extend(section.string("root", notes));
+    let exclude = section.strings("exclude", notes);
+    if roots.is_empty() && notes.findings.len() == findings_before {
+        let message = format!("the mask `{}` has no root", shorten(&name.value));
+        notes.error(
+            Code::ManifestValue,
+            name.span.clone(),
+            message,
+            "name the node from which on it acts: { root = \"Spine1\" }",
+        );
+        return None;
+    }
+    Some(MaskEntry { name, roots, exclude })
+}
+
+pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
+    let Some(value) = section.get("parts") else { return Vec::new() };
+    let expected = "a table of names of nodes, like { sword = [\"Sword\"] }";
+    let mut parts = Vec::new();
+    for (name, value) in named(value, "parts", expected, notes) {
+        let findings_before = notes.findings.len();
+        let nodes = strings(value, &shorten(&name.value), notes);
+        if nodes.is_empty() && notes.findings.len() == findings_before {
+            let message = format!("the part `{}` has no nodes", shorten(&name.value));
+            notes.error(Code::ManifestValue, value.span(), message, "name the nodes whose meshes it has");
+        }
+        parts.push(PartEntry { name, nodes });
+    }
+    if parts.len() > MAX_PARTS {
+        let help = "an instance has a bit for each: put what is always worn together into one";
+        notes.error(
+            Code::ManifestValue,
+            value.span(),
+            format!("{} parts; a model has at most {MAX_PARTS}", parts.len()),
+            help,
+        );
+    }
+    parts
+}
+
+/// Notes what a model asks of its bones that the way it is baked does not have.
+pub(super) fn check_bones(
+    section: Section<'_>,
+    clips: &[ClipEntry],
+    mode: Option<&At<Mode>>,
+    encoding: Option<&At<Encoding>>,
+    devices: &[DeviceClass],
+    notes: &mut Notes,
+) {
+    let span = |key: &str| section.get(key).filter(|v| v.get_ref().as_table().is_none_or(|t| !t.is_empty()));
+    let additive = clips.iter().find_map(|clip| clip.additive.as_ref());
+    let locals = span("masks").map(|v| ("`masks`", v.span())).or(additive.map(|a| ("`additive`", a.span.clone())));
+    let any = locals.clone().or(span("sockets").map(|v| ("`sockets`", v.span())));
+    let vertices = match (encoding, mode) {
+        (Some(at), _) => at.value.is_vertex().then(|| at.span.clone()),
+        (None, mode) => mode.filter(|at| at.value == Mode::Vertex).map(|at| at.span.clone()),
+    };
+    if let (Some((what, at)), Some(of_vertices)) = (any, vertices) {
+        let message = format!("{what} needs bones, and the model's vertices are baked");
+        let finding =
+            Finding::error(Code::ManifestConflict, message).help(format!("write `mode = \"bone\"`, or remove {what}"));
+        notes.findings.push(finding.at(&notes.source, at).also(of_vertices, "vertices"));
+        return;
+    }
+    let Some((what, at)) = locals else { return };
+    let named = encoding.filter(|named| named.value != Encoding::LocalPacked);
+    if let Some(named) = named {
+        let message = format!("{what} needs each bone's own motion, which {} has not", named.value.name());
+        let help = format!("leave `encoding` out, write \"local-packed\", or remove {what}");
+        let finding = Finding::error(Code::ManifestConflict, message).help(help);
+        notes.findings.push(finding.at(&notes.source, at).also(named.span.clone(), "the encoding"));
+    } else if !devices.contains(&DeviceClass::Compute) {
+        let message = format!("{what} needs compute shaders, and `devices` names none that has them");
+        notes.error(Code::ManifestConflict, at, message, format!("add \"compute\" to `devices`, or remove {what}"));
+    }
+}

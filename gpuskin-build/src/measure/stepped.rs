@@ -1,0 +1,53 @@
+//! What jumps in the source and not in the picture.
+
+use crate::model::{Clip, Interpolation, Model};
+
+/// What STEP tracks move.
+pub(crate) struct Stepped {
+    pub(crate) tracks: usize,
+    /// Per source vertex; empty where there are no such tracks.
+    vertices: Vec<bool>,
+}
+
+impl Stepped {
+    /// `morphs`: tracks of morph weights are among them.
+    pub(crate) fn new(model: &Model, clip: &Clip, morphs: bool) -> Self {
+        let jumps = |interpolation, moves| interpolation == Interpolation::Step && moves;
+        let mut nodes = vec![false; model.nodes.len()];
+        let mut tracks = 0;
+        for channel in &clip.channels {
+            let curve = &channel.curve;
+            if jumps(curve.interpolation, curve.values.iter().any(|v| *v != curve.values[0])) {
+                (nodes[channel.node], tracks) = (true, tracks + 1);
+            }
+        }
+        for &node in &model.order {
+            nodes[node] |= model.nodes[node].parent.is_some_and(|p| nodes[p]);
+        }
+        let mut morphed = vec![false; model.nodes.len()];
+        for channel in clip.morphs.iter().filter(|_| morphs) {
+            let curve = &channel.curve;
+            let moves = curve.values.chunks(curve.targets).any(|k| k != &curve.values[..curve.targets]);
+            if jumps(curve.interpolation, moves) {
+                (morphed[channel.node], tracks) = (true, tracks + 1);
+            }
+        }
+        let mut vertices = Vec::new();
+        for p in model.primitives.iter().filter(|_| tracks > 0) {
+            let morphed = morphed[p.node] && !p.targets.is_empty();
+            let on_node = |v| p.influences.of(v).iter().any(|&(bone, _)| nodes[model.bones[usize::from(bone)].node]);
+            vertices.extend((0..p.positions.len()).map(|v| morphed || on_node(v)));
+        }
+        Self { tracks, vertices }
+    }
+
+    /// Whether any vertex is moved so.
+    pub(crate) fn any(&self) -> bool {
+        !self.vertices.is_empty()
+    }
+
+    /// Whether a source vertex is.
+    pub(crate) fn moves(&self, vertex: usize) -> bool {
+        self.any() && self.vertices[vertex]
+    }
+}

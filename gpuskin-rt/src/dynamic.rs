@@ -1,0 +1,179 @@
+//! Models that are read at run time: for mods, and to show at once what was baked anew.
+//!
+//! A model is a set of files in a folder of its own, as `gpuskin bake` leaves them: `anim-<encoding>.ktx2`, `mesh.bin`,
+//! `color-<n>-<format>.ktx2`. Whatever is in them, a model that was read is one that can be played: what is not is refused,
+//! with its file and the reason.
+
+mod check;
+mod file;
+
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::{ByteRange, ColorFormat, Data, List, Metadata, Model, Payload};
+use file::Ktx2;
+
+/// Why a model could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    file: PathBuf,
+    reason: String,
+}
+
+impl LoadError {
+    fn new(file: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
+        Self { file: file.into(), reason: reason.into() }
+    }
+
+    /// Within a folder.
+    fn in_folder(self, folder: &Path) -> Self {
+        Self { file: folder.join(self.file), ..self }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; bake the model again", self.file.display(), self.reason)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Largest file that is read: beyond it there is no texture and no buffer on any device.
+const MOST_BYTES: u64 = 1 << 31;
+/// Most animation files of a folder: an encoding each.
+const MOST_ANIMATIONS: usize = 64;
+const MESH: &str = "mesh.bin";
+
+impl Model {
+    /// A model from its `anim-<encoding>.ktx2` alone: all that a server needs. To draw it, [`Model::with_mesh`] and
+    /// [`Model::with_textures`], or [`Model::load`] for all at once.
+    ///
+    /// # Errors
+    /// What is no KTX2 file of this version, or contradicts itself.
+    pub fn from_ktx2(animation: impl Into<Vec<u8>>) -> Result<Self, LoadError> {
+        Self::animated(animation.into()).map_err(|reason| LoadError::new("animation", reason))
+    }
+
+    fn animated(bytes: Vec<u8>) -> Result<Self, String> {
+        let file = Ktx2::read(&bytes)?;
+        let meta = Metadata::from_postcard(&bytes[file.value.clone()]).map_err(|e| e.to_string())?;
+        check::metadata(&meta)?;
+        check::animation(&meta, &file, &bytes)?;
+        let animation = payload(bytes, file.value.start as u64, file.levels);
+        let none = || payload(Vec::new(), 0, Vec::new());
+        Ok(Self { meta, animation, mesh: none(), textures: List::Borrowed(&[]), others: List::Borrowed(&[]) })
+    }
+
+    /// The same with the vertices of its `mesh.bin`.
+    ///
+    /// # Errors
+    /// When they are of another bake, or do not go with the animation.
+    pub fn with_mesh(mut self, mesh: impl Into<Vec<u8>>) -> Result<Self, LoadError> {
+        let bytes = mesh.into();
+        check::mesh(&self.meta, &bytes).map_err(|reason| LoadError::new(MESH, reason))?;
+        let whole = ByteRange { offset: 0, len: bytes.len() as u64 };
+        self.mesh = payload(bytes, 0, vec![whole]);
+        Ok(self)
+    }
+
+    /// The same with the textures of its materials. `file` gives the bytes of a file by its name, `color-0-bc7.ktx2`.
+    ///
+    /// # Errors
+    /// Those of `file`, and when a texture is of another bake or not as the materials have it.
+    pub fn with_textures(
+        mut self,
+        mut file: impl FnMut(&str) -> Result<Vec<u8>, LoadError>,
+    ) -> Result<Self, LoadError> {
+        let mut textures = Vec::new();
+        for (n, texture) in self.meta.textures.iter().enumerate() {
+            for format in texture.formats.iter() {
+                let name = color_name(n, *format);
+                let bytes = file(&name)?;
+                let read = Ktx2::read(&bytes);
+                let checked =
+                    read.and_then(|file| check::texture(&self.meta, texture, *format, &file, &bytes).map(|()| file));
+                let file = checked.map_err(|reason| LoadError::new(&name, reason))?;
+                textures.push(payload(bytes, file.value.start as u64, file.levels));
+            }
+        }
+        self.textures = textures.into();
+        Ok(self)
+    }
+
+    /// A model from the folder with its files.
+    ///
+    /// # Errors
+    /// When a file is missing, broken, of another bake, or larger than 2 GiB.
+    pub fn load(folder: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let folder = folder.as_ref();
+        load(folder).map_err(|error| error.in_folder(folder))
+    }
+}
+
+fn load(folder: &Path) -> Result<Model, LoadError> {
+    let mesh = read(folder, MESH)?;
+    let names = animations(folder)?;
+    let mut main = None;
+    let (mut others, mut refused) = (Vec::new(), None);
+    for name in &names {
+        // Files of older bakes may lie beside those of this one.
+        match animated(folder, name) {
+            Ok(model) if mesh.starts_with(&model.meta.content_hash) => main = Some(model),
+            Ok(model) => others.push(model),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let none = || LoadError::new(MESH, "there is no anim-*.ktx2 of the same bake beside it");
+    let main = main.ok_or_else(|| refused.unwrap_or_else(none))?;
+    let mut main = main.with_mesh(mesh)?.with_textures(|name| read(folder, name))?;
+    let same = |other: &Model| check::names(&other.meta).eq(check::names(&main.meta));
+    let others = others.into_iter().filter(same).filter_map(|other| {
+        let mesh = read(folder, &format!("mesh-{}.bin", other.meta.encoding.name())).ok()?;
+        other.with_mesh(mesh).ok()
+    });
+    main.others = others.collect();
+    Ok(main)
+}
+
+fn animated(folder: &Path, name: &str) -> Result<Model, LoadError> {
+    Model::animated(read(folder, name)?).map_err(|reason| LoadError::new(name, reason))
+}
+
+/// Names of the animation files of a folder, sorted.
+fn animations(folder: &Path) -> Result<Vec<String>, LoadError> {
+    let entries = std::fs::read_dir(folder).map_err(|e| LoadError::new("", e.to_string()))?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter(|name| name.starts_with("anim-") && name.ends_with(".ktx2")).take(MOST_ANIMATIONS).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>, LoadError> {
+    let failed = |reason: String| LoadError::new(name, reason);
+    let path = folder.join(name);
+    let about = std::fs::metadata(&path).map_err(|e| failed(e.to_string()))?;
+    // A pipe has no end.
+    if !about.is_file() || about.len() > MOST_BYTES {
+        return Err(failed("it is no file of up to 2 GiB".into()));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(&path).map_err(|e| failed(e.to_string()))?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|e| failed(e.to_string()))?;
+    Ok(bytes)
+}
+
+fn color_name(n: usize, format: ColorFormat) -> String {
+    format!("color-{n}-{}.ktx2", format.name())
+}
+
+fn payload(bytes: Vec<u8>, hash_at: u64, levels: Vec<ByteRange>) -> Payload {
+    Payload { size: bytes.len() as u64, data: Data::Bytes(bytes.into()), hash_at, levels: levels.into() }
+}

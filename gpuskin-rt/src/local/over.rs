@@ -1,0 +1,177 @@
+//! Layers and live bones over a clip's pose. [`crate::layers`] says how.
+
+use glam::{Vec3, Vec4};
+
+use super::layout::clip;
+use super::{LocalTracks, LocalTransform, compose, lerp, multiply, slerp};
+use crate::layers::{LiveBones, Over, ShownLayer};
+use crate::{FramePair, Shown, SkinMatrix};
+
+/// Squares of lengths within which a direction is one.
+const LENGTHS: core::ops::Range<f32> = 1e-30..1e30;
+
+impl LocalTransform {
+    /// What a clip that adds makes of it: from the clip's reference to its pose.
+    pub fn add(&self, reference: &Self, pose: &Self) -> Self {
+        let back = (-reference.rotation.truncate()).extend(reference.rotation.w);
+        let stretch = |p: f32, r: f32| if r == 0.0 { 1.0 } else { p / r };
+        let [x, y, z] = [0, 1, 2].map(|axis| stretch(pose.scale[axis], reference.scale[axis]));
+        Self {
+            rotation: multiply(self.rotation, multiply(back, pose.rotation)),
+            translation: self.translation + (pose.translation - reference.translation),
+            scale: self.scale * Vec3::new(x, y, z),
+        }
+    }
+
+    /// With a rotation of length 1; `None` where a number is not finite, or the rotation none.
+    fn sound(&self) -> Option<Self> {
+        let square = self.rotation.dot(self.rotation);
+        let finite = self.rotation.is_finite() && self.translation.is_finite() && self.scale.is_finite();
+        (finite && LENGTHS.contains(&square)).then(|| Self { rotation: self.rotation / square.sqrt(), ..*self })
+    }
+}
+
+impl LocalTracks<'_> {
+    /// Every bone of an instance with what lies over the clip that it plays.
+    ///
+    /// # Panics
+    /// If there is no clip with these frames, no such mask, or live bones are fewer than the model's.
+    pub fn pose_over(&self, shown: impl Into<Shown>, over: &Over<'_>) -> Vec<SkinMatrix> {
+        let globals = self.globals(&self.locals_over(shown, over));
+        let bone = |i: usize| {
+            let global = globals[self.bone_node(i)];
+            compose(&with_live_bone(global, over, i), &self.inverse_bind(i))
+        };
+        (0..self.bone_count()).map(bone).collect()
+    }
+
+    /// Every node's transform to its parent, likewise.
+    ///
+    /// # Panics
+    /// As [`LocalTracks::pose_over`].
+    pub fn locals_over(&self, shown: impl Into<Shown>, over: &Over<'_>) -> Vec<LocalTransform> {
+        let shown = shown.into();
+        let node = |node: usize| {
+            let base = shown.mix(|frames| self.local(self.clip_of(frames), frames, node), |a, b, t| a.blend(&b, t));
+            let layered = over.layers.iter().fold(base, |under, layer| self.layer_over(under, layer, node));
+            match over.live {
+                Some((LiveBones::Local(bones), weight)) if weight > 0.0 => match bones[node].sound() {
+                    Some(own) if weight >= 1.0 => own,
+                    Some(own) => layered.blend(&own, weight),
+                    None => layered,
+                },
+                _ => layered,
+            }
+        };
+        (0..self.node_count()).map(node).collect()
+    }
+
+    fn layer_over(&self, under: LocalTransform, layer: &ShownLayer, node: usize) -> LocalTransform {
+        if layer.weight <= 0.0 || layer.mask.is_some_and(|mask| !self.mask(mask, node)) {
+            return under;
+        }
+        let pose = layer.shown.mix(|frames| self.clip_over(&under, frames, node), |a, b, t| a.blend(&b, t));
+        if layer.weight >= 1.0 { pose } else { under.blend(&pose, layer.weight) }
+    }
+
+    /// What a layer makes of a node with one of its clips: the clip's pose, or what it adds to the pose under it.
+    fn clip_over(&self, under: &LocalTransform, frames: FramePair, node: usize) -> LocalTransform {
+        let at = self.clip_of(frames);
+        let pose = self.local(at, frames, node);
+        let Some(reference) = self.word(at + clip::REFERENCE).checked_sub(1) else { return pose };
+        let first = self.record(reference).first_frame;
+        let frames = FramePair { a: first, b: first, t: 0.0, first };
+        under.add(&self.local(self.clip_at(reference), frames, node), &pose)
+    }
+}
+
+/// The transform of a bone to the model with what the game has for it.
+fn with_live_bone(global: SkinMatrix, over: &Over<'_>, bone: usize) -> SkinMatrix {
+    let Some((LiveBones::Model(bones), weight)) = over.live else { return global };
+    let own = SkinMatrix { rows: bones[bone].map(Vec4::from) };
+    match weight {
+        _ if weight <= 0.0 || !own.rows.iter().all(|row| row.is_finite()) => global,
+        _ if weight >= 1.0 => own,
+        _ => mix_matrices(&global, &own, weight),
+    }
+}
+
+/// The rotation of an affine matrix: that of its first column, and of its second as far as it is across the first. None
+/// where these are nothing.
+fn rotation_of(m: &SkinMatrix) -> Vec4 {
+    let column = |i: usize| Vec3::new(m.rows[0][i], m.rows[1][i], m.rows[2][i]);
+    let (x, across) = (column(0), column(1));
+    let x_square = x.dot(x);
+    let y = across - x * (x.dot(across) / x_square);
+    let y_square = y.dot(y);
+    if !(LENGTHS.contains(&x_square) && LENGTHS.contains(&y_square)) {
+        return Vec4::W;
+    }
+    let (a, b) = (x / x_square.sqrt(), y / y_square.sqrt());
+    let c = a.cross(b);
+    let trace = a.x + b.y + c.z;
+    // The greatest of the four components first.
+    let q = if trace > 0.0 {
+        Vec4::new(b.z - c.y, c.x - a.z, a.y - b.x, 1.0 + trace)
+    } else if a.x >= b.y && a.x >= c.z {
+        Vec4::new(1.0 + a.x - b.y - c.z, a.y + b.x, c.x + a.z, b.z - c.y)
+    } else if b.y >= c.z {
+        Vec4::new(a.y + b.x, 1.0 + b.y - a.x - c.z, b.z + c.y, c.x - a.z)
+    } else {
+        Vec4::new(c.x + a.z, b.z + c.y, 1.0 + c.z - a.x - b.y, a.y - b.x)
+    };
+    q.normalize()
+}
+
+/// From one affine matrix (t = 0) to the other.
+fn mix_matrices(a: &SkinMatrix, b: &SkinMatrix, t: f32) -> SkinMatrix {
+    let rotations = [a, b].map(rotation_of);
+    let back = rotations.map(|q| SkinMatrix::from_trs((-q.truncate()).extend(q.w), Vec3::ZERO, 1.0));
+    let rest = compose(&back[0], a).lerp(compose(&back[1], b), t);
+    let turn = SkinMatrix::from_trs(slerp(rotations[0], rotations[1], t), Vec3::ZERO, 1.0);
+    let place = |m: &SkinMatrix| Vec3::from(m.rows.map(|row| row.w));
+    compose(&turn, &rest).translated(lerp(place(a), place(b), t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Mat3, Quat};
+
+    #[test]
+    fn rotations_of_matrices_are_found_whatever_they_stretch() {
+        for turn in [0.0_f32, 0.1, 1.0, 2.0, 3.0, 3.14, -2.5] {
+            for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, -2.0, 0.5).normalize()] {
+                let q = Quat::from_axis_angle(axis, turn);
+                for stretch in [Vec3::ONE, Vec3::new(2.0, 0.5, -3.0)] {
+                    let m = Mat3::from_quat(q) * Mat3::from_diagonal(stretch);
+                    let found = rotation_of(&SkinMatrix { rows: [0, 1, 2].map(|i| m.row(i).extend(7.0)) });
+                    assert!(found.dot(Vec4::from(q)).abs() > 1.0 - 1e-6, "{turn} {axis}: {found}");
+                }
+            }
+        }
+        assert_eq!(rotation_of(&SkinMatrix::ZERO), Vec4::W);
+    }
+
+    #[test]
+    fn matrices_are_turned_half_way_and_do_not_shrink() {
+        let from = |turn: f32| SkinMatrix::from_trs(Quat::from_rotation_z(turn).into(), Vec3::splat(turn), 2.0);
+        let half = mix_matrices(&from(0.0), &from(3.0), 0.5);
+        for (found, expected) in half.rows.iter().zip(from(1.5).rows) {
+            assert!(found.abs_diff_eq(expected, 1e-5), "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn adding_the_reference_itself_changes_nothing() {
+        let rotation = |x: f32| Vec4::new(x, 0.3, -0.1, 0.8).normalize();
+        let under = LocalTransform { rotation: rotation(0.2), translation: Vec3::X, scale: Vec3::new(1.0, 2.0, 3.0) };
+        let pose = LocalTransform { rotation: rotation(-0.6), translation: Vec3::Y, scale: Vec3::new(0.0, 2.0, 5.0) };
+        let same = under.add(&pose, &pose);
+        assert!(same.rotation.abs_diff_eq(under.rotation, 1e-6));
+        assert_eq!((same.translation, same.scale), (under.translation, under.scale));
+        let added = LocalTransform::IDENTITY.add(&LocalTransform::IDENTITY, &pose);
+        assert!(added.rotation.abs_diff_eq(pose.rotation, 1e-6));
+        assert_eq!((added.translation, added.scale), (pose.translation, pose.scale));
+    }
+}

@@ -1,0 +1,170 @@
+//! Live bones: poses that the game computed, for chosen instances of a crowd.
+
+use core::ops::Range;
+
+use super::crowd::State;
+use super::instances::changes::Changes;
+use super::layers::local_poses;
+use super::palette::Poses;
+use super::{Crowd, Error, InstanceId};
+use crate::LiveBones;
+use crate::local::shader::LIVE_WORDS;
+
+/// A row of the device's buffer: four floats; a node or bone has three.
+type Row = [f32; 4];
+const ROWS: usize = LIVE_WORDS / 4;
+
+/// Poses as the device has them, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct LivePoses {
+    /// [pose][node or bone][3]
+    rows: Vec<Row>,
+    /// Rows of a pose.
+    stride: usize,
+    free: Vec<u32>,
+    changed: Changes<1>,
+}
+
+impl LivePoses {
+    pub(super) fn new(stride: u32) -> Self {
+        Self { stride: stride as usize, ..Self::default() }
+    }
+
+    /// Poses, those that are free included.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len().checked_div(self.stride).unwrap_or(0)
+    }
+
+    pub(super) fn pose_bytes(&self) -> u64 {
+        self.stride as u64 * size_of::<Row>() as u64
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// Room for a pose, whatever it holds.
+    pub(super) fn add(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            let number = self.len() as u32;
+            self.rows.resize(self.rows.len() + self.stride, [0.0; 4]);
+            number
+        })
+    }
+
+    pub(super) fn remove(&mut self, pose: u32) {
+        self.free.push(pose);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.free.clear();
+    }
+
+    fn set(&mut self, pose: u32, bones: &LiveBones<'_>) {
+        let first = pose as usize * self.stride;
+        write_pose(bones, &mut self.rows[first..first + self.stride]);
+        self.changed.mark(pose as usize);
+    }
+
+    pub(super) fn mark_all(&mut self) {
+        self.changed.mark_all(self.len());
+    }
+
+    /// Gives what has changed: bytes from the first pose, and what stands there.
+    pub(super) fn upload(&mut self, mut write: impl FnMut(u64, &[u8])) {
+        let (stride, bytes) = (self.stride, self.pose_bytes());
+        self.changed.take_ranges(self.rows.len().checked_div(stride).unwrap_or(0), |range: Range<usize>| {
+            let rows = &self.rows[range.start * stride..range.end * stride];
+            write(range.start as u64 * bytes, bytemuck::cast_slice(rows));
+        });
+    }
+}
+
+/// A pose as the device reads it, from the first row on.
+pub(super) fn write_pose(bones: &LiveBones<'_>, rows: &mut [Row]) {
+    match bones {
+        LiveBones::Model(bones) => {
+            let own: &[Row] = bones.as_flattened();
+            rows[..own.len()].copy_from_slice(own);
+        }
+        LiveBones::Local(nodes) => {
+            for (rows, node) in rows.as_chunks_mut::<ROWS>().0.iter_mut().zip(*nodes) {
+                *rows = [
+                    node.rotation.to_array(),
+                    node.translation.extend(0.0).to_array(),
+                    node.scale.extend(0.0).to_array(),
+                ];
+            }
+        }
+    }
+}
+
+/// Whether there are as many as the model has.
+pub(super) fn check(model: &str, poses: &Poses, bones: &LiveBones<'_>) -> Result<(), Error> {
+    let (what, found, needed) = match bones {
+        LiveBones::Model(bones) => ("bones", bones.len(), poses.bones),
+        LiveBones::Local(nodes) => ("nodes", nodes.len(), poses.nodes),
+    };
+    if found == needed as usize {
+        return Ok(());
+    }
+    Err(Error::Argument { model: model.to_owned(), reason: format!("{found} live {what}; it has {needed}") })
+}
+
+impl<M> Crowd<M> {
+    /// Shows bones that the game computed on one instance, over its clip and layers: a ragdoll, a cut-scene, a hero with an
+    /// animator of its own. Their weight goes to 1 over so many seconds, mixed with what they hide; the instance
+    /// keeps its mesh, pipeline and draw. `false` if it is gone.
+    ///
+    /// A node or bone with a number that is not finite shows as it would without live bones.
+    ///
+    /// # Errors
+    /// On a model that does not play [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device; where the bones
+    /// or nodes are not as many as the model's; and where the device has no room for more.
+    pub fn set_live(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32) -> Result<bool, Error> {
+        let (poses, now) = (local_poses(self, "live bones")?, self.now());
+        check(&self.meta.name, poses, &bones)?;
+        let State { instances, layers, .. } = &mut *self.core.state();
+        let Some(slot) = layers.of(instances, id, &self.meta.name, now)? else { return Ok(false) };
+        let pose = match layers.set(slot).live_pose() {
+            Some(pose) => pose,
+            None => layers.add_pose(&self.meta.name)?,
+        };
+        layers.live.set(pose, &bones);
+        layers.change(instances, slot, now, |set| set.set_live(&bones, pose, seconds, now));
+        Ok(true)
+    }
+
+    /// The bones of this frame, for an instance that [`Crowd::set_live`] was told of; of the same kind. `false` if it is gone
+    /// or was released.
+    ///
+    /// # Errors
+    /// Where the bones or nodes are not as many as the model's, or of the other kind.
+    pub fn update_live(&self, id: InstanceId, bones: LiveBones<'_>) -> Result<bool, Error> {
+        let poses = local_poses(self, "live bones")?;
+        check(&self.meta.name, poses, &bones)?;
+        let State { instances, layers, .. } = &mut *self.core.state();
+        let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
+        let Some((set, pose)) = slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose()?))) else {
+            return Ok(false);
+        };
+        if !set.is_live_kind(&bones) {
+            let reason = "live bones of the other kind; call set_live to change it".to_owned();
+            return Err(Error::Argument { model: self.meta.name.to_string(), reason });
+        }
+        layers.live.set(pose, &bones);
+        Ok(true)
+    }
+
+    /// Goes back to what an instance plays, over so many seconds, from the last live bones. `false` if it is gone or has
+    /// none.
+    pub fn release_live(&self, id: InstanceId, seconds: f32) -> bool {
+        let now = self.now();
+        let State { instances, layers, .. } = &mut *self.core.state();
+        let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
+        let Some(slot) = slot.filter(|slot| layers.set(*slot).live_pose().is_some()) else { return false };
+        layers.change(instances, slot, now, |set| set.release_live(seconds, now));
+        true
+    }
+}

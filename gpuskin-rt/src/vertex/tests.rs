@@ -1,0 +1,103 @@
+use super::*;
+
+const RANGE: VertexRange = VertexRange {
+    position_min: [-1.0, 0.0, -0.5],
+    position_extent: [2.0, 1.8, 1.0],
+    uv_min: [0.0, -1.0],
+    uv_extent: [1.0, 2.0],
+};
+
+fn sample() -> Vertex {
+    Vertex {
+        position: Vec3::new(0.25, 1.1, -0.3),
+        normal: Vec3::new(-0.3, 0.2, -0.8).normalize(),
+        tangent: Vec3::new(0.8, 0.1, -0.2).normalize().extend(-1.0),
+        uv: Vec2::new(0.3, 0.9),
+        joints: [3, 1000, 257, 12],
+        weights: [0.1, 0.6, 0.25, 0.05],
+        part: 16,
+        color: Vec4::new(1.0, 0.2, 0.0, 0.6),
+    }
+}
+
+#[test]
+fn full_keeps_every_bit() {
+    let format = VertexFormat { packing: Packing::Full, tangent: true, color: true };
+    let words = pack(&sample(), format, &RANGE);
+    assert_eq!(words.len(), format.words());
+    let v = unpack(&words, format, &RANGE);
+    assert_eq!(
+        (v.position, v.normal, v.tangent, v.uv),
+        (sample().position, sample().normal, sample().tangent, sample().uv)
+    );
+    assert_eq!((v.joints, v.weights, v.part), ([1000, 257, 3, 12], [0.6, 0.25, 0.1, 0.05], 16));
+    assert_eq!(v.color, sample().color);
+}
+
+#[test]
+fn packed_stays_within_its_steps() {
+    for (packing, step) in [(Packing::Narrow, 1.0 / 4096.0), (Packing::Wide, 1.0 / 65_536.0)] {
+        for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
+            let format = VertexFormat { packing, tangent, color };
+            let words = pack(&sample(), format, &RANGE);
+            assert_eq!(words.len(), format.words());
+            let v = unpack(&words, format, &RANGE);
+            assert!((v.position - sample().position).abs().max_element() < 2.0 / 65_535.0);
+            assert!(v.normal.distance(sample().normal) < 1e-4);
+            assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
+            assert_eq!((v.joints, v.part), ([1000, 257, 3, 12], 16));
+            for (a, b) in v.weights.iter().zip([0.6, 0.25, 0.1, 0.05]) {
+                assert!((a - b).abs() <= 2.0 * step, "{a} {b}");
+            }
+            assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
+            if tangent {
+                assert!(v.tangent.truncate().distance(sample().tangent.truncate()) < 2e-4);
+                assert_eq!(v.tangent.w, -1.0);
+            }
+            assert_eq!(v.color, if color { sample().color } else { Vec4::ONE });
+        }
+    }
+}
+
+#[test]
+fn static_keeps_the_row_the_sign_texture_coordinates_and_the_colour() {
+    for (tangent, sign, color) in [(false, 0.0, false), (true, -1.0, false), (true, -1.0, true)] {
+        let format = VertexFormat { packing: Packing::Static, tangent, color };
+        let row = 0x254_3210;
+        let words = pack(&Vertex { joints: [row, 0, 0, 0], ..sample() }, format, &RANGE);
+        assert_eq!(words.len(), format.words());
+        let v = unpack(&words, format, &RANGE);
+        assert_eq!((v.joints[0], v.part, v.tangent.w), (row, 16, sign));
+        assert_eq!(v.color, if color { sample().color } else { Vec4::ONE });
+        assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
+    }
+}
+
+#[test]
+fn weights_sum_to_one_at_their_limits() {
+    for weights in [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25; 4], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]] {
+        for packing in [Packing::Narrow, Packing::Wide] {
+            let format = VertexFormat { packing, tangent: false, color: false };
+            let v = unpack(&pack(&Vertex { weights, ..sample() }, format, &RANGE), format, &RANGE);
+            assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
+            assert!(v.weights.iter().zip(weights).all(|(a, b)| (a - b).abs() < 6e-4), "{:?}", v.weights);
+        }
+    }
+}
+
+#[test]
+fn octahedral_round_trip_on_every_face_and_axis() {
+    for v in [
+        Vec3::X,
+        -Vec3::X,
+        Vec3::Y,
+        -Vec3::Y,
+        Vec3::Z,
+        -Vec3::Z,
+        Vec3::new(-0.5, -0.6, -0.7),
+        Vec3::new(0.1, -0.9, 0.2),
+    ] {
+        let v = v.normalize();
+        assert!(from_octahedral(octahedral(v)).abs_diff_eq(v, 1e-6), "{v}");
+    }
+}

@@ -1,0 +1,27 @@
+// What the palette pass of local-packed binds.
+
+// Twin of PaletteUniform in gpuskin-rt/src/local/shader.rs.
+struct GpuskinPaletteParameters {
+    // The moment: seconds, fraction.
+    clock: vec2<u32>,
+    // Instances to evaluate.
+    instances: u32,
+    // The first of them, among those of the buffer and of the palette.
+    first_instance: u32,
+    // Matrices from one instance's first to the next one's.
+    stride: u32,
+    // Where live poses begin in gpuskin_over, and from one to the next; of four words each.
+    live_at: u32,
+    live_stride: u32,
+    // Not used, zero.
+    reserved: u32,
+}
+
+@group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinPaletteParameters;
+@group(0) @binding(1) var<storage, read> gpuskin_words: array<u32>;
+// Four an instance.
+@group(0) @binding(2) var<storage, read> gpuskin_instances: array<vec4<u32>>;
+// Rows of skin matrices. [instance][bone]
+@group(0) @binding(3) var<storage, read_write> gpuskin_palette: array<mat3x4<f32>>;
+// What lies over the clips of some instances, then live poses.
+@group(0) @binding(4) var<storage, read> gpuskin_over: array<vec4<u32>>;

@@ -1,0 +1,253 @@
+// What lies over the clip that an instance plays: two layers of clips on masks, then bones that the game computed. Twin
+// of gpuskin-rt/src/layers.rs, whose documentation has the layout and the formulas.
+
+// A layer; the one below all others is what the instance itself plays.
+struct GpuskinLayer {
+    // Of the layer over what is under it.
+    weight: f32,
+    // Of the clip that it plays over what it fades from.
+    current: f32,
+    // Of the second of the clips that it fades from, in the mix of both.
+    older: f32,
+    // One more than its mask; 0 is all nodes.
+    mask: u32,
+}
+
+// Bones of the game's own.
+struct GpuskinLive {
+    weight: f32,
+    // 1: each node's transform to its parent. 2: each bone's matrix to the model.
+    kind: u32,
+    // Where they begin in gpuskin_over.
+    at: u32,
+}
+
+const gpuskin_live_locals: u32 = 1u;
+const gpuskin_live_matrices: u32 = 2u;
+
+// What the instance of this workgroup shows, found out once. Three clips a layer: the one that it plays, and those that
+// it fades from.
+var<workgroup> gpuskin_clips: array<GpuskinLocalFrames, 9>;
+var<workgroup> gpuskin_layers: array<GpuskinLayer, 3>;
+var<workgroup> gpuskin_live: GpuskinLive;
+
+// A weight on its way from one to another, 16 bits each.
+fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) -> f32 {
+    let p = gpuskin_curve(curve & 3u, gpuskin_progress(fade, elapsed));
+    let fraction = vec2<f32>(vec2<u32>(ends & 0xffffu, ends >> 16u)) * (1.0 / 65535.0);
+    return fraction.x * (1.0 - p) + fraction.y * p;
+}
+
+// By the first threads of a workgroup, a clip each; slot 0 has nothing over its clip.
+fn gpuskin_find_shown(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u32>) {
+    let layer = thread / 3u;
+    let clip = thread % 3u;
+    if (layer > select(0u, 2u, slot != 0u)) {
+        return;
+    }
+    var instance = base;
+    var shown = GpuskinLayer(1.0, 1.0, 0.0, 0u);
+    if (layer > 0u) {
+        let at = (slot - 1u) * gpuskin_slot_vectors + (layer - 1u) * gpuskin_layer_vectors;
+        let a = gpuskin_over[at];
+        let b = gpuskin_over[at + 1u];
+        instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_over[at + 2u]);
+        shown.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_since_start(instance, now));
+        shown.mask = (b.x >> 12u) & 511u;
+    }
+    var playback = instance.playback;
+    if (clip == 0u) {
+        shown.current = gpuskin_weight(instance, now);
+        shown.older = gpuskin_older(instance);
+        gpuskin_layers[layer] = shown;
+    } else {
+        playback = gpuskin_source(instance, select(instance.sources.xy, instance.sources.zw, clip == 2u));
+    }
+    gpuskin_clips[thread] = gpuskin_local_frames(playback, now);
+    if (thread == 0u) {
+        var live = GpuskinLive(0.0, 0u, 0u);
+        if (slot != 0u) {
+            let at = (slot - 1u) * gpuskin_slot_vectors + gpuskin_live_vector;
+            let a = gpuskin_over[at];
+            let b = gpuskin_over[at + 1u];
+            live.kind = b.x & 3u;
+            live.weight = select(0.0, gpuskin_layer_weight(a.z, a.w, b.x >> 2u, gpuskin_elapsed(now, a.xy)), live.kind != 0u);
+            live.at = gpuskin_parameters.live_at + b.y * gpuskin_parameters.live_stride;
+        }
+        gpuskin_live = live;
+    }
+}
+
+fn gpuskin_in_mask(mask: u32, node: u32) -> bool {
+    if (mask == 0u) {
+        return true;
+    }
+    let words = (gpuskin_words[gpuskin_node_count] + 31u) / 32u;
+    let at = gpuskin_words[gpuskin_masks_at] + (mask - 1u) * words;
+    return ((gpuskin_words[at + node / 32u] >> (node & 31u)) & 1u) != 0u;
+}
+
+// What a clip that adds makes of a transform: from its reference to its pose, in the node's own space.
+fn gpuskin_add_local(under: GpuskinLocal, reference: GpuskinLocal, pose: GpuskinLocal) -> GpuskinLocal {
+    let back = vec4<f32>(-reference.rotation.xyz, reference.rotation.w);
+    let stretch = select(pose.scale / reference.scale, vec3<f32>(1.0), reference.scale == vec3<f32>(0.0));
+    return GpuskinLocal(
+        gpuskin_multiply_rotations(under.rotation, gpuskin_multiply_rotations(back, pose.rotation)),
+        under.translation + (pose.translation - reference.translation),
+        under.scale * stretch,
+    );
+}
+
+// What a layer makes of a node with one of its clips: the clip's pose, or what it adds to the pose under it.
+fn gpuskin_clip_over(under: GpuskinLocal, shown: GpuskinLocalFrames, node: u32, layer: u32) -> GpuskinLocal {
+    let reference = select(gpuskin_words[shown.clip_at + gpuskin_reference], 0u, layer == 0u);
+    var own: GpuskinLocal;
+    var frames = shown;
+    if (reference != 0u) {
+        frames = GpuskinLocalFrames(gpuskin_local_clip_at(reference - 1u), 0u, 0u, 0.0);
+    }
+    // Once, or twice: drivers copy what is called to every place that calls it, and take long for this.
+    for (var turn = select(1u, 0u, reference != 0u); turn < 2u; turn++) {
+        let pose = gpuskin_local(frames, node);
+        if (reference != 0u && turn == 1u) {
+            own = gpuskin_add_local(under, own, pose);
+        } else {
+            own = pose;
+        }
+        frames = shown;
+    }
+    return own;
+}
+
+fn gpuskin_all_finite(words: vec4<u32>) -> bool {
+    return all((words & vec4<u32>(0x7f800000u)) != vec4<u32>(0x7f800000u));
+}
+
+// A node as the game has it; not sound where a number is not finite, or its rotation none.
+struct GpuskinLiveLocal {
+    local: GpuskinLocal,
+    is_sound: bool,
+}
+
+fn gpuskin_live_local(at: u32) -> GpuskinLiveLocal {
+    let a = gpuskin_over[at];
+    let b = gpuskin_over[at + 1u];
+    let c = gpuskin_over[at + 2u];
+    let rotation = bitcast<vec4<f32>>(a);
+    let square = dot(rotation, rotation);
+    let finite = gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c);
+    return GpuskinLiveLocal(
+        GpuskinLocal(rotation / sqrt(square), bitcast<vec3<f32>>(b.xyz), bitcast<vec3<f32>>(c.xyz)),
+        finite && square > 1e-30 && square < 1e30,
+    );
+}
+
+// A node under so many layers, the instance's own clip included; live bones are the last of them.
+fn gpuskin_layered(node: u32, layers: u32) -> GpuskinLocal {
+    var under: GpuskinLocal;
+    for (var layer = 0u; layer < layers; layer++) {
+        var pose: GpuskinLocal;
+        var weight: f32;
+        if (layer == 3u) {
+            if (gpuskin_live.kind != gpuskin_live_locals || gpuskin_live.weight <= 0.0) {
+                continue;
+            }
+            let own = gpuskin_live_local(gpuskin_live.at + node * 3u);
+            if (!own.is_sound) {
+                continue;
+            }
+            pose = own.local;
+            weight = gpuskin_live.weight;
+        } else {
+            let shown = gpuskin_layers[layer];
+            if (shown.weight <= 0.0 || !gpuskin_in_mask(shown.mask, node)) {
+                continue;
+            }
+            // Of what it fades from, the first and the second; then what it plays. The first that shows is taken as it is.
+            for (var part = select(0u, 2u, shown.current >= 1.0); part < 3u; part++) {
+                var t = select(1.0, shown.older, part == 1u);
+                t = select(t, shown.current, part == 2u);
+                if (t <= 0.0) {
+                    continue;
+                }
+                let own = gpuskin_clip_over(under, gpuskin_clips[layer * 3u + (part + 1u) % 3u], node, layer);
+                if (part == 0u || t >= 1.0) {
+                    pose = own;
+                } else {
+                    pose = gpuskin_mix_locals(pose, own, t);
+                }
+            }
+            weight = shown.weight;
+        }
+        if (layer == 0u || weight >= 1.0) {
+            under = pose;
+        } else {
+            under = gpuskin_mix_locals(under, pose, weight);
+        }
+    }
+    return under;
+}
+
+// The rotation of an affine matrix: that of its first column, and of its second as far as it is across the first. None
+// where these are nothing.
+fn gpuskin_rotation_of(m: mat3x4<f32>) -> vec4<f32> {
+    let x = vec3<f32>(m[0].x, m[1].x, m[2].x);
+    let x_square = dot(x, x);
+    let across = vec3<f32>(m[0].y, m[1].y, m[2].y);
+    let y = across - x * (dot(x, across) / x_square);
+    let y_square = dot(y, y);
+    if (!(x_square > 1e-30 && x_square < 1e30 && y_square > 1e-30 && y_square < 1e30)) {
+        return vec4<f32>(0.0, 0.0, 0.0, 1.0);
+    }
+    let a = x / sqrt(x_square);
+    let b = y / sqrt(y_square);
+    let c = cross(a, b);
+    // The greatest of the four components first.
+    let trace = a.x + b.y + c.z;
+    var q: vec4<f32>;
+    if (trace > 0.0) {
+        q = vec4<f32>(b.z - c.y, c.x - a.z, a.y - b.x, 1.0 + trace);
+    } else if (a.x >= b.y && a.x >= c.z) {
+        q = vec4<f32>(1.0 + a.x - b.y - c.z, a.y + b.x, c.x + a.z, b.z - c.y);
+    } else if (b.y >= c.z) {
+        q = vec4<f32>(a.y + b.x, 1.0 + b.y - a.x - c.z, b.z + c.y, c.x - a.z);
+    } else {
+        q = vec4<f32>(c.x + a.z, b.z + c.y, 1.0 + c.z - a.x - b.y, a.y - b.x);
+    }
+    return normalize(q);
+}
+
+// From one affine matrix (t = 0) to the other: rotations along the shorter arc, translations and what the rotations leave
+// of the rest component-wise.
+fn gpuskin_mix_matrices(a: mat3x4<f32>, b: mat3x4<f32>, t: f32) -> mat3x4<f32> {
+    let from_a = gpuskin_rotation_of(a);
+    let from_b = gpuskin_rotation_of(b);
+    let back_a = gpuskin_from_trs(vec4<f32>(-from_a.xyz, from_a.w), vec3<f32>(0.0), 1.0);
+    let back_b = gpuskin_from_trs(vec4<f32>(-from_b.xyz, from_b.w), vec3<f32>(0.0), 1.0);
+    let rest = gpuskin_compose(back_a, a) * (1.0 - t) + gpuskin_compose(back_b, b) * t;
+    let turned = gpuskin_compose(gpuskin_from_trs(gpuskin_slerp(from_a, from_b, t), vec3<f32>(0.0), 1.0), rest);
+    return mat3x4<f32>(
+        vec4<f32>(turned[0].xyz, a[0].w * (1.0 - t) + b[0].w * t),
+        vec4<f32>(turned[1].xyz, a[1].w * (1.0 - t) + b[1].w * t),
+        vec4<f32>(turned[2].xyz, a[2].w * (1.0 - t) + b[2].w * t),
+    );
+}
+
+// The transform of a bone to the model with what the game has for it: as it was where that is not finite.
+fn gpuskin_with_live_bone(global: mat3x4<f32>, bone: u32) -> mat3x4<f32> {
+    let live = gpuskin_live;
+    if (live.kind != gpuskin_live_matrices || live.weight <= 0.0) {
+        return global;
+    }
+    let a = gpuskin_over[live.at + bone * 3u];
+    let b = gpuskin_over[live.at + bone * 3u + 1u];
+    let c = gpuskin_over[live.at + bone * 3u + 2u];
+    if (!(gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c))) {
+        return global;
+    }
+    let own = mat3x4<f32>(bitcast<vec4<f32>>(a), bitcast<vec4<f32>>(b), bitcast<vec4<f32>>(c));
+    if (live.weight >= 1.0) {
+        return own;
+    }
+    return gpuskin_mix_matrices(global, own, live.weight);
+}
