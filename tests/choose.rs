@@ -54,14 +54,14 @@ fn each_class_of_devices_gets_the_smallest_that_is_good_enough() {
 fn bytes_that_were_measured_decide() {
     let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
     let model = &bakes(keys).models[0];
-    assert_eq!(model.meta.encoding, Encoding::TrsPacked, "{} frames", model.meta.texture.frames);
     let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.findings));
     let candidates = &explained.models[0].candidates;
     let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one is chosen");
-    assert_eq!(chosen.encoding, Encoding::TrsPacked);
-    let local = candidates.iter().find(|c| c.encoding == Encoding::LocalPacked).expect("it was looked at");
-    assert_eq!(local.refused.as_deref(), Some("not smaller than the chosen one"));
-    assert!(local.gpu_bytes > chosen.gpu_bytes);
+    assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::MatrixUnorm, Encoding::MatrixUnorm));
+    let others: Vec<_> =
+        candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen one")).collect();
+    assert!(others.iter().any(|c| c.encoding == Encoding::LocalPacked));
+    assert!(others.iter().all(|c| c.gpu_bytes >= chosen.gpu_bytes));
 }
 
 #[test]

@@ -133,6 +133,11 @@ impl Cache {
         }
     }
 
+    /// Says that this bake stands on an entry, which it did not have to read.
+    pub(crate) fn stands_on(&self, kind: Kind, key: &blake3::Hash) {
+        self.state().used.insert(name(kind, key));
+    }
+
     /// Marks an entry as used now.
     pub(crate) fn used_again(&self, kind: Kind, key: &blake3::Hash) {
         touch(&self.folder.join(name(kind, key)));

@@ -27,6 +27,7 @@ const MOST_MANIFEST: u64 = 16 << 20;
 
 /// How much of a bake to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "a build script bakes the whole"))]
 pub(crate) enum Share {
     /// All of it.
     Whole,

@@ -116,12 +116,12 @@ impl Geometry {
 #[derive(Default)]
 struct Weld {
     vertices: Vec<Vertex>,
-    index_of: HashMap<[u32; 21], u32>,
+    index_of: HashMap<[u32; 22], u32>,
 }
 
 impl Weld {
     fn index(&mut self, vertex: Vertex) -> u32 {
-        let mut key = [0; 21];
+        let mut key = [0; 22];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
@@ -135,7 +135,7 @@ impl Weld {
         for (slot, pair) in key[16..].iter_mut().zip(vertex.joints) {
             *slot = pair;
         }
-        key[20] = color_word(vertex.color);
+        (key[20], key[21]) = (color_word(vertex.color), vertex.part);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
             self.vertices.len() as u32 - 1

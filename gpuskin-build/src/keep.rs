@@ -72,6 +72,9 @@ impl Keeper for Keep<'_> {
         let model = BakedModel { others, ..models.pop()? };
         let files = kept.files.into_iter().map(|(name, digest, len)| {
             let ours = is_of(&name, &entry.name.value);
+            if self.cache.keeps_files() {
+                self.cache.stands_on(Kind::File, &digest.into());
+            }
             ours.then_some((name, Content::Kept { digest: digest.into(), len }))
         });
         let files = files.collect::<Option<_>>()?;

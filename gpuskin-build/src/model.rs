@@ -366,9 +366,11 @@ pub struct Root {
 }
 
 impl Clip {
-    /// Whether another clip moves all nodes alike: the same curves, to the last bit.
+    /// Whether another clip moves all nodes alike: the same curves, to the last bit, of which the same is root motion; and is
+    /// played alike.
     pub fn moves_as(&self, other: &Self) -> bool {
-        self.end == other.end && self.channels == other.channels && self.morphs == other.morphs
+        let same_role = self.root == other.root && self.additive == other.additive;
+        same_role && self.end == other.end && self.channels == other.channels && self.morphs == other.morphs
     }
 }
 

@@ -4,12 +4,22 @@ use glam::Vec3;
 
 use crate::{Aabb, InstanceRecord, Metadata, Time};
 
+/// Of the diagonal: rotations of two clips are mixed along arcs, which leave the box around both ends.
+const FADE_MARGIN: f32 = 0.05;
+
 impl Metadata {
-    /// A box in the world around an instance at a moment: what the frames of its clip reach, and of those that it fades
-    /// from. Between frames, and between clips, rotations may leave it a little: by the motion error of a clip.
+    /// A box in the world around an instance at a moment: what the frames of its clip reach, which it leaves between frames
+    /// by the clip's motion error at most. In a fade, what the frames of its clips reach, and a twentieth of the diagonal
+    /// around that.
     pub fn world_bounds(&self, instance: &InstanceRecord, now: impl Into<Time>) -> Aabb {
         let bounds = |clip: usize| self.clips.get(clip).or(self.clips.first()).map_or(self.bounds, |clip| clip.bounds);
-        instance.bounds(&instance.clips(now.into()).map(bounds).fold(Aabb::EMPTY, Aabb::union))
+        let mut clips = instance.clips(now.into()).map(bounds);
+        let current = clips.next().unwrap_or(self.bounds);
+        let Some(all) = clips.reduce(Aabb::union).map(|sources| sources.union(current)) else {
+            return instance.bounds(&current);
+        };
+        let margin = FADE_MARGIN * all.diagonal();
+        instance.bounds(&Aabb { min: all.min.map(|c| c - margin), max: all.max.map(|c| c + margin) })
     }
 }
 

@@ -172,6 +172,10 @@ impl<'a> LocalTracks<'a> {
             let middle = (low + high) / 2;
             if self.record(middle).first_frame <= frames.first { low = middle } else { high = middle }
         }
+        // But for those that have the frames of another.
+        if self.record(low).first_frame != frames.first {
+            low = (0..self.clip_count()).find(|clip| self.record(*clip).first_frame == frames.first).unwrap_or(low);
+        }
         let record = self.record(low);
         let stored = |frame: u32| frame.wrapping_sub(record.first_frame) < record.stored;
         assert!(frames.first == record.first_frame && stored(frames.a) && stored(frames.b), "{frames:?}");

@@ -29,6 +29,7 @@ fn probes(bones: &[BoneInfo]) -> Vec<Vertex> {
                 joints: [joint, 0, 0, 0],
                 weights: [1.0, 0.0, 0.0, 0.0],
                 part: 0,
+                color: Vec4::ONE,
             });
         }
     }
@@ -43,7 +44,7 @@ fn model(random: &mut Random, encoding: Encoding) -> TestModel {
         BoneInfo { name: "bone".into(), parent: None, bind }
     };
     let bones: Vec<BoneInfo> = (0..BONES).map(|_| bone(random)).collect();
-    let format = VertexFormat { packing: Packing::Full, tangent: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let mut recipe = Recipe::random(random, encoding, format, BONES);
     recipe.vertices = probes(&bones);
     let mut test = recipe.build(|_, _| Pose::random(random, false));
@@ -123,7 +124,7 @@ fn what_is_not_there_is_no_bone() {
     other.meta.content_hash = [1; 16];
     assert!(matches!(Sockets::with_model(&other), Err(SocketError::Files { .. })));
 
-    let format = VertexFormat { packing: Packing::Static, tangent: false };
+    let format = VertexFormat { packing: Packing::Static, tangent: false, color: false };
     let vertices = Recipe::random(&mut Random(4), Encoding::VatF16, format, 4).build(|_, _| Pose::REST);
     let refused = Sockets::with_model(&vertices.model).unwrap_err();
     assert_eq!(refused, SocketError::VertexMode { model: "test".into() });

@@ -112,9 +112,11 @@ fn devices_without_compute_are_told_what_would_work() {
 #[test]
 fn words_that_are_not_those_of_the_constants_are_refused() {
     let good = Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
-    let wrong: [fn(&mut Model); 7] = [
+    let wrong: [fn(&mut Model); 9] = [
         |m| m.meta.clips.to_mut()[1].first_frame += 1,
         |m| m.meta.clips.to_mut()[1].intervals += 1,
+        |m| m.meta.clips.to_mut()[1].additive = None,
+        |m| m.meta.masks = m.meta.masks[..2].to_vec().into(),
         |m| m.meta.clips = m.meta.clips[..2].to_vec().into(),
         |m| m.meta.texture.rows += 1,
         |m| m.meta.texture.height += 1,

@@ -6,6 +6,7 @@ use gpuskin_rt::{Camera, CrowdRenderer, Light, RendererDescriptor, View, wgpu};
 use crate::Error;
 use crate::air::Air;
 use crate::land::Land;
+use crate::reload::Models;
 use crate::scene::Scene;
 
 /// Crowds and ground are drawn to these; the air makes a picture of them.
@@ -66,6 +67,16 @@ impl Stage {
         let sun = renderer.add_view();
         let air = Air::new(device, format);
         Ok(Self { renderer, scene, sun, land: Land::new(device, &air), air, targets: None })
+    }
+
+    /// Goes on with other models. On an error the scene stays as it is.
+    ///
+    /// # Errors
+    /// When a model cannot be drawn, or has not the clips that the program was built for.
+    pub fn reload(&mut self, models: &Models) -> Result<(), Error> {
+        let count = self.scene.len() as u32;
+        self.scene = Scene::with_models(&mut self.renderer, models, count)?;
+        Ok(())
     }
 
     /// Draws the scene at a moment, in seconds since it began.

@@ -6,6 +6,7 @@
 //! | [`frame`] | the passes of a frame: `CrowdRenderer::draw_depth` for shadows, `CrowdRenderer::draw` |
 //! | [`land`], `air` | ground, shadows, haze and sky: pipelines of the game's own, with no knowledge of crowds |
 //! | [`headless`], [`window`] | where the frames go |
+//! | [`reload`] | models that change while it runs |
 
 mod air;
 pub mod frame;
@@ -13,6 +14,7 @@ pub mod gpu;
 pub mod headless;
 pub mod land;
 mod pilot;
+pub mod reload;
 pub mod scene;
 pub mod window;
 

@@ -1,4 +1,4 @@
-//! `crowd [--png FILE] [--count N] [--size WxH]`
+//! `crowd [--png FILE] [--count N] [--size WxH] [--watch DIR]`
 
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
@@ -7,16 +7,19 @@ use std::time::Instant;
 
 use crowd::frame::Stage;
 use crowd::gpu::Gpu;
+use crowd::reload::Watch;
 use crowd::{Error, headless, window};
 
 const HELP: &str = "\
 Ten thousand soldiers and hounds: in a window where there is a display, else in a picture.
 
-Usage: crowd [--png FILE] [--count N] [--size WxH]
+Usage: crowd [--png FILE] [--count N] [--size WxH] [--watch DIR]
 
   --png FILE   draws one picture into a file (crowd.png where there is no display)
   --count N    so many instances (10000)
   --size WxH   pixels (1600x900)
+  --watch DIR  takes the models from DIR/soldier and DIR/hound, and again whenever they change:
+               gpuskin bake --manifest assets/gpuskin.toml --out OUT leaves them in OUT/gpuskin
 ";
 
 fn main() -> ExitCode {
@@ -30,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    let (mut png, mut count, mut size) = (None, 10_000, [1600, 900]);
+    let (mut png, mut count, mut size, mut watch) = (None, 10_000, [1600, 900], None);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         use lexopt::prelude::*;
@@ -38,6 +41,7 @@ fn run() -> Result<(), Error> {
             Long("png") => png = Some(PathBuf::from(parser.value()?)),
             Long("count") => count = parser.value()?.parse()?,
             Long("size") => size = parser.value()?.parse_with(parse_size)?,
+            Long("watch") => watch = Some(Watch::new(parser.value()?)),
             Long("help") | Short('h') => {
                 print!("{HELP}");
                 return Ok(());
@@ -47,11 +51,11 @@ fn run() -> Result<(), Error> {
     }
     match png {
         // A display may be named and not be there: over ssh, in a container.
-        None if window::has_display() => window::run(count, size).or_else(|error| {
+        None if window::has_display() => window::run(count, size, watch).or_else(|error| {
             eprintln!("no window ({error}): drawing a picture");
-            write("crowd.png".as_ref(), count, size)
+            write("crowd.png".as_ref(), count, size, None)
         }),
-        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size),
+        png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size, watch),
     }
 }
 
@@ -60,10 +64,13 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
     sides.filter(|s| s.iter().all(|side| (1..=8192).contains(side))).ok_or("expected a size like 1600x900".into())
 }
 
-fn write(path: &Path, count: u32, size: [u32; 2]) -> Result<(), Error> {
+fn write(path: &Path, count: u32, size: [u32; 2], watch: Option<Watch>) -> Result<(), Error> {
     let gpu = Gpu::headless()?;
     println!("{}\n{count} instances", gpu.name());
     let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, count)?;
+    if let Some(watch) = watch {
+        stage.reload(&watch.load()?)?;
+    }
     if stderr().is_terminal() {
         eprintln!("drawing; a processor takes a minute for this");
     }

@@ -4,6 +4,7 @@ use gpuskin_rt::{Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Ins
 
 use crate::baked::{clips, models};
 use crate::land;
+use crate::reload::Models;
 
 /// One in so many is a hound.
 const HOUNDS: u32 = 8;
@@ -55,12 +56,28 @@ impl Scene {
     /// # Errors
     /// When a model cannot be loaded.
     pub fn new(renderer: &mut CrowdRenderer, count: u32) -> Result<Self, Error> {
-        let hounds = count / HOUNDS;
-        let soldiers = count - hounds;
+        let [soldiers, hounds] = capacities(count);
+        let (soldiers, hounds) = (Crowd::new(renderer, soldiers)?, Crowd::new(renderer, hounds)?);
+        Ok(Self::of(soldiers, hounds, count))
+    }
+
+    /// The same with models that were read since the program was built.
+    ///
+    /// # Errors
+    /// When a model cannot be drawn, or has not the clips that the program was built for.
+    pub fn with_models(renderer: &mut CrowdRenderer, models: &Models, count: u32) -> Result<Self, Error> {
+        let [soldiers, hounds] = capacities(count);
+        let soldiers = Crowd::reloaded(renderer, &models.soldier, soldiers)?;
+        let hounds = Crowd::reloaded(renderer, &models.hound, hounds)?;
+        Ok(Self::of(soldiers, hounds, count))
+    }
+
+    fn of(soldier_crowd: Crowd<models::Soldier>, hound_crowd: Crowd<models::Hound>, count: u32) -> Self {
+        let [soldiers, hounds] = capacities(count).map(|descriptor| descriptor.capacity);
         let rows = soldiers.div_ceil(COLUMNS * FILES * RANKS).max(1);
         let mut scene = Self {
-            soldiers: Crowd::new(renderer, CrowdDescriptor { capacity: soldiers })?,
-            hounds: Crowd::new(renderer, CrowdDescriptor { capacity: hounds })?,
+            soldiers: soldier_crowd,
+            hounds: hound_crowd,
             moving_soldiers: Vec::new(),
             moving_hounds: Vec::new(),
             depth: rows as f32 * PITCH[1],
@@ -71,7 +88,7 @@ impl Scene {
         for i in 0..hounds {
             scene.add_hound(i);
         }
-        Ok(scene)
+        scene
     }
 
     /// Number of instances.
@@ -180,6 +197,12 @@ impl Scene {
             _ => drop(self.hounds.spawn(hound.play(clips::HOUND_IDLE).facing(1.5 * (dice(3) - 0.5)))),
         }
     }
+}
+
+/// Soldiers and hounds among so many.
+fn capacities(count: u32) -> [CrowdDescriptor; 2] {
+    let hounds = count / HOUNDS;
+    [count - hounds, hounds].map(|capacity| CrowdDescriptor { capacity })
 }
 
 /// Where the picture is taken from: low, before the first ranks.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gpuskin_rt::wgpu;
+use gpuskin_rt::{LoadError, wgpu};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::{DeviceEvent, DeviceId, ElementState, KeyEvent, WindowEvent};
@@ -15,6 +15,7 @@ use crate::Error;
 use crate::frame::Stage;
 use crate::gpu::Gpu;
 use crate::pilot::Pilot;
+use crate::reload::{Models, Watch};
 
 /// Whether a window can be opened.
 pub fn has_display() -> bool {
@@ -22,12 +23,12 @@ pub fn has_display() -> bool {
     !cfg!(target_os = "linux") || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Shows the scene until the window is closed.
+/// Shows the scene until the window is closed, with the models of a watched folder as they come.
 ///
 /// # Errors
 /// When there is no window or no device.
-pub fn run(count: u32, size: [u32; 2]) -> Result<(), Error> {
-    let mut game = Game { count, size, shown: None, failed: None };
+pub fn run(count: u32, size: [u32; 2], watch: Option<Watch>) -> Result<(), Error> {
+    let mut game = Game { count, size, watch, shown: None, failed: None };
     EventLoop::new()?.run_app(&mut game)?;
     game.failed.map_or(Ok(()), Err)
 }
@@ -35,6 +36,7 @@ pub fn run(count: u32, size: [u32; 2]) -> Result<(), Error> {
 struct Game {
     count: u32,
     size: [u32; 2],
+    watch: Option<Watch>,
     shown: Option<Shown>,
     failed: Option<Error>,
 }
@@ -94,6 +96,14 @@ impl Shown {
         }
     }
 
+    /// Whatever is wrong with the files of others is said, and the old models stay.
+    fn reload(&mut self, changed: Result<Models, LoadError>) {
+        match changed.map_err(Error::from).and_then(|models| self.stage.reload(&models)) {
+            Ok(()) => println!("the models have changed"),
+            Err(error) => eprintln!("the models stay as they are: {error}"),
+        }
+    }
+
     fn draw(&mut self) -> Result<(), Error> {
         let (frame, outdated) = match self.surface.get_current_texture() {
             wgpu::CurrentSurfaceTexture::Success(frame) => (frame, false),
@@ -149,6 +159,9 @@ impl ApplicationHandler for Game {
                 key => shown.pilot.key(key, state == ElementState::Pressed),
             },
             WindowEvent::RedrawRequested => {
+                if let Some(changed) = self.watch.as_mut().and_then(Watch::poll) {
+                    shown.reload(changed);
+                }
                 if let Err(error) = shown.draw() {
                     return self.fail(events, error);
                 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
@@ -171,16 +172,13 @@ fn names<'a>(
     events: impl Iterator<Item = &'a str>,
 ) -> ModelNames<'a> {
     let mut names = ModelNames { name: &entry.name.value, span: entry.name.span.clone(), members: Vec::new() };
-    for clip in clips {
-        let settings = entry.clip(clip);
-        names.members.push((&CLIPS, clip, settings.map(|s| s.name.span.clone())));
-        names.add(&EVENTS, settings.iter().flat_map(|s| &s.events).map(|event| &event.name));
+    names.members.extend(clips.map(|name| (&CLIPS, name, entry.clip(name).map(|clip| clip.name.span.clone()))));
+    let of_manifest = entry.clips.iter().flatten().flat_map(|clip| &clip.events);
+    let mut spans: BTreeMap<&str, Range<usize>> = BTreeMap::new();
+    for event in of_manifest {
+        spans.entry(&event.name.value).or_insert(event.name.span.clone());
     }
-    for event in events {
-        if !names.members.iter().any(|(kind, name, _)| **kind == EVENTS && *name == event) {
-            names.members.push((&EVENTS, event, None));
-        }
-    }
+    names.members.extend(events.map(|name| (&EVENTS, name, spans.get(name).cloned())));
     names.add(&MASKS, entry.masks.iter().map(|mask| &mask.name));
     names.add(&PARTS, entry.parts.iter().map(|part| &part.name));
     names

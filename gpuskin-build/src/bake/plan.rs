@@ -142,9 +142,9 @@ impl Plan {
             } else {
                 FrameGrid::new(clip.end, *rate, closed)
             };
-            // The same curves at the same times are the same frames.
+            // The same curves at the same times are the same frames. Tracks that are alike are shared where they are written.
             let same = |&other: &usize| outline.clips[other].family == shape.family && grids[other] == grid;
-            if let Some(other) = (0..grids.len()).find(same) {
+            if let Some(other) = (0..grids.len()).find(same).filter(|_| !encoding.needs_compute()) {
                 records.push(records[other]);
                 grids.push(grid);
                 continue;

@@ -29,10 +29,16 @@ fn check(words: Words<'_>) -> Option<()> {
     let mask_words = (head.get(header::MASKS) as usize).checked_mul(mask_words(nodes as usize))?;
     words.section(head.get(header::MASKS_AT), mask_words)?;
     let offsets = words.section(head.get(header::CLIPS_AT), clips as usize)?;
-    let mut next_frame = 0;
-    for clip in 0..clips as usize {
-        next_frame = one_clip(words, offsets.get(clip), nodes as usize, next_frame)?;
-        if words.get(offsets.get(clip) as usize + clip::REFERENCE) > clips {
+    let (mut next_frame, mut looked) = (0, Vec::new());
+    for at in (0..clips as usize).map(|clip| offsets.get(clip)) {
+        // Clips that move alike are one.
+        if looked.last().is_some_and(|last| at <= *last) {
+            looked.binary_search(&at).ok()?;
+            continue;
+        }
+        looked.push(at);
+        next_frame = one_clip(words, at, nodes as usize, next_frame)?;
+        if words.get(at as usize + clip::REFERENCE) > clips {
             return None;
         }
     }

@@ -279,6 +279,22 @@ impl<M: BakedModel> Crowd<M> {
         let core = renderer.crowd(M::MODEL, &descriptor)?;
         Ok(Self { core, meta: Meta::Baked(&M::MODEL.meta), model: PhantomData })
     }
+
+    /// The same with a later bake of the model, which was read at run time: to see changes without a build.
+    ///
+    /// # Errors
+    /// When it has not the clips and bones that the program's constants name, or the device cannot hold it.
+    pub fn reloaded(renderer: &mut CrowdRenderer, model: &Model, descriptor: CrowdDescriptor) -> Result<Self, Error> {
+        let (built, read) = (&M::MODEL.meta, &model.meta);
+        let clips = read.clips.iter().map(|c| &c.name).take(built.clips.len()).eq(built.clips.iter().map(|c| &c.name));
+        let bones = read.bones.iter().map(|b| &b.name).take(built.bones.len()).eq(built.bones.iter().map(|b| &b.name));
+        if !(clips && bones && read.events == built.events && read.parts == built.parts) {
+            let reason = "its clips, bones, events or parts are not those that the program was built for";
+            return Err(Error::model(&built.name, reason));
+        }
+        let core = renderer.crowd(model, &descriptor)?;
+        Ok(Self { core, meta: Meta::Read(Arc::new(read.clone())), model: PhantomData })
+    }
 }
 
 impl Crowd<Dynamic> {

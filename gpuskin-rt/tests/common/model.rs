@@ -254,6 +254,11 @@ impl TestModel {
         local::LocalTracks::new(&self.animation).unwrap()
     }
 
+    /// The animation's bytes.
+    pub fn animation(&self) -> &[u8] {
+        &self.animation
+    }
+
     /// The texels of other models.
     pub fn texels(&self) -> Texels<'_> {
         Texels::new(self.model.meta.encoding, self.model.meta.texture, &self.animation).unwrap()

@@ -52,15 +52,16 @@ pub(super) fn words(
     words.resize(words.len() + clips.len(), 0);
     for (i, (coded, record)) in clips.iter().zip(records).enumerate() {
         let clips_at = words[header::CLIPS_AT] as usize;
-        // Clips that move alike share frames, and tracks.
-        let additive = |i: usize| model.clips[i].additive;
-        if let Some(twin) = (0..i).find(|&j| records[j] == *record && additive(j) == additive(i)) {
-            words[clips_at + i] = words[clips_at + twin];
-            continue;
-        }
         words[clips_at + i] = u32::try_from(words.len()).ok()?;
-        one_clip(&mut words, coded, record)?;
-        let clip_at = words[clips_at + i] as usize;
+        let alike = |other: &usize| clips[*other].tracks == coded.tracks && records[*other].stored == record.stored;
+        let clip_at = words.len();
+        match (0..i).find(alike) {
+            Some(other) => {
+                let at = words[clips_at + other] as usize;
+                same_tracks(&mut words, at, coded, record);
+            }
+            None => one_clip(&mut words, coded, record)?,
+        }
         words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
     // The last component may be read with the word after it.
@@ -94,9 +95,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
     let frame_words = frame_bits.div_ceil(32);
     words[at + clip::FRAME_WORDS] = frame_words;
     words[at + clip::FRAMES_AT] = u32::try_from(words.len()).ok()?;
-    words[at + clip::INTERVALS] = record.intervals;
-    words[at + clip::STORED] = record.stored;
-    words[at + clip::FIRST_FRAME] = record.first_frame;
+    timing(&mut words[at..], record);
     let moving = || coded.tracks.iter().flatten().filter_map(|t| if let Track::Moving(m) = t { Some(m) } else { None });
     for frame in 0..record.stored as usize {
         let mut bits = Bits { words, filled: 32 };
@@ -107,6 +106,19 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
         }
     }
     Some(())
+}
+
+/// A clip whose tracks stand there already, for the clip at this place.
+fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &Coded, record: &ClipRecord) {
+    let at = words.len();
+    words.extend_from_within(other..other + clip::ENTRIES + coded.tracks.len());
+    timing(&mut words[at..], record);
+}
+
+fn timing(clip: &mut [u32], record: &ClipRecord) {
+    clip[clip::INTERVALS] = record.intervals;
+    clip[clip::STORED] = record.stored;
+    clip[clip::FIRST_FRAME] = record.first_frame;
 }
 
 /// Appends bits from the lowest of each word up, from a word of its own on.

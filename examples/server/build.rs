@@ -1,0 +1,5 @@
+//! Bakes the models.
+
+fn main() {
+    gpuskin_build::build("gpuskin.toml");
+}

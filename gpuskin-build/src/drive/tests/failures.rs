@@ -1,0 +1,134 @@
+//! Damaged entries of the cache, and a file system that fails.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::Place;
+use crate::fs::Op;
+use crate::fs::fault::{self, Fault};
+
+/// Entries of the cache, flipped, cut, swapped and emptied.
+fn mutate(seed: &mut u64, entries: &[PathBuf]) -> usize {
+    let mut random = |below: usize| {
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        (*seed % below as u64) as usize
+    };
+    for path in entries {
+        let mut bytes = fs::read(path).unwrap();
+        let at = random(bytes.len());
+        match random(4) {
+            0 => bytes[at] ^= 1 << random(8),
+            1 => bytes.truncate(at),
+            2 => bytes = fs::read(&entries[random(entries.len())]).unwrap(),
+            _ => bytes.clear(),
+        }
+        fs::write(path, bytes).unwrap();
+    }
+    entries.len()
+}
+
+fn mutations(least: usize) {
+    let place = Place::new(4);
+    place.baked();
+    let good = place.out();
+    let (mut seed, mut mutated, mut rounds) = (0x9E37_79B9_7F4A_7C15, 0, 0);
+    while mutated < least {
+        rounds += 1;
+        let mut entries = crate::fs::entries(&place.path("cache")).unwrap();
+        entries.retain(|path| path.is_file());
+        // All, or one in three: then some models are whole.
+        if rounds % 2 == 0 {
+            entries = entries.into_iter().skip(rounds % 3).step_by(3).collect();
+        }
+        mutated += mutate(&mut seed, &entries);
+        fs::remove_dir_all(place.path("baked")).unwrap();
+        place.baked();
+        assert_eq!(place.out(), good, "round {rounds}");
+        if rounds % 5 == 0 {
+            fs::remove_dir_all(place.path("baked")).unwrap();
+            assert_eq!((place.baked(), place.out()), (0, good.clone()), "healed in round {rounds}");
+            assert_eq!(place.cache().verify().damaged, Vec::<PathBuf>::new());
+        }
+    }
+    println!("{mutated} mutated entries in {rounds} bakes");
+}
+
+#[test]
+fn damaged_entries_are_made_again() {
+    mutations(400);
+}
+
+#[test]
+#[ignore = "minutes: `cargo xtask torture`"]
+fn damaged_entries_are_made_again_at_length() {
+    mutations(10_000);
+}
+
+const ENOSPC: i32 = 28;
+const EIO: i32 = 5;
+const EMFILE: i32 = 24;
+
+/// Every failure that a bake over an older one can meet, one at a time. Returns how many there were.
+fn faults(folders: &[&str], must_fail: bool) -> usize {
+    let place = Place::new(2);
+    place.baked();
+    let old = place.out();
+    (0..2).for_each(|n| place.model(n, 1));
+    place.baked();
+    let new = place.out();
+    let mut happened = 0;
+    let kinds = [
+        (Op::Open, Fault::Error(EMFILE)),
+        (Op::Open, Fault::Error(EIO)),
+        (Op::Write, Fault::Error(ENOSPC)),
+        (Op::Write, Fault::Error(EIO)),
+        (Op::Write, Fault::ShortThenFull),
+        (Op::Write, Fault::Short),
+        (Op::Sync, Fault::Error(EIO)),
+        (Op::Rename, Fault::Error(ENOSPC)),
+        (Op::Rename, Fault::Error(EIO)),
+    ];
+    for (op, fault) in kinds {
+        for nth in 0.. {
+            (0..2).for_each(|n| place.model(n, 0));
+            place.baked();
+            assert_eq!(place.out(), old);
+            (0..2).for_each(|n| place.model(n, 1));
+            // Nothing of the new bake is known.
+            let _ = fs::remove_dir_all(place.path("cache"));
+            let plans: Vec<_> = folders.iter().map(|folder| fault::plan(&place.path(folder), op, nth, fault)).collect();
+            let result = place.run();
+            let hit = plans.iter().any(fault::Planned::happened);
+            drop(plans);
+            match &result {
+                Err(failed) => {
+                    let text = failed.findings.to_string();
+                    assert!(hit && text.contains("cannot "), "{op:?} {nth} {fault:?}: {text}");
+                    assert_eq!(place.out(), old, "{op:?} {nth} {fault:?}");
+                }
+                Ok(_) => {
+                    assert_eq!(place.out(), new, "{op:?} {nth} {fault:?}");
+                    // What cannot be compared is written; short writes go on.
+                    let harmless = op == Op::Open || fault == Fault::Short;
+                    assert!(!must_fail || !hit || harmless, "{op:?} {nth} {fault:?}");
+                }
+            }
+            if !hit {
+                break;
+            }
+            happened += 1;
+            assert!(place.run().is_ok());
+            assert_eq!(place.out(), new);
+        }
+    }
+    happened
+}
+
+#[test]
+fn failures_leave_the_last_good_bake() {
+    let (sources_and_outputs, cache) = (faults(&["art", "baked"], true), faults(&["cache"], false));
+    println!("{sources_and_outputs} failures of sources and outputs, {cache} of the cache");
+    assert!(sources_and_outputs >= 50 && cache >= 50);
+}
