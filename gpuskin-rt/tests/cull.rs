@@ -61,6 +61,8 @@ fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
             if i % 3 == 0 {
                 crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 }));
             }
+            crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]);
+            crowd.set_visible(id, i % 7 != 0);
             id
         })
         .collect();
