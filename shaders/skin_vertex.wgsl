@@ -2,9 +2,9 @@
 
 // A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
 fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
-    let instance = gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
+    let instance = gpuskin_instance_of(input);
     let vertex = gpuskin_unpack(input);
-    let look = gpuskin_look(input.look);
+    let look = gpuskin_look_of(input);
     // Triangles of one point are not drawn.
     if (gpuskin_is_hidden(look, vertex.part)) {
         let up = vec3<f32>(0.0, 1.0, 0.0);

@@ -54,7 +54,7 @@
 //! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
 //! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
-//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin) | each WGSL function on the CPU: for servers and tests |
+//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`] | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
 //!
 //! | feature | |
@@ -70,6 +70,7 @@ compile_error!("what gpuskin bakes is little-endian, and big-endian targets are 
 
 mod bounds;
 mod course;
+pub mod cull;
 #[cfg(feature = "dynamic")]
 mod dynamic;
 pub mod encoding;

@@ -26,8 +26,9 @@
 //! |---|---|
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
-//! | `gpuskin_instance(words_0, words_1, words_2, words_3) -> GpuskinInstance` | transform and playback of an instance |
-//! | `gpuskin_look(input.look) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
+//! | `gpuskin_instance_of(GpuskinInput) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_look_of(GpuskinInput) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
+//! | `gpuskin_instance_number(GpuskinInput) -> u32` | its number among those that share a palette; not where poses come from a texture |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
@@ -131,6 +132,12 @@ pub const FREE_LOCATION: u32 = LOOK_LOCATION + 1;
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
 pub const MODEL_BINDING: u32 = 1;
+/// Binding of the instances in the model's bind group, where there is a palette.
+pub const INSTANCES_BINDING: u32 = 2;
+/// Binding of the list of those that are drawn, with a dynamic offset, where there is a palette.
+pub const DRAWN_BINDING: u32 = 3;
+/// Binding of the [`InstanceLook`](crate::InstanceLook)s in the model's bind group, where there is a palette.
+pub const LOOKS_BINDING: u32 = 4;
 /// Bytes of the uniform buffer of a model: [`ModelUniform`], then the records of its clips.
 pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<crate::ClipRecord>()) as u64;
 
@@ -211,19 +218,25 @@ fn interface(variant: Variant, group: u32) -> String {
     for location in 0..variant.vertex_attributes().len() {
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
     }
+    if variant.encoding.needs_compute() {
+        let _ = write!(
+            text,
+            "    // Of the list of those that are drawn.\n    @builtin(instance_index) drawn: u32,\n}}\n\n\
+             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
+             // Four an instance.\n\
+             @group({group}) @binding({INSTANCES_BINDING}) var<storage, read> gpuskin_instances: array<vec4<u32>>;\n\
+             // Place among the instances and in the palette; number of the instance.\n\
+             @group({group}) @binding({DRAWN_BINDING}) var<storage, read> gpuskin_drawn: array<vec2<u32>>;\n\
+             // By the number of the instance.\n\
+             @group({group}) @binding({LOOKS_BINDING}) var<storage, read> gpuskin_looks: array<vec4<u32>>;\n"
+        );
+        return text;
+    }
     for i in 0..INSTANCE_ATTRIBUTES {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
     let _ = writeln!(text, "    @location({LOOK_LOCATION}) look: vec4<u32>,");
-    if variant.encoding.needs_compute() {
-        let _ = write!(
-            text,
-            "    @builtin(instance_index) instance: u32,\n}}\n\n\
-             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
-             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
-        );
-        return text;
-    }
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
     let _ = write!(
@@ -276,6 +289,7 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
 /// Where rows of the animation texture are bones.
 fn of_bones(variant: Variant) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
+    let attributes = textured.then_some(include_str!("../shaders/instance_attributes.wgsl"));
     let frames = textured.then_some(include_str!("../shaders/shown_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let (stored, bone) = match variant.encoding {
@@ -317,6 +331,7 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
     ]
     .into_iter()
     .chain(weights)
+    .chain(attributes)
     .chain(frames)
     .chain(stored)
     .chain(mixed)
@@ -341,6 +356,7 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
         include_str!("../shaders/vat_tangent_none.wgsl")
     };
     let shared = [
+        include_str!("../shaders/instance_attributes.wgsl"),
         include_str!("../shaders/shown_frames.wgsl"),
         include_str!("../shaders/vertex_static.wgsl"),
         tangent,

@@ -7,7 +7,7 @@ use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
-use super::palette::{OverBuffer, Poses};
+use super::palette::{OverBuffer, Poses, everyone};
 use crate::{InstanceLook, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
@@ -220,7 +220,7 @@ impl Capture {
         let usage = wgpu::BufferUsages::VERTEX | storage;
         let instances = buffer("gpuskin instances", usage, bytemuck::cast_slice(&records));
         let looks = vec![InstanceLook::default(); frames.len()];
-        let looks = buffer("gpuskin looks", wgpu::BufferUsages::VERTEX, bytemuck::cast_slice(&looks));
+        let looks = buffer("gpuskin looks", usage, bytemuck::cast_slice(&looks));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin capture"),
@@ -236,12 +236,14 @@ impl Capture {
         });
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let palette = self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, &instances, slot));
+        let palette =
+            self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&instances, &looks], slot));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
-            if let Some(bind_group) = palette.as_ref().or(self.geometry.texture()) {
-                pass.set_bind_group(1, bind_group, &[]);
+            match &palette {
+                Some(palette) => pass.set_bind_group(1, palette, &[0]),
+                None => pass.set_bind_group(1, self.geometry.texture(), &[]),
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
             pass.set_vertex_buffer(2, looks.slice(..));
@@ -252,8 +254,7 @@ impl Capture {
                 let record = size_of::<InstanceRecord>() as u64;
                 pass.set_bind_group(0, &bind_group, &[(i * slot) as u32]);
                 if palette.is_some() {
-                    // Palettes are read by the number of the instance.
-                    pass.set_vertex_buffer(1, instances.slice(..));
+                    // Instances and palettes are read by the number of the instance.
                     pass.draw(from..to, i as u32..i as u32 + 1);
                 } else {
                     pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
@@ -273,7 +274,7 @@ impl Capture {
         encoder: &mut wgpu::CommandEncoder,
         poses: &Poses,
         frames: &[CaptureFrame<'_>],
-        records: &wgpu::Buffer,
+        [records, looks]: [&wgpu::Buffer; 2],
         slot: u64,
     ) -> wgpu::BindGroup {
         // A dispatch a frame, because each has a clock of its own; a palette of all, so that one pass draws them.
@@ -292,13 +293,15 @@ impl Capture {
         });
         self.queue.write_buffer(&parameters, 0, &bytes);
         let palette = poses.palette(&self.device, frames.len() as u32);
-        let records = records.as_entire_buffer_binding();
-        let bind_group = poses.bind_group(&self.device, &parameters, records, &palette, &over);
+        let list = everyone(&self.device, &self.queue, frames.len() as u32);
+        let whole = wgpu::Buffer::as_entire_buffer_binding;
+        let (records, looks, list) = (whole(records), whole(looks), whole(&list));
+        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &over);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1, 1);
         }
-        self.geometry.with_palette(&self.device, &self.layouts, &palette)
+        self.geometry.with_palette(&self.device, &self.layouts, &palette, records, list, looks)
     }
 }
 

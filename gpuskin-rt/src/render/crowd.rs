@@ -4,15 +4,16 @@ use core::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::cull::Views;
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::layers::Layers;
 use super::layouts::Layouts;
-use super::palette::Palettes;
+use super::palette::{CrowdBuffers, PaletteRun, Palettes};
 use super::pipelines::Pipelines;
 use super::textures::Textures;
-use super::{CrowdRenderer, Error, InstanceId};
+use super::{CrowdRenderer, Error, InstanceId, View};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::look::packed_tint;
 use crate::shader::Variant;
@@ -123,23 +124,25 @@ pub(crate) struct Run<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
     pub(crate) looks: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
-    /// The model's bind group with their palette; else that of its texture.
-    pub(crate) palette: Option<&'a wgpu::BindGroup>,
+    /// Their palette; else the model's texture.
+    pub(crate) palette: Option<PaletteRun<'a>>,
 }
 
 impl Drawn {
-    /// All instances: at once, or as many at a time as a palette holds.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        let whole = Run {
+    /// All instances: at once, or as many at a time as a palette holds. Where they are culled, those that a view sees, or
+    /// any of all.
+    pub(crate) fn runs(&self, view: Option<View>) -> impl Iterator<Item = Run<'_>> {
+        let run = |instances, palette| Run {
             records: self.buffer.slice(..),
             looks: self.looks.slice(..),
-            instances: self.instances,
-            palette: None,
+            instances,
+            palette,
         };
-        let split = self.palettes.iter().flat_map(|palettes| palettes.runs(self.instances)).map(|(range, palette)| {
-            let part = |bytes: u64| u64::from(range.start) * bytes..u64::from(range.end) * bytes;
-            let (records, looks) = (self.buffer.slice(part(RECORD)), self.looks.slice(part(LOOK)));
-            Run { records, looks, instances: range.len() as u32, palette: Some(palette) }
+        let whole = run(self.instances, None);
+        let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
+        let split = palettes.map(move |palette| {
+            let instances = palette.instances;
+            run(instances, Some(palette))
         });
         self.palettes.is_none().then_some(whole).into_iter().chain(split)
     }
@@ -169,7 +172,13 @@ impl CrowdCore {
     }
 
     /// Brings the device up to date. On an error the crowd is drawn as it was.
-    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue, layouts: &Layouts) -> Result<(), Error> {
+    pub(crate) fn upload(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layouts: &Layouts,
+        views: Option<&Views>,
+    ) -> Result<(), Error> {
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
@@ -194,18 +203,22 @@ impl CrowdCore {
             };
             let (buffer, looks) = (buffer("gpuskin instances", RECORD), buffer("gpuskin looks", LOOK));
             state.looks = Some(looks);
-            let records = (&buffer, state.capacity as u32);
-            state.palettes = geometry
-                .poses()
-                .zip(state.layers.buffer())
-                .map(|(poses, over)| Arc::new(Palettes::new(device, layouts, geometry, poses, records, over)));
             state.buffer = Some(buffer);
+            state.palettes = None;
             state.instances.mark_all();
         }
-        if let (Some(over), Some(palettes), Some(buffer)) = (state.layers.buffer(), &state.palettes, &state.buffer)
-            && palettes.over != *over
+        // Made anew for more views, too.
+        let made = |palettes: &Arc<Palettes>| palettes.views.is_none_or(|made| views.is_some_and(|v| v.count == made));
+        if let (Some(poses), Some(over), Some(buffer), Some(looks)) =
+            (geometry.poses(), state.layers.buffer(), &state.buffer, &state.looks)
         {
-            state.palettes = Some(Arc::new(palettes.with_over(device, (buffer, state.capacity as u32), over)));
+            let gpu = (device, queue);
+            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32 };
+            state.palettes = Some(match state.palettes.take().filter(made) {
+                Some(palettes) if palettes.over == *over => palettes,
+                Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
+                None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, over, views)),
+            });
         }
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
             state.instances.upload(|range, records| {
@@ -229,7 +242,7 @@ impl CrowdCore {
 }
 
 pub(crate) const RECORD: u64 = size_of::<InstanceRecord>() as u64;
-const LOOK: u64 = size_of::<InstanceLook>() as u64;
+pub(crate) const LOOK: u64 = size_of::<InstanceLook>() as u64;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 
 /// The most instances that a device has room for, if it is `needed` at least.
@@ -237,6 +250,24 @@ fn room(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> 
     let bytes = device.limits().max_buffer_size;
     at_most(needed * RECORD, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
     Ok((bytes / RECORD) as usize)
+}
+
+/// A word of a buffer.
+fn read_word((device, queue): (&wgpu::Device, &wgpu::Queue), buffer: &wgpu::Buffer, at: u64) -> Result<u32, Error> {
+    let failed = |reason: String| Error::Readback { reason };
+    let readback = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin readback"),
+        size: 4,
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, at, &readback, 0, 4);
+    queue.submit([encoder.finish()]);
+    readback.map_async(wgpu::MapMode::Read, .., |_| ());
+    device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| failed(e.to_string()))?;
+    let bytes = readback.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;
+    bytemuck::try_pod_read_unaligned(&bytes).map_err(|e| failed(e.to_string()))
 }
 
 impl<M: BakedModel> Crowd<M> {
@@ -397,7 +428,8 @@ impl<M> Crowd<M> {
         self.core.state().instances.look(id).copied()
     }
 
-    /// The instance with that number, `instance_index` in a shader of a draw of all: for picking. Numbers change when
+    /// The instance with that number, for picking: `instance_index` in a shader of a draw of all, `gpuskin_instance_number` where
+    /// there is a palette. Numbers change when
     /// instances are despawned. `None` where there are not as many.
     pub fn id_at(&self, index: u32) -> Option<InstanceId> {
         self.core.state().instances.id_at(index as usize)
@@ -437,7 +469,8 @@ impl<M> Crowd<M> {
 
     /// Draws all instances, as of the last `prepare`, with the pipeline that is set: one made from
     /// [`crate::shader::source`] with this `group`, [`super::vertex_buffers`] and [`CrowdRenderer::model_layout`].
-    /// `part` is called before each part is drawn, with the index of its material, and may bind what it needs. Crowds
+    /// Where instances are culled, those that any view of the renderer sees: one with the camera of a pass of the game's
+    /// own, from [`CrowdRenderer::add_view`], makes sure that it lacks nobody. `part` is called before each part is drawn, with the index of its material, and may bind what it needs. Crowds
     /// whose poses do not fit one buffer are drawn some instances at a time, all parts of each.
     pub fn draw_geometry(
         &self,
@@ -446,13 +479,30 @@ impl<M> Crowd<M> {
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
     ) {
         let Some(drawn) = self.core.drawn() else { return };
-        for run in drawn.runs() {
+        for run in drawn.runs(None) {
             self.core.model.geometry.bind(pass, group, &run);
-            for p in &self.core.model.parts {
+            for (i, p) in self.core.model.parts.iter().enumerate() {
                 part(pass, p.mesh.material);
-                draw_part(pass, &p.mesh, run.instances);
+                draw_part(pass, i, &p.mesh, &run);
             }
         }
+    }
+
+    /// A tool, not a way to draw: how many instances the last frame that was submitted drew in a view. It waits for the
+    /// GPU.
+    ///
+    /// # Errors
+    /// When the device fails to give the numbers back.
+    pub fn count_drawn(&self, renderer: &CrowdRenderer, view: View) -> Result<u64, Error> {
+        let mut count = 0;
+        for run in self.core.drawn().iter().flat_map(|drawn| drawn.runs(Some(view))) {
+            count += match run.palette.and_then(|palette| palette.indirect) {
+                // The second of a draw's arguments.
+                Some((arguments, at)) => u64::from(read_word(renderer.gpu(), arguments, at + 4)?),
+                None => u64::from(run.instances),
+            };
+        }
+        Ok(count)
     }
 
     pub(super) fn now(&self) -> Time {

@@ -97,7 +97,7 @@ impl fmt::Display for Error {
                  wgpu::Limits::downlevel_defaults()"
             ),
             Self::Argument { model, reason } => write!(f, "{model}: {reason}"),
-            Self::Readback { reason } => write!(f, "captured vertices could not be read back: {reason}"),
+            Self::Readback { reason } => write!(f, "nothing could be read back from the device: {reason}"),
         }
     }
 }

@@ -9,10 +9,13 @@ use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
 use super::palette::{Poses, computes};
-use crate::shader::{ANIMATION_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, Variant};
+use crate::shader::{
+    ANIMATION_BINDING, DRAWN_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
+    Variant,
+};
 use crate::{
     AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
-    files,
+    cull, files,
 };
 
 /// The model, or the same in another encoding, that a device can play.
@@ -33,7 +36,10 @@ pub(crate) struct Geometry {
     pub(crate) vertex_count: u32,
     mesh: MeshBuffers,
     index_format: wgpu::IndexFormat,
+    /// First indices are counted from the start of the buffer that they are in.
     pub(crate) parts: Vec<MeshPart>,
+    /// What the clips reach, where instances can be culled by it: [`cull::pack_bounds`].
+    pub(crate) bounds: Option<Vec<u32>>,
     motion: Motion,
 }
 
@@ -88,8 +94,12 @@ impl Geometry {
             }
         };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
-        let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.to_vec());
-        Ok(Self { variant, vertex_count, mesh, index_format, parts, motion })
+        // Counted from the start of the buffer: Mesa's lavapipe draws indirectly as if indices were bound there.
+        let before = (mesh.indices.1.start / index_format.byte_size() as u64) as u32;
+        let part = |part: &MeshPart| MeshPart { first_index: before + part.first_index, ..*part };
+        let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.iter().map(part).collect());
+        let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
+        Ok(Self { variant, vertex_count, mesh, index_format, parts, bounds, motion })
     }
 
     /// What evaluates poses, where the model has that instead of a texture.
@@ -100,15 +110,29 @@ impl Geometry {
         }
     }
 
-    /// The model's bind group with a palette.
+    /// The model's bind group with a palette, the instances that have a place in it, and a list of those that are drawn
+    /// (the whole, or what stands at the dynamic offset), and how all look.
     pub(crate) fn with_palette(
         &self,
         device: &wgpu::Device,
         layouts: &Layouts,
         palette: &wgpu::Buffer,
+        records: wgpu::BufferBinding<'_>,
+        list: wgpu::BufferBinding<'_>,
+        looks: wgpu::BufferBinding<'_>,
     ) -> wgpu::BindGroup {
-        let palette = palette.as_entire_binding();
-        model_bind_group(device, layouts.model(self.variant), palette, self.mesh.constants())
+        let resources = [
+            (ANIMATION_BINDING, palette.as_entire_binding()),
+            (MODEL_BINDING, self.mesh.constants()),
+            (INSTANCES_BINDING, wgpu::BindingResource::Buffer(records)),
+            (DRAWN_BINDING, wgpu::BindingResource::Buffer(list)),
+            (LOOKS_BINDING, wgpu::BindingResource::Buffer(looks)),
+        ];
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin model with a palette"),
+            layout: layouts.model(self.variant),
+            entries: &resources.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }),
+        })
     }
 
     /// The model's bind group with its texture; `None` where it has none.
@@ -121,14 +145,17 @@ impl Geometry {
 
     /// Binds everything but the pipeline, for `draw_indexed`.
     pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) {
-        if let Some(bind_group) = run.palette.or(self.texture()) {
-            pass.set_bind_group(group, bind_group, &[]);
+        match &run.palette {
+            Some(palette) => pass.set_bind_group(group, palette.bind_group, &[palette.offset]),
+            None => {
+                pass.set_bind_group(group, self.texture(), &[]);
+                pass.set_vertex_buffer(1, run.records);
+                pass.set_vertex_buffer(2, run.looks);
+            }
         }
         pass.set_vertex_buffer(0, self.vertices());
-        pass.set_vertex_buffer(1, run.records);
-        pass.set_vertex_buffer(2, run.looks);
         let (buffer, range) = &self.mesh.indices;
-        pass.set_index_buffer(buffer.slice(range.clone()), self.index_format);
+        pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
     }
 
     /// The constants of a material, for its bind group.
@@ -243,9 +270,12 @@ fn model_bind_group(
     })
 }
 
-/// Draws a part of what is bound.
-pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, part: &MeshPart, instances: u32) {
-    pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..instances);
+/// Draws a part of what is bound, by its index and what it is.
+pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &Run<'_>) {
+    match run.palette.as_ref().and_then(|palette| palette.indirect) {
+        Some((arguments, at)) => pass.draw_indexed_indirect(arguments, at + index as u64 * cull::DRAW),
+        None => pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..run.instances),
+    }
 }
 
 /// The bytes of a file of the model.

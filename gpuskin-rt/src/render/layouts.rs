@@ -2,9 +2,11 @@
 
 use std::sync::OnceLock;
 
+use super::cull::CullPipelines;
 use super::palette::PalettePipelines;
 use crate::shader::{
-    ANIMATION_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, LOOK_LOCATION, MODEL_BINDING, MODEL_BYTES, Variant,
+    ANIMATION_BINDING, DRAWN_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING, LOOK_LOCATION,
+    LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
 use crate::{InstanceLook, InstanceRecord};
 
@@ -17,6 +19,7 @@ pub(crate) struct Layouts {
     /// For palettes, which not every device has.
     palette: OnceLock<wgpu::BindGroupLayout>,
     palettes: OnceLock<PalettePipelines>,
+    culling: OnceLock<CullPipelines>,
     device: wgpu::Device,
     pub(crate) material: wgpu::BindGroupLayout,
 }
@@ -53,6 +56,7 @@ impl Layouts {
             ],
             palette: OnceLock::new(),
             palettes: OnceLock::new(),
+            culling: OnceLock::new(),
             device: device.clone(),
             material: layout(
                 "gpuskin material",
@@ -72,20 +76,23 @@ impl Layouts {
         self.palettes.get_or_init(|| PalettePipelines::new(&self.device))
     }
 
+    /// What finds the instances that are seen.
+    pub(crate) fn culling(&self) -> &CullPipelines {
+        self.culling.get_or_init(|| CullPipelines::new(&self.device))
+    }
+
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
         match self.model.get(kind(variant)) {
             Some(layout) => layout,
             None => self.palette.get_or_init(|| {
-                let ty = wgpu::BindingType::Buffer {
-                    ty: wgpu::BufferBindingType::Storage { read_only: true },
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                };
                 self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                     label: Some("gpuskin model with a palette"),
                     entries: &[
-                        entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, ty),
+                        entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
                         entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
+                        entry(INSTANCES_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
+                        entry(DRAWN_BINDING, wgpu::ShaderStages::VERTEX, storage(true, true)),
+                        entry(LOOKS_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
                     ],
                 })
             }),
@@ -128,16 +135,22 @@ pub(crate) fn uniform(least: u64, has_dynamic_offset: bool) -> wgpu::BindingType
     }
 }
 
-/// The vertex buffers of a variant, for pipelines: vertices, instances, looks.
+pub(crate) fn storage(read_only: bool, has_dynamic_offset: bool) -> wgpu::BindingType {
+    let ty = wgpu::BufferBindingType::Storage { read_only };
+    wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None }
+}
+
+/// The vertex buffers of a variant, for pipelines: vertices; instances and looks where the shader does not pull them.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
     stride: u64,
-    instance: [wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize],
-    look: [wgpu::VertexAttribute; 1],
+    instance: Option<[wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize]>,
+    look: Option<[wgpu::VertexAttribute; 1]>,
 }
 
-/// The three vertex buffers of a variant, for a game's own pipelines.
+/// The vertex buffers of a variant, for a game's own pipelines: vertices, instances, looks. With a palette the last two
+/// are read from storage buffers instead: attributes cost more than that.
 ///
 /// ```no_run
 /// # fn pipeline(variant: gpuskin_rt::shader::Variant, module: &wgpu::ShaderModule) {
@@ -163,11 +176,14 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
         shader_location: location,
     };
     let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
+    let textured = !variant.encoding.needs_compute();
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
-        look: [attribute(LOOK_LOCATION, 0, 4)],
-        instance: core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4)),
+        look: textured.then(|| [attribute(LOOK_LOCATION, 0, 4)]),
+        instance: textured.then(|| {
+            core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4))
+        }),
     }
 }
 
@@ -180,21 +196,22 @@ impl VertexBuffers {
                 step_mode: wgpu::VertexStepMode::Vertex,
                 attributes: &self.vertex,
             }),
-            Some(wgpu::VertexBufferLayout {
+            self.instance.as_ref().map(|attributes| wgpu::VertexBufferLayout {
                 array_stride: size_of::<InstanceRecord>() as u64,
                 step_mode: wgpu::VertexStepMode::Instance,
-                attributes: &self.instance,
+                attributes,
             }),
-            Some(wgpu::VertexBufferLayout {
+            self.look.as_ref().map(|attributes| wgpu::VertexBufferLayout {
                 array_stride: size_of::<InstanceLook>() as u64,
                 step_mode: wgpu::VertexStepMode::Instance,
-                attributes: &self.look,
+                attributes,
             }),
         ]
     }
 
     /// Attributes of all.
     pub(crate) fn attributes(&self) -> usize {
-        self.vertex.len() + self.instance.len() + self.look.len()
+        let instance = self.instance.map_or(0, |attributes| attributes.len());
+        self.vertex.len() + instance + self.look.map_or(0, |attributes| attributes.len())
     }
 }

@@ -9,11 +9,13 @@
 //! Vertex buffer 0 holds vertices, 1 the [`InstanceRecord`](crate::InstanceRecord)s, 2 the
 //! [`InstanceLook`](crate::InstanceLook)s. No storage buffers,
 //! no compute: WebGL2's limits are enough. Only for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) a
-//! compute pass writes the bones of every instance into a palette, a storage buffer that the vertex shader reads;
-//! [layers](crate::layers) enter there.
+//! compute pass finds the instances that a view sees, another writes their bones into a palette, and the vertex shader
+//! reads both from storage buffers; draws are indirect, as many whatever the number of instances. [Layers](crate::layers)
+//! and live bones enter with the poses.
 
 mod capture;
 mod crowd;
+mod cull;
 mod error;
 mod geometry;
 mod instances;

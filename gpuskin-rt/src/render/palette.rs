@@ -4,22 +4,24 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Error;
-use super::crowd::RECORD;
+use super::crowd::{LOOK, RECORD};
+use super::cull::{Culling, Views, most_bytes_of_an_instance};
 use super::error::at_most;
 use super::geometry::Geometry;
-use super::layouts::{Layouts, entry, uniform};
+use super::layouts::{Layouts, entry, storage, uniform};
+use crate::cull::{ENTRY, LISTS_AT};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
-use crate::{Metadata, Time};
+use crate::{Metadata, Time, View};
 
 /// Bytes of a skin matrix.
 const MATRIX: u64 = 48;
 /// Threads of a workgroup.
 const GROUP_SIZE: u32 = 64;
-/// Storage buffers that the pass binds.
+/// Storage buffers that a stage of this path binds.
 const BUFFERS: u32 = 4;
-/// Palettes begin at a multiple of so many instances: their records then stand at one of 256 bytes, as bindings must.
-const INSTANCE_ALIGNMENT: u64 = 4;
+/// Palettes begin at a multiple of so many instances: their looks, of 16 bytes, then stand at one of 256, as bindings must.
+const INSTANCE_ALIGNMENT: u64 = 16;
 
 const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
     devices without compute as well, `devices = [\"compute\", \"webgl2\"]`, or in an encoding that needs none: \
@@ -113,7 +115,7 @@ impl Poses {
             u64::from(stride) * MATRIX * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
-            what("bytes of 4 instances' bones"),
+            what("bytes of 16 instances' bones"),
         )?;
 
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -163,7 +165,8 @@ impl Poses {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(limits.max_compute_workgroups_per_dimension).pow(2);
-        let most = (binding / (u64::from(self.stride) * MATRIX)).min(binding / RECORD).min(groups);
+        let lists = binding.saturating_sub(LISTS_AT) / most_bytes_of_an_instance();
+        let most = (binding / (u64::from(self.stride) * MATRIX)).min(binding / RECORD).min(lists).min(groups);
         (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
     }
 
@@ -216,28 +219,27 @@ impl Poses {
         instances: u32,
         most_groups: u32,
     ) {
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, bind_group, &[offset]);
+        self.set(pass, bind_group, offset);
         let across = instances.min(most_groups);
         pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), 1);
+    }
+
+    fn set(&self, pass: &mut wgpu::ComputePass<'_>, bind_group: &wgpu::BindGroup, offset: u32) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, bind_group, &[offset]);
     }
 }
 
 fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let storage = |read_only| wgpu::BindingType::Buffer {
-        ty: wgpu::BufferBindingType::Storage { read_only },
-        has_dynamic_offset: false,
-        min_binding_size: None,
-    };
     let compute = wgpu::ShaderStages::COMPUTE;
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("gpuskin palette"),
         entries: &[
             entry(0, compute, uniform(size_of::<PaletteUniform>() as u64, true)),
-            entry(1, compute, storage(true)),
-            entry(2, compute, storage(true)),
-            entry(3, compute, storage(false)),
-            entry(4, compute, storage(true)),
+            entry(1, compute, storage(true, false)),
+            entry(2, compute, storage(true, false)),
+            entry(3, compute, storage(false, false)),
+            entry(4, compute, storage(true, false)),
         ],
     })
 }
@@ -266,6 +268,19 @@ fn pipeline(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, scratch: Scra
     })
 }
 
+/// A list of the first so many instances, each at its own place.
+pub(crate) fn everyone(device: &wgpu::Device, queue: &wgpu::Queue, instances: u32) -> wgpu::Buffer {
+    let list: Vec<[u32; 2]> = (0..instances).map(|i| [i, i]).collect();
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin list"),
+        size: u64::from(instances) * ENTRY,
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&list));
+    buffer
+}
+
 /// The palettes of a crowd: one, or several where a buffer cannot hold all.
 #[derive(Debug)]
 pub(crate) struct Palettes {
@@ -274,75 +289,123 @@ pub(crate) struct Palettes {
     /// Instances of each but the last.
     each: u32,
     most_groups: u32,
+    /// Views that the lists of those who are seen are made for; `None` where all are drawn.
+    pub(crate) views: Option<usize>,
     pub(crate) over: OverBuffer,
 }
 
-#[derive(Debug)]
+/// The buffers of a crowd.
+pub(crate) struct CrowdBuffers<'a> {
+    pub(crate) records: &'a wgpu::Buffer,
+    pub(crate) looks: &'a wgpu::Buffer,
+    /// Instances that both have room for.
+    pub(crate) capacity: u32,
+}
+
+#[derive(Clone, Debug)]
 struct Chunk {
     parameters: wgpu::Buffer,
     palette: wgpu::Buffer,
     compute: wgpu::BindGroup,
     drawing: wgpu::BindGroup,
+    culling: Option<Arc<Culling>>,
+}
+
+/// Instances that share a palette, as they are drawn.
+pub(crate) struct PaletteRun<'a> {
+    pub(crate) instances: u32,
+    pub(crate) bind_group: &'a wgpu::BindGroup,
+    /// Of the list of those that are drawn.
+    pub(crate) offset: u32,
+    /// Arguments of the draws of the parts, and where they begin.
+    pub(crate) indirect: Option<(&'a wgpu::Buffer, u64)>,
 }
 
 impl Palettes {
-    /// For all that a buffer of records has room for.
+    /// For all that a buffer of records has room for; with `views` those are drawn that one of them sees.
     pub(crate) fn new(
-        device: &wgpu::Device,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
         layouts: &Layouts,
         geometry: &Geometry,
         poses: &Arc<Poses>,
-        (records, capacity): (&wgpu::Buffer, u32),
+        buffers: &CrowdBuffers<'_>,
         over: &OverBuffer,
+        views: Option<&Views>,
     ) -> Self {
         let each = poses.most(device);
+        let culled = views.zip(geometry.bounds.as_deref());
         let chunk = |first: u32| {
-            let instances = each.min(capacity - first);
+            let instances = each.min(buffers.capacity - first);
             let palette = poses.palette(device, instances);
             let parameters = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin palette parameters"),
                 size: size_of::<PaletteUniform>() as u64,
-                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             });
-            let records = part(records, first, instances);
+            let records = part(buffers.records, RECORD, first, instances);
+            let looks = part(buffers.looks, LOOK, first, instances);
+            let culling = culled.map(|(views, bounds)| {
+                let mesh = (&geometry.parts[..], bounds);
+                let records = (records.clone(), instances);
+                Arc::new(Culling::new(device, queue, layouts.culling(), mesh, views, records, &parameters))
+            });
+            let list = culling.as_ref().map_or_else(|| everyone(device, queue, instances), |c| c.lists.clone());
+            let list = wgpu::BufferBinding {
+                buffer: &list,
+                offset: 0,
+                size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.list_bytes())),
+            };
+            let records = culling.as_ref().map_or(records, |c| c.seen_instances.as_entire_buffer_binding());
+            let drawing = geometry.with_palette(device, layouts, &palette, records.clone(), list, looks);
             let compute = poses.bind_group(device, &parameters, records, &palette, over);
-            Chunk { parameters, compute, drawing: geometry.with_palette(device, layouts, &palette), palette }
+            Chunk { parameters, palette, compute, drawing, culling }
         };
-        let chunks = (0..capacity).step_by(each.max(1) as usize).map(chunk).collect();
+        let chunks = (0..buffers.capacity).step_by(each.max(1) as usize).map(chunk).collect();
         let most_groups = device.limits().max_compute_workgroups_per_dimension;
-        Self { poses: poses.clone(), chunks, each, most_groups, over: over.clone() }
+        let views = culled.map(|(views, _)| views.count);
+        Self { poses: poses.clone(), chunks, each, most_groups, views, over: over.clone() }
     }
 
     /// The same palettes of the same records, with another buffer of what lies over them.
-    pub(crate) fn with_over(
-        &self,
-        device: &wgpu::Device,
-        (records, capacity): (&wgpu::Buffer, u32),
-        over: &OverBuffer,
-    ) -> Self {
+    pub(crate) fn with_over(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, over: &OverBuffer) -> Self {
         let chunk = |(first, chunk): (u32, &Chunk)| {
-            let Chunk { parameters, palette, drawing, .. } = chunk;
-            let records = part(records, first, self.each.min(capacity - first));
-            let compute = self.poses.bind_group(device, parameters, records, palette, over);
-            Chunk { parameters: parameters.clone(), palette: palette.clone(), compute, drawing: drawing.clone() }
+            let all = || part(buffers.records, RECORD, first, self.each.min(buffers.capacity - first));
+            let records = chunk.culling.as_ref().map_or_else(all, |c| c.seen_instances.as_entire_buffer_binding());
+            let compute = self.poses.bind_group(device, &chunk.parameters, records, &chunk.palette, over);
+            Chunk { compute, ..chunk.clone() }
         };
-        let chunks = (0..capacity).step_by(self.each.max(1) as usize).zip(&self.chunks).map(chunk).collect();
+        let chunks = (0..buffers.capacity).step_by(self.each.max(1) as usize).zip(&self.chunks).map(chunk).collect();
         Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
     }
 
-    /// Ranges of the first `instances`, and what draws each.
-    pub(crate) fn runs(&self, instances: u32) -> impl Iterator<Item = (Range<u32>, &wgpu::BindGroup)> {
-        self.parts(instances).map(|(range, chunk)| (range, &chunk.drawing))
+    /// The first `instances`, or those of them that a view sees, or any of all: some at a time.
+    pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
+        self.parts(instances).map(move |(range, chunk)| {
+            let culling = chunk.culling.as_deref();
+            PaletteRun {
+                instances: range.end - range.start,
+                bind_group: &chunk.drawing,
+                offset: culling.map_or(0, |culling| culling.list_at(view)),
+                indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view))),
+            }
+        })
     }
 
-    /// Evaluates the first `instances`.
+    /// Evaluates the first `instances`, or those of them that are seen.
     pub(crate) fn evaluate(&self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, instances: u32, time: Time) {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
             let parameters = self.poses.parameters(time, 0, count, &self.over);
             queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
-            self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups);
+            match &chunk.culling {
+                Some(culling) => {
+                    culling.record(queue, pass, count, time);
+                    self.poses.set(pass, &chunk.compute, 0);
+                    pass.dispatch_workgroups_indirect(&culling.arguments, 0);
+                }
+                None => self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups),
+            }
         }
     }
 
@@ -354,11 +417,8 @@ impl Palettes {
     }
 }
 
-/// So many records, from one on.
-fn part(records: &wgpu::Buffer, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
-    wgpu::BufferBinding {
-        buffer: records,
-        offset: u64::from(first) * RECORD,
-        size: wgpu::BufferSize::new(u64::from(instances) * RECORD),
-    }
+/// What so many instances have in a buffer, from one on; `bytes`: of each.
+fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
+    let size = wgpu::BufferSize::new(u64::from(instances) * bytes);
+    wgpu::BufferBinding { buffer, offset: u64::from(first) * bytes, size }
 }

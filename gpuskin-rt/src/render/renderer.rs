@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::crowd::{CrowdCore, DrawnPart, GpuModel};
+use super::cull::Views;
 use super::error::Error;
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
@@ -13,6 +14,7 @@ use super::pipelines::{PipelineCache, Surface};
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
+use crate::cull::MOST_VIEWS;
 use crate::shader::Variant;
 use crate::{Model, Time};
 
@@ -31,6 +33,9 @@ pub struct RendererDescriptor {
     pub depth_pass: DepthPass,
     /// The light to start with.
     pub light: Light,
+    /// Instances that no view sees cost neither a pose nor a draw, where the device and the model have it: models in
+    /// [`crate::Encoding::LocalPacked`], up to 15 views. By what clips reach: [`crate::ClipInfo::bounds`].
+    pub culling: bool,
 }
 
 impl Default for RendererDescriptor {
@@ -42,6 +47,7 @@ impl Default for RendererDescriptor {
             sample_count: 1,
             depth_pass: DepthPass::default(),
             light: Light::default(),
+            culling: true,
         }
     }
 }
@@ -88,6 +94,8 @@ pub struct CrowdRenderer {
     light: Light,
     scene: wgpu::Buffer,
     views: Vec<ViewOnDevice>,
+    /// The same for culling; `None` where it is off.
+    seen_by: Option<Views>,
     /// The last prepared time, [`Time::to_bits`].
     clock: Arc<AtomicU64>,
     models: HashMap<[u8; 16], Weak<GpuModel>>,
@@ -115,7 +123,8 @@ impl CrowdRenderer {
         descriptor.check(device)?;
         let layouts = Layouts::new(device);
         let mut samplers = Samplers::default();
-        let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>());
+        let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
+        let seen_by = descriptor.culling.then(|| Views::new(device));
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -126,6 +135,7 @@ impl CrowdRenderer {
             layouts,
             scene,
             views: Vec::new(),
+            seen_by,
             clock: Arc::default(),
             models: HashMap::new(),
             crowds: Vec::new(),
@@ -146,7 +156,8 @@ impl CrowdRenderer {
 
     /// Another view: a shadow map's, a mirror's. Set it with [`CrowdRenderer::prepare_view`].
     pub fn add_view(&mut self) -> View {
-        let uniform = uniform_buffer(&self.device, "gpuskin view", size_of::<ViewUniform>());
+        let copied = wgpu::BufferUsages::COPY_SRC;
+        let uniform = uniform_buffer(&self.device, "gpuskin view", size_of::<ViewUniform>(), copied);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin view"),
             layout: &self.layouts.view,
@@ -156,6 +167,9 @@ impl CrowdRenderer {
             ],
         });
         self.views.push(ViewOnDevice { uniform, bind_group });
+        if let Some(views) = &mut self.seen_by {
+            views.count = self.views.len();
+        }
         View(self.views.len() - 1)
     }
 
@@ -180,10 +194,15 @@ impl CrowdRenderer {
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(&self.device, queue, &self.layouts));
+            result = result.and(crowd.upload(&self.device, queue, &self.layouts, self.culling()));
         }
         self.evaluate(queue, encoder, time);
         result
+    }
+
+    /// What instances are culled by; `None` where they are not.
+    fn culling(&self) -> Option<&Views> {
+        self.seen_by.as_ref().filter(|views| views.count <= MOST_VIEWS)
     }
 
     /// Evaluates the poses of the crowds whose models need that.
@@ -193,12 +212,16 @@ impl CrowdRenderer {
         if with_palettes.peek().is_none() {
             return;
         }
+        if let Some(views) = self.culling() {
+            views.copy(encoder, self.views.iter().map(|view| &view.uniform));
+        }
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         with_palettes.for_each(|(palettes, instances)| palettes.evaluate(queue, &mut pass, instances, time));
     }
 
-    /// Sets another view. The clock is that of [`CrowdRenderer::prepare`].
+    /// Sets another view. The clock is that of [`CrowdRenderer::prepare`]. Instances are culled by the views as they are
+    /// when what `prepare` encoded is submitted: a view that is set again after that, and drawn, lacks some of them.
     ///
     /// # Errors
     /// When the view is of another renderer.
@@ -226,20 +249,20 @@ impl CrowdRenderer {
     }
 
     fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: Pass) {
-        let Some(view) = self.views.get(view.0) else { return };
-        pass.set_bind_group(0, &view.bind_group, &[]);
+        let Some(on_device) = self.views.get(view.0) else { return };
+        pass.set_bind_group(0, &on_device.bind_group, &[]);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
             let model = &*crowd.model;
-            for run in drawn.runs() {
+            for run in drawn.runs(Some(view)) {
                 model.geometry.bind(pass, 1, &run);
-                for part in &model.parts {
+                for (i, part) in model.parts.iter().enumerate() {
                     pass.set_pipeline(match kind {
                         Pass::Color => &part.pipelines.color,
                         Pass::Depth => part.pipelines.depth(),
                     });
                     pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
-                    draw_part(pass, &part.mesh, run.instances);
+                    draw_part(pass, i, &part.mesh, &run);
                 }
             }
         }
@@ -296,6 +319,10 @@ impl CrowdRenderer {
         on_device.textures.of_material((&self.device, &self.queue), &mut self.samplers, model, material)
     }
 
+    pub(crate) fn gpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
+        (&self.device, &self.queue)
+    }
+
     /// A crowd that this renderer draws.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let on_device = self.model(model)?;
@@ -330,11 +357,11 @@ impl CrowdRenderer {
     }
 }
 
-fn uniform_buffer(device: &wgpu::Device, label: &str, size: usize) -> wgpu::Buffer {
+fn uniform_buffer(device: &wgpu::Device, label: &str, size: usize, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: size as u64,
-        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST | usage,
         mapped_at_creation: false,
     })
 }

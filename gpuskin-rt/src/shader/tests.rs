@@ -6,7 +6,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback};
+use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback, cull};
 
 /// Every text that the crate gives to a device.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -21,6 +21,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .map(|(name, text)| (format!("{name} of {variant:?}"), text))
         })
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
+        .chain([("cull".into(), cull::cull()), ("arguments".into(), cull::arguments())])
 }
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {
@@ -125,6 +126,19 @@ fn structures_stand_in_memory_as_their_twins_do() {
         [clock, instances, first_instance, stride, live_at, live_stride]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
+    for text in [cull::cull(), cull::arguments()] {
+        let (module, _) = parse(&text);
+        let parameters = same_layout!(
+            &module,
+            "GpuskinCullParameters",
+            cull::CullUniform,
+            [clock, instances, views, capacity, parts, most_groups, reserved]
+        );
+        assert_eq!(parameters, (8, size_of::<cull::CullUniform>()));
+    }
+    let (module_of_bounds, _) = parse(&cull::cull());
+    let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
+    assert_eq!((members[1].1, members[2].1, u64::from(size)), (16, 32, cull::BOUNDS_BYTES));
     let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
     assert_eq!(playback, (4, size_of::<Playback>()));
 
@@ -155,11 +169,10 @@ fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
         assert_eq!(words.iter().sum::<u32>() as usize, variant.vertex.words());
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
-        let palette = usize::from(variant.encoding.needs_compute());
-        assert_eq!(
-            members.len(),
-            words.len() + (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16 + palette
-        );
+        // With a palette one number leads to all of an instance.
+        let instance = (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16;
+        let palette = variant.encoding.needs_compute();
+        assert_eq!(members.len(), words.len() + if palette { 1 } else { instance });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }

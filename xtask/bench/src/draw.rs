@@ -2,7 +2,7 @@
 //!
 //! The static side is the cheapest that shows the same surface: 16 bytes a vertex in one attribute (position, octahedral
 //! normal, texture coordinates), a 32-byte transform an instance, no clock, no bones. Both sides draw the same triangles
-//! in the same order at the same places with the same plain shading.
+//! in the same order at the same places with the same plain shading. A crowd's frame has culling and poses in it.
 
 use gpuskin_rt::render::vertex_buffers;
 use gpuskin_rt::vertex::{octahedral, unpack};
@@ -21,23 +21,28 @@ pub(crate) fn measure(context: &Context, count: Option<u32>) -> Result<(), Strin
     heading(&format!("draw: {count} instances, all in view, mixed clips and phases, 1920 x 1080"));
     for model in &context.models {
         let scene = Scene::new(context, model, count)?;
-        let (mut crowd, mut skinned, mut fixed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut crowd, mut skinned, mut fixed, mut poses) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         // Interleaved, so that clocks and what else the machine does fall on all.
         for frame in 0..FRAMES {
-            for (kind, times) in [(Kind::Crowd, &mut crowd), (Kind::Skinned, &mut skinned), (Kind::Static, &mut fixed)]
-            {
+            for (kind, times) in [
+                (Kind::Crowd, &mut crowd),
+                (Kind::Skinned, &mut skinned),
+                (Kind::Static, &mut fixed),
+                (Kind::Poses, &mut poses),
+            ] {
                 let time = scene.frame(context, kind, frame as f64 * 0.1)?;
                 if frame > 0 {
                     times.push(time);
                 }
             }
         }
-        let (crowd, skinned, fixed) = (median(crowd), median(skinned), median(fixed));
+        let (crowd, skinned, fixed, poses) = (median(crowd), median(skinned), median(fixed), median(poses));
         let name = &model.meta.name;
         let triangles: u32 = model.meta.mesh.parts.iter().map(|p| p.index_count / 3).sum();
         let vertices = model.meta.mesh.vertex_count;
         let ms = |t: f64| format!("{:9.3} ms", t * 1e3);
         line(&format!("{name}: {vertices} vertices, {triangles} triangles: static"), ms(fixed));
+        line(&format!("{name}: culling and poses, nothing drawn"), ms(poses));
         line(&format!("{name}: skinned, same shading"), format!("{}: {:.2} x static", ms(skinned), skinned / fixed));
         line(
             &format!("{name}: CrowdRenderer::draw (textured)"),
@@ -49,6 +54,8 @@ pub(crate) fn measure(context: &Context, count: Option<u32>) -> Result<(), Strin
 
 #[derive(Clone, Copy)]
 enum Kind {
+    /// Culling and poses of the crowd, and an empty pass.
+    Poses,
     Crowd,
     Skinned,
     Static,
@@ -202,7 +209,13 @@ impl Scene {
     fn frame(&self, context: &Context, kind: Kind, time: f64) -> Result<f64, String> {
         let mut encoder = context.device.create_command_encoder(&Default::default());
         let mut renderer = self.renderer.borrow_mut();
-        renderer.prepare(&context.queue, &mut encoder, &self.camera, time).map_err(|e| e.to_string())?;
+        if let Some(timer) = &self.timer {
+            timer.mark(&mut encoder, 0);
+        }
+        // Poses are part of a crowd's frame, and not of the static one's.
+        if !matches!(kind, Kind::Static) {
+            renderer.prepare(&context.queue, &mut encoder, &self.camera, time).map_err(|e| e.to_string())?;
+        }
         let [whole, fraction] = renderer.time().words();
         let clock = [whole, fraction, 0, 0].map(f32::from_bits);
         let view: Vec<f32> = self.camera.view_proj.into_iter().flatten().chain(clock).collect();
@@ -222,10 +235,10 @@ impl Scene {
                 depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Discard }),
                 stencil_ops: None,
             }),
-            timestamp_writes: self.timer.as_ref().map(Timer::writes),
             ..Default::default()
         });
         match kind {
+            Kind::Poses => {}
             Kind::Crowd => renderer.draw(&mut pass),
             Kind::Skinned => {
                 pass.set_pipeline(&self.skinned);
@@ -244,6 +257,7 @@ impl Scene {
         }
         drop(pass);
         if let Some(timer) = &self.timer {
+            timer.mark(&mut encoder, 1);
             timer.resolve(&mut encoder);
         }
         let commands = encoder.finish();
@@ -372,12 +386,14 @@ impl Timer {
         }
     }
 
-    fn writes(&self) -> wgpu::RenderPassTimestampWrites<'_> {
-        wgpu::RenderPassTimestampWrites {
+    /// The time at which the device comes here: query 0 or 1.
+    fn mark(&self, encoder: &mut wgpu::CommandEncoder, query: u32) {
+        let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        }
+            beginning_of_pass_write_index: Some(query),
+            end_of_pass_write_index: None,
+        });
+        encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
     }
 
     fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {

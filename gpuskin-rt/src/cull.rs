@@ -1,0 +1,148 @@
+//! Culling: which instances a view sees, by what their clips reach. Twin of `shaders/cull.wgsl`, and its text. Needs no
+//! wgpu.
+
+use core::fmt::Write;
+use core::mem::offset_of;
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Mat4, Vec3, Vec4};
+
+use crate::local::shader::PaletteUniform;
+use crate::{Aabb, InstanceRecord, MAX_CLIPS, Metadata, Time};
+
+/// Views that are looked at. With more of them nothing is culled.
+pub const MOST_VIEWS: usize = 15;
+/// Lists: what all views see together, and what each sees.
+pub const MOST_LISTS: usize = MOST_VIEWS + 1;
+/// Bytes before the first list: their lengths.
+pub const LISTS_AT: u64 = 256;
+/// Bytes of an entry of a list.
+pub const ENTRY: u64 = 8;
+/// Bytes before the arguments of the first draw: those of the palette pass.
+pub const DRAWS_AT: u64 = 16;
+/// Bytes of the arguments of a draw.
+pub const DRAW: u64 = 20;
+/// Instances that a workgroup looks at.
+pub const GROUP_SIZE: u32 = 64;
+/// Bytes of the uniform buffer that [`pack_bounds`] fills.
+pub const BOUNDS_BYTES: u64 = 32 + 16 * MAX_CLIPS as u64;
+
+/// Of its diagonal, how much a clip's box grows: between two frames limbs swing out of what the frames reach. At 900
+/// degrees a second and 30 frames, a limb does so by 3 % of its length.
+const BETWEEN_FRAMES: f32 = 1.0 / 32.0;
+/// The same for mixes of clips: an arm on its way from up to down is in front.
+const BETWEEN_CLIPS: f32 = 1.0 / 4.0;
+
+/// Binding 0 of both passes. Twin of `GpuskinCullParameters` in `shaders/cull.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct CullUniform {
+    /// The moment: [`Time::words`].
+    pub clock: [u32; 2],
+    /// Instances to look at.
+    pub instances: u32,
+    /// Views, at most [`MOST_VIEWS`].
+    pub views: u32,
+    /// Entries of a list.
+    pub capacity: u32,
+    /// Parts of the mesh.
+    pub parts: u32,
+    /// Workgroups of a dispatch in one direction.
+    pub most_groups: u32,
+    /// Not used, zero.
+    pub reserved: u32,
+}
+
+/// What the clips of a model reach, as `GpuskinBounds` in `shaders/cull.wgsl` has it; `None` where that is not known.
+pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
+    let all = grown(&meta.bounds, BETWEEN_CLIPS)?;
+    let (min, extent) = (Vec3::from(all.min), Vec3::from(all.max) - Vec3::from(all.min));
+    let mut words: Vec<u32> =
+        min.extend(0.0).to_array().into_iter().chain(extent.extend(0.0).to_array()).map(f32::to_bits).collect();
+    for clip in meta.clips.iter() {
+        let clip = grown(&clip.bounds, BETWEEN_FRAMES).unwrap_or(all);
+        let part = |v: f32, axis: usize| f64::from(v - min[axis]) / f64::from(extent[axis].max(f32::MIN_POSITIVE));
+        let steps = |v: f64| (v * 65_535.0).clamp(0.0, 65_535.0) as u32;
+        // Outwards, and a step for the arithmetic.
+        words.extend([0, 1, 2].map(|axis| {
+            let least = steps(part(clip.min[axis], axis) - 1.0 / 65_535.0);
+            least | steps(part(clip.max[axis], axis) + 2.0 / 65_535.0) << 16
+        }));
+        words.push(0);
+    }
+    Some(words)
+}
+
+/// What an instance may reach in the world, by words of [`pack_bounds`]: the middle of a box, and the halves of its edges.
+/// `None` where layers or live poses lie over its clip: they reach anywhere.
+///
+/// # Panics
+/// If there are no words of the clip that it plays.
+pub fn reach(bounds: &[u32], instance: &InstanceRecord, now: Time) -> Option<(Vec3, [Vec3; 3])> {
+    if instance.layer_set() != 0 {
+        return None;
+    }
+    let vector = |at: usize| Vec3::from([0, 1, 2].map(|i| f32::from_bits(bounds[at + i])));
+    let (min, extent) = (vector(0), vector(4));
+    let (mut least, mut greatest) = (Vec3::ZERO, Vec3::ONE);
+    // A mix of clips is within none of them.
+    if instance.weight(now) >= 1.0 {
+        let at = 8 + instance.clip_index() * 4;
+        let part = |shift: u32| Vec3::from([0, 1, 2].map(|i| (bounds[at + i] >> shift & 0xffff) as f32)) / 65_535.0;
+        (least, greatest) = (part(0), part(16));
+    }
+    let half = 0.5 * (greatest - least) * extent * instance.scale;
+    let edges = [Vec3::X * half.x, Vec3::Y * half.y, Vec3::Z * half.z].map(|edge| instance.direction(edge));
+    Some((instance.point(min + 0.5 * (least + greatest) * extent), edges))
+}
+
+/// A box that is larger on all sides by so much of its diagonal; `None` where it is empty or not finite.
+fn grown(bounds: &Aabb, share: f32) -> Option<Aabb> {
+    let (min, max) = (Vec3::from(bounds.min), Vec3::from(bounds.max));
+    let by = Vec3::splat((max - min).length() * share);
+    let (min, max) = (min - by, max + by);
+    let good = (max - min).is_finite() && (max - min).min_element() >= 0.0;
+    good.then_some(Aabb { min: min.into(), max: max.into() })
+}
+
+/// Whether a view may see a box: its middle, and the halves of its edges. `view_proj` as [`Camera`](crate::Camera) has it;
+/// one that is zero sees nothing.
+pub fn in_view(view_proj: &[[f32; 4]; 4], middle: Vec3, edges: [Vec3; 3]) -> bool {
+    let rows = Mat4::from_cols_array_2d(view_proj).transpose();
+    let [x, y, z, w] = [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis];
+    let outside = |plane: Vec4| {
+        let normal = plane.truncate();
+        let [a, b, c] = edges.map(|edge| normal.dot(edge).abs());
+        normal.dot(middle) + plane.w + (a + b + c) < 0.0
+    };
+    w != Vec4::ZERO && ![w + x, w - x, w + y, w - y, z, w - z].into_iter().any(outside)
+}
+
+/// Compute entry point of [`cull`]: a thread an instance, workgroups counted along x, then y.
+pub const CULL: &str = "gpuskin_cull";
+/// Compute entry point of [`arguments`]: one workgroup.
+pub const ARGUMENTS: &str = "gpuskin_write_arguments";
+
+/// WGSL of the culling pass.
+pub fn cull() -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "const gpuskin_most_views: u32 = {MOST_VIEWS}u;\nconst gpuskin_most_lists: u32 = {MOST_LISTS}u;"
+    );
+    for module in [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/cull.wgsl"),
+    ] {
+        text.push('\n');
+        text.push_str(module);
+    }
+    text
+}
+
+/// WGSL of the pass after it.
+pub fn arguments() -> String {
+    let word = offset_of!(PaletteUniform, instances) / 4;
+    format!("const gpuskin_instances_word: u32 = {word}u;\n\n{}", include_str!("../shaders/cull_arguments.wgsl"))
+}

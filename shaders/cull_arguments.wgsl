@@ -1,0 +1,41 @@
+// After the culling pass: one workgroup writes the arguments of the palette pass and of the draws, and empties the lists
+// for the next frame.
+
+// Twin of CullUniform in gpuskin-rt/src/cull.rs.
+struct GpuskinCullParameters {
+    clock: vec2<u32>,
+    instances: u32,
+    views: u32,
+    capacity: u32,
+    parts: u32,
+    most_groups: u32,
+    reserved: u32,
+}
+
+@group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
+// The length of each list comes first.
+@group(0) @binding(1) var<storage, read_write> gpuskin_lists: array<u32>;
+// Three of the palette pass, padded to four; then five a draw, [list][part], of which the second is written.
+@group(0) @binding(2) var<storage, read_write> gpuskin_arguments: array<u32>;
+// PaletteUniform.
+@group(0) @binding(3) var<storage, read_write> gpuskin_palette_parameters: array<u32>;
+
+@compute @workgroup_size(64)
+fn gpuskin_write_arguments(@builtin(local_invocation_index) thread: u32) {
+    let lists = gpuskin_parameters.views + 1u;
+    for (var draw = thread; draw < lists * gpuskin_parameters.parts; draw += 64u) {
+        gpuskin_arguments[4u + draw * 5u + 1u] = gpuskin_lists[draw / gpuskin_parameters.parts];
+    }
+    if (thread == 0u) {
+        let count = gpuskin_lists[0];
+        let across = min(count, gpuskin_parameters.most_groups);
+        gpuskin_arguments[0] = across;
+        gpuskin_arguments[1] = (count + max(across, 1u) - 1u) / max(across, 1u);
+        gpuskin_arguments[2] = 1u;
+        gpuskin_palette_parameters[gpuskin_instances_word] = count;
+    }
+    storageBarrier();
+    if (thread < lists) {
+        gpuskin_lists[thread] = 0u;
+    }
+}

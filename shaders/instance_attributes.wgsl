@@ -1,0 +1,9 @@
+// Instances from a vertex buffer.
+
+fn gpuskin_instance_of(input: GpuskinInput) -> GpuskinInstance {
+    return gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
+}
+
+fn gpuskin_look_of(input: GpuskinInput) -> GpuskinLook {
+    return gpuskin_look(input.look);
+}
