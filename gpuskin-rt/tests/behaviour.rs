@@ -114,3 +114,47 @@ fn instances_are_tinted_undressed_and_hidden() {
         assert_eq!((crowd.id_at(0), crowd.id_at(1)), (Some(b), None));
     }
 }
+
+#[test]
+fn crowds_tell_what_their_instances_come_to() {
+    let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
+    let mut renderer = renderer(&gpu);
+    let mut test = squares(square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0])));
+    test.model.meta.events = vec!["hit".into()].into();
+    // In the middle of the clip that falls for a second.
+    test.model.meta.clips.to_mut()[2].events = vec![ClipEvent { event: 0, phase: 1 << 31 }].into();
+    let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1 }).unwrap();
+    let falling = Instance::at([2.0, 2.0, 0.0]).play(Clip::new(2));
+    let a = crowd.spawn(falling);
+    let mut prepare = |time: f64| {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), time).unwrap();
+        gpu.queue.submit([encoder.finish()]);
+    };
+    let told = || {
+        let notices = crowd.events();
+        notices.iter().map(|n| (n.instance, n.kind, (n.time.as_secs() * 1e3).round() as u32)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(), []);
+    prepare(0.4);
+    let b = crowd.spawn(falling);
+    prepare(0.8);
+    assert_eq!(told(), [(a, NoticeKind::Event(0), 500)]);
+    prepare(1.2);
+    assert_eq!(told(), [(b, NoticeKind::Event(0), 900), (a, NoticeKind::Finished, 1000)]);
+    crowd.set_speed(b, 0.5);
+    crowd.play(a, Clip::new(2), Transition::crossfade(0.1).looping());
+    prepare(1.8);
+    // What was left of b takes twice as long.
+    assert_eq!(told(), [(b, NoticeKind::Finished, 1600), (a, NoticeKind::Event(0), 1700)]);
+    crowd.pause(a);
+    prepare(100.0);
+    assert_eq!(told(), []);
+    crowd.resume(a);
+    crowd.despawn(b);
+    prepare(101.0);
+    assert_eq!(told(), [(a, NoticeKind::Event(0), 100_900)]);
+    crowd.clear();
+    prepare(200.0);
+    assert_eq!(told(), []);
+}

@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                226, 65, 121, 67, 73, 47, 131, 220, 138, 14, 56, 130, 100, 199, 42, 87,
+                197, 49, 44, 104, 225, 148, 157, 29, 146, 148, 203, 218, 27, 76, 219, 30,
             ],
             format_version: 3,
             name: Borrowed("pole"),
@@ -209,6 +209,7 @@ pub mod models {
                 format: VertexFormat {
                     packing: Packing::Narrow,
                     tangent: false,
+                    color: false,
                 },
                 range: VertexRange {
                     position_min: [-0.25, 0.0, 0.0],
@@ -285,8 +286,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            157, 177, 220, 3, 241, 30, 51, 158, 83, 5, 86, 215, 133, 243,
-                            1, 131,
+                            142, 136, 118, 143, 1, 247, 67, 207, 91, 42, 132, 152, 230,
+                            63, 3, 62,
                         ],
                         format_version: 3,
                         name: Borrowed("pole"),
@@ -480,6 +481,7 @@ pub mod models {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
                                 tangent: false,
+                                color: false,
                             },
                             range: VertexRange {
                                 position_min: [-0.25, 0.0, 0.0],

@@ -18,8 +18,8 @@ use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::look::packed_tint;
 use crate::shader::Variant;
 use crate::{
-    BakedModel, Clip, Dynamic, Instance, InstanceLook, InstanceRecord, MeshPart, Metadata, Model, Part, Time,
-    Transition, playback,
+    BakedModel, Clip, Dynamic, EventQueue, Instance, InstanceLook, InstanceRecord, MeshPart, Metadata, Model, Notice,
+    Part, Time, Transition, playback,
 };
 
 /// How a crowd starts out.
@@ -101,6 +101,8 @@ pub(crate) struct CrowdCore {
 pub(super) struct State {
     pub(super) instances: Instances,
     pub(super) layers: Layers,
+    /// Once somebody has asked for events.
+    events: Option<EventQueue<InstanceId>>,
     buffer: Option<wgpu::Buffer>,
     looks: Option<wgpu::Buffer>,
     /// Records that `buffer` has room for.
@@ -161,8 +163,16 @@ impl CrowdCore {
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
         let layers = Layers::new(model.geometry.poses().map(|poses| &**poses));
-        let state =
-            Mutex::new(State { instances, layers, buffer: None, looks: None, capacity, uploaded: 0, palettes: None });
+        let state = Mutex::new(State {
+            instances,
+            layers,
+            events: None,
+            buffer: None,
+            looks: None,
+            capacity,
+            uploaded: 0,
+            palettes: None,
+        });
         Ok(Self { model, name: name.to_owned(), clock, state })
     }
 
@@ -315,13 +325,21 @@ impl<M> Crowd<M> {
     /// At 2^32 - 1 instances.
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
         let record = instance.record(&self.meta, self.now());
-        self.core.state().instances.spawn(record, instance.look())
+        let state = &mut *self.core.state();
+        let id = state.instances.spawn(record, instance.look());
+        if let Some(queue) = &mut state.events {
+            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.now());
+        }
+        id
     }
 
     /// Removes an instance; `false` if it was gone already.
     pub fn despawn(&self, id: InstanceId) -> bool {
         let state = &mut *self.core.state();
         state.layers.release(&state.instances, id);
+        if let (Some(queue), Some(_)) = (&mut state.events, state.instances.get(id)) {
+            queue.stop(&self.meta.clips, id.slot(), self.now());
+        }
         state.instances.despawn(id)
     }
 
@@ -330,7 +348,7 @@ impl<M> Crowd<M> {
         let record = instance.record(&self.meta, self.now());
         let state = &mut *self.core.state();
         state.layers.release(&state.instances, id);
-        state.instances.change(id, |r| *r = record) && state.instances.change_look(id, |l| *l = instance.look())
+        self.change(state, id, |r| *r = record) && state.instances.change_look(id, |l| *l = instance.look())
     }
 
     /// Starts a clip now: at once, or fading from what it played. The instance stays where it is. `false` if it is gone.
@@ -339,14 +357,54 @@ impl<M> Crowd<M> {
         let next = transition.start.playback(&self.meta, clip.index(), now);
         let state = &mut *self.core.state();
         state.layers.set_paused(&state.instances, id, false, now);
-        state.instances.change(id, |r| r.play(&next, transition.fade, transition.curve, now))
+        self.change(state, id, |r| r.play(&next, transition.fade, transition.curve, now))
+    }
+
+    /// What instances have come to since the last call, in the order of time: events of their clips, and the ends of those
+    /// that do not start over. Up to the last prepared time; the first call begins there, and finds nothing.
+    ///
+    /// It costs as much as it finds. Fading clips and layers have no events. At most
+    /// [`MOST_NOTICES`](crate::MOST_NOTICES) are told at once.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::*;
+    /// # fn example<Soldier: BakedModel>(crowd: &Crowd<Soldier>, footstep: Event<Soldier>) {
+    /// for notice in crowd.events() {
+    ///     if notice.kind == NoticeKind::Event(footstep.index()) {
+    ///         println!("{:?} sets a foot down at {:.3} s", notice.instance, notice.time.as_secs());
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn events(&self) -> Vec<Notice<InstanceId>> {
+        let now = self.now();
+        let state = &mut *self.core.state();
+        let clips = &self.meta.clips;
+        if let Some(queue) = &mut state.events {
+            return queue.drain(clips, now).collect();
+        }
+        let mut queue = EventQueue::new();
+        for (id, record) in state.instances.iter() {
+            queue.play(clips, id.slot(), id, record.playback(), now);
+        }
+        state.events = Some(queue);
+        Vec::new()
+    }
+
+    /// Changes an instance, and what it comes to.
+    fn change(&self, state: &mut State, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> bool {
+        let changed = state.instances.change(id, change);
+        if let (Some(queue), Some(record)) = (&mut state.events, state.instances.get(id)) {
+            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.now());
+        }
+        changed
     }
 
     /// Changes the pace of what an instance plays, without a jump: times the clip's own; 0 stands still, negative runs
     /// backwards. `false` if it is gone.
     pub fn set_speed(&self, id: InstanceId, speed: f32) -> bool {
         let now = self.now();
-        self.core.state().instances.change(id, |r| {
+        self.change(&mut self.core.state(), id, |r| {
             let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
             let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
             r.set_rate(playback::rate(f64::from(speed), duration * lengths), now);
@@ -356,7 +414,7 @@ impl<M> Crowd<M> {
     /// Goes to so many seconds of the clip that an instance plays, held at its ends. `false` if it is gone.
     pub fn seek(&self, id: InstanceId, seconds: f64) -> bool {
         let now = self.now();
-        self.core.state().instances.change(id, |r| {
+        self.change(&mut self.core.state(), id, |r| {
             let duration = self.meta.clips.get(r.clip_index()).map_or(0.0, |clip| clip.duration);
             r.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, now);
         })
@@ -376,7 +434,7 @@ impl<M> Crowd<M> {
         let now = self.now();
         let state = &mut *self.core.state();
         state.layers.set_paused(&state.instances, id, paused, now);
-        state.instances.change(id, |r| r.set_paused(paused, now))
+        self.change(state, id, |r| r.set_paused(paused, now))
     }
 
     /// Whether an instance has come to the end of a clip that does not start over; `None` if it is gone.
@@ -455,6 +513,9 @@ impl<M> Crowd<M> {
         let state = &mut *self.core.state();
         state.layers.clear();
         state.instances.clear();
+        if let Some(queue) = &mut state.events {
+            queue.clear();
+        }
     }
 
     /// What the bake knows of the model.

@@ -25,6 +25,13 @@ struct Slot {
 
 const NO_SLOT: u32 = u32::MAX;
 
+impl InstanceId {
+    /// A small number that no other instance has while this one lives.
+    pub(crate) fn slot(self) -> u32 {
+        self.slot
+    }
+}
+
 /// Instances in the order in which they are drawn.
 #[derive(Debug)]
 pub(crate) struct Instances {
@@ -135,6 +142,12 @@ impl Instances {
 
     pub(crate) fn look(&self, id: InstanceId) -> Option<&InstanceLook> {
         self.index(id).map(|index| &self.looks[index])
+    }
+
+    /// All of them, in the order in which they are drawn.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (InstanceId, &InstanceRecord)> {
+        let id = |i: usize| self.id_at(i).expect("records have slots");
+        self.records.iter().enumerate().map(move |(i, record)| (id(i), record))
     }
 
     /// The instance that stands at an index of the dense list.

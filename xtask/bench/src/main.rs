@@ -9,8 +9,8 @@ mod context;
 mod cpu;
 mod draw;
 mod encode;
-mod events;
 mod live;
+mod notices;
 mod peer;
 mod report;
 mod startup;
@@ -63,7 +63,7 @@ fn run(options: &Options) -> Result<(), String> {
         encode::measure(options)?;
     }
     if wanted("events") {
-        events::measure();
+        notices::measure();
     }
     if SECTIONS[4..].iter().any(|name| wanted(name)) {
         let context = context::Context::new(&options.manifest)?;
