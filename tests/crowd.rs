@@ -8,7 +8,7 @@ use gpuskin_rt::skin::{blend, in_world, skin, skin_vertex};
 use gpuskin_rt::vertex::{Vertex, unpack};
 use gpuskin_rt::{
     Camera, Clip, ClipInfo, ClipRecord, Crowd, CrowdRenderer, Dynamic, Encoding, Instance, InstanceRecord, Model,
-    RendererDescriptor, Texels, Time,
+    RendererDescriptor, Texels, Time, Transition,
 };
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open, open_compute};
 use gpuskin_tests::shared::assets;
