@@ -127,7 +127,8 @@ fn stderr(output: &Output) -> String {
 /// All files below a folder, and what stands in them.
 fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
-    for path in entries(folder) {
+    // What is kept from bake to bake is no output.
+    for path in entries(folder).into_iter().filter(|path| !path.ends_with("gpuskin-cache")) {
         if path.is_dir() {
             files.extend(snapshot(&path));
         } else {

@@ -58,7 +58,8 @@ fn surroundings_do_not_show() {
     let there = all.path().join("a longer way/to the/äпplication");
     place(&there);
     let value = OsStr::new;
-    let runs: [(&Path, &Path, &[(&str, &OsStr)]); 5] = [
+    type Run<'a> = (&'a Path, &'a Path, &'a [(&'a str, &'a OsStr)]);
+    let runs: [Run<'_>; 5] = [
         (&here.join("gpuskin.toml"), &here, &[("RAYON_NUM_THREADS", value("2"))]),
         (Path::new("gpuskin.toml"), &there, &[("RAYON_NUM_THREADS", value("7")), ("LC_ALL", value("tr_TR.UTF-8"))]),
         (Path::new("./gpuskin.toml"), &there, &[("LC_ALL", value("de_DE.UTF-8")), ("TZ", value("Asia/Kathmandu"))]),

@@ -4,21 +4,23 @@ use glam::Vec3;
 
 use crate::{Aabb, InstanceRecord, Metadata, Time};
 
+/// Of the diagonal: between frames bones swing on arcs, which leave the box around the frames.
+const ARC_MARGIN: f32 = 1.0 / 64.0;
 /// Of the diagonal: rotations of two clips are mixed along arcs, which leave the box around both ends.
 const FADE_MARGIN: f32 = 0.05;
 
 impl Metadata {
-    /// A box in the world around an instance at a moment: what the frames of its clip reach, which it leaves between frames
-    /// by the clip's motion error at most. In a fade, what the frames of its clips reach, and a twentieth of the diagonal
-    /// around that.
+    /// A box in the world around an instance at a moment: what the frames of its clip reach and 1/64 of the diagonal around
+    /// that; in a fade, what the frames of its clips reach and a twentieth. Layers and live bones are not in it.
     pub fn world_bounds(&self, instance: &InstanceRecord, now: impl Into<Time>) -> Aabb {
         let bounds = |clip: usize| self.clips.get(clip).or(self.clips.first()).map_or(self.bounds, |clip| clip.bounds);
         let mut clips = instance.clips(now.into()).map(bounds);
         let current = clips.next().unwrap_or(self.bounds);
-        let Some(all) = clips.reduce(Aabb::union).map(|sources| sources.union(current)) else {
-            return instance.bounds(&current);
+        let (all, margin) = match clips.reduce(Aabb::union) {
+            Some(sources) => (sources.union(current), FADE_MARGIN),
+            None => (current, ARC_MARGIN),
         };
-        let margin = FADE_MARGIN * all.diagonal();
+        let margin = margin * all.diagonal();
         instance.bounds(&Aabb { min: all.min.map(|c| c - margin), max: all.max.map(|c| c + margin) })
     }
 }

@@ -18,7 +18,7 @@ const EXAMPLE: &str = r"
 
     @vertex
     fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
-        let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv in the world
+        let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv, color in the world
         return view_proj * vec4<f32>(skinned.position + 0.02 * skinned.normal, 1.0);
     }
 

@@ -134,7 +134,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
             cull::CullUniform,
             [clock, instances, views, capacity, parts, most_groups, reserved]
         );
-        assert_eq!(parameters, (8, size_of::<cull::CullUniform>()));
+        assert_eq!(parameters, (7, size_of::<cull::CullUniform>()));
     }
     let (module_of_bounds, _) = parse(&cull::cull());
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
