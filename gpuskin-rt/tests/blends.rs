@@ -164,6 +164,7 @@ fn locals(test: &TestModel, between: Between) -> Vec<Local> {
     a.iter().zip(&b).map(|(a, b)| Local::of(a).mix(&Local::of(b), between.t)).collect()
 }
 
+#[allow(clippy::ptr_arg, reason = "it mixes what `mix` is given: lists")]
 fn mix_all(a: &Vec<Local>, b: &Vec<Local>, t: f64) -> Vec<Local> {
     a.iter().zip(b).map(|(a, b)| a.mix(b, t)).collect()
 }

@@ -4,9 +4,9 @@
 mod common;
 
 use common::model::{Pose, Recipe, TestClip, TestModel, nearest, plain};
-use common::squares::{FLAT, RED, STILL, draw, map, renderer, shows, square, square_recipe, squares};
-use common::{BACKENDS, Canvas, Gpu, Picture, gpu};
-use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
+use common::squares::{FLAT, RED, draw, map, renderer, shows, square, square_recipe, squares};
+use common::{BACKENDS, Canvas, Picture, gpu};
+use glam::{Mat3, Quat, Vec3};
 use gpuskin_rt::render::DepthPass;
 use gpuskin_rt::vertex::Vertex;
 use gpuskin_rt::*;

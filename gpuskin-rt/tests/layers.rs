@@ -171,10 +171,10 @@ fn command(crowd: &Crowd<Dynamic>, id: InstanceId, i: u32, moment: u32, test: &T
     match (moment, i % 4) {
         (1, 1 | 2) => assert!(crowd.play_layer(id, 0, Clip::new(1), mask, over, 0.7).unwrap()),
         (2, 2) => assert!(crowd.play_layer(id, 1, Clip::new((i % 3) as u16), mask, over, 1.0).unwrap()),
-        (3, 1) if i % 3 == 0 => assert!(crowd.stop_layer(id, 0, 2.0)),
-        (3, 2) if i % 3 == 0 => assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, 0.4).unwrap()),
+        (3, 1) if i.is_multiple_of(3) => assert!(crowd.stop_layer(id, 0, 2.0)),
+        (3, 2) if i.is_multiple_of(3) => assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, 0.4).unwrap()),
         (3, 2) if i % 3 == 1 => assert!(crowd.pause(id)),
-        (1, 3) => assert!(crowd.set_live(id, live, if i % 3 == 0 { 9.0 } else { 0.0 }).unwrap()),
+        (1, 3) => assert!(crowd.set_live(id, live, if i.is_multiple_of(3) { 9.0 } else { 0.0 }).unwrap()),
         (2, 3) => assert!(crowd.update_live(id, live).unwrap()),
         (3, 3) if i % 3 == 1 => assert!(crowd.release_live(id, 2.0)),
         _ => {}
@@ -222,7 +222,7 @@ fn layers_follow_their_instances() {
                 let (locals, matrices) = poses(&test, u64::from(2 + i % 2));
                 let live = if i % 8 == 3 { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
                 let layers = crowd.layers(id);
-                assert_eq!(layers.is_some(), i % 4 != 0, "{i}");
+                assert_eq!(layers.is_some(), !i.is_multiple_of(4), "{i}");
                 let live = layers.and_then(|set| set.live_pose()).map(|_| live);
                 let frame = CaptureFrame { record: crowd.get(id).unwrap(), layers, live, time: Time::from_secs(3.7) };
                 test.on_cpu_over(&frame).iter().map(|v| v.position).collect()
