@@ -236,7 +236,7 @@ pub struct MeshInfo {
     pub indices: ByteRange,
     /// Indices are 32-bit, else 16-bit.
     pub wide_indices: bool,
-    /// Bytes of the [`ClipRecord`]s.
+    /// Bytes of the [`ClipRecord`](crate::ClipRecord)s.
     pub clips: ByteRange,
     /// Sub-meshes, one a part and material: those that are always worn first.
     pub parts: List<MeshPart>,

@@ -67,7 +67,7 @@ pub const fn live_stride(bones: usize, nodes: usize) -> usize {
 }
 
 /// WGSL of the palette pass. Group 0: [`PaletteUniform`], the model's words, the instances, the palette, and what lies
-/// over the instances' clips: words of [`LayerSet`](crate::LayerSet)s, then live poses.
+/// over the instances' clips: words of [`LayerSet`]s, then live poses.
 pub fn palette(scratch: Scratch) -> String {
     let scratch = match scratch {
         Scratch::Workgroup => include_str!("../../shaders/local_workgroup.wgsl"),

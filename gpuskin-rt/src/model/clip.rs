@@ -48,7 +48,7 @@ impl ClipInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClipEvent {
-    /// Index into [`Metadata::events`].
+    /// Index into [`Metadata::events`](crate::Metadata::events).
     pub event: u16,
     /// When: a fraction of the clip's length in 0.32 fixed point, as [`Playback::offset`](crate::Playback::offset).
     /// What happens at the very end has the greatest one.
