@@ -14,6 +14,7 @@
 //! and live bones enter with the poses.
 
 mod capture;
+mod commands;
 mod crowd;
 mod cull;
 mod error;
