@@ -327,8 +327,9 @@ impl<M> Crowd<M> {
     /// Draws all instances, as of the last `prepare`, with the pipeline that is set: one made from
     /// [`crate::shader::source`] with this `group`, [`super::vertex_buffers`] and [`CrowdRenderer::model_layout`].
     /// Where instances are culled, those that any view of the renderer sees: one with the camera of a pass of the game's
-    /// own, from [`CrowdRenderer::add_view`], makes sure that it lacks nobody. `part` is called before each part is drawn, with the index of its material, and may bind what it needs. Crowds
-    /// whose poses do not fit one buffer are drawn some instances at a time, all parts of each.
+    /// own, from [`CrowdRenderer::add_view`], makes sure that it lacks nobody. `part` is called before each part is drawn,
+    /// with the index of its material, and may bind what it needs. Crowds whose poses do not fit one buffer are drawn some
+    /// instances at a time, all parts of each.
     pub fn draw_geometry(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
