@@ -56,7 +56,7 @@ fn steps() -> Vec<(&'static str, Command)> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     let mut test = with_common("test", &["--no-fail-fast"]);
     // Fuzz targets are tried for as long, each.
-    test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "10");
+    test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "4");
     vec![
         ("format", cargo(["fmt", "--all", "--check"])),
         ("clippy", with_common("clippy", &["--all-targets", "--", "-D", "warnings"])),
