@@ -193,7 +193,7 @@ fn bake_check_and_inspect() {
     assert!(report.contains("\n0 models of 2 baked\n"), "the check has baked them: {report}");
     assert_eq!(works(folder, &["bake"]), report, "nothing is done, and the same is said");
     let stats = works(folder, &["cache", "stats"]);
-    assert!(stats.contains("  model           2  ") && stats.contains("it may take 4096 MiB"), "{stats}");
+    assert!(stats.contains("  model         2  ") && stats.contains("it may take 4096 MiB"), "{stats}");
     assert!(works(folder, &["cache", "verify"]).contains(" entries are sound in "));
     assert!(works(folder, &["cache", "clean"]).contains(" entries removed, "));
     for (name, encoding) in SAMPLES {
