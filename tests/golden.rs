@@ -60,7 +60,7 @@ fn names_numbers_and_choices_arrive() {
     assert_eq!((&*material.name, material.base_color), ("wood", [0.5, 0.25, 0.125, 1.0]));
     assert!(material.double_sided && material.base_color_texture.is_none() && meta.textures.is_empty());
     let [other] = &models::POLE.others[..] else { panic!("one more, for devices without compute") };
-    assert_eq!((other.meta.encoding, other.meta.clips.len(), other.textures.len()), (Encoding::TrsPacked, 2, 0));
+    assert_eq!((other.meta.encoding, other.meta.clips.len(), other.textures.len()), (Encoding::TrsPacked, 3, 0));
     let Data::File { name, baked } = &models::POLE.animation.data else { panic!("storage is \"file\"") };
     assert_eq!((&**name, &**baked), ("pole/anim-local-packed.ktx2", folder().to_str().unwrap()));
 }
