@@ -20,7 +20,7 @@
 //! [`pose`](mod@pose) evaluates models for comparison with a reference, [`finding`] holds what is wrong with the input.
 
 pub mod bake;
-#[cfg_attr(not(feature = "textures"), allow(dead_code, reason = "textures alone are kept so far"))]
+#[cfg_attr(not(feature = "textures"), allow(dead_code, reason = "without textures a part of it has no user"))]
 pub mod cache;
 #[cfg(feature = "cli")]
 pub mod cli;
