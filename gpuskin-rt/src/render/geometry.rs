@@ -10,8 +10,8 @@ use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
 use super::palette::{Poses, computes};
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
-    Variant,
+    ANIMATION_BINDING, DRAWN_BINDING, FIELD_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES,
+    ModelUniform, Variant,
 };
 use crate::{
     AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
@@ -47,7 +47,7 @@ pub(crate) struct Geometry {
 #[derive(Debug)]
 enum Motion {
     /// The animation texture, in the model's bind group.
-    Texture(wgpu::BindGroup),
+    Texture(wgpu::TextureView, wgpu::BindGroup),
     /// A compute pass; each palette has a bind group of its own.
     Poses(Arc<Poses>),
 }
@@ -89,8 +89,9 @@ impl Geometry {
             Some(poses) => Motion::Poses(poses),
             None => {
                 let animation = animation_texture(device, queue, meta, texels)?;
-                let animation = wgpu::BindingResource::TextureView(&animation);
-                Motion::Texture(model_bind_group(device, layouts.model(variant), animation, mesh.constants()))
+                let resources = [wgpu::BindingResource::TextureView(&animation), mesh.constants()];
+                let bind_group = model_bind_group(device, layouts.model(variant), resources);
+                Motion::Texture(animation, bind_group)
             }
         };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
@@ -106,7 +107,7 @@ impl Geometry {
     pub(crate) fn poses(&self) -> Option<&Arc<Poses>> {
         match &self.motion {
             Motion::Poses(poses) => Some(poses),
-            Motion::Texture(_) => None,
+            Motion::Texture(..) => None,
         }
     }
 
@@ -138,9 +139,30 @@ impl Geometry {
     /// The model's bind group with its texture; `None` where it has none.
     pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
         match &self.motion {
-            Motion::Texture(bind_group) => Some(bind_group),
+            Motion::Texture(_, bind_group) => Some(bind_group),
             Motion::Poses(_) => None,
         }
+    }
+
+    /// The model's bind group with its texture and a field; `None` where it has no texture.
+    pub(crate) fn with_field(
+        &self,
+        device: &wgpu::Device,
+        layouts: &Layouts,
+        field: &wgpu::Buffer,
+    ) -> Option<wgpu::BindGroup> {
+        let (Motion::Texture(animation, _), Some(layout)) = (&self.motion, layouts.field(self.variant)) else {
+            return None;
+        };
+        let animation = wgpu::BindingResource::TextureView(animation);
+        Some(model_bind_group(device, layout, [animation, self.mesh.constants(), field.as_entire_binding()]))
+    }
+
+    /// Binds vertices and indices, for `draw_indexed`.
+    pub(crate) fn bind_mesh(&self, pass: &mut wgpu::RenderPass<'_>) {
+        pass.set_vertex_buffer(0, self.vertices());
+        let (buffer, range) = &self.mesh.indices;
+        pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.
@@ -153,9 +175,7 @@ impl Geometry {
                 pass.set_vertex_buffer(2, run.looks);
             }
         }
-        pass.set_vertex_buffer(0, self.vertices());
-        let (buffer, range) = &self.mesh.indices;
-        pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
+        self.bind_mesh(pass);
     }
 
     /// The constants of a material, for its bind group.
@@ -254,20 +274,19 @@ fn write<const N: usize>(
     (buffer, places)
 }
 
-fn model_bind_group(
+/// The animation, the model's constants, a field.
+fn model_bind_group<const N: usize>(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
-    animation: wgpu::BindingResource<'_>,
-    constants: wgpu::BindingResource<'_>,
+    resources: [wgpu::BindingResource<'_>; N],
 ) -> wgpu::BindGroup {
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("gpuskin model"),
-        layout,
-        entries: &[
-            wgpu::BindGroupEntry { binding: ANIMATION_BINDING, resource: animation },
-            wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: constants },
-        ],
-    })
+    let bindings = [ANIMATION_BINDING, MODEL_BINDING, FIELD_BINDING];
+    let entries: Vec<_> = bindings
+        .into_iter()
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("gpuskin model"), layout, entries: &entries })
 }
 
 /// Draws a part of what is bound, by its index and what it is.
