@@ -10,6 +10,7 @@ use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::layers::Layers;
 use super::layouts::Layouts;
+use super::material::Materials;
 use super::palette::{CrowdBuffers, PaletteRun, Palettes};
 use super::pipelines::Pipelines;
 use super::textures::Textures;
@@ -72,7 +73,7 @@ impl core::ops::Deref for Meta {
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
     pub(crate) parts: Vec<DrawnPart>,
-    pub(crate) materials: Vec<wgpu::BindGroup>,
+    pub(crate) materials: Materials,
     pub(crate) textures: Textures,
 }
 
@@ -87,6 +88,7 @@ pub(crate) struct DrawnPart {
 #[derive(Debug)]
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
+    pub(super) device: wgpu::Device,
     name: String,
     clock: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -168,7 +170,7 @@ impl CrowdCore {
             uploaded: 0,
             palettes: None,
         });
-        Ok(Self { model, name: name.to_owned(), clock, state })
+        Ok(Self { model, device: device.clone(), name: name.to_owned(), clock, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -179,19 +181,23 @@ impl CrowdCore {
     /// Brings the device up to date. On an error the crowd is drawn as it was.
     pub(crate) fn upload(
         &self,
-        device: &wgpu::Device,
         queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
         layouts: &Layouts,
         views: Option<&Views>,
     ) -> Result<(), Error> {
+        let device = &self.device;
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
-            state.layers.upload(device, queue, poses);
+            state.layers.upload(device, queue, encoder, poses);
         }
         if state.buffer.is_none() && count > 0 || count > state.capacity {
+            // Here, not when the model is loaded: they are a tenth of what that costs.
+            geometry.bind_texture(device, layouts);
+            self.model.materials.bind(device, layouts, geometry);
             let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);

@@ -27,6 +27,7 @@ mod material;
 mod palette;
 mod pipelines;
 mod renderer;
+mod staging;
 mod textures;
 mod view;
 

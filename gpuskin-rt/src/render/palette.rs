@@ -83,6 +83,13 @@ pub(crate) struct OverBuffer {
     pub(crate) live_at: u32,
 }
 
+impl OverBuffer {
+    /// Bytes before the live poses.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        u64::from(self.live_at) * 16
+    }
+}
+
 impl Poses {
     pub(crate) fn new(
         device: &wgpu::Device,

@@ -9,7 +9,7 @@ use super::cull::Views;
 use super::error::Error;
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
-use super::material::{MaterialConstants, bind_groups};
+use super::material::{MaterialConstants, Materials};
 use super::pipelines::{PipelineCache, Surface};
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
@@ -177,7 +177,7 @@ impl CrowdRenderer {
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
     /// take effect with the next submission on `queue`, before its commands. Poses of models that need compute are
-    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
+    /// evaluated in `encoder`, and live bones are copied in it: it must be submitted before what draws them, or draw itself.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -194,7 +194,7 @@ impl CrowdRenderer {
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(&self.device, queue, &self.layouts, self.culling()));
+            result = result.and(crowd.upload(queue, encoder, &self.layouts, self.culling()));
         }
         self.evaluate(queue, encoder, time);
         result
@@ -261,7 +261,7 @@ impl CrowdRenderer {
                         Pass::Color => &part.pipelines.color,
                         Pass::Depth => part.pipelines.depth(),
                     });
-                    pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
+                    pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
                 }
             }
@@ -345,7 +345,7 @@ impl CrowdRenderer {
         let textures = Textures::new(meta);
         let gpu = (&self.device, &self.queue);
         let sampled = (&mut self.samplers, &self.white);
-        let materials = bind_groups(gpu, &self.layouts, model, &geometry, &textures, sampled)?;
+        let materials = Materials::new(gpu, model, &textures, sampled)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
             DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }
