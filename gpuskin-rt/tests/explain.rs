@@ -57,6 +57,8 @@ fn a_palette_is_told_by_its_encoding_views_and_buffers() {
          3 instances in 1 palette of bones (240 bytes each), 1 draw a view\n  \
          culling: instances that the view does not see cost neither a pose nor a draw"
     );
+    assert_eq!(few.uploaded_bytes, 3 * (64 + 16));
+    assert_eq!(scene.explain(0).uploaded_bytes, 0, "nobody was commanded");
     scene.renderer.add_view();
     let two = scene.explain(0).to_string();
     assert!(two.contains("none of 2 views sees"), "{two}");

@@ -58,6 +58,9 @@ pub struct Explanation {
     pub lacks: Option<Error>,
     /// Instances as of the last [`CrowdRenderer::prepare`], seen or not.
     pub instances: u32,
+    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: by what was commanded, in
+    /// blocks of 64.
+    pub uploaded_bytes: u64,
     /// Whether those that no view sees are left out.
     pub culling: CullingState,
     /// Buffers that hold the bones: several where a binding of the device cannot hold all. Each is drawn by itself.
@@ -106,6 +109,7 @@ impl<M> Crowd<M> {
             encoding,
             lacks: (encoding != self.meta.encoding).then(|| computes(&limits, &self.meta).err()).flatten(),
             instances: drawn.as_ref().map_or(0, |drawn| drawn.instances),
+            uploaded_bytes: self.core.uploaded_bytes(),
             culling,
             palettes: poses.map_or(0, |_| runs),
             bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
