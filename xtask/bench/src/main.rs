@@ -12,6 +12,7 @@ mod draw;
 mod encode;
 mod fade;
 mod foxes;
+mod glb;
 mod live;
 mod notices;
 mod peer;

@@ -144,21 +144,6 @@ impl File {
 
     fn finish(mut self) -> Vec<u8> {
         self.json["buffers"] = json!([{ "byteLength": self.bin.len() }]);
-        let mut text = self.json.to_string().into_bytes();
-        text.resize(text.len().next_multiple_of(4), b' ');
-        let all = 12 + 8 + text.len() + 8 + self.bin.len();
-        let word = |n: usize| (n as u32).to_le_bytes();
-        [
-            &b"glTF"[..],
-            &word(2),
-            &word(all),
-            &word(text.len()),
-            b"JSON",
-            &text,
-            &word(self.bin.len()),
-            b"BIN\0",
-            &self.bin,
-        ]
-        .concat()
+        crate::glb::file(&self.json, self.bin)
     }
 }

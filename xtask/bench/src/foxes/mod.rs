@@ -1,6 +1,8 @@
 //! Khronos foxes, as `xtask/bench-bevy` draws them: the same places, clips, phases, camera and picture size, one sun
 //! without shadows, no multisampling. Every frame waits for the GPU.
 
+mod welded;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,16 +26,25 @@ const SPACING: f32 = 2.0;
 
 pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
     let folder = options.models.as_deref().ok_or("foxes: --models names the folder in which Fox/Fox.glb is")?;
-    let model = fox(folder)?;
     let counts = match &options.counts[..] {
         [] if context.is_software() => &[10][..],
         [] => &[10_000],
         counts => counts,
     };
-    for &count in counts {
-        table(context, folder, &model, count, options.bevy.as_ref())?;
-    }
-    Ok(())
+    let temporary = std::env::temp_dir().join(format!("gpuskin-bench-foxes-{}", std::process::id()));
+    let failed = |e: std::io::Error| format!("{}: {e}", temporary.display());
+    std::fs::create_dir_all(temporary.join("Fox")).map_err(failed)?;
+    let result = welded::write(&folder.join("Fox/Fox.glb"), &temporary.join("Fox/Fox.glb")).and_then(|()| {
+        for (what, folder) in [("as in the file, flat", folder), ("welded, smooth", &temporary)] {
+            let model = fox(folder)?;
+            for &count in counts {
+                table(context, (what, folder), &model, count, options.bevy.as_ref())?;
+            }
+        }
+        Ok(())
+    });
+    std::fs::remove_dir_all(&temporary).map_err(failed)?;
+    result
 }
 
 fn fox(folder: &Path) -> Result<Model, String> {
@@ -53,10 +64,18 @@ struct Times {
     gpu: f64,
 }
 
-fn table(context: &Context, folder: &Path, model: &Model, count: u32, bevy: Option<&PathBuf>) -> Result<(), String> {
+fn table(
+    context: &Context,
+    (what, folder): (&str, &Path),
+    model: &Model,
+    count: u32,
+    bevy: Option<&PathBuf>,
+) -> Result<(), String> {
     let triangles: u32 = model.meta.mesh.parts.iter().map(|p| p.index_count / 3).sum();
     let vertices = model.meta.mesh.vertex_count;
-    heading(&format!("foxes: {count} of {vertices} vertices (1728 in the file), {triangles} triangles, a frame"));
+    heading(&format!(
+        "foxes: {count} {what}, {vertices} vertices, {triangles} triangles; a frame until the GPU has drawn it"
+    ));
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
     let asked = RendererDescriptor { culling: false, ..Default::default() };
     let [all, user] = [("all of them, no culling", asked), ("as a user would run it", RendererDescriptor::default())]
