@@ -106,6 +106,8 @@ pub(super) struct State {
     capacity: usize,
     /// Records in `buffer` that are drawn.
     uploaded: u32,
+    /// Bytes of records and looks that the last upload wrote.
+    uploaded_bytes: u64,
     /// Of the records in `buffer`, where the model needs them.
     palettes: Option<Arc<Palettes>>,
 }
@@ -168,6 +170,7 @@ impl CrowdCore {
             looks: None,
             capacity,
             uploaded: 0,
+            uploaded_bytes: 0,
             palettes: None,
         });
         Ok(Self { model, device: device.clone(), name: name.to_owned(), clock, state })
@@ -231,16 +234,25 @@ impl CrowdCore {
                 None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, over, views)),
             });
         }
+        state.uploaded_bytes = 0;
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
+            let written = &mut state.uploaded_bytes;
             state.instances.upload(|range, records| {
+                *written += size_of_val(records) as u64;
                 queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
             });
             state.instances.upload_looks(|range, changed| {
+                *written += size_of_val(changed) as u64;
                 queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
             });
         }
         state.uploaded = count as u32;
         Ok(())
+    }
+
+    /// Bytes of records and looks that the last upload wrote.
+    pub(crate) fn uploaded_bytes(&self) -> u64 {
+        self.state().uploaded_bytes
     }
 
     /// The instances as of the last upload; `None` where there are none.

@@ -15,7 +15,7 @@ use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time, View};
 
 /// Bytes of a skin matrix.
-const MATRIX: u64 = 48;
+pub(crate) const MATRIX: u64 = 48;
 /// Threads of a workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a stage of this path binds.

@@ -200,6 +200,11 @@ impl CrowdRenderer {
         result
     }
 
+    /// Whether culling is asked for, and how many views there are.
+    pub(super) fn culls(&self) -> (bool, usize) {
+        (self.seen_by.is_some(), self.views.len())
+    }
+
     /// What instances are culled by; `None` where they are not.
     fn culling(&self) -> Option<&Views> {
         self.seen_by.as_ref().filter(|views| views.count <= MOST_VIEWS)
