@@ -55,6 +55,7 @@
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
 //! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
 //! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
+//! | [`Crowd::explain`] | which path draws a crowd, and why |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
 //! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`] | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
@@ -116,8 +117,8 @@ pub use playback::{ClipRecord, FramePair, Playback, Repeat};
 pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
 pub use render::{
-    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Field, InstanceId, Light, RendererDescriptor,
-    View,
+    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Explanation, Field, InstanceId, Light,
+    RendererDescriptor, View,
 };
 pub use skin_matrix::SkinMatrix;
 pub use socket::{SocketError, Sockets};

@@ -7,6 +7,7 @@ use glam::Vec3;
 
 use super::crowd::{CrowdCore, DrawnPart, GpuModel, Run};
 use super::geometry::{load, playable, slice};
+use super::layouts::Layouts;
 use super::{Crowd, CrowdRenderer, Error, InstanceId, View};
 use crate::cull::DRAW;
 use crate::shader::Variant;
@@ -220,6 +221,11 @@ impl Attached {
         buffer
     }
 
+    /// Makes what the first draw binds.
+    pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts) {
+        self.prop.materials.bind(device, layouts, &self.prop.geometry);
+    }
+
     /// Draws all parts for a run of its owner, which is bound: the number of the run, and whose view it is.
     fn draw(
         &self,
@@ -258,7 +264,7 @@ impl Attached {
     pub(crate) fn draw_in(&self, pass: &mut wgpu::RenderPass<'_>, view: View, run: (usize, &Run<'_>), depth: bool) {
         self.draw(pass, Some(view), run, |pass, part| {
             pass.set_pipeline(part.pipelines.of(depth));
-            pass.set_bind_group(2, &self.prop.materials[part.mesh.material as usize], &[]);
+            pass.set_bind_group(2, self.prop.materials.get(part.mesh.material), &[]);
         });
     }
 }

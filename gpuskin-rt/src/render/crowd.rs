@@ -11,6 +11,7 @@ use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::layers::Layers;
 use super::layouts::Layouts;
+use super::material::Materials;
 use super::palette::{CrowdBuffers, PaletteRun, Palettes};
 use super::pipelines::{Pipelines, Surface};
 use super::textures::Textures;
@@ -74,7 +75,7 @@ pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
     /// Of the parts of the geometry.
     pub(crate) surfaces: Vec<Surface>,
-    pub(crate) materials: Vec<wgpu::BindGroup>,
+    pub(crate) materials: Materials,
     pub(crate) textures: Textures,
 }
 
@@ -90,6 +91,7 @@ pub(crate) struct DrawnPart {
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
     pub(crate) parts: Vec<DrawnPart>,
+    pub(super) device: wgpu::Device,
     name: String,
     clock: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -110,6 +112,8 @@ pub(super) struct State {
     capacity: usize,
     /// Records in `buffer` that are drawn.
     uploaded: u32,
+    /// Bytes of records and looks that the last upload wrote.
+    uploaded_bytes: u64,
     /// Of the records in `buffer`, where the model needs them.
     palettes: Option<Arc<Palettes>>,
 }
@@ -179,9 +183,10 @@ impl CrowdCore {
             looks: None,
             capacity,
             uploaded: 0,
+            uploaded_bytes: 0,
             palettes: None,
         });
-        Ok(Self { model, parts, name: name.to_owned(), clock, state })
+        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -192,19 +197,24 @@ impl CrowdCore {
     /// Brings the device up to date. On an error the crowd is drawn as it was.
     pub(crate) fn upload(
         &self,
-        device: &wgpu::Device,
         queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
         layouts: &Layouts,
         views: Option<&Views>,
     ) -> Result<(), Error> {
+        let device = &self.device;
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
-            state.layers.upload(device, queue, poses);
+            state.layers.upload(device, queue, encoder, poses);
         }
+        state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
         if state.buffer.is_none() && count > 0 || count > state.capacity {
+            // Here, not when the model is loaded: they are a tenth of what that costs.
+            geometry.bind_texture(device, layouts);
+            self.model.materials.bind(device, layouts, geometry);
             let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
@@ -242,16 +252,25 @@ impl CrowdCore {
                 None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, over, views)),
             });
         }
+        state.uploaded_bytes = 0;
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
+            let written = &mut state.uploaded_bytes;
             state.instances.upload(|range, records| {
+                *written += size_of_val(records) as u64;
                 queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
             });
             state.instances.upload_looks(|range, changed| {
+                *written += size_of_val(changed) as u64;
                 queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
             });
         }
         state.uploaded = count as u32;
         Ok(())
+    }
+
+    /// Bytes of records and looks that the last upload wrote.
+    pub(crate) fn uploaded_bytes(&self) -> u64 {
+        self.state().uploaded_bytes
     }
 
     /// The instances as of the last upload; `None` where there are none.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use glam::Vec3;
 
 use super::crowd::{DrawnPart, GpuModel};
+use super::layouts::Layouts;
 use super::{Camera, CrowdRenderer, Error};
 use crate::cull::in_view;
 use crate::field::{FieldDescriptor, FieldUniform};
@@ -105,7 +106,8 @@ impl FieldCore {
     }
 
     /// Brings the device up to date.
-    pub(crate) fn upload(&self, queue: &wgpu::Queue) {
+    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue, layouts: &Layouts) {
+        self.model.materials.bind(device, layouts, &self.model.geometry);
         let state = &mut *self.state();
         if core::mem::take(&mut state.changed) {
             queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&state.uniform));

@@ -24,7 +24,8 @@ pub(crate) struct Layouts {
     palettes: OnceLock<PalettePipelines>,
     culling: OnceLock<CullPipelines>,
     device: wgpu::Device,
-    pub(crate) material: wgpu::BindGroupLayout,
+    /// For materials that emit no light, and for those that do.
+    material: [wgpu::BindGroupLayout; 2],
 }
 
 impl Layouts {
@@ -49,6 +50,10 @@ impl Layouts {
                 ],
             )
         };
+        let texel = texture(float(true), wgpu::TextureViewDimension::D2);
+        let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+        let material = [uniform(0, false), texel, sampler, texel, sampler];
+        let material = [0, 1, 2, 3, 4].map(|i| entry(i as u32, fragment, material[i]));
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
             model: [
@@ -62,16 +67,7 @@ impl Layouts {
             palettes: OnceLock::new(),
             culling: OnceLock::new(),
             device: device.clone(),
-            material: layout(
-                "gpuskin material",
-                &[
-                    entry(0, fragment, uniform(0, false)),
-                    entry(1, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
-                    entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
-                    entry(3, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
-                    entry(4, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
-                ],
-            ),
+            material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
     }
 
@@ -103,6 +99,11 @@ impl Layouts {
         }
     }
 
+    /// Of a material: constants, base colour and, where it emits light, that.
+    pub(crate) fn material(&self, emits: bool) -> &wgpu::BindGroupLayout {
+        &self.material[usize::from(emits)]
+    }
+
     /// The model's with a field; `None` where poses do not come from a texture.
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
         let dimension = match variant.array {
@@ -129,14 +130,14 @@ impl Layouts {
     }
 
     /// What the pipelines of a crowd or field bind.
-    pub(crate) fn pipeline(&self, variant: Variant, instances: Instances) -> wgpu::PipelineLayout {
+    pub(crate) fn pipeline(&self, variant: Variant, instances: Instances, emits: bool) -> wgpu::PipelineLayout {
         let of_field = self.field(variant).filter(|_| instances == Instances::Field);
         self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("gpuskin"),
             bind_group_layouts: &[
                 Some(&self.view),
                 Some(of_field.unwrap_or_else(|| self.model(variant))),
-                Some(&self.material),
+                Some(self.material(emits)),
             ],
             immediate_size: 0,
         })

@@ -15,7 +15,7 @@ use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time, View};
 
 /// Bytes of a skin matrix.
-const MATRIX: u64 = 48;
+pub(crate) const MATRIX: u64 = 48;
 /// Threads of a workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a stage of this path binds.
@@ -81,6 +81,13 @@ pub(crate) struct OverBuffer {
     pub(crate) buffer: wgpu::Buffer,
     /// Where live poses begin, in units of four words.
     pub(crate) live_at: u32,
+}
+
+impl OverBuffer {
+    /// Bytes before the live poses.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        u64::from(self.live_at) * 16
+    }
 }
 
 impl Poses {

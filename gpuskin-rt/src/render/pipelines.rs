@@ -13,13 +13,29 @@ use crate::shader::{self, Instances, Variant};
 pub(crate) struct Surface {
     double_sided: bool,
     masked: bool,
-    emits: bool,
+    shading: Shading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Shading {
+    Lit,
+    Emissive,
+    Unlit,
 }
 
 impl Surface {
     pub(crate) fn of(material: &Material) -> Self {
         let masked = material.alpha_cutoff.is_some();
-        Self { double_sided: material.double_sided, masked, emits: material.emits() }
+        let shading = match material {
+            _ if material.unlit => Shading::Unlit,
+            _ if material.emits() => Shading::Emissive,
+            _ => Shading::Lit,
+        };
+        Self { double_sided: material.double_sided, masked, shading }
+    }
+
+    fn emits(self) -> bool {
+        self.shading == Shading::Emissive
     }
 }
 
@@ -57,11 +73,13 @@ impl Recipe {
             blend: None,
             write_mask: wgpu::ColorWrites::ALL,
         };
-        let fragment = match (self.surface.masked, self.surface.emits) {
-            (false, false) => "fragment",
-            (false, true) => "fragment_emissive",
-            (true, false) => "fragment_masked",
-            (true, true) => "fragment_masked_emissive",
+        let fragment = match (self.surface.shading, self.surface.masked) {
+            (Shading::Lit, false) => "fragment",
+            (Shading::Lit, true) => "fragment_masked",
+            (Shading::Emissive, false) => "fragment_emissive",
+            (Shading::Emissive, true) => "fragment_masked_emissive",
+            (Shading::Unlit, false) => "fragment_unlit",
+            (Shading::Unlit, true) => "fragment_masked_unlit",
         };
         let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
         self.pipeline("vertex", Some((fragment, &[Some(target)])), depth, self.descriptor.sample_count)
@@ -124,13 +142,16 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    shaders: HashMap<(Variant, Instances), (wgpu::PipelineLayout, wgpu::ShaderModule)>,
+    /// Also by whether light is emitted.
+    layouts: HashMap<(Variant, Instances, bool), wgpu::PipelineLayout>,
+    modules: HashMap<(Variant, Instances), wgpu::ShaderModule>,
     pipelines: HashMap<(Variant, Instances, Surface), Arc<Pipelines>>,
 }
 
 impl PipelineCache {
     pub(crate) fn new(device: &wgpu::Device, descriptor: RendererDescriptor) -> Self {
-        Self { device: device.clone(), descriptor, shaders: HashMap::new(), pipelines: HashMap::new() }
+        let (layouts, modules, pipelines) = Default::default();
+        Self { device: device.clone(), descriptor, layouts, modules, pipelines }
     }
 
     pub(crate) fn get(
@@ -142,13 +163,15 @@ impl PipelineCache {
         if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {
             return pipelines.clone();
         }
-        let (layout, module) = self.shaders.entry((variant, instances)).or_insert_with(|| {
-            let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        let module = self.modules.entry((variant, instances)).or_insert_with(|| {
+            self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("gpuskin crowd"),
                 source: wgpu::ShaderSource::Wgsl(shader::drawn(variant, instances).into()),
-            });
-            (layouts.pipeline(variant, instances), module)
+            })
         });
+        let emits = surface.emits();
+        let layout = self.layouts.entry((variant, instances, emits));
+        let layout = layout.or_insert_with(|| layouts.pipeline(variant, instances, emits));
         let recipe = Recipe {
             device: self.device.clone(),
             layout: layout.clone(),

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::field::{FieldCore, not_textured};
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
-use super::material::{MaterialConstants, bind_groups};
+use super::material::{MaterialConstants, Materials};
 use super::pipelines::{PipelineCache, Surface};
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
@@ -184,7 +184,7 @@ impl CrowdRenderer {
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
     /// take effect with the next submission on `queue`, before its commands. Poses of models that need compute are
-    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
+    /// evaluated in `encoder`, and live bones are copied in it: it must be submitted before what draws them, or draw itself.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -200,13 +200,20 @@ impl CrowdRenderer {
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         self.fields.retain(|field| field.strong_count() > 0);
-        self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
+        for field in self.fields.iter().filter_map(Weak::upgrade) {
+            field.upload(&self.device, queue, &self.layouts);
+        }
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(&self.device, queue, &self.layouts, self.culling()));
+            result = result.and(crowd.upload(queue, encoder, &self.layouts, self.culling()));
         }
         self.evaluate(queue, encoder, time);
         result
+    }
+
+    /// Whether culling is asked for, and how many views there are.
+    pub(super) fn culls(&self) -> (bool, usize) {
+        (self.seen_by.is_some(), self.views.len())
     }
 
     /// What instances are culled by; `None` where they are not.
@@ -272,7 +279,7 @@ impl CrowdRenderer {
                 model.geometry.bind(pass, 1, &run);
                 for (i, part) in crowd.parts.iter().enumerate() {
                     pass.set_pipeline(part.pipelines.of(kind == Pass::Depth));
-                    pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
+                    pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
                 }
                 for attached in &drawn.attached {
@@ -285,7 +292,7 @@ impl CrowdRenderer {
             if camera.is_some_and(|camera| field.is_in_view(&camera)) {
                 field.draw(pass, 1, |pass, model, part| {
                     pass.set_pipeline(part.pipelines.of(kind == Pass::Depth));
-                    pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
+                    pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                 });
             }
         }
@@ -416,7 +423,7 @@ impl CrowdRenderer {
         let textures = Textures::new(meta);
         let gpu = (&self.device, &self.queue);
         let sampled = (&mut self.samplers, &self.white);
-        let materials = bind_groups(gpu, &self.layouts, model, &geometry, &textures, sampled)?;
+        let materials = Materials::new(gpu, model, &textures, sampled)?;
         let surface = |part: &MeshPart| Surface::of(&meta.materials[part.material as usize]);
         let surfaces = geometry.parts.iter().map(surface).collect();
         let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
