@@ -38,6 +38,39 @@
 //! | `gpuskin_baked(GpuskinFramePair, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
 //! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
+//! Motion vectors, where poses come from a texture, and of fields: the same vertex at the clock of the frame before. Who is
+//! moved by a command has no motion of its own from that, and a clip that has just begun stands still before it. Poses of
+//! `local-packed` are those of the last `prepare` alone.
+//!
+//! ```wgsl
+//! struct Motion {
+//!     view_proj: mat4x4<f32>,
+//!     view_proj_before: mat4x4<f32>,
+//!     clock: vec2<u32>,
+//!     clock_before: vec2<u32>,
+//! }
+//! @group(0) @binding(0) var<uniform> motion: Motion;
+//!
+//! struct Varyings {
+//!     @builtin(position) position: vec4<f32>,
+//!     @location(0) now: vec4<f32>,
+//!     @location(1) before: vec4<f32>,
+//! }
+//!
+//! @vertex
+//! fn vertex(input: GpuskinInput) -> Varyings {
+//!     let now = motion.view_proj * vec4<f32>(gpuskin_skin_vertex(input, motion.clock).position, 1.0);
+//!     let before = gpuskin_skin_vertex(input, motion.clock_before).position;
+//!     return Varyings(now, now, motion.view_proj_before * vec4<f32>(before, 1.0));
+//! }
+//!
+//! @fragment
+//! fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
+//!     // Of the picture, half of its width and height each.
+//!     return vec4<f32>(varyings.now.xy / varyings.now.w - varyings.before.xy / varyings.before.w, 0.0, 1.0);
+//! }
+//! ```
+//!
 //! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
 //! and `Crowd::draw_geometry`.
 //!

@@ -20,7 +20,8 @@ use crate::{
 ///
 /// A transform is that of the bone's own space, the columns of its 3x3 the bone's axes, in metres: the bone as glTF has it,
 /// and not the skin matrix, which starts from the mesh as modelled. Nothing is allocated to find one, and where the model
-/// has a hierarchy only the bone and those above it are evaluated.
+/// has a hierarchy only the bone and those above it are evaluated. Fades are in it; layers and live bones are not, since no
+/// record has them.
 ///
 /// ```
 /// # use gpuskin_rt::*;

@@ -43,6 +43,9 @@ impl Curve {
     }
 }
 
+/// Cycles a second that every record holds, in 32.32 fixed point.
+const FASTEST: i64 = ((1 << 26) - 1) << 31;
+
 /// How a clip begins that an instance is told to play.
 ///
 /// ```
@@ -89,9 +92,15 @@ impl Start {
             Offset::Seconds(_) if clip.duration <= 0.0 => 0,
             Offset::Seconds(seconds) => clamped_offset((seconds / clip.duration).clamp(0.0, 1.0) / lengths),
         };
+        let mut rate = rate(f64::from(self.speed), clip.duration * lengths);
+        let mut offset = offset;
+        if repeat == Repeat::Once && clip.duration <= 0.0 && self.speed != 0.0 {
+            // A pose comes to its end at once: as fast as a record has it, in 30 ns.
+            (rate, offset) = if self.speed < 0.0 { (-FASTEST, u32::MAX) } else { (FASTEST, 0) };
+        }
         Playback {
             start: start.words(),
-            rate: Time::from_bits(rate(f64::from(self.speed), clip.duration * lengths) as u64).words(),
+            rate: Time::from_bits(rate as u64).words(),
             offset,
             clip: u32::from(index) | repeat.flag(),
         }

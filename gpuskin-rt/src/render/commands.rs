@@ -95,7 +95,10 @@ impl<M> Crowd<M> {
         self.change(&mut self.core.state(), id, |r| {
             let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
             let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
-            r.set_rate(playback::rate(f64::from(speed), duration * lengths), now);
+            // A pose has no pace; one that is played once stays at its end.
+            if duration > 0.0 {
+                r.set_rate(playback::rate(f64::from(speed), duration * lengths), now);
+            }
         })
     }
 

@@ -235,7 +235,8 @@ impl<M> Crowd<M> {
     /// Lays a clip over what an instance plays, on one of its [`LayerSet::LAYERS`] layers: on the nodes of a mask, or on all
     /// without one. Its weight goes to `weight`, 0..1, over the transition's fade. A layer that shows something fades from
     /// that to the clip; the mask changes at once. A clip with [`ClipInfo::additive`](crate::ClipInfo::additive) adds to what
-    /// is under it. The layer lasts until [`Crowd::stop_layer`]; `false` if the instance is gone.
+    /// is under it. The layer lasts until [`Crowd::stop_layer`], at the end of a clip that does not start over too: it holds
+    /// its last pose until then. `false` if the instance is gone.
     ///
     /// Layers above others are laid over them; [`crate::layers`] has the formulas. Instances without layers cost what
     /// they did.
