@@ -29,6 +29,7 @@ mod material;
 mod palette;
 mod pipelines;
 mod renderer;
+mod scatter;
 mod staging;
 mod textures;
 mod view;
