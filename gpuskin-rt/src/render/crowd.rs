@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::attach::{Attached, Attachments};
 use super::cull::Views;
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
@@ -98,6 +99,9 @@ pub(crate) struct CrowdCore {
 pub(super) struct State {
     pub(super) instances: Instances,
     pub(super) layers: Layers,
+    pub(super) attachments: Attachments,
+    /// Whether they reach further than culling knows.
+    pub(super) bounds_changed: bool,
     /// Once somebody has asked for events.
     pub(super) events: Option<EventQueue<InstanceId>>,
     buffer: Option<wgpu::Buffer>,
@@ -118,6 +122,8 @@ pub(crate) struct Drawn {
     looks: wgpu::Buffer,
     pub(crate) instances: u32,
     pub(crate) palettes: Option<Arc<Palettes>>,
+    /// What hangs on them.
+    pub(crate) attached: Vec<Arc<Attached>>,
 }
 
 /// Instances that are drawn at once.
@@ -165,6 +171,8 @@ impl CrowdCore {
         let state = Mutex::new(State {
             instances,
             layers,
+            attachments: Attachments::default(),
+            bounds_changed: false,
             events: None,
             buffer: None,
             looks: None,
@@ -197,6 +205,7 @@ impl CrowdCore {
         if let Some(poses) = geometry.poses() {
             state.layers.upload(device, queue, encoder, poses);
         }
+        state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
         if state.buffer.is_none() && count > 0 || count > state.capacity {
             // Here, not when the model is loaded: they are a tenth of what that costs.
             geometry.bind_texture(device, layouts);
@@ -221,13 +230,17 @@ impl CrowdCore {
             state.palettes = None;
             state.instances.mark_all();
         }
+        if core::mem::take(&mut state.bounds_changed) {
+            state.palettes = None;
+        }
         // Made anew for more views, too.
         let made = |palettes: &Arc<Palettes>| palettes.views.is_none_or(|made| views.is_some_and(|v| v.count == made));
         if let (Some(poses), Some(over), Some(buffer), Some(looks)) =
             (geometry.poses(), state.layers.buffer(), &state.buffer, &state.looks)
         {
             let gpu = (device, queue);
-            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32 };
+            let reach = state.attachments.reach();
+            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32, reach };
             state.palettes = Some(match state.palettes.take().filter(made) {
                 Some(palettes) if palettes.over == *over => palettes,
                 Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
@@ -259,8 +272,8 @@ impl CrowdCore {
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
         let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
-        let palettes = state.palettes.clone();
-        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes })
+        let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
+        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes, attached })
     }
 }
 

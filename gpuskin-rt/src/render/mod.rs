@@ -13,6 +13,7 @@
 //! reads both from storage buffers; draws are indirect, as many whatever the number of instances. [Layers](crate::layers)
 //! and live bones enter with the poses.
 
+mod attach;
 mod capture;
 mod commands;
 mod crowd;
@@ -32,6 +33,7 @@ mod staging;
 mod textures;
 mod view;
 
+pub use attach::AttachmentId;
 pub use capture::{Capture, CaptureFrame, CapturedVertex, capture};
 pub use crowd::{Crowd, CrowdDescriptor};
 pub use error::Error;

@@ -223,6 +223,10 @@ impl CrowdRenderer {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         with_palettes.for_each(|(palettes, instances)| palettes.evaluate(queue, &mut pass, instances, time));
+        drop(pass);
+        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+            crowd.record_attachments((&self.device, queue), encoder, self.views.len());
+        }
     }
 
     /// Sets another view. The clock is that of [`CrowdRenderer::prepare`]. Instances are culled by the views as they are
@@ -259,7 +263,7 @@ impl CrowdRenderer {
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
             let model = &*crowd.model;
-            for run in drawn.runs(Some(view)) {
+            for (number, run) in drawn.runs(Some(view)).enumerate() {
                 model.geometry.bind(pass, 1, &run);
                 for (i, part) in model.parts.iter().enumerate() {
                     pass.set_pipeline(match kind {
@@ -268,6 +272,9 @@ impl CrowdRenderer {
                     });
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
+                }
+                for attached in &drawn.attached {
+                    attached.draw_in(pass, view, (number, &run), kind == Pass::Depth);
                 }
             }
         }
@@ -326,6 +333,27 @@ impl CrowdRenderer {
 
     pub(crate) fn gpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
         (&self.device, &self.queue)
+    }
+
+    /// Whether a crowd is one of this renderer's.
+    pub(crate) fn draws(&self, crowd: &Arc<CrowdCore>) -> bool {
+        self.crowds.iter().any(|own| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
+    }
+
+    /// A model on the device, and its parts with pipelines for vertices of another variant.
+    pub(crate) fn parts_as(
+        &mut self,
+        model: &Model,
+        variant: Variant,
+    ) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
+        let on_device = self.model(model)?;
+        let meta = &playable(&self.device, model)?.meta;
+        let part = |mesh: &crate::MeshPart| {
+            let surface = Surface::of(&meta.materials[mesh.material as usize]);
+            DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, variant, surface) }
+        };
+        let parts = meta.mesh.parts.iter().map(part).collect();
+        Ok((on_device, parts))
     }
 
     /// A crowd that this renderer draws.
