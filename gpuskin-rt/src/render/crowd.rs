@@ -13,7 +13,7 @@ use super::layers::Layers;
 use super::layouts::Layouts;
 use super::material::Materials;
 use super::palette::{CrowdBuffers, PaletteRun, Palettes};
-use super::pipelines::Pipelines;
+use super::pipelines::{Pipelines, Surface};
 use super::scatter::{Scatter, scatters};
 use super::staging::Uploads;
 use super::textures::Textures;
@@ -75,7 +75,8 @@ impl core::ops::Deref for Meta {
 #[derive(Debug)]
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
-    pub(crate) parts: Vec<DrawnPart>,
+    /// Of the parts of the geometry.
+    pub(crate) surfaces: Vec<Surface>,
     pub(crate) materials: Materials,
     pub(crate) textures: Textures,
 }
@@ -92,6 +93,7 @@ pub(crate) struct DrawnPart {
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
     pub(super) device: wgpu::Device,
+    pub(crate) parts: Vec<DrawnPart>,
     name: String,
     clock: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -135,6 +137,8 @@ pub(crate) struct Run<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
     pub(crate) looks: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
+    /// Number of the first of them in the crowd.
+    pub(crate) first: u32,
     /// Their palette; else the model's texture.
     pub(crate) palette: Option<PaletteRun<'a>>,
 }
@@ -143,17 +147,18 @@ impl Drawn {
     /// All instances: at once, or as many at a time as a palette holds. Where they are culled, those that a view sees, or
     /// any of all.
     pub(crate) fn runs(&self, view: Option<View>) -> impl Iterator<Item = Run<'_>> {
-        let run = |instances, palette| Run {
+        let run = |first, instances, palette| Run {
             records: self.buffer.slice(..),
             looks: self.looks.slice(..),
             instances,
+            first,
             palette,
         };
-        let whole = run(self.instances, None);
+        let whole = run(0, self.instances, None);
         let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
         let split = palettes.map(move |palette| {
-            let instances = palette.instances;
-            run(instances, Some(palette))
+            let (first, instances) = (palette.first, palette.instances);
+            run(first, instances, Some(palette))
         });
         self.palettes.is_none().then_some(whole).into_iter().chain(split)
     }
@@ -162,7 +167,7 @@ impl Drawn {
 impl CrowdCore {
     pub(crate) fn new(
         device: &wgpu::Device,
-        model: Arc<GpuModel>,
+        (model, parts): (Arc<GpuModel>, Vec<DrawnPart>),
         name: &str,
         clock: Arc<AtomicU64>,
         capacity: u32,
@@ -186,7 +191,7 @@ impl CrowdCore {
             uploaded_bytes: 0,
             palettes: None,
         });
-        Ok(Self { model, device: device.clone(), name: name.to_owned(), clock, state })
+        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -369,11 +374,22 @@ impl<M> Crowd<M> {
         group: u32,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
     ) {
+        self.draw_numbered(pass, group, |pass, material, _| part(pass, material));
+    }
+
+    /// The same for picking: `part` is also told the number of the first instance of those that are drawn at a time.
+    /// Together with `gpuskin_instance_number` in the shader that is what [`Crowd::id_at`] takes.
+    pub fn draw_numbered(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32, u32),
+    ) {
         let Some(drawn) = self.core.drawn() else { return };
         for run in drawn.runs(None) {
             self.core.model.geometry.bind(pass, group, &run);
-            for (i, p) in self.core.model.parts.iter().enumerate() {
-                part(pass, p.mesh.material);
+            for (i, p) in self.core.parts.iter().enumerate() {
+                part(pass, p.mesh.material, run.first);
                 draw_part(pass, i, &p.mesh, &run);
             }
         }
