@@ -100,6 +100,20 @@ fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bo
     return shade(color, varyings.normal, front) + vec4<f32>(light, 0.0);
 }
 
+@fragment
+fn fragment_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
+    return base_color(varyings);
+}
+
+@fragment
+fn fragment_masked_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
+    let color = base_color(varyings);
+    if (color.a < material.alpha_cutoff) {
+        discard;
+    }
+    return color;
+}
+
 struct DepthVaryings {
     @invariant @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,

@@ -1,5 +1,10 @@
 // Instances from a vertex buffer.
 
+// The number of the instance that is drawn, among those of a draw.
+fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
+    return input.number;
+}
+
 fn gpuskin_instance_of(input: GpuskinInput) -> GpuskinInstance {
     return gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
 }

@@ -3,7 +3,7 @@
 struct GpuskinLook {
     // Linear RGBA, which base colours are multiplied by.
     tint: vec4<f32>,
-    // Bits 1-16: parts that it does not wear. Bit 31: nothing of it is drawn.
+    // Bits 1-16: parts that it does not wear. Bits 17-30: attachments that it does not hold. Bit 31: nothing of it is drawn.
     hidden: u32,
     // For the game's own shaders.
     custom: vec2<u32>,

@@ -274,6 +274,8 @@ pub struct Material {
     pub double_sided: bool,
     /// Alpha mode MASK and its cutoff.
     pub alpha_cutoff: Option<f32>,
+    /// Shown in its base colour, whatever the light: `KHR_materials_unlit`.
+    pub unlit: bool,
 }
 
 impl Default for Material {
@@ -295,6 +297,7 @@ impl Default for Material {
             emissive_texture: None,
             double_sided: false,
             alpha_cutoff: None,
+            unlit: false,
         }
     }
 }

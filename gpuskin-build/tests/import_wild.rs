@@ -163,12 +163,16 @@ fn what_is_not_drawn_is_named() {
         g.node(None, json!({ "mesh": mesh, "skin": 0 }));
     }
     g.push("materials", json!({ "name": "Unused", "extensions": { "KHR_materials_sheen": {} } }));
-    g.push("materials", json!({ "name": "Flat", "extensions": { "KHR_materials_unlit": {} } }));
+    let unlit = json!({ "KHR_materials_unlit": {}, "KHR_materials_sheen": {} });
+    g.push("materials", json!({ "name": "Flat", "extensions": unlit }));
     g.json["meshes"][0]["primitives"][0]["material"] = json!(8);
     g.json["extensionsUsed"] = json!(["KHR_materials_clearcoat", "VENDOR_physics", "KHR_lights_punctual"]);
     let outcome = g.import();
     warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_clearcoat`, `KHR_materials_ior`"]);
-    warned(&outcome, &["`Flat`", "`KHR_materials_unlit`; they are lit"]);
+    warned(&outcome, &["`Flat`: `KHR_materials_sheen`"]);
+    assert!(!outcome.warnings().iter().any(|w| w.contains("unlit")));
+    let drawn = &outcome.model().materials;
+    assert_eq!(drawn.iter().filter(|m| m.unlit).map(|m| &*m.name).collect::<Vec<_>>(), ["Flat"]);
     warned(&outcome, &["extensions that are not known: `VENDOR_physics`"]);
     let warnings = outcome.warnings();
     assert_eq!(warnings.iter().filter(|w| w.contains("clearcoat")).count(), 1, "{warnings:#?}");

@@ -73,6 +73,31 @@ pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
     Some(words)
 }
 
+/// The same of a model whose instances carry what reaches so many metres further, as words of [`pack_bounds`].
+pub fn reaching(bounds: &[u32], metres: f32) -> Vec<u32> {
+    let mut words = bounds.to_vec();
+    if metres.is_nan() || metres <= 0.0 || words.len() < 8 {
+        return words;
+    }
+    let word = |at: usize| f32::from_bits(bounds[at]);
+    let minimum = [0, 1, 2].map(|axis| word(axis) - metres);
+    let extent = [4, 5, 6].map(|axis| word(axis) + 2.0 * metres);
+    for axis in 0..3 {
+        (words[axis], words[4 + axis]) = (minimum[axis].to_bits(), extent[axis].to_bits());
+    }
+    for clip in words[8..].as_chunks_mut::<4>().0 {
+        for axis in 0..3 {
+            let place = |steps: u32| f64::from(steps) / 65_535.0 * f64::from(word(4 + axis)) + f64::from(metres);
+            let steps = |metres: f64| metres / f64::from(extent[axis]) * 65_535.0;
+            let (least, greatest) = (place(clip[axis] & 0xffff), place(clip[axis] >> 16));
+            // Outwards, and a step for the arithmetic.
+            let least = (steps(least - f64::from(metres)) - 1.0).clamp(0.0, 65_535.0) as u32;
+            clip[axis] = least | ((steps(greatest + f64::from(metres)) + 2.0).clamp(0.0, 65_535.0) as u32) << 16;
+        }
+    }
+    words
+}
+
 /// What an instance may reach in the world, by words of [`pack_bounds`]: the middle of a box, and the halves of its edges.
 /// `None` where layers or live poses lie over its clip: they reach anywhere.
 ///

@@ -50,9 +50,11 @@
 //! |---|---|
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
 //! | [`Transition`], [`Crowd::play_layer`], [`Crowd::set_live`], [`layers`] | fades, clips over clips, and bones of the game's own |
+//! | [`Crowd::attach`], [`Attachment`] | what instances carry |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
 //! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
 //! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
+//! | [`Crowd::explain`] | which path draws a crowd, and why |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
 //! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`] | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
@@ -68,6 +70,7 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("what gpuskin bakes is little-endian, and big-endian targets are not supported");
 
+mod attachment;
 mod bounds;
 mod course;
 pub mod cull;
@@ -97,6 +100,7 @@ mod time;
 mod transition;
 pub mod vertex;
 
+pub use attachment::Attachment;
 #[cfg(feature = "dynamic")]
 pub use dynamic::LoadError;
 pub use encoding::{Encoding, TexelFormat, Texels};
@@ -110,7 +114,10 @@ pub use model::*;
 pub use playback::{ClipRecord, FramePair, Playback, Repeat};
 pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
-pub use render::{Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, InstanceId, Light, RendererDescriptor, View};
+pub use render::{
+    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Explanation, InstanceId, Light,
+    RendererDescriptor, View,
+};
 pub use skin_matrix::SkinMatrix;
 pub use socket::{SocketError, Sockets};
 pub use time::Time;

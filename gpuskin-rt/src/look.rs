@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 pub struct InstanceLook {
     /// Linear RGBA, which base colours are multiplied by: 0..255 for 0..1.
     pub tint: [u8; 4],
-    /// Bits 1-16: parts that it does not wear. Bit 31: nothing of it is drawn.
+    /// Bits 1-16: parts that it does not wear. Bits 17-30: attachments that it does not hold. Bit 31: nothing of it is drawn.
     pub hidden: u32,
     /// For the game's own shaders.
     pub custom: [u32; 2],
@@ -19,6 +19,15 @@ impl InstanceLook {
     pub const INVISIBLE_BIT: u32 = 1 << 31;
     /// Parts that a model can have.
     pub const MAX_PARTS: usize = 16;
+
+    /// Attachments that a crowd can have.
+    pub const MAX_ATTACHMENTS: usize = 14;
+
+    /// What the vertices of an attachment have as their part: the bit of [`InstanceLook::hidden`] that hides them.
+    #[cfg(feature = "wgpu")]
+    pub(crate) const fn attachment_number(slot: usize) -> u32 {
+        (1 + Self::MAX_PARTS + slot) as u32
+    }
 
     /// Shows what the bits stand for, or hides it.
     pub(crate) fn show(&mut self, bits: u32, visible: bool) {

@@ -34,12 +34,14 @@ pub struct Material {
     pub double_sided: bool,
     /// Fragments below this alpha are not drawn.
     pub alpha_cutoff: Option<f32>,
+    /// Shown in its base colour, whatever the light (`KHR_materials_unlit`).
+    pub unlit: bool,
 }
 
 impl Material {
-    /// Whether light comes from it.
+    /// Whether light comes from it, beside the base colour of what is not lit.
     pub fn emits(&self) -> bool {
-        self.emissive.iter().any(|c| *c > 0.0)
+        !self.unlit && self.emissive.iter().any(|c| *c > 0.0)
     }
 
     /// All textures that it has.

@@ -28,7 +28,7 @@
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
 //! | `gpuskin_instance_of(GpuskinInput) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_look_of(GpuskinInput) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
-//! | `gpuskin_instance_number(GpuskinInput) -> u32` | its number among those that share a palette; not where poses come from a texture |
+//! | `gpuskin_instance_number(GpuskinInput) -> u32` | its number among those of a draw, for picking |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
@@ -237,6 +237,7 @@ fn interface(variant: Variant, group: u32) -> String {
         let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
     }
     let _ = writeln!(text, "    @location({LOOK_LOCATION}) look: vec4<u32>,");
+    text.push_str("    @builtin(instance_index) number: u32,\n");
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
     let _ = write!(

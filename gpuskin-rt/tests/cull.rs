@@ -16,25 +16,7 @@ fn test_model() -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
-    let mut test = recipe.build(|_, _| Pose::REST);
-    let mut all = Aabb::EMPTY;
-    for i in 0..test.model.meta.clips.len() {
-        let (stored, duration) = (test.records[i].stored, test.model.meta.clips[i].duration);
-        let mut bounds = Aabb::EMPTY;
-        for frame in 0..stored {
-            let at = f64::from(frame) / f64::from(test.records[i].intervals) * duration;
-            let playing = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(i as u16)).once().starting(0.0);
-            let record = playing.record(&test.model.meta, Time::ZERO);
-            for vertex in test.on_cpu(&record, Time::from_secs(at)) {
-                let p = vertex.position.to_array();
-                bounds = bounds.union(Aabb { min: p, max: p });
-            }
-        }
-        test.model.meta.clips.to_mut()[i].bounds = bounds;
-        all = all.union(bounds);
-    }
-    test.model.meta.bounds = all;
-    test
+    recipe.build(|_, _| Pose::REST).with_bounds()
 }
 
 struct Scene {

@@ -136,6 +136,24 @@ fn alpha_of_vertices_is_cut_out_of_picture_and_depth() {
 }
 
 #[test]
+fn what_is_not_lit_shows_its_base_colour() {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for cutoff in [None, Some(0.5)] {
+            let color = [0.5, 0.25, 1.0, 1.0];
+            // What it would emit does not show: so the extension has it.
+            let material = Material { unlit: true, alpha_cutoff: cutoff, emissive: [1.0; 3], ..plain(color) };
+            let seen = picture(&gpu, square(Encoding::TrsF16, format, [BELOW, ABOVE], material));
+            let [below, above] = halves(&seen);
+            let shown = |own: Vec4| srgb(Vec3::new(0.5, 0.25, 1.0) * own.truncate());
+            assert_close(below, shown(BELOW), &(cutoff, &gpu.name));
+            let expected = if cutoff.is_some() { srgb(Vec3::splat(0.01)) } else { shown(ABOVE) };
+            assert_close(above, expected, &(cutoff, &gpu.name));
+        }
+    }
+}
+
+#[test]
 fn emitted_light_is_added_to_what_is_lit() {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {

@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                197, 49, 44, 104, 225, 148, 157, 29, 146, 148, 203, 218, 27, 76, 219, 30,
+                112, 162, 177, 136, 106, 227, 49, 9, 50, 90, 36, 187, 33, 195, 13, 241,
             ],
-            format_version: 3,
+            format_version: 4,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -249,6 +249,7 @@ pub mod models {
                         emissive_texture: None,
                         double_sided: true,
                         alpha_cutoff: None,
+                        unlit: false,
                     },
                 ],
             ),
@@ -267,9 +268,9 @@ pub mod models {
                 name: Borrowed("pole/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1484,
+            size: 1488,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 972, len: 512 }]),
+            levels: Borrowed(&[ByteRange { offset: 976, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
@@ -286,10 +287,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            142, 136, 118, 143, 1, 247, 67, 207, 91, 42, 132, 152, 230,
-                            63, 3, 62,
+                            197, 9, 195, 201, 175, 175, 175, 51, 131, 110, 105, 96, 241,
+                            202, 186, 3,
                         ],
-                        format_version: 3,
+                        format_version: 4,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -521,6 +522,7 @@ pub mod models {
                                     emissive_texture: None,
                                     double_sided: true,
                                     alpha_cutoff: None,
+                                    unlit: false,
                                 },
                             ],
                         ),

@@ -242,7 +242,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
     text.push_str(&bones.render());
     if !meta.materials.is_empty() {
         let mut materials =
-            Table::new(["material", "base colour", "texture", "orm", "normal", "emissive", "sides", "cut out"]);
+            Table::new(["material", "base colour", "texture", "orm", "normal", "emissive", "sides", "cut out", "lit"]);
         for material in meta.materials.iter() {
             let texture =
                 |texture: &Option<MaterialTexture>| texture.map(|t| format!("color-{}", t.texture)).unwrap_or_default();
@@ -255,6 +255,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
                 texture(&material.emissive_texture),
                 if material.double_sided { "both" } else { "front" }.to_owned(),
                 material.alpha_cutoff.map(|alpha| format!("below {alpha:.2}")).unwrap_or_default(),
+                if material.unlit { "no" } else { "yes" }.to_owned(),
             ]);
         }
         let _ = write!(text, "\n{}", materials.render());

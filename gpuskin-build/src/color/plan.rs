@@ -51,6 +51,7 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<Planned>) {
             emissive: m.emissive,
             emissive_texture: image(&m.emissive_texture, Kind::Light),
             double_sided: m.double_sided,
+            unlit: m.unlit,
             alpha_cutoff: m.alpha_cutoff,
         });
     }

@@ -28,6 +28,9 @@ const MAX_DECODE: u64 = 1 << 30;
 /// What `gltf::json` reads where a texture has no image of the core format.
 const NO_IMAGE: usize = u32::MAX as usize;
 
+/// An extension that is all said with its name.
+pub(super) const UNLIT: &str = "KHR_materials_unlit";
+
 const CONVERT: &str = "convert it to PNG or JPEG, and export again";
 
 /// Whether images are decoded.
@@ -151,6 +154,7 @@ impl Materials {
         };
         let within = |finding: Finding| finding.within(&label);
         result.double_sided = source.double_sided;
+        result.unlit = source.extensions.as_ref().is_some_and(|extensions| extensions.others.contains_key(UNLIT));
         result.normal_map = source.normal_texture.is_some();
         match source.alpha_mode {
             Checked::Valid(AlphaMode::Opaque) => {}

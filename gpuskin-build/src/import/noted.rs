@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{File, is_known};
+use super::material::UNLIT;
 use super::report::Report;
 use crate::finding::{Code, Finding, Label};
 use crate::suggest::{list, quoted};
@@ -16,16 +17,16 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
     for index in used {
         let Some(material) = file.document.materials.get(index) else { continue };
         let Some(extensions) = &material.extensions else { continue };
-        let names: BTreeSet<&str> = extensions.others.keys().map(String::as_str).collect();
+        let names: BTreeSet<&str> =
+            extensions.others.keys().map(String::as_str).filter(|name| *name != UNLIT).collect();
         if !names.is_empty() {
             let name = material.name.clone().unwrap_or_else(|| format!("material {index}"));
             by_extensions.entry(names.into_iter().collect()).or_default().push(name);
         }
     }
     for (extensions, materials) in by_extensions {
-        let unlit = if extensions.contains(&"KHR_materials_unlit") { "; they are lit" } else { "" };
         let message = format!(
-            "not drawn of materials {}: {}{unlit}",
+            "not drawn of materials {}: {}",
             list(materials.iter().map(String::as_str), LISTED),
             list(extensions.iter().copied(), LISTED),
         );

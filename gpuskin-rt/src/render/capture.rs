@@ -90,6 +90,7 @@ impl Capture {
         let layouts = Layouts::new(device);
         let model = playable(device, model)?;
         let geometry = Geometry::new(device, queue, &layouts, model, &MaterialConstants::NONE)?;
+        geometry.bind_texture(device, &layouts);
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),
             entries: &[entry(0, wgpu::ShaderStages::VERTEX, uniform(0, true))],
@@ -310,13 +311,14 @@ impl Capture {
     fn over(&self, poses: &Poses, frames: &[CaptureFrame<'_>]) -> OverBuffer {
         let count = if frames.iter().any(|frame| frame.layers.is_some()) { frames.len() } else { 0 };
         let mut sets = Vec::new();
-        let mut rows = vec![[0.0; 4]; count * poses.live_stride() as usize];
+        let mut rows = vec![[0.0_f32; 4]; count * poses.live_stride() as usize];
         for (i, frame) in frames[..count].iter().enumerate() {
             let mut set = frame.layers.unwrap_or_default();
             set.renumber_live(i as u32);
             sets.push(set.words());
             if let Some(live) = &frame.live {
-                write_pose(live, &mut rows[i * poses.live_stride() as usize..]);
+                let pose: &mut [u8] = bytemuck::cast_slice_mut(&mut rows[i * poses.live_stride() as usize..]);
+                write_pose(live, wgpu::WriteOnly::from_mut(pose));
             }
         }
         let (sets, rows): (&[u8], &[u8]) = (bytemuck::cast_slice(&sets), bytemuck::cast_slice(&rows));

@@ -4,12 +4,14 @@ use core::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::attach::{Attached, Attachments};
 use super::cull::Views;
 use super::error::at_most;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::layers::Layers;
 use super::layouts::Layouts;
+use super::material::Materials;
 use super::palette::{CrowdBuffers, PaletteRun, Palettes};
 use super::pipelines::Pipelines;
 use super::textures::Textures;
@@ -72,7 +74,7 @@ impl core::ops::Deref for Meta {
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
     pub(crate) parts: Vec<DrawnPart>,
-    pub(crate) materials: Vec<wgpu::BindGroup>,
+    pub(crate) materials: Materials,
     pub(crate) textures: Textures,
 }
 
@@ -87,6 +89,7 @@ pub(crate) struct DrawnPart {
 #[derive(Debug)]
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
+    pub(super) device: wgpu::Device,
     name: String,
     clock: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -96,6 +99,9 @@ pub(crate) struct CrowdCore {
 pub(super) struct State {
     pub(super) instances: Instances,
     pub(super) layers: Layers,
+    pub(super) attachments: Attachments,
+    /// Whether they reach further than culling knows.
+    pub(super) bounds_changed: bool,
     /// Once somebody has asked for events.
     pub(super) events: Option<EventQueue<InstanceId>>,
     buffer: Option<wgpu::Buffer>,
@@ -104,6 +110,8 @@ pub(super) struct State {
     capacity: usize,
     /// Records in `buffer` that are drawn.
     uploaded: u32,
+    /// Bytes of records and looks that the last upload wrote.
+    uploaded_bytes: u64,
     /// Of the records in `buffer`, where the model needs them.
     palettes: Option<Arc<Palettes>>,
 }
@@ -114,6 +122,8 @@ pub(crate) struct Drawn {
     looks: wgpu::Buffer,
     pub(crate) instances: u32,
     pub(crate) palettes: Option<Arc<Palettes>>,
+    /// What hangs on them.
+    pub(crate) attached: Vec<Arc<Attached>>,
 }
 
 /// Instances that are drawn at once.
@@ -161,14 +171,17 @@ impl CrowdCore {
         let state = Mutex::new(State {
             instances,
             layers,
+            attachments: Attachments::default(),
+            bounds_changed: false,
             events: None,
             buffer: None,
             looks: None,
             capacity,
             uploaded: 0,
+            uploaded_bytes: 0,
             palettes: None,
         });
-        Ok(Self { model, name: name.to_owned(), clock, state })
+        Ok(Self { model, device: device.clone(), name: name.to_owned(), clock, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -179,19 +192,24 @@ impl CrowdCore {
     /// Brings the device up to date. On an error the crowd is drawn as it was.
     pub(crate) fn upload(
         &self,
-        device: &wgpu::Device,
         queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
         layouts: &Layouts,
         views: Option<&Views>,
     ) -> Result<(), Error> {
+        let device = &self.device;
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
-            state.layers.upload(device, queue, poses);
+            state.layers.upload(device, queue, encoder, poses);
         }
+        state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
         if state.buffer.is_none() && count > 0 || count > state.capacity {
+            // Here, not when the model is loaded: they are a tenth of what that costs.
+            geometry.bind_texture(device, layouts);
+            self.model.materials.bind(device, layouts, geometry);
             let most = room(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
@@ -212,24 +230,32 @@ impl CrowdCore {
             state.palettes = None;
             state.instances.mark_all();
         }
+        if core::mem::take(&mut state.bounds_changed) {
+            state.palettes = None;
+        }
         // Made anew for more views, too.
         let made = |palettes: &Arc<Palettes>| palettes.views.is_none_or(|made| views.is_some_and(|v| v.count == made));
         if let (Some(poses), Some(over), Some(buffer), Some(looks)) =
             (geometry.poses(), state.layers.buffer(), &state.buffer, &state.looks)
         {
             let gpu = (device, queue);
-            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32 };
+            let reach = state.attachments.reach();
+            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32, reach };
             state.palettes = Some(match state.palettes.take().filter(made) {
                 Some(palettes) if palettes.over == *over => palettes,
                 Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
                 None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, over, views)),
             });
         }
+        state.uploaded_bytes = 0;
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
+            let written = &mut state.uploaded_bytes;
             state.instances.upload(|range, records| {
+                *written += size_of_val(records) as u64;
                 queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
             });
             state.instances.upload_looks(|range, changed| {
+                *written += size_of_val(changed) as u64;
                 queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
             });
         }
@@ -237,12 +263,17 @@ impl CrowdCore {
         Ok(())
     }
 
+    /// Bytes of records and looks that the last upload wrote.
+    pub(crate) fn uploaded_bytes(&self) -> u64 {
+        self.state().uploaded_bytes
+    }
+
     /// The instances as of the last upload; `None` where there are none.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
         let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
-        let palettes = state.palettes.clone();
-        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes })
+        let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
+        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes, attached })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A model on the device: vertices, indices, animation texture. Bytes go from the file to the device as they are.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::crowd::Run;
@@ -46,8 +46,8 @@ pub(crate) struct Geometry {
 /// Where bones come from.
 #[derive(Debug)]
 enum Motion {
-    /// The animation texture, in the model's bind group.
-    Texture(wgpu::BindGroup),
+    /// The animation texture, and the model's bind group with it once something is drawn.
+    Texture(wgpu::TextureView, OnceLock<wgpu::BindGroup>),
     /// A compute pass; each palette has a bind group of its own.
     Poses(Arc<Poses>),
 }
@@ -87,11 +87,7 @@ impl Geometry {
 
         let motion = match poses {
             Some(poses) => Motion::Poses(poses),
-            None => {
-                let animation = animation_texture(device, queue, meta, texels)?;
-                let animation = wgpu::BindingResource::TextureView(&animation);
-                Motion::Texture(model_bind_group(device, layouts.model(variant), animation, mesh.constants()))
-            }
+            None => Motion::Texture(animation_texture(device, queue, meta, texels)?, OnceLock::new()),
         };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
         // Counted from the start of the buffer: Mesa's lavapipe draws indirectly as if indices were bound there.
@@ -106,7 +102,7 @@ impl Geometry {
     pub(crate) fn poses(&self) -> Option<&Arc<Poses>> {
         match &self.motion {
             Motion::Poses(poses) => Some(poses),
-            Motion::Texture(_) => None,
+            Motion::Texture(..) => None,
         }
     }
 
@@ -135,10 +131,19 @@ impl Geometry {
         })
     }
 
-    /// The model's bind group with its texture; `None` where it has none.
+    /// Makes the model's bind group with its texture, where it has one, before the first draw.
+    pub(crate) fn bind_texture(&self, device: &wgpu::Device, layouts: &Layouts) {
+        if let Motion::Texture(animation, bind_group) = &self.motion {
+            let animation = wgpu::BindingResource::TextureView(animation);
+            let layout = layouts.model(self.variant);
+            bind_group.get_or_init(|| model_bind_group(device, layout, animation, self.mesh.constants()));
+        }
+    }
+
+    /// The model's bind group with its texture; `None` where it has none, and before [`Self::bind_texture`].
     pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
         match &self.motion {
-            Motion::Texture(bind_group) => Some(bind_group),
+            Motion::Texture(_, bind_group) => bind_group.get(),
             Motion::Poses(_) => None,
         }
     }

@@ -61,6 +61,18 @@ impl Instances {
         }
     }
 
+    pub(crate) fn crowd(&self) -> u32 {
+        self.crowd
+    }
+
+    /// Shows what a bit of [`InstanceLook::hidden`] stands for, of all instances.
+    pub(crate) fn show_all(&mut self, bit: u32) {
+        for (i, look) in self.looks.iter_mut().enumerate().filter(|(_, look)| look.hidden & bit != 0) {
+            look.show(bit, true);
+            self.changed_looks.mark(i);
+        }
+    }
+
     pub(crate) fn records(&self) -> &[InstanceRecord] {
         &self.records
     }

@@ -172,7 +172,13 @@ impl Layers {
     }
 
     /// Brings the device up to date, in another buffer where the one that is there has not enough room.
-    pub(super) fn upload(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, poses: &Poses) {
+    pub(super) fn upload(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
+        poses: &Poses,
+    ) {
         let needed = Room { sets: self.sets.len(), poses: self.live.len() };
         let room = self.device.as_ref().map(|(_, room)| *room);
         if room.is_none_or(|room| room.sets < needed.sets || room.poses < needed.poses) {
@@ -181,21 +187,24 @@ impl Layers {
                 label: Some("gpuskin layers"),
                 // An empty buffer cannot be bound.
                 size: room.bytes(&self.live).max(SET),
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
-            let live_at = room.sets as u32 * (SET / 16) as u32;
-            self.device = Some((OverBuffer { buffer, live_at }, room));
+            let over = OverBuffer { buffer, live_at: room.sets as u32 * (SET / 16) as u32 };
+            if let Some((old, held)) = self.device.take().filter(|(_, held)| held.poses > 0) {
+                let bytes = held.poses as u64 * self.live.pose_bytes();
+                encoder.copy_buffer_to_buffer(&old.buffer, old.live_bytes(), &over.buffer, over.live_bytes(), bytes);
+            }
+            self.device = Some((over, room));
             self.changed.mark_all(self.sets.len());
-            self.live.mark_all();
         }
-        let Some((OverBuffer { buffer, live_at }, _)) = &self.device else { return };
+        let Some((over, _)) = &self.device else { return };
         self.changed.take(&self.sets, |range, sets| {
             let words: Vec<[u32; LayerSet::WORDS]> = sets.iter().map(LayerSet::words).collect();
-            queue.write_buffer(buffer, range.start as u64 * SET, bytemuck::cast_slice(&words));
+            queue.write_buffer(&over.buffer, range.start as u64 * SET, bytemuck::cast_slice(&words));
         });
         debug_assert_eq!(u64::from(poses.live_stride()) * 16, self.live.pose_bytes());
-        self.live.upload(|at, bytes| queue.write_buffer(buffer, u64::from(*live_at) * 16 + at, bytes));
+        self.live.upload(encoder, &over.buffer, over.live_bytes());
     }
 
     /// Twice as much of what is short, as far as a buffer goes.

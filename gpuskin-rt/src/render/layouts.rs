@@ -21,7 +21,8 @@ pub(crate) struct Layouts {
     palettes: OnceLock<PalettePipelines>,
     culling: OnceLock<CullPipelines>,
     device: wgpu::Device,
-    pub(crate) material: wgpu::BindGroupLayout,
+    /// For materials that emit no light, and for those that do.
+    material: [wgpu::BindGroupLayout; 2],
 }
 
 impl Layouts {
@@ -46,6 +47,10 @@ impl Layouts {
                 ],
             )
         };
+        let texel = texture(float(true), wgpu::TextureViewDimension::D2);
+        let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+        let material = [uniform(0, false), texel, sampler, texel, sampler];
+        let material = [0, 1, 2, 3, 4].map(|i| entry(i as u32, fragment, material[i]));
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
             model: [
@@ -58,16 +63,7 @@ impl Layouts {
             palettes: OnceLock::new(),
             culling: OnceLock::new(),
             device: device.clone(),
-            material: layout(
-                "gpuskin material",
-                &[
-                    entry(0, fragment, uniform(0, false)),
-                    entry(1, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
-                    entry(2, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
-                    entry(3, fragment, texture(float(true), wgpu::TextureViewDimension::D2)),
-                    entry(4, fragment, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
-                ],
-            ),
+            material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
     }
 
@@ -99,11 +95,16 @@ impl Layouts {
         }
     }
 
+    /// Of a material: constants, base colour and, where it emits light, that.
+    pub(crate) fn material(&self, emits: bool) -> &wgpu::BindGroupLayout {
+        &self.material[usize::from(emits)]
+    }
+
     /// What the pipelines of a crowd bind.
-    pub(crate) fn pipeline(&self, variant: Variant) -> wgpu::PipelineLayout {
+    pub(crate) fn pipeline(&self, variant: Variant, emits: bool) -> wgpu::PipelineLayout {
         self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("gpuskin"),
-            bind_group_layouts: &[Some(&self.view), Some(self.model(variant)), Some(&self.material)],
+            bind_group_layouts: &[Some(&self.view), Some(self.model(variant)), Some(self.material(emits))],
             immediate_size: 0,
         })
     }

@@ -1,42 +1,41 @@
 //! Live bones: poses that the game computed, for chosen instances of a crowd.
 
-use core::ops::Range;
-
 use super::crowd::State;
-use super::instances::changes::Changes;
 use super::layers::local_poses;
 use super::palette::Poses;
+use super::staging::Staging;
 use super::{Crowd, Error, InstanceId};
 use crate::LiveBones;
+use crate::local::LocalTransform;
 use crate::local::shader::LIVE_WORDS;
 
 /// A row of the device's buffer: four floats; a node or bone has three.
-type Row = [f32; 4];
-const ROWS: usize = LIVE_WORDS / 4;
+const ROW: u64 = 16;
+/// Bytes of a node or bone.
+const EACH: usize = LIVE_WORDS * 4;
 
-/// Poses as the device has them, one after the other.
+/// Poses, which only the device has: one after the other, [pose][node or bone][3 rows].
 #[derive(Debug, Default)]
 pub(crate) struct LivePoses {
-    /// [pose][node or bone][3]
-    rows: Vec<Row>,
+    staging: Staging,
+    count: usize,
     /// Rows of a pose.
-    stride: usize,
+    stride: u64,
     free: Vec<u32>,
-    changed: Changes<1>,
 }
 
 impl LivePoses {
     pub(super) fn new(stride: u32) -> Self {
-        Self { stride: stride as usize, ..Self::default() }
+        Self { stride: stride.into(), ..Self::default() }
     }
 
     /// Poses, those that are free included.
     pub(super) fn len(&self) -> usize {
-        self.rows.len().checked_div(self.stride).unwrap_or(0)
+        self.count
     }
 
     pub(super) fn pose_bytes(&self) -> u64 {
-        self.stride as u64 * size_of::<Row>() as u64
+        self.stride * ROW
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -46,9 +45,8 @@ impl LivePoses {
     /// Room for a pose, whatever it holds.
     pub(super) fn add(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
-            let number = self.len() as u32;
-            self.rows.resize(self.rows.len() + self.stride, [0.0; 4]);
-            number
+            self.count += 1;
+            self.count as u32 - 1
         })
     }
 
@@ -57,45 +55,42 @@ impl LivePoses {
     }
 
     pub(super) fn clear(&mut self) {
-        self.rows.clear();
+        self.count = 0;
         self.free.clear();
+        self.staging.clear();
     }
 
-    fn set(&mut self, pose: u32, bones: &LiveBones<'_>) {
-        let first = pose as usize * self.stride;
-        write_pose(bones, &mut self.rows[first..first + self.stride]);
-        self.changed.mark(pose as usize);
+    /// Of no more bones than a pose has room for.
+    fn set(&mut self, device: &wgpu::Device, pose: u32, bones: &LiveBones<'_>) {
+        let bytes = self.pose_bytes();
+        if let Some(to) = self.staging.put(device, u64::from(pose) * bytes, bytes) {
+            write_pose(bones, to);
+        }
     }
 
-    pub(super) fn mark_all(&mut self) {
-        self.changed.mark_all(self.len());
-    }
-
-    /// Gives what has changed: bytes from the first pose, and what stands there.
-    pub(super) fn upload(&mut self, mut write: impl FnMut(u64, &[u8])) {
-        let (stride, bytes) = (self.stride, self.pose_bytes());
-        self.changed.take_ranges(self.rows.len().checked_div(stride).unwrap_or(0), |range: Range<usize>| {
-            let rows = &self.rows[range.start * stride..range.end * stride];
-            write(range.start as u64 * bytes, bytemuck::cast_slice(rows));
-        });
+    /// Brings the poses that were set to where they stand on the device.
+    pub(super) fn upload(&mut self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Buffer, at: u64) {
+        self.staging.copy(encoder, target, at);
     }
 }
 
 /// A pose as the device reads it, from the first row on.
-pub(super) fn write_pose(bones: &LiveBones<'_>, rows: &mut [Row]) {
+pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]>) {
     match bones {
         LiveBones::Model(bones) => {
-            let own: &[Row] = bones.as_flattened();
-            rows[..own.len()].copy_from_slice(own);
+            let own: &[u8] = bytemuck::cast_slice(bones);
+            to.slice(..own.len()).copy_from_slice(own);
         }
         LiveBones::Local(nodes) => {
-            for (rows, node) in rows.as_chunks_mut::<ROWS>().0.iter_mut().zip(*nodes) {
-                *rows = [
+            let rows = |node: &LocalTransform| -> [u8; EACH] {
+                bytemuck::cast([
                     node.rotation.to_array(),
                     node.translation.extend(0.0).to_array(),
                     node.scale.extend(0.0).to_array(),
-                ];
-            }
+                ])
+            };
+            let (each, _) = to.into_slice(..nodes.len() * EACH).into_chunks();
+            each.write_iter(nodes.iter().map(rows));
         }
     }
 }
@@ -131,7 +126,7 @@ impl<M> Crowd<M> {
             Some(pose) => pose,
             None => layers.add_pose(&self.meta.name)?,
         };
-        layers.live.set(pose, &bones);
+        layers.live.set(&self.core.device, pose, &bones);
         layers.change(instances, slot, now, |set| set.set_live(&bones, pose, seconds, now));
         Ok(true)
     }
@@ -153,7 +148,7 @@ impl<M> Crowd<M> {
             let reason = "live bones of the other kind; call set_live to change it".to_owned();
             return Err(Error::Argument { model: self.meta.name.to_string(), reason });
         }
-        layers.live.set(pose, &bones);
+        layers.live.set(&self.core.device, pose, &bones);
         Ok(true)
     }
 

@@ -1,12 +1,14 @@
 //! The renderer's own materials on the device: base colour and emitted light, with a texture each.
 
+use std::sync::OnceLock;
+
 use bytemuck::{Pod, Zeroable};
 
 use super::Error;
 use super::geometry::Geometry;
 use super::layouts::Layouts;
 use super::textures::{SampledTexture, Samplers, Textures};
-use crate::{MaterialTexture, Metadata, Model};
+use crate::{Material, MaterialTexture, Metadata, Model};
 
 /// Twin of `Material` in `shaders/crowd.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -47,36 +49,58 @@ impl MaterialConstants {
     pub(crate) const NONE: Self = Self { bytes: Vec::new(), alignment: 1, stride: 0 };
 }
 
-/// A bind group for every material of a model; their constants stand in the model's buffer.
-pub(crate) fn bind_groups(
-    (device, queue): (&wgpu::Device, &wgpu::Queue),
-    layouts: &Layouts,
-    model: &Model,
-    geometry: &Geometry,
-    textures: &Textures,
-    (samplers, white): (&mut Samplers, &SampledTexture),
-) -> Result<Vec<wgpu::BindGroup>, Error> {
-    let meta = &model.meta;
-    let mut groups = Vec::with_capacity(meta.materials.len());
-    for (i, material) in meta.materials.iter().enumerate() {
+/// The textures of a model's materials; their constants stand in the model's buffer.
+#[derive(Debug)]
+pub(crate) struct Materials {
+    /// Base colour and, where light is emitted, that.
+    sampled: Vec<[Option<SampledTexture>; 2]>,
+    /// Once something is drawn.
+    groups: OnceLock<Vec<wgpu::BindGroup>>,
+}
+
+impl Materials {
+    pub(crate) fn new(
+        gpu: (&wgpu::Device, &wgpu::Queue),
+        model: &Model,
+        textures: &Textures,
+        (samplers, white): (&mut Samplers, &SampledTexture),
+    ) -> Result<Self, Error> {
         let mut sampled = |texture: Option<&MaterialTexture>| -> Result<SampledTexture, Error> {
             let Some(texture) = texture else { return Ok(white.clone()) };
-            let view = textures.get((device, queue), model, texture.texture)?;
-            Ok(SampledTexture { view, sampler: samplers.get(device, texture) })
+            let view = textures.get(gpu, model, texture.texture)?;
+            Ok(SampledTexture { view, sampler: samplers.get(gpu.0, texture) })
         };
-        let base_color = sampled(material.base_color_texture.as_ref())?;
-        let emissive = sampled(material.emissive_texture.as_ref().filter(|_| material.emits()))?;
-        groups.push(device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("gpuskin material"),
-            layout: &layouts.material,
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) },
-                wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::TextureView(&base_color.view) },
-                wgpu::BindGroupEntry { binding: 2, resource: wgpu::BindingResource::Sampler(&base_color.sampler) },
-                wgpu::BindGroupEntry { binding: 3, resource: wgpu::BindingResource::TextureView(&emissive.view) },
-                wgpu::BindGroupEntry { binding: 4, resource: wgpu::BindingResource::Sampler(&emissive.sampler) },
-            ],
-        }));
+        let mut both = |material: &Material| -> Result<[Option<SampledTexture>; 2], Error> {
+            let base_color = sampled(material.base_color_texture.as_ref())?;
+            let emitted = material.emits().then(|| sampled(material.emissive_texture.as_ref())).transpose()?;
+            Ok([Some(base_color), emitted])
+        };
+        let sampled = model.meta.materials.iter().map(&mut both).collect::<Result<_, _>>()?;
+        Ok(Self { sampled, groups: OnceLock::new() })
     }
-    Ok(groups)
+
+    /// Makes the bind groups, before the first draw.
+    pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts, geometry: &Geometry) {
+        let group = |(i, textures): (usize, &[Option<SampledTexture>; 2])| {
+            let mut entries = Vec::with_capacity(5);
+            entries.push(wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) });
+            for (texture, binding) in textures.iter().flatten().zip([1, 3]) {
+                let view = wgpu::BindingResource::TextureView(&texture.view);
+                entries.push(wgpu::BindGroupEntry { binding, resource: view });
+                let sampler = wgpu::BindingResource::Sampler(&texture.sampler);
+                entries.push(wgpu::BindGroupEntry { binding: binding + 1, resource: sampler });
+            }
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("gpuskin material"),
+                layout: layouts.material(textures[1].is_some()),
+                entries: &entries,
+            })
+        };
+        self.groups.get_or_init(|| self.sampled.iter().enumerate().map(group).collect());
+    }
+
+    /// The bind group of a material; `None` before [`Self::bind`].
+    pub(crate) fn get(&self, material: u32) -> Option<&wgpu::BindGroup> {
+        self.groups.get()?.get(material as usize)
+    }
 }

@@ -13,11 +13,13 @@
 //! reads both from storage buffers; draws are indirect, as many whatever the number of instances. [Layers](crate::layers)
 //! and live bones enter with the poses.
 
+mod attach;
 mod capture;
 mod commands;
 mod crowd;
 mod cull;
 mod error;
+mod explain;
 mod geometry;
 mod instances;
 mod layers;
@@ -27,12 +29,15 @@ mod material;
 mod palette;
 mod pipelines;
 mod renderer;
+mod staging;
 mod textures;
 mod view;
 
+pub use attach::AttachmentId;
 pub use capture::{Capture, CaptureFrame, CapturedVertex, capture};
 pub use crowd::{Crowd, CrowdDescriptor};
 pub use error::Error;
+pub use explain::{CullingState, DrawPath, Explanation};
 pub use instances::InstanceId;
 pub use layouts::{VertexBuffers, vertex_buffers};
 pub use renderer::{CrowdRenderer, DepthPass, RendererDescriptor};

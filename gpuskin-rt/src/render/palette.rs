@@ -9,13 +9,13 @@ use super::cull::{Culling, Views, most_bytes_of_an_instance};
 use super::error::at_most;
 use super::geometry::Geometry;
 use super::layouts::{Layouts, entry, storage, uniform};
-use crate::cull::{ENTRY, LISTS_AT};
+use crate::cull::{self, ENTRY, LISTS_AT};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time, View};
 
 /// Bytes of a skin matrix.
-const MATRIX: u64 = 48;
+pub(crate) const MATRIX: u64 = 48;
 /// Threads of a workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a stage of this path binds.
@@ -81,6 +81,13 @@ pub(crate) struct OverBuffer {
     pub(crate) buffer: wgpu::Buffer,
     /// Where live poses begin, in units of four words.
     pub(crate) live_at: u32,
+}
+
+impl OverBuffer {
+    /// Bytes before the live poses.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        u64::from(self.live_at) * 16
+    }
 }
 
 impl Poses {
@@ -300,6 +307,8 @@ pub(crate) struct CrowdBuffers<'a> {
     pub(crate) looks: &'a wgpu::Buffer,
     /// Instances that both have room for.
     pub(crate) capacity: u32,
+    /// How far what hangs on them reaches from what their clips reach, metres.
+    pub(crate) reach: f32,
 }
 
 #[derive(Clone, Debug)]
@@ -333,7 +342,8 @@ impl Palettes {
         views: Option<&Views>,
     ) -> Self {
         let each = poses.most(device);
-        let culled = views.zip(geometry.bounds.as_deref());
+        let bounds = geometry.bounds.as_deref().map(|bounds| cull::reaching(bounds, buffers.reach));
+        let culled = views.zip(bounds.as_deref());
         let chunk = |first: u32| {
             let instances = each.min(buffers.capacity - first);
             let palette = poses.palette(device, instances);

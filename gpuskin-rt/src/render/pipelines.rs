@@ -13,13 +13,29 @@ use crate::shader::{self, Variant};
 pub(crate) struct Surface {
     double_sided: bool,
     masked: bool,
-    emits: bool,
+    shading: Shading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Shading {
+    Lit,
+    Emissive,
+    Unlit,
 }
 
 impl Surface {
     pub(crate) fn of(material: &Material) -> Self {
         let masked = material.alpha_cutoff.is_some();
-        Self { double_sided: material.double_sided, masked, emits: material.emits() }
+        let shading = match material {
+            _ if material.unlit => Shading::Unlit,
+            _ if material.emits() => Shading::Emissive,
+            _ => Shading::Lit,
+        };
+        Self { double_sided: material.double_sided, masked, shading }
+    }
+
+    fn emits(self) -> bool {
+        self.shading == Shading::Emissive
     }
 }
 
@@ -56,11 +72,13 @@ impl Recipe {
             blend: None,
             write_mask: wgpu::ColorWrites::ALL,
         };
-        let fragment = match (self.surface.masked, self.surface.emits) {
-            (false, false) => "fragment",
-            (false, true) => "fragment_emissive",
-            (true, false) => "fragment_masked",
-            (true, true) => "fragment_masked_emissive",
+        let fragment = match (self.surface.shading, self.surface.masked) {
+            (Shading::Lit, false) => "fragment",
+            (Shading::Lit, true) => "fragment_masked",
+            (Shading::Emissive, false) => "fragment_emissive",
+            (Shading::Emissive, true) => "fragment_masked_emissive",
+            (Shading::Unlit, false) => "fragment_unlit",
+            (Shading::Unlit, true) => "fragment_masked_unlit",
         };
         let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
         self.pipeline("vertex", Some((fragment, &[Some(target)])), depth, self.descriptor.sample_count)
@@ -123,8 +141,8 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    /// By [`kind`], those that are in use.
-    layouts: [Option<wgpu::PipelineLayout>; KINDS],
+    /// By [`kind`], and whether light is emitted; those that are in use.
+    layouts: [[Option<wgpu::PipelineLayout>; 2]; KINDS],
     modules: HashMap<Variant, wgpu::ShaderModule>,
     pipelines: HashMap<(Variant, Surface), Arc<Pipelines>>,
 }
@@ -152,7 +170,9 @@ impl PipelineCache {
         });
         let recipe = Recipe {
             device: self.device.clone(),
-            layout: self.layouts[kind(variant)].get_or_insert_with(|| layouts.pipeline(variant)).clone(),
+            layout: self.layouts[kind(variant)][usize::from(surface.emits())]
+                .get_or_insert_with(|| layouts.pipeline(variant, surface.emits()))
+                .clone(),
             module: module.clone(),
             variant,
             surface,

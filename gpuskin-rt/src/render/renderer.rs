@@ -9,7 +9,7 @@ use super::cull::Views;
 use super::error::Error;
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
-use super::material::{MaterialConstants, bind_groups};
+use super::material::{MaterialConstants, Materials};
 use super::pipelines::{PipelineCache, Surface};
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
@@ -177,7 +177,7 @@ impl CrowdRenderer {
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
     /// take effect with the next submission on `queue`, before its commands. Poses of models that need compute are
-    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
+    /// evaluated in `encoder`, and live bones are copied in it: it must be submitted before what draws them, or draw itself.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -194,10 +194,15 @@ impl CrowdRenderer {
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(&self.device, queue, &self.layouts, self.culling()));
+            result = result.and(crowd.upload(queue, encoder, &self.layouts, self.culling()));
         }
         self.evaluate(queue, encoder, time);
         result
+    }
+
+    /// Whether culling is asked for, and how many views there are.
+    pub(super) fn culls(&self) -> (bool, usize) {
+        (self.seen_by.is_some(), self.views.len())
     }
 
     /// What instances are culled by; `None` where they are not.
@@ -218,6 +223,10 @@ impl CrowdRenderer {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         with_palettes.for_each(|(palettes, instances)| palettes.evaluate(queue, &mut pass, instances, time));
+        drop(pass);
+        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+            crowd.record_attachments((&self.device, queue), encoder, self.views.len());
+        }
     }
 
     /// Sets another view. The clock is that of [`CrowdRenderer::prepare`]. Instances are culled by the views as they are
@@ -254,15 +263,18 @@ impl CrowdRenderer {
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
             let model = &*crowd.model;
-            for run in drawn.runs(Some(view)) {
+            for (number, run) in drawn.runs(Some(view)).enumerate() {
                 model.geometry.bind(pass, 1, &run);
                 for (i, part) in model.parts.iter().enumerate() {
                     pass.set_pipeline(match kind {
                         Pass::Color => &part.pipelines.color,
                         Pass::Depth => part.pipelines.depth(),
                     });
-                    pass.set_bind_group(2, &model.materials[part.mesh.material as usize], &[]);
+                    pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
+                }
+                for attached in &drawn.attached {
+                    attached.draw_in(pass, view, (number, &run), kind == Pass::Depth);
                 }
             }
         }
@@ -323,6 +335,27 @@ impl CrowdRenderer {
         (&self.device, &self.queue)
     }
 
+    /// Whether a crowd is one of this renderer's.
+    pub(crate) fn draws(&self, crowd: &Arc<CrowdCore>) -> bool {
+        self.crowds.iter().any(|own| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
+    }
+
+    /// A model on the device, and its parts with pipelines for vertices of another variant.
+    pub(crate) fn parts_as(
+        &mut self,
+        model: &Model,
+        variant: Variant,
+    ) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
+        let on_device = self.model(model)?;
+        let meta = &playable(&self.device, model)?.meta;
+        let part = |mesh: &crate::MeshPart| {
+            let surface = Surface::of(&meta.materials[mesh.material as usize]);
+            DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, variant, surface) }
+        };
+        let parts = meta.mesh.parts.iter().map(part).collect();
+        Ok((on_device, parts))
+    }
+
     /// A crowd that this renderer draws.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let on_device = self.model(model)?;
@@ -345,7 +378,7 @@ impl CrowdRenderer {
         let textures = Textures::new(meta);
         let gpu = (&self.device, &self.queue);
         let sampled = (&mut self.samplers, &self.white);
-        let materials = bind_groups(gpu, &self.layouts, model, &geometry, &textures, sampled)?;
+        let materials = Materials::new(gpu, model, &textures, sampled)?;
         let part = |mesh: &crate::MeshPart| {
             let surface = Surface::of(&meta.materials[mesh.material as usize]);
             DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }

@@ -169,10 +169,10 @@ fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
         assert_eq!(words.iter().sum::<u32>() as usize, variant.vertex.words());
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
-        // With a palette one number leads to all of an instance.
+        // With a palette the number of an instance leads to all of it.
         let instance = (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16;
         let palette = variant.encoding.needs_compute();
-        assert_eq!(members.len(), words.len() + if palette { 1 } else { instance });
+        assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }

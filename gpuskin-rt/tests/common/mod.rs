@@ -1,6 +1,7 @@
 //! What the tests on an adapter share: devices, and models that no baker made.
 #![allow(dead_code, reason = "each test uses its own part")]
 
+pub mod bounds;
 pub mod cells;
 pub mod local;
 pub mod model;

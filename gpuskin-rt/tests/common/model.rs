@@ -429,6 +429,7 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         emissive: [0.0; 3],
         emissive_texture: None,
         double_sided: false,
+        unlit: false,
         alpha_cutoff: None,
     }
 }

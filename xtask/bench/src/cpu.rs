@@ -1,50 +1,132 @@
-//! CPU work of a frame in which nobody is commanded: it must not depend on how many instances there are.
+//! CPU work of a frame: where nobody is commanded it must not depend on how many instances there are, else on the commands
+//! alone.
 
-use gpuskin_rt::{Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor};
+use gpuskin_rt::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor,
+    Transition,
+};
 
 use crate::context::Context;
-use crate::report::{heading, line, median, seconds};
+use crate::report::{heading, line, median, seconds, time};
 
-const COUNTS: [u32; 3] = [1_000, 10_000, 100_000];
+const COUNTS: [u32; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const FRAMES: usize = 200;
 /// Where the device is a program: it evaluates the poses of all instances in every frame.
 const SOFTWARE_FRAMES: usize = 16;
+/// Instances that are commanded, and commands a frame.
+const COMMANDED: u32 = 100_000;
+const COMMANDS: [usize; 3] = [100, 1_000, 10_000];
 
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
-    heading("CPU of a frame, all instances playing on: prepare");
-    let mut scenes = Vec::new();
-    for count in COUNTS {
-        let mut renderer = CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default())
-            .map_err(|e| e.to_string())?;
-        let crowd = Crowd::with_model(&mut renderer, &context.models[0], CrowdDescriptor { capacity: count })
-            .map_err(|e| e.to_string())?;
-        for i in 0..count {
+    idle(context)?;
+    commands(context)
+}
+
+struct Scene {
+    renderer: CrowdRenderer,
+    crowd: Crowd<Dynamic>,
+    ids: Vec<InstanceId>,
+}
+
+impl Scene {
+    fn new(context: &Context, model: &Model, count: u32) -> Result<Self, String> {
+        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let mut renderer =
+            CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
+        let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
+        let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
+        let spawn = |i: u32| {
             let at = [(i % 316) as f32, 0.0, (i / 316) as f32];
-            crowd.spawn(Instance::at(at).play(Clip::new(0)).phase(i as f32 * 0.618));
-        }
-        scenes.push((count, renderer, crowd));
+            crowd.spawn(Instance::at(at).play(Clip::new(0)).phase(i as f32 * 0.618))
+        };
+        let ids = (0..count).map(spawn).collect();
+        Ok(Self { renderer, crowd, ids })
     }
-    let camera = Camera::perspective_look_at([0.0, 2.0, 5.0], [0.0, 1.0, 0.0], 1.0, 1.6, 0.1, 1000.0);
-    let mut times = vec![Vec::new(); COUNTS.len()];
+
+    /// Seconds of the commands and of `prepare`, and of both with the submission.
+    fn frame(&mut self, context: &Context, frame: usize, command: impl FnOnce(&Self)) -> Result<[f64; 2], String> {
+        let camera = Camera::perspective_look_at([0.0, 2.0, 5.0], [0.0, 1.0, 0.0], 1.0, 1.6, 0.1, 1000.0);
+        let (whole, prepared) = seconds(|| {
+            let mut encoder = context.device.create_command_encoder(&Default::default());
+            let (time, result) = seconds(|| {
+                command(self);
+                self.renderer.prepare(&context.queue, &mut encoder, &camera, frame as f64 / 60.0)
+            });
+            context.queue.submit([encoder.finish()]);
+            result.map(|()| time).map_err(|e| e.to_string())
+        });
+        context.wait()?;
+        Ok([prepared?, whole])
+    }
+}
+
+fn idle(context: &Context) -> Result<(), String> {
+    heading("CPU of a frame, all instances playing on");
+    let scenes: Result<Vec<_>, _> =
+        COUNTS.into_iter().map(|count| Scene::new(context, &context.models[0], count)).collect();
+    let mut scenes = scenes?;
+    let (mut times, mut empty) = (vec![[const { Vec::new() }; 2]; COUNTS.len()], Vec::new());
     // Interleaved, so that what else the machine does falls on all.
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
     for frame in 0..frames {
-        for ((_, renderer, _), times) in scenes.iter_mut().zip(&mut times) {
-            let mut encoder = context.device.create_command_encoder(&Default::default());
-            let moment = frame as f64 / 60.0;
-            let (time, result) = seconds(|| renderer.prepare(&context.queue, &mut encoder, &camera, moment));
-            result.map_err(|e| e.to_string())?;
-            context.queue.submit([encoder.finish()]);
+        for (scene, times) in scenes.iter_mut().zip(&mut times) {
+            let now = scene.frame(context, frame, |_| ())?;
             // The first frame uploads everybody.
             if frame > 0 {
-                times.push(time);
+                times.iter_mut().zip(now).for_each(|(times, now)| times.push(now));
             }
         }
+        let (time, ()) = seconds(|| {
+            let encoder = context.device.create_command_encoder(&Default::default());
+            context.queue.submit([encoder.finish()]);
+        });
         context.wait()?;
+        empty.push(time);
     }
-    let medians: Vec<f64> = times.into_iter().map(median).collect();
-    for ((count, ..), time) in scenes.iter().zip(&medians) {
-        line(&format!("{count} instances"), format!("{:.2} us: {:.2} x", time * 1e6, time / medians[0]));
+    let medians: Vec<[f64; 2]> = times.into_iter().map(|times| times.map(median)).collect();
+    time("an empty submission", median(empty));
+    for ((count, scene), [prepare, whole]) in COUNTS.into_iter().zip(&scenes).zip(&medians) {
+        let palettes = scene.crowd.explain(&scene.renderer).palettes;
+        let buffers = if palettes > 1 { format!(" ({palettes} palettes)") } else { String::new() };
+        line(
+            &format!("{count} instances{buffers}: prepare; with its submission"),
+            format!("{:.2} us: {:.2} x; {:.2} us", prepare * 1e6, prepare / medians[0][0], whole * 1e6),
+        );
+    }
+    Ok(())
+}
+
+fn commands(context: &Context) -> Result<(), String> {
+    heading(&format!(
+        "CPU of a frame, {COMMANDED} instances, some of them told to fade to a clip or to stand elsewhere"
+    ));
+    let mut scene = Scene::new(context, &context.models[0], COMMANDED)?;
+    let clips = scene.crowd.meta().clips.len();
+    scene.frame(context, 0, |_| ())?;
+    let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
+    for count in COMMANDS {
+        let (mut times, mut bytes) = (Vec::new(), Vec::new());
+        for frame in 1..=frames {
+            let command = |scene: &Scene| {
+                for i in 0..count {
+                    // All over the crowd.
+                    let id = scene.ids[(i * 7_919 + frame * 104_729) % scene.ids.len()];
+                    if i % 2 == 0 {
+                        scene.crowd.play(id, Clip::new((i % clips) as u16), Transition::crossfade(0.2));
+                    } else {
+                        scene.crowd.move_to(id, [i as f32, 0.0, frame as f32]);
+                    }
+                }
+            };
+            times.push(scene.frame(context, frame, command)?[0]);
+            bytes.push(scene.crowd.explain(&scene.renderer).uploaded_bytes as f64);
+        }
+        let (time, bytes) = (median(times), median(bytes));
+        let asked = if count == 1_000 { " (under 1 ms is asked)" } else { "" };
+        line(
+            &format!("{count} commands: them and prepare; uploaded"),
+            format!("{:.3} ms{asked}; {bytes:.0} bytes, {:.0} a command", time * 1e3, bytes / count as f64),
+        );
     }
     Ok(())
 }

@@ -39,7 +39,8 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
             crowd.set_live(*id, live(i), 0.0).map_err(failed)?;
         }
         let stride = tracks.bone_count().max(tracks.node_count());
-        let same = vec![0_u8; count * stride * 48];
+        // Written to, or all of it would be one page of zeros, which is always in the cache.
+        let same: Vec<u8> = (0..count * stride * 48).map(|i| i as u8).collect();
         let plain = context.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("plain"),
             size: same.len() as u64,

@@ -1,7 +1,8 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [live] [draw] [--manifest FILE] [--models FOLDER] [--count N]
+//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [live] [draw] [foxes] [--manifest FILE]
+//!               [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
 mod bake;
@@ -9,9 +10,13 @@ mod context;
 mod cpu;
 mod draw;
 mod encode;
+mod fade;
+mod foxes;
+mod glb;
 mod live;
 mod notices;
 mod peer;
+mod plot;
 mod report;
 mod startup;
 mod textures;
@@ -28,18 +33,39 @@ gpuskin_rt::include_baked!();
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
 /// What to measure, on what.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Options {
     sections: Vec<String>,
     /// The sample manifest.
     manifest: PathBuf,
     /// A folder of glTF models to bake.
     models: Option<PathBuf>,
-    /// Instances to draw.
-    count: Option<u32>,
+    /// Instances to draw: a table each.
+    counts: Vec<u32>,
+    /// Vertices of tubes to draw instead of the sample models.
+    vertices: Vec<u32>,
+    /// The program of `xtask/bench-bevy`, for `foxes`.
+    bevy: Option<PathBuf>,
+    /// Files to write what was printed to, in numbers and as a picture.
+    json: Option<PathBuf>,
+    svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 8] = ["bake", "textures", "encode", "events", "startup", "cpu", "live", "draw"];
+const SECTIONS: [&str; 9] = ["bake", "textures", "encode", "events", "startup", "cpu", "live", "draw", "foxes"];
+
+const HELP: &str = "\
+Usage: gpuskin-bench [SECTION]... [OPTION]...
+
+Sections: bake, textures, encode, events, startup, cpu, live, draw, foxes; all of them where none is named.
+
+  --manifest FILE    the sample manifest
+  --models FOLDER    glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
+  --count N,N,..     draw, foxes: instances, a table each
+  --vertices N,N,..  draw: tubes of so many vertices and 64 bones instead of the sample models
+  --bevy FILE        foxes: the program of xtask/bench-bevy, to compare with
+  --json FILE        writes what was printed, in numbers
+  --svg FILE         draws the tables of draw and foxes
+";
 
 fn main() -> ExitCode {
     match options().and_then(|options| run(&options)) {
@@ -75,27 +101,36 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if wanted("live") {
             live::measure(&context)?;
+            fade::measure(&context)?;
         }
         if wanted("draw") {
-            draw::measure(&context, options.count)?;
+            draw::measure(&context, options)?;
+        }
+        // They are not this project's: only where they are.
+        if wanted("foxes") && (options.models.is_some() || !options.sections.is_empty()) {
+            foxes::measure(&context, options)?;
         }
     }
-    Ok(())
+    options.json.as_deref().map_or(Ok(()), report::write_json)?;
+    options.svg.as_deref().map_or(Ok(()), plot::write)
 }
 
 fn options() -> Result<Options, String> {
     use lexopt::prelude::*;
-    let mut options =
-        Options { sections: Vec::new(), manifest: "assets/gpuskin.toml".into(), models: None, count: None };
+    let mut options = Options { manifest: "assets/gpuskin.toml".into(), ..Options::default() };
     let mut parser = lexopt::Parser::from_env();
     let failed = |e: lexopt::Error| e.to_string();
     while let Some(arg) = parser.next().map_err(failed)? {
         match arg {
             Long("manifest") => options.manifest = parser.value().map_err(failed)?.into(),
             Long("models") => options.models = Some(parser.value().map_err(failed)?.into()),
-            Long("count") => options.count = Some(parser.value().map_err(failed)?.parse().map_err(failed)?),
+            Long("count") => options.counts = numbers("--count", parser.value().map_err(failed)?)?,
+            Long("vertices") => options.vertices = numbers("--vertices", parser.value().map_err(failed)?)?,
+            Long("bevy") => options.bevy = Some(parser.value().map_err(failed)?.into()),
+            Long("json") => options.json = Some(parser.value().map_err(failed)?.into()),
+            Long("svg") => options.svg = Some(parser.value().map_err(failed)?.into()),
             Long("help") => {
-                println!("gpuskin-bench [{}] [--manifest FILE] [--models FOLDER] [--count N]", SECTIONS.join("] ["));
+                print!("{HELP}");
                 std::process::exit(0);
             }
             Value(name) if SECTIONS.iter().any(|s| name == *s) => {
@@ -105,4 +140,12 @@ fn options() -> Result<Options, String> {
         }
     }
     Ok(options)
+}
+
+/// `100,1000`.
+fn numbers(option: &str, value: std::ffi::OsString) -> Result<Vec<u32>, String> {
+    let text = value.to_string_lossy();
+    let number =
+        |n: &str| n.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{option}: `{n}` is no number above 0"));
+    text.split(',').map(number).collect()
 }

@@ -77,6 +77,7 @@ fn metadata() -> Metadata {
             emissive_texture: None,
             double_sided: true,
             alpha_cutoff: None,
+            unlit: false,
         }]
         .into(),
         // Fewer than the material names.

@@ -2,17 +2,19 @@
 
 use core::ops::Range;
 
-/// Blocks of a list that are not as on the device. `BLOCK`: elements that are uploaded together; 64 records are 4 KiB, the
-/// most that one change costs.
+/// Elements that are uploaded together: 64 records are 4 KiB, the most that one change costs.
+const BLOCK: usize = 64;
+
+/// Blocks of a list that are not as on the device.
 #[derive(Debug, Default)]
-pub(in crate::render) struct Changes<const BLOCK: usize = 64> {
+pub(in crate::render) struct Changes {
     /// In the order in which they changed.
     blocks: Vec<u32>,
     /// Whether a block is in `blocks`.
     is_changed: Vec<bool>,
 }
 
-impl<const BLOCK: usize> Changes<BLOCK> {
+impl Changes {
     pub(in crate::render) fn mark(&mut self, index: usize) {
         let block = index / BLOCK;
         if block >= self.is_changed.len() {
@@ -32,18 +34,13 @@ impl<const BLOCK: usize> Changes<BLOCK> {
 
     /// Gives the parts of a list that have changed since the last call, in order, neighbours together.
     pub(in crate::render) fn take<T>(&mut self, list: &[T], mut write: impl FnMut(Range<usize>, &[T])) {
-        self.take_ranges(list.len(), |range| write(range.clone(), &list[range]));
-    }
-
-    /// The same of a list of so many elements.
-    pub(in crate::render) fn take_ranges(&mut self, end: usize, mut write: impl FnMut(Range<usize>)) {
         self.blocks.sort_unstable();
-        let range = |run: &[u32]| run[0] as usize * BLOCK..((run[run.len() - 1] as usize + 1) * BLOCK).min(end);
+        let range = |run: &[u32]| run[0] as usize * BLOCK..((run[run.len() - 1] as usize + 1) * BLOCK).min(list.len());
         for run in self.blocks.chunk_by(|a, b| a + 1 == *b) {
             let range = range(run);
             // Blocks past the end were left by elements that are gone.
             if range.start < range.end {
-                write(range);
+                write(range.clone(), &list[range]);
             }
         }
         for block in self.blocks.drain(..) {

@@ -1,0 +1,169 @@
+//! How a crowd is drawn, and why.
+
+use core::fmt;
+
+use super::palette::{MATRIX, computes};
+use super::{Crowd, CrowdRenderer, Error};
+use crate::cull::MOST_VIEWS;
+use crate::{Encoding, View};
+
+/// Where the vertex shader has the bones from.
+///
+/// The encoding that a device plays decides it, and nothing else: what stands in an animation texture can be read by every
+/// vertex, and a pose of [`Encoding::LocalPacked`] must be composed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DrawPath {
+    /// Every vertex reads the animation texture. No compute, no storage buffers.
+    Direct,
+    /// A compute pass writes the bones of each instance that is seen, once a frame; vertices of all passes read those.
+    Palette,
+}
+
+/// Whether instances that no view sees are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CullingState {
+    /// They are: an instance that none of so many views sees costs neither a pose nor a draw.
+    On {
+        /// Views of the renderer.
+        views: usize,
+    },
+    /// All are drawn: nothing looks at instances before the draw on [`DrawPath::Direct`].
+    Direct,
+    /// All are drawn: [`RendererDescriptor::culling`](super::RendererDescriptor::culling) is off.
+    NotAsked,
+    /// All are drawn: the bake left no bounds of the model.
+    NoBounds,
+    /// All are drawn: the renderer has more views than there are lists for.
+    TooManyViews {
+        /// Views of the renderer.
+        views: usize,
+        /// Views that there are lists for.
+        most: usize,
+    },
+}
+
+/// How a crowd is drawn, and why: of [`Crowd::explain`]. Its `Display` says it in a sentence a line.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The model.
+    pub model: String,
+    /// Where bones come from.
+    pub path: DrawPath,
+    /// What the model plays on this device.
+    pub encoding: Encoding,
+    /// What the device lacks for the encoding that was chosen first, where the model plays another.
+    pub lacks: Option<Error>,
+    /// Instances as of the last [`CrowdRenderer::prepare`], seen or not.
+    pub instances: u32,
+    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: by what was commanded, in
+    /// blocks of 64.
+    pub uploaded_bytes: u64,
+    /// Whether those that no view sees are left out.
+    pub culling: CullingState,
+    /// Buffers that hold the bones: several where a binding of the device cannot hold all. Each is drawn by itself.
+    pub palettes: u32,
+    /// Bytes of bones that an instance takes; 0 on [`DrawPath::Direct`].
+    pub bytes_of_an_instance: u64,
+    /// Draw calls a view, whatever the number of instances: parts times palettes.
+    pub draws: u32,
+}
+
+impl<M> Crowd<M> {
+    /// How the crowd is drawn on this device, and why, as of the last [`CrowdRenderer::prepare`]. It asks the GPU nothing.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::{BakedModel, Crowd, CrowdRenderer};
+    /// # fn example<Soldier: BakedModel>(crowd: &Crowd<Soldier>, renderer: &CrowdRenderer) {
+    /// println!("{}", crowd.explain(renderer));
+    /// // soldier: palette, because it plays local-packed, whose poses a compute pass composes
+    /// //   10000 instances in 1 palette of bones (1632 bytes each), 4 draws a view
+    /// //   culling: instances that none of 2 views sees cost neither a pose nor a draw
+    /// # }
+    /// ```
+    pub fn explain(&self, renderer: &CrowdRenderer) -> Explanation {
+        let model = &self.core.model;
+        let geometry = &model.geometry;
+        let encoding = geometry.variant.encoding;
+        let limits = renderer.gpu().0.limits();
+        let (culls, views) = renderer.culls();
+        let drawn = self.core.drawn();
+        let runs = drawn.as_ref().map_or(0, |drawn| drawn.runs(Some(View::MAIN)).count() as u32);
+        let poses = geometry.poses();
+        let culling = if poses.is_none() {
+            CullingState::Direct
+        } else if !culls {
+            CullingState::NotAsked
+        } else if geometry.bounds.is_none() {
+            CullingState::NoBounds
+        } else if views > MOST_VIEWS {
+            CullingState::TooManyViews { views, most: MOST_VIEWS }
+        } else {
+            CullingState::On { views }
+        };
+        Explanation {
+            model: self.meta.name.to_string(),
+            path: if poses.is_some() { DrawPath::Palette } else { DrawPath::Direct },
+            encoding,
+            lacks: (encoding != self.meta.encoding).then(|| computes(&limits, &self.meta).err()).flatten(),
+            instances: drawn.as_ref().map_or(0, |drawn| drawn.instances),
+            uploaded_bytes: self.core.uploaded_bytes(),
+            culling,
+            palettes: poses.map_or(0, |_| runs),
+            bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
+            draws: runs * model.parts.len() as u32,
+        }
+    }
+}
+
+impl fmt::Display for DrawPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Direct => "direct",
+            Self::Palette => "palette",
+        })
+    }
+}
+
+impl fmt::Display for CullingState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::On { views } => {
+                let which =
+                    if *views == 1 { "the view does not see".into() } else { format!("none of {views} views sees") };
+                write!(f, "instances that {which} cost neither a pose nor a draw")
+            }
+            Self::Direct => {
+                f.write_str("none, all are drawn: nothing looks at instances before vertices read the texture")
+            }
+            Self::NotAsked => f.write_str("none, all are drawn: `RendererDescriptor::culling` is off"),
+            Self::NoBounds => f.write_str("none, all are drawn: the model has no bounds; bake it again"),
+            Self::TooManyViews { views, most } => {
+                write!(f, "none, all are drawn: the renderer has {views} views, and lists for {most}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (model, path, encoding) = (&self.model, self.path, self.encoding.name());
+        let why = match path {
+            DrawPath::Palette => "whose poses a compute pass composes",
+            DrawPath::Direct => "which vertices read from a texture",
+        };
+        writeln!(f, "{model}: {path}, because it plays {encoding}, {why}")?;
+        if let Some(error) = &self.lacks {
+            writeln!(f, "  not what was chosen first: {error}")?;
+        }
+        let many = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        write!(f, "  {}", many(self.instances, "instance"))?;
+        if path == DrawPath::Palette {
+            write!(f, " in {} of bones ({} bytes each)", many(self.palettes, "palette"), self.bytes_of_an_instance)?;
+        }
+        writeln!(f, ", {} a view", many(self.draws, "draw"))?;
+        write!(f, "  culling: {}", self.culling)
+    }
+}

@@ -1,0 +1,29 @@
+//! Bounds as a bake leaves them: what the frames reach.
+
+use gpuskin_rt::*;
+
+use super::model::TestModel;
+
+impl TestModel {
+    /// The model with the bounds of its clips.
+    pub fn with_bounds(mut self) -> Self {
+        let mut all = Aabb::EMPTY;
+        for i in 0..self.model.meta.clips.len() {
+            let (stored, duration) = (self.records[i].stored, self.model.meta.clips[i].duration);
+            let mut bounds = Aabb::EMPTY;
+            for frame in 0..stored {
+                let at = f64::from(frame) / f64::from(self.records[i].intervals) * duration;
+                let playing = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(i as u16)).once().starting(0.0);
+                let record = playing.record(&self.model.meta, Time::ZERO);
+                for vertex in self.on_cpu(&record, Time::from_secs(at)) {
+                    let p = vertex.position.to_array();
+                    bounds = bounds.union(Aabb { min: p, max: p });
+                }
+            }
+            self.model.meta.clips.to_mut()[i].bounds = bounds;
+            all = all.union(bounds);
+        }
+        self.model.meta.bounds = all;
+        self
+    }
+}

@@ -1,0 +1,136 @@
+//! A crowd, and how it is drawn here.
+
+use std::cell::RefCell;
+
+use gpuskin_rt::render::vertex_buffers;
+use gpuskin_rt::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Encoding, Instance, Mask, Model, RendererDescriptor,
+    Transition, View, shader, wgpu,
+};
+
+use super::gpu::pipeline;
+use super::scene::{Placed, SHADING, SUNS};
+use crate::context::Context;
+
+/// Seconds of a fade, and when in it frames are drawn.
+const FADE: f32 = 60.0;
+const MIDDLE: f64 = 30.0;
+
+const SKINNED: &str = r"
+@vertex
+fn vertex(input: GpuskinInput) -> Varyings {
+    let skinned = gpuskin_skin_vertex(input, view.clock.xy);
+    return Varyings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv, skinned.normal);
+}
+";
+
+/// What is drawn of a crowd.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Shows {
+    /// With the shading of all sides.
+    Plain,
+    /// With the renderer's material.
+    Textured,
+    /// Culling and poses, and an empty pass.
+    Nothing,
+}
+
+/// A crowd in a renderer of its own.
+pub(super) struct Side {
+    renderer: RefCell<CrowdRenderer>,
+    crowd: Crowd<Dynamic>,
+    pipeline: wgpu::RenderPipeline,
+    /// Of shadow passes, or none.
+    pub(super) suns: Vec<View>,
+    /// A fifth of the instances are in the middle of a fade, and a tenth have a layer on a mask.
+    pub(super) behaves: bool,
+}
+
+impl Side {
+    pub(super) fn new(
+        context: &Context,
+        model: &Model,
+        view: &wgpu::BindGroupLayout,
+        places: &[Placed],
+        [shadows, behaves]: [bool; 2],
+    ) -> Result<Self, String> {
+        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let mut renderer =
+            CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
+        let descriptor = CrowdDescriptor { capacity: places.len() as u32, ..Default::default() };
+        let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
+        let clips = model.meta.clips.len() as u16;
+        for (i, placed) in places.iter().enumerate() {
+            let [x, y, z, scale] = placed.place;
+            let instance = Instance::at([x, y, z]).rotated(placed.rotation).scaled(scale);
+            let id = crowd.spawn(instance.play(Clip::new(placed.clip)).phase(placed.phase).looping());
+            if behaves && i % 5 == 0 {
+                crowd.play(id, Clip::new((placed.clip + 1) % clips), Transition::crossfade(FADE).looping());
+            }
+            if behaves && i % 10 == 1 {
+                let mask = (!model.meta.masks.is_empty()).then(|| Mask::new(0));
+                let clip = Clip::new((placed.clip + 1) % clips);
+                crowd.play_layer(id, 0, clip, mask, Transition::crossfade(0.2).looping(), 1.0).map_err(failed)?;
+            }
+        }
+        let suns = (0..if shadows { SUNS } else { 0 }).map(|_| renderer.add_view()).collect();
+        let variant = crowd.variant();
+        let text = shader::source(variant, 1) + SHADING + SKINNED;
+        let buffers = vertex_buffers(variant);
+        let groups = [Some(view), Some(renderer.model_layout(variant))];
+        let pipeline = pipeline(&context.device, &text, &groups, &buffers.layouts(), false);
+        Ok(Self { renderer: renderer.into(), crowd, pipeline, suns, behaves })
+    }
+
+    /// `local-packed` through a palette; or read directly, and in which encoding.
+    pub(super) fn path(&self) -> String {
+        let explained = self.crowd.explain(&self.renderer.borrow());
+        format!("{}, {}", explained.path, explained.encoding.name())
+    }
+
+    pub(super) fn encoding(&self) -> Encoding {
+        self.crowd.variant().encoding
+    }
+
+    /// The one that the others are compared with.
+    pub(super) fn is_first(&self) -> bool {
+        self.encoding() == Encoding::LocalPacked && !self.behaves && self.suns.is_empty()
+    }
+
+    /// When a frame at so many seconds is drawn.
+    pub(super) fn moment(seconds: f64) -> f64 {
+        MIDDLE + seconds
+    }
+
+    pub(super) fn prepare(
+        &self,
+        context: &Context,
+        encoder: &mut wgpu::CommandEncoder,
+        [eye, suns @ ..]: &[Camera; SUNS + 1],
+        seconds: f64,
+    ) -> Result<(), String> {
+        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let mut renderer = self.renderer.borrow_mut();
+        renderer.prepare(&context.queue, encoder, eye, Self::moment(seconds)).map_err(failed)?;
+        for (view, camera) in self.suns.iter().zip(suns) {
+            renderer.prepare_view(&context.queue, *view, camera).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Group 0 is the view.
+    pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, shows: Shows) {
+        match shows {
+            Shows::Plain => {
+                pass.set_pipeline(&self.pipeline);
+                self.crowd.draw_geometry(pass, 1, |_, _| ());
+            }
+            Shows::Textured => self.renderer.borrow().draw(pass),
+            Shows::Nothing => {}
+        }
+    }
+
+    pub(super) fn draw_depth(&self, pass: &mut wgpu::RenderPass<'_>, sun: usize) {
+        self.renderer.borrow().draw_depth(pass, self.suns[sun]);
+    }
+}

@@ -1,0 +1,56 @@
+//! What is drawn: the sample models, and tubes of any number of vertices.
+
+use std::path::Path;
+
+use gpuskin_build::bake::{BakeOptions, bake};
+use gpuskin_build::manifest::Manifest;
+use gpuskin_rt::{Encoding, Model};
+
+use super::tube;
+use crate::Options;
+use crate::context::{Context, text};
+
+/// Vertices of the tube that stands beside the sample models.
+const VERTICES: u32 = 3_000;
+
+/// A model.
+pub(super) struct Subject {
+    pub(super) model: Model,
+    /// The same in `matrix-f16`, which is read directly; and its matrices are those of articles.
+    pub(super) direct: Model,
+}
+
+/// Tubes of the vertices that were asked for; else the sample models, and one tube.
+pub(super) fn subjects(context: &Context, options: &Options) -> Result<Vec<Subject>, String> {
+    let mut all = Vec::new();
+    if options.vertices.is_empty() {
+        let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
+        let direct = baked(&manifest, Some(Encoding::MatrixF16))?;
+        all.extend(context.models.iter().cloned().zip(direct).map(|(model, direct)| Subject { model, direct }));
+    }
+    let folder = std::env::temp_dir().join(format!("gpuskin-bench-tubes-{}", std::process::id()));
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let vertices = if options.vertices.is_empty() { &[VERTICES][..] } else { &options.vertices };
+    let tubes: Result<Vec<Subject>, String> = vertices.iter().map(|&count| of_tube(&folder, count)).collect();
+    std::fs::remove_dir_all(&folder).map_err(failed)?;
+    all.extend(tubes?);
+    Ok(all)
+}
+
+fn of_tube(folder: &Path, vertices: u32) -> Result<Subject, String> {
+    let file = folder.join("tube.glb");
+    std::fs::write(&file, tube::glb(vertices)).map_err(|e| format!("{}: {e}", file.display()))?;
+    let manifest = "[[model]]\nname = \"tube\"\npath = \"tube.glb\"\nencoding = \"local-packed\"\n\
+                    [model.masks]\nupper = { root = \"joint 32\" }\n";
+    let manifest = Manifest::parse(&folder.join("gpuskin.toml"), manifest).map_err(|findings| text(&findings))?;
+    let [model, direct] = [None, Some(Encoding::MatrixF16)]
+        .map(|encoding| baked(&manifest, encoding)?.pop().ok_or_else(|| "the tube was not baked".to_owned()));
+    Ok(Subject { model: model?, direct: direct? })
+}
+
+fn baked(manifest: &Manifest, encoding: Option<Encoding>) -> Result<Vec<Model>, String> {
+    // What a named encoding loses does not matter here.
+    let options = BakeOptions { encoding, skip_errors: true, ..Default::default() };
+    Ok(bake(manifest, &options).map_err(|failed| text(&failed.findings))?.runtime_models())
+}
