@@ -259,7 +259,7 @@ mod tests {
         let mut crowd = Instances::new(1, 0);
         let look = |i: u32| InstanceLook { custom: [i, 0], ..InstanceLook::default() };
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), look(i))).collect();
-        let mut looks = |crowd: &mut Instances| {
+        let looks = |crowd: &mut Instances| {
             let (looks, changes) = crowd.changed_looks();
             taken((looks.len(), changes))
         };
