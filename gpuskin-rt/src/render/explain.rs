@@ -58,8 +58,8 @@ pub struct Explanation {
     pub lacks: Option<Error>,
     /// Instances as of the last [`CrowdRenderer::prepare`], seen or not.
     pub instances: u32,
-    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: by what was commanded, in
-    /// blocks of 64.
+    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: in
+    /// proportion to what was commanded.
     pub uploaded_bytes: u64,
     /// Whether those that no view sees are left out.
     pub culling: CullingState,
