@@ -146,6 +146,7 @@ fn a_build_script_keeps_to_itself() {
     assert!(again.contains("Fresh gpuskin-test-citizen") && !again.contains("Running"), "{again}");
 
     traced(&game);
+    read_only(&game);
 }
 
 /// The build script under strace: what it writes, and that it asks no network.
@@ -200,4 +201,49 @@ fn traced(game: &Game) {
         }
     }
     assert!(writes > 5, "{text}");
+}
+
+/// The build script over sources that nobody may write to, as somebody to whom that applies.
+fn read_only(game: &Game) {
+    if !cfg!(unix) {
+        eprintln!("SKIPPED: folders are not made read-only here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (tree, out) = (folder.path().join("nur lesen"), folder.path().join("out"));
+    let bits = |path: &Path, mode: &str| {
+        let status = Command::new("chmod").args(["-R", mode]).arg(path).status().unwrap();
+        assert!(status.success(), "chmod {mode}");
+    };
+    assert!(Command::new("cp").arg("-R").arg(&game.folder).arg(&tree).status().unwrap().success());
+    let script = folder.path().join("script");
+    fs::copy(game.built("build-script-build").join("build-script-build"), &script).unwrap();
+    fs::create_dir(&out).unwrap();
+    bits(folder.path(), "a=rX");
+    bits(&out, "a=rwX");
+    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let mut command = if root {
+        // What may not be written stops everybody but root.
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&script);
+        command
+    } else {
+        Command::new(&script)
+    };
+    command.current_dir(&tree).env("OUT_DIR", &out).env("CARGO_MANIFEST_DIR", &tree).env_remove("GPUSKIN_CACHE");
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) if root && error.kind() == std::io::ErrorKind::NotFound => {
+            bits(folder.path(), "u+w");
+            eprintln!("SKIPPED: root may write anywhere, and there is no setpriv to be somebody else");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    // Root's own may go again.
+    bits(folder.path(), "u+w");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!said.contains("cargo::error") && !said.contains("cargo::warning"), "{said}");
+    assert!(out.join("gpuskin.rs").exists());
 }

@@ -13,12 +13,13 @@ fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// All crates that this machine builds of the workspace.
+/// All crates that this machine builds of the workspace, with every feature.
 fn packages() -> Vec<Value> {
     let version = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let output = cargo(&["metadata", "--format-version", "1", "--locked", "--filter-platform", host]).output().unwrap();
+    let args = ["metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", host];
+    let output = cargo(&args).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let all: Value = serde_json::from_slice(&output.stdout).unwrap();
     all["packages"].as_array().unwrap().clone()

@@ -133,13 +133,14 @@ fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> 
     let entries = entries(manifest, options)?;
     let made = make::make(manifest, &entries, options, pixels, None)?;
     let inputs = make::inputs(manifest, &made);
+    let module = codegen::module(made.iter().map(|made| (&made.model, &made.part)));
     let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Findings::default());
     for made in made {
         models.push(made.model);
         files.extend(made.files.into_iter().filter_map(|(name, content)| Some((name, content.into_bytes()?))));
         warnings.extend(made.warnings);
     }
-    files.insert(MODULE.to_owned(), codegen::module(&models).into_bytes());
+    files.insert(MODULE.to_owned(), module.into_bytes());
     Ok(Baked { files, models, inputs, warnings })
 }
 

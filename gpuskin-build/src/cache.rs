@@ -5,7 +5,11 @@
 //! computes anew.
 
 mod entry;
+#[cfg(feature = "shared-cache")]
+mod remote;
+mod shared;
 mod tidy;
+mod traffic;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,7 +21,10 @@ use crate::fs;
 use crate::fs::lock::Lock;
 pub use entry::Kind;
 use entry::{FILE_ENDING, name};
+use shared::Shared;
+pub use shared::{SharedMode, SharedUse};
 pub use tidy::{Stats, Verified};
+pub use traffic::{SharedTraffic, Traffic};
 
 /// Bytes that a cache of its own may take.
 const LIMIT: u64 = 4 << 30;
@@ -33,6 +40,7 @@ pub struct Cache {
     folder: PathBuf,
     limit: u64,
     keeps_files: bool,
+    shared: Option<Shared>,
     state: Mutex<State>,
 }
 
@@ -42,6 +50,8 @@ struct State {
     used: BTreeSet<String>,
     hits: usize,
     damaged: usize,
+    /// Entries that were made and kept.
+    made: usize,
     written: bool,
     /// The first reason why something could not be kept.
     unwritable: Option<String>,
@@ -52,7 +62,8 @@ impl Cache {
     /// what was not used for longest goes first.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let wish = std::env::var("GPUSKIN_CACHE_SIZE").ok().and_then(|text| size(&text));
-        Self { folder: folder.into(), limit: wish.unwrap_or(LIMIT), keeps_files: true, state: Mutex::default() }
+        let limit = wish.unwrap_or(LIMIT);
+        Self { folder: folder.into(), limit, keeps_files: true, shared: None, state: Mutex::default() }
     }
 
     /// The cache of one build script. Baked files are not kept twice: they stand beside it.
@@ -63,6 +74,27 @@ impl Cache {
     /// With another limit, in bytes.
     pub fn with_limit(self, limit: u64) -> Self {
         Self { limit, ..self }
+    }
+
+    /// With a cache behind it that others share: `s3://bucket/folder`, `gs://`, `az://` or `file:///folder`. What is not
+    /// here is taken from there; what is neither here nor there is made and, if `mode` says so, put there. An entry that is
+    /// damaged, or not what its name says, is none. Where the shared cache cannot be reached, [`Cache::notes`] says so and
+    /// it is not asked again.
+    ///
+    /// It needs the feature `shared-cache`. Whoever may write to it decides what is baked: digests find damage, not malice.
+    pub fn with_shared(self, url: &str, mode: SharedMode) -> Self {
+        Self { shared: Some(Shared::new(url, mode)), ..self }
+    }
+
+    /// With the shared cache that `GPUSKIN_SHARED_CACHE` names, if it names one: to read from, or as
+    /// `GPUSKIN_SHARED_CACHE_MODE` says (`read` or `read-write`).
+    pub fn with_shared_of_environment(self) -> Self {
+        Self { shared: Shared::of_environment(), ..self }
+    }
+
+    /// The shared cache, and what came from there.
+    pub fn shared_use(&self) -> Option<(&str, SharedUse)> {
+        self.shared.as_ref().map(|shared| (shared.url.as_str(), shared.used()))
     }
 
     /// The folder that the environment variable `GPUSKIN_CACHE` names.
@@ -85,9 +117,18 @@ impl Cache {
         self.state().damaged
     }
 
-    /// Whether baked files are kept.
+    /// Whether baked files are kept here.
     pub(crate) fn keeps_files(&self) -> bool {
         self.keeps_files
+    }
+
+    /// Whether anybody wants a baked file: this cache, or those who share one.
+    pub(crate) fn takes_files(&self) -> bool {
+        self.keeps_files || self.shared.as_ref().is_some_and(|shared| shared.takes(Kind::File))
+    }
+
+    fn keeps(&self, kind: Kind) -> bool {
+        self.keeps_files || kind != Kind::File
     }
 
     /// What was kept under a key, if it is there, undamaged and at most so many bytes long.
@@ -102,30 +143,49 @@ impl Cache {
                 state.used.insert(name);
                 drop(state);
                 touch(&path);
-                Some(data)
+                return Some(data);
             }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            Err(_) => {
-                state.damaged += 1;
-                None
-            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => state.damaged += 1,
         }
+        drop(state);
+        self.fetch(kind, key, &name, most)
     }
 
-    /// Keeps a result; where that fails, [`Cache::note`] says so.
+    /// The same from the shared cache, and from now on from here.
+    fn fetch(&self, kind: Kind, key: &blake3::Hash, name: &str, most: u64) -> Option<Vec<u8>> {
+        let sound = |bytes| entry::open(bytes, kind, key);
+        let data = self.shared.as_ref()?.get(kind, name, entry::len(most), sound)?;
+        if self.keeps(kind) {
+            self.write(name, &entry::bytes(kind, key, &data));
+        }
+        Some(data)
+    }
+
+    /// Keeps a result; where that fails, [`Cache::notes`] says so.
     pub(crate) fn put(&self, kind: Kind, key: &blake3::Hash, data: &[u8]) -> bool {
         let name = name(kind, key);
+        let bytes = entry::bytes(kind, key, data);
+        let kept = self.keeps(kind) && self.write(&name, &bytes);
+        self.state().made += usize::from(shared::is_shared(kind));
+        if let Some(shared) = &self.shared {
+            shared.put(kind, &name, bytes);
+        }
+        kept
+    }
+
+    /// Writes an entry.
+    fn write(&self, name: &str, bytes: &[u8]) -> bool {
         let write = || {
-            let bytes = entry::bytes(kind, key, data);
-            let unfinished = fs::write_unfinished(&self.folder.join(UNFINISHED), &bytes)?;
-            fs::rename(unfinished.path, &self.folder.join(&name))
+            let unfinished = fs::write_unfinished(&self.folder.join(UNFINISHED), bytes)?;
+            fs::rename(unfinished.path, &self.folder.join(name))
         };
         // Somebody who tidies up may take a file away between its making and its lock: once more.
         let kept = write().or_else(|e| if e.kind() == io::ErrorKind::NotFound { write() } else { Err(e) });
         let mut state = self.state();
         state.written |= kept.is_ok();
         match kept {
-            Ok(()) => state.used.insert(name),
+            Ok(()) => state.used.insert(name.to_owned()),
             Err(error) => {
                 state.unwritable.get_or_insert_with(|| error.to_string());
                 false
@@ -148,13 +208,14 @@ impl Cache {
         Lock::file(&self.folder.join(LOCKS).join(key.to_hex().as_str()), waiting)
     }
 
-    /// Why results were not kept, if they were not.
-    pub fn note(&self) -> Option<Finding> {
-        let state = self.state();
-        let why = state.unwritable.as_ref()?;
-        let message = format!("the cache {} cannot be written: {why}", self.folder.display());
-        let help = "the next bake does the same work again; GPUSKIN_CACHE names another folder";
-        Some(Finding::warning(Code::CacheUnwritable, message).help(help))
+    /// Why results were not kept, or not taken from the shared cache, if they were not.
+    pub fn notes(&self) -> Vec<Finding> {
+        let unwritable = self.state().unwritable.as_ref().map(|why| {
+            let message = format!("the cache {} cannot be written: {why}", self.folder.display());
+            let help = "the next bake does the same work again; GPUSKIN_CACHE names another folder";
+            Finding::warning(Code::CacheUnwritable, message).help(help)
+        });
+        unwritable.into_iter().chain(self.shared.as_ref().and_then(Shared::note)).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

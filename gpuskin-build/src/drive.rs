@@ -121,8 +121,9 @@ impl Job<'_> {
                 Ok(()) => {
                     if let Some(cache) = self.cache {
                         self.ledger(&manifest, &done, &files).save(cache, &key);
+                        cache.remember_traffic();
                         cache.tidy();
-                        cache.note().into_iter().for_each(|note| done.warnings.push(note));
+                        cache.notes().into_iter().for_each(|note| done.warnings.push(note));
                     }
                     return Ok(done);
                 }
@@ -143,9 +144,13 @@ impl Job<'_> {
         let nothing = BTreeMap::new();
         let index = Index::new(&nothing, &manifest.folder);
         let made = self.make(&manifest, &index, &BTreeSet::new())?;
+        if let Some(cache) = self.cache {
+            cache.remember_traffic();
+        }
         let baked = made.iter().filter(|made| made.fresh).count();
         let (mut done, files) = self.collect(&manifest, made);
         done.baked = baked;
+        self.cache.iter().flat_map(|cache| cache.notes()).for_each(|note| done.warnings.push(note));
         match output::differences(&files, self.out) {
             Ok(differences) => Ok((done, differences)),
             Err(finding) => Err(Failed { findings: finding.into(), inputs: done.inputs }),
@@ -173,15 +178,15 @@ impl Job<'_> {
         let sights = sights(&made);
         let mut done = Done { inputs: inputs(manifest, &made), count: made.len(), sights, ..Done::default() };
         let mut files = BTreeMap::new();
+        if !matches!(self.share, Share::Shard(_)) {
+            let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();
+            files.insert(MODULE.to_owned(), Content::Bytes(Cow::Owned(module)));
+        }
         for made in made {
             done.text.push_str(&(self.describe)(&made.model));
             done.warnings.extend(made.warnings);
             files.extend(made.files);
             done.models.push(made.model);
-        }
-        if !matches!(self.share, Share::Shard(_)) {
-            let module = codegen::module(&done.models).into_bytes();
-            files.insert(MODULE.to_owned(), Content::Bytes(Cow::Owned(module)));
         }
         (done.files, done.bytes) = (files.len(), files.values().map(Content::len).sum());
         (done, files)
@@ -195,7 +200,9 @@ impl Job<'_> {
             sight.still_holds(Stat::at(&self.out.join(name))).then(|| sight.digest.into())
         };
         let load = |digest: &blake3::Hash, len: u64| {
-            self.cache?.get(Kind::File, digest, len).filter(|bytes| bytes.len() as u64 == len)
+            // An entry that is whole may still be of somebody who is not honest about its name.
+            let right = |bytes: &Vec<u8>| bytes.len() as u64 == len && blake3::hash(bytes) == *digest;
+            self.cache?.get(Kind::File, digest, len).filter(right)
         };
         output::bring(
             files,

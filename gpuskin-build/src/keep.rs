@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::bake::make::{Keeper, Made};
 use crate::bake::{BakeOptions, BakedModel};
 use crate::cache::{Cache, Kind};
+use crate::codegen;
 use crate::finding::{Code, Finding, Findings, Stored};
 use crate::fs::stat::Sight;
 use crate::import::Inputs;
@@ -44,6 +45,7 @@ pub(crate) struct Keep<'a> {
 struct Kept {
     /// The model, then the same for other classes of devices.
     models: Vec<BakedModel>,
+    part: codegen::Part,
     files: Vec<(String, [u8; 32], u64)>,
     /// Their places are numbers of the entry's values.
     warnings: Vec<Stored>,
@@ -65,7 +67,7 @@ impl Keeper for Keep<'_> {
         let kept: Kept = postcard::from_bytes(&self.cache.get(Kind::Model, &key, MOST_MODEL)?).ok()?;
 
         let mut models = kept.models;
-        if models.is_empty() {
+        if models.first().is_none_or(|model| model.meta.name != entry.name.value) {
             return None;
         }
         let others = models.split_off(1);
@@ -85,7 +87,7 @@ impl Keeper for Keep<'_> {
         }
         let mut inputs = Inputs::with_digests();
         sights.into_iter().for_each(|(sight, path)| inputs.known(path, sight));
-        Some(Made { model, files, warnings, inputs, fresh: false })
+        Some(Made { model, part: kept.part, files, warnings, inputs, fresh: false })
     }
 
     fn refuses(&self, entry: &ModelEntry) -> Option<Finding> {
@@ -127,7 +129,7 @@ impl Keep<'_> {
         for (name, content) in &mut made.files {
             let (digest, len) = (content.digest(), content.len());
             files.push((name.clone(), *digest.as_bytes(), len));
-            if let (true, Content::Bytes(bytes)) = (self.cache.keeps_files(), &*content)
+            if let (true, Content::Bytes(bytes)) = (self.cache.takes_files(), &*content)
                 && self.cache.put(Kind::File, &digest, bytes)
             {
                 *content = Content::Kept { digest, len };
@@ -135,7 +137,8 @@ impl Keep<'_> {
         }
         let BakedModel { others, .. } = &made.model;
         let models = std::iter::once(&made.model).chain(others).cloned().collect();
-        let kept = postcard::to_stdvec(&Kept { models, files, warnings }).ok()?;
+        let part = made.part.clone();
+        let kept = postcard::to_stdvec(&Kept { models, part, files, warnings }).ok()?;
         self.cache.put(Kind::Model, &key, &kept);
         self.cache.put(Kind::Inputs, &under(&recipe, named), &postcard::to_stdvec(&list).ok()?);
         Some(())

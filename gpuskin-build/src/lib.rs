@@ -57,4 +57,4 @@ mod suggest;
 mod units;
 mod vertex_mode;
 
-pub use script::{BuildError, Built, build, try_build};
+pub use script::{BuildError, Built, bake_into, build, try_build};

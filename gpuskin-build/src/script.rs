@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// errors and warnings; after an error the build fails, and the files of the last good bake stay as they were.
 ///
 /// Models whose files have not changed are not baked again. What that takes is kept in `OUT_DIR` too; the environment
-/// variable `GPUSKIN_CACHE` names a folder that several build scripts, checkouts or machines share instead.
+/// variable `GPUSKIN_CACHE` names a folder that several build scripts, checkouts or machines share instead, and
+/// `GPUSKIN_SHARED_CACHE` a bucket behind it (feature `shared-cache`).
 ///
 /// # Example
 /// ```no_run
@@ -41,7 +42,9 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Built, BuildError> {
     let start = Instant::now();
     let result = bake_to_out_dir(manifest, &mut inputs);
     inputs.iter().for_each(|input| println!("cargo::rerun-if-changed={}", input.display()));
-    println!("cargo::rerun-if-env-changed=GPUSKIN_CACHE");
+    for variable in ["GPUSKIN_CACHE", "GPUSKIN_SHARED_CACHE", "GPUSKIN_SHARED_CACHE_MODE"] {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
     let mut baked = result.map_err(|findings| BuildError { findings })?;
     if let Some(advice) = unoptimised(start.elapsed(), env!("GPUSKIN_OPT_LEVEL")) {
         baked.warnings.push(advice);
@@ -64,20 +67,8 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
             .help("elsewhere use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
     })?;
     let out = Path::new(&out_dir);
-    let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out));
-    let job = Job {
-        manifest: path,
-        out,
-        model: None,
-        explain: false,
-        share: Share::Whole,
-        cache: Some(&cache),
-        progress: None,
-        describe: &|_| String::new(),
-        may_write: &|| Ok(()),
-        waiting: &|| (),
-    };
-    match job.run(false) {
+    let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out)).with_shared_of_environment();
+    match job(path, out, Some(&cache)).run(false) {
         Ok(Done { models, warnings, inputs: read, .. }) => {
             inputs.extend(read.iter().cloned());
             Ok(Built { models, inputs: read, warnings })
@@ -89,7 +80,40 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
     }
 }
 
-/// What a build script has brought into `OUT_DIR`.
+/// Bakes a manifest into any folder, and tells nobody: for tools that neither are build scripts nor call the command line.
+/// With a cache, what it holds is not baked again.
+///
+/// # Errors
+/// When there is no manifest, when a model cannot be baked, or when the files cannot be written. Then the folder is as it
+/// was.
+pub fn bake_into(
+    manifest: impl AsRef<Path>,
+    folder: impl AsRef<Path>,
+    cache: Option<&Cache>,
+) -> Result<Built, BuildError> {
+    match job(manifest.as_ref(), folder.as_ref(), cache).run(false) {
+        Ok(Done { models, warnings, inputs, .. }) => Ok(Built { models, inputs, warnings }),
+        Err(failed) => Err(BuildError { findings: failed.findings }),
+    }
+}
+
+/// A whole bake without a word.
+fn job<'a>(manifest: &'a Path, out: &'a Path, cache: Option<&'a Cache>) -> Job<'a> {
+    Job {
+        manifest,
+        out,
+        model: None,
+        explain: false,
+        share: Share::Whole,
+        cache,
+        progress: None,
+        describe: &|_| String::new(),
+        may_write: &|| Ok(()),
+        waiting: &|| (),
+    }
+}
+
+/// What a bake has brought into its folder.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Built {

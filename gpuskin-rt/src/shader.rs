@@ -438,5 +438,9 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
     splits.into_iter().chain(shared).collect()
 }
 
+/// WGSL of the pass that takes changes of instances to where they belong.
+#[cfg(any(test, feature = "wgpu"))]
+pub(crate) const SCATTER: &str = include_str!("../shaders/scatter.wgsl");
+
 #[cfg(test)]
 mod tests;

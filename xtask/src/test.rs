@@ -63,6 +63,8 @@ fn steps() -> Vec<(&'static str, Command)> {
         ("documentation", doc),
         ("packages", cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"])),
         ("sample models", cargo(["run", "--release", "-p", "gpuskin-assets", "--", "--check"])),
+        // A crate of its own: with a client and a server for HTTP it has dependencies that nothing else needs.
+        ("shared cache", cargo(["test", "--locked", "--manifest-path", "tests/farm/Cargo.toml"])),
         ("tests", test),
     ]
 }

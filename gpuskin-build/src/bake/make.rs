@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::{BakeOptions, BakedModel, Failed, Outline, Stage, assemble};
+use crate::codegen;
 use crate::finding::{Finding, Findings};
 use crate::frames::rest_diagonal;
 use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
@@ -19,6 +20,8 @@ use crate::output::Content;
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) model: BakedModel,
+    /// What it adds to the generated module.
+    pub(crate) part: codegen::Part,
     /// By their paths under the output folder.
     pub(crate) files: BTreeMap<String, Content<'static>>,
     /// What was odd.
@@ -101,7 +104,8 @@ pub(crate) fn make(
                 Some((model, files)) if !warnings.has_errors() => {
                     let content = |(name, bytes)| (format!("gpuskin/{name}"), Content::Bytes(Cow::Owned(bytes)));
                     let files = files.into_iter().map(content).collect();
-                    let mut made = Made { model, files, warnings, inputs, fresh: true };
+                    let part = codegen::part(&model);
+                    let mut made = Made { model, part, files, warnings, inputs, fresh: true };
                     if let Some(keeper) = keeper {
                         keeper.keep(entry, &mut made);
                     }

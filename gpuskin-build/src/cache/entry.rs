@@ -26,11 +26,14 @@ pub enum Kind {
     Ledger,
     /// The entries that a bake used.
     Uses,
+    /// How many entries bakes took from where.
+    Traffic,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Color, Self::Inputs, Self::Model, Self::File, Self::Ledger, Self::Uses];
+    pub const ALL: [Self; 7] =
+        [Self::Color, Self::Inputs, Self::Model, Self::File, Self::Ledger, Self::Uses, Self::Traffic];
 
     /// As it stands in names of files.
     pub fn name(self) -> &'static str {
@@ -41,6 +44,7 @@ impl Kind {
             Self::File => "file",
             Self::Ledger => "ledger",
             Self::Uses => "uses",
+            Self::Traffic => "counts",
         }
     }
 }
@@ -67,6 +71,11 @@ pub(super) fn bytes(kind: Kind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
     [&MAGIC[..], key.as_bytes(), digest(kind, key, data).as_bytes(), data].concat()
 }
 
+/// Bytes of an entry with so many bytes of data.
+pub(super) fn len(data: u64) -> u64 {
+    data.saturating_add(HEAD as u64)
+}
+
 /// What an entry holds, if it is undamaged and its data are at most so many bytes.
 pub(super) fn open(mut bytes: Vec<u8>, kind: Kind, key: &blake3::Hash) -> Option<Vec<u8>> {
     let (head, data) = bytes.split_at_checked(HEAD)?;
@@ -81,6 +90,6 @@ pub(super) fn open(mut bytes: Vec<u8>, kind: Kind, key: &blake3::Hash) -> Option
 
 /// Reads an entry and checks it.
 pub(super) fn read(path: &Path, kind: Kind, key: &blake3::Hash, most: u64) -> io::Result<Vec<u8>> {
-    let bytes = fs::read(path, most.saturating_add(HEAD as u64))?;
+    let bytes = fs::read(path, len(most))?;
     open(bytes, kind, key).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it is damaged"))
 }

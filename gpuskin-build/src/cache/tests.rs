@@ -32,7 +32,7 @@ fn what_was_kept_comes_back_unless_it_was_damaged() {
     std::fs::copy(cache.folder().join(name(COLOR, &other)), &path).unwrap();
     assert_eq!(cache.get(COLOR, &key, 5), None);
     cache.put(COLOR, &key, b"value");
-    assert!(cache.get(COLOR, &key, 5).is_some() && cache.note().is_none());
+    assert!(cache.get(COLOR, &key, 5).is_some() && cache.notes().is_empty());
 }
 
 fn aged(cache: &Cache, kind: Kind, key: &blake3::Hash, seconds: u64) {
@@ -97,7 +97,7 @@ fn a_cache_that_cannot_be_written_is_none() {
     let key = blake3::hash(b"key");
     assert!(!cache.put(COLOR, &key, b"value"));
     assert_eq!(cache.get(COLOR, &key, 5), None);
-    assert!(cache.note().unwrap().to_string().contains("cannot be written"));
+    assert!(cache.notes()[0].to_string().contains("cannot be written"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
 use super::text::{Table, bytes, clip_table, count, model_line, worst};
 use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
+use crate::cache::{Cache, SharedMode};
 use crate::drive::{Job, Share};
 use crate::finding::{Code, Finding, Findings};
 use crate::output::Difference;
@@ -29,6 +30,12 @@ pub(super) const COMMAND: Command = Command {
         switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
         switch("dry-run", "write nothing; print sizes only"),
         option("shard", "I/N", "only part I of N, counted from 0; the last step is --merge, with the same cache"),
+        option(
+            "shared-cache",
+            "URL",
+            "s3:, gs:, az: or file: where others' results are [default: GPUSKIN_SHARED_CACHE]",
+        ),
+        option("shared-cache-mode", "MODE", "read, or read-write to put results there [default: read]"),
         switch("merge", "as without it, but a model that no shard has baked is an error"),
         MESSAGE_FORMAT,
         switch("explain", "print every encoding that the devices can play, and why it was not chosen"),
@@ -53,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
 
     let explain = args.has("explain");
     let progress = Progress::new();
-    let cache = super::cache::of(&folder);
+    let cache = behind(super::cache::of(&folder), args)?;
     let job = Job {
         manifest: &path,
         out: &out,
@@ -84,7 +91,24 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let size = bytes(done.bytes);
     let _ = writeln!(text, "{} of {} baked", count(done.baked as u64, "model", "models"), done.count);
     let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
+    if let Some((url, used)) = cache.as_ref().and_then(Cache::shared_use) {
+        let entries = |number: usize| count(number as u64, "entry", "entries");
+        let _ = writeln!(text, "{} from {url}, {} put there", entries(used.taken.0), entries(used.put.0));
+    }
     Ok(Done { text, warnings: done.warnings })
+}
+
+/// A cache with the shared one that the arguments name.
+fn behind(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
+    let mode = match args.word("shared-cache-mode", &["read", "read-write"])? {
+        Some("read-write") => SharedMode::ReadWrite,
+        _ => SharedMode::Read,
+    };
+    match (args.text("shared-cache")?, args.has("shared-cache-mode")) {
+        (Some(url), _) => Ok(cache.map(|cache| cache.with_shared(url, mode))),
+        (None, true) => Err(Failure::Usage("`--shared-cache-mode` needs `--shared-cache`".to_owned())),
+        (None, false) => Ok(cache),
+    }
 }
 
 /// How much of the bake is asked for.

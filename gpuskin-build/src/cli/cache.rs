@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option};
 use super::text::{Table, bytes, count};
 use super::{Done, Failure};
-use crate::cache::Cache;
+use crate::cache::{Cache, SharedTraffic, Traffic};
 use crate::finding::{Code, Finding, Findings};
 
 pub(super) const COMMAND: Command = Command {
@@ -16,7 +16,8 @@ pub(super) const COMMAND: Command = Command {
     flags: &[MANIFEST, option("dir", "DIR", "the cache [default: that of `bake` with this manifest]"), MESSAGE_FORMAT],
     notes: "`bake` keeps models and textures where GPUSKIN_CACHE says, else in the target folder of the package that the\n\
             manifest is part of, and takes them from there while nothing that they depend on has changed. Beyond\n\
-            GPUSKIN_CACHE_SIZE (4 GiB) goes what was not used for longest. It can be removed at any time.",
+            GPUSKIN_CACHE_SIZE (4 GiB) goes what was not used for longest. It can be removed at any time. These commands\n\
+            are about that folder; of a shared cache behind it (`bake --shared-cache`), `stats` says what came from there.",
 };
 
 pub(super) fn run(args: &Args) -> Result<Done, Failure> {
@@ -62,6 +63,18 @@ fn stats(cache: &Cache) -> String {
     table.row(["all".to_owned(), total.0.to_string(), bytes(total.1)]);
     let mut text = format!("{}\n{}", cache.folder().display(), table.render());
     let _ = writeln!(text, "  it may take {}", bytes(stats.limit));
+    let Traffic { here, made, damaged, shared, .. } = cache.traffic();
+    let entries = |number| count(number, "entry", "entries");
+    let _ = writeln!(text, "  bakes had {} from here and made {}; {damaged} damaged", entries(here), entries(made));
+    for (url, SharedTraffic { taken, taken_bytes, put, put_bytes, damaged, .. }) in &shared {
+        let (taken, put) = (entries(*taken), entries(*put));
+        let _ = writeln!(
+            text,
+            "  {url}: {taken} from there, {}; {put} put there, {}; {damaged} damaged",
+            bytes(*taken_bytes),
+            bytes(*put_bytes)
+        );
+    }
     text
 }
 
@@ -74,5 +87,6 @@ pub(super) fn of(folder: &Path) -> Option<Cache> {
         let folder = std::path::absolute(folder).ok()?;
         Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
     };
-    Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))
+    let cache = Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))?;
+    Some(cache.with_shared_of_environment())
 }

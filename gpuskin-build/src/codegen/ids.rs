@@ -1,16 +1,18 @@
 //! What models have, as typed numbers for Rust and as plain ones for WGSL.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use gpuskin_rt::{ClipInfo, MaskInfo, Metadata};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::Literal;
 use quote::{format_ident, quote};
+use serde::{Deserialize, Serialize};
 
-use super::{type_ident, value_ident};
+use super::{filled, items, type_ident, value_ident};
 use crate::bake::BakedModel;
 use crate::identifiers::{BONES, CLIPS, EVENTS, Kind, MASKS, PARTS};
-use crate::names::{member, wgsl_member};
+use crate::names::{constant, member, wgsl_member};
 use crate::units::length;
 
 /// A kind, and how it is written.
@@ -34,72 +36,125 @@ const MODULES: [Module; 5] = [
     Module { kind: &PARTS, ty: "Part", doc: " Meshes that an instance may leave off.", always: false, of: parts },
 ];
 
-/// A module a kind, and `wgsl`.
-pub(super) fn modules(models: &[BakedModel]) -> TokenStream {
-    let kinds = MODULES.iter().map(|of| module(of, models));
-    let wgsl = wgsl(models);
-    quote!(#(#kinds)* #wgsl)
+/// What one model adds to each of these modules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Part {
+    modules: [String; MODULES.len()],
+    wgsl: String,
 }
 
-fn module(of: &Module, models: &[BakedModel]) -> TokenStream {
-    let (module, ty, doc) = (format_ident!("{}", of.kind.module), format_ident!("{}", of.ty), of.doc);
-    let mut taken = BTreeSet::new();
-    let mut consts = TokenStream::new();
-    for model in models {
-        let marker = type_ident(model);
-        for (index, (name, doc)) in (of.of)(&model.meta).into_iter().enumerate() {
-            let name = format_ident!("{}", numbered(member(&model.meta.name, name), &mut taken));
-            let index = Literal::usize_unsuffixed(index);
-            consts.extend(quote!(#[doc = #doc] pub const #name: #ty<models::#marker> = #ty::new(#index);));
-        }
-    }
-    if consts.is_empty() && !of.always {
-        return consts;
-    }
-    quote! {
-        #[doc = #doc]
-        #[allow(dead_code, clippy::all, clippy::pedantic)]
-        pub mod #module {
-            use super::models;
-            use ::gpuskin_rt::#ty;
-            #consts
-        }
-    }
+/// Names that cannot be given again.
+#[derive(Default)]
+pub(super) struct Taken {
+    modules: [BTreeSet<String>; MODULES.len()],
+    wgsl: BTreeSet<String>,
 }
 
-fn wgsl(models: &[BakedModel]) -> TokenStream {
-    let mut taken = BTreeSet::new();
-    let modules = || MODULES.iter().filter_map(|of| Some((of, of.kind.wgsl?)));
-    // What the manifest names is checked; bones are numbered around it.
-    for model in models {
-        for (of, between) in modules().filter(|(of, _)| *of.kind != BONES) {
-            taken.extend((of.of)(&model.meta).iter().map(|(name, _)| wgsl_member(&model.meta.name, between, name)));
-        }
-    }
-    let consts = models.iter().map(|model| {
-        let mut text = String::new();
-        for (of, between) in modules() {
-            for (index, (name, _)) in (of.of)(&model.meta).into_iter().enumerate() {
-                let mut name = wgsl_member(&model.meta.name, between, name);
-                if *of.kind == BONES {
-                    name = numbered(name, &mut taken);
-                }
-                let _ = writeln!(text, "const {name}: u32 = {index}u;");
+impl Taken {
+    /// Those in WGSL that the manifest names are checked, and bones are numbered around them.
+    pub(super) fn of<'a>(models: impl IntoIterator<Item = &'a BakedModel>) -> Self {
+        let mut taken = Self::default();
+        for model in models {
+            for (of, between) in in_wgsl().filter(|(of, _)| *of.kind != BONES) {
+                let names = (of.of)(&model.meta);
+                taken.wgsl.extend(names.iter().map(|(name, _)| wgsl_member(&model.meta.name, between, name)));
             }
         }
-        let name = value_ident(model);
-        let doc = format!(" Clips, bones, masks and parts of [`{}`](super::models::{0}).", type_ident(model));
-        // A raw string keeps its lines; identifiers have no quotes.
-        let text: Literal = format!("r\"{text}\"").parse().expect("a raw string is a literal");
-        quote!(#[doc = #doc] pub const #name: &str = #text;)
-    });
-    quote! {
-        #[doc = " The same numbers as WGSL constants, for a game's own shaders."]
-        #[allow(dead_code, clippy::all, clippy::pedantic)]
-        pub mod wgsl {
-            #(#consts)*
+        taken
+    }
+}
+
+/// Kinds that WGSL has, and the word between a model and what it has.
+fn in_wgsl() -> impl Iterator<Item = (&'static Module, &'static str)> {
+    MODULES.iter().filter_map(|of| Some((of, of.kind.wgsl?)))
+}
+
+/// What a model adds, with names that are not taken.
+pub(super) fn part(model: &BakedModel, taken: &mut Taken) -> Part {
+    let marker = type_ident(model);
+    let mut part = Part::default();
+    for ((of, text), taken) in MODULES.iter().zip(&mut part.modules).zip(&mut taken.modules) {
+        let ty = format_ident!("{}", of.ty);
+        let consts = (of.of)(&model.meta).into_iter().enumerate().map(|(index, (name, doc))| {
+            let name = format_ident!("{}", numbered(member(&model.meta.name, name), taken));
+            let index = Literal::usize_unsuffixed(index);
+            quote!(#[doc = #doc] pub const #name: #ty<models::#marker> = #ty::new(#index);)
+        });
+        *text = items(consts.collect());
+    }
+    part.wgsl = wgsl(model, &mut taken.wgsl);
+    part
+}
+
+fn wgsl(model: &BakedModel, taken: &mut BTreeSet<String>) -> String {
+    let mut text = String::new();
+    for (of, between) in in_wgsl() {
+        for (index, (name, _)) in (of.of)(&model.meta).into_iter().enumerate() {
+            let mut name = wgsl_member(&model.meta.name, between, name);
+            if *of.kind == BONES {
+                name = numbered(name, taken);
+            }
+            let _ = writeln!(text, "const {name}: u32 = {index}u;");
         }
     }
+    let name = value_ident(model);
+    let doc = format!(" Clips, bones, masks and parts of [`{}`](super::models::{0}).", type_ident(model));
+    // A raw string keeps its lines; identifiers have no quotes.
+    let text: Literal = format!("r\"{text}\"").parse().expect("a raw string is a literal");
+    items(quote!(#[doc = #doc] pub const #name: &str = #text;))
+}
+
+/// A module a kind, and `wgsl`.
+pub(super) fn modules(models: &[&BakedModel], parts: &[&super::Part]) -> String {
+    // `red` and its `coat_l` could be `red_coat` and its `l`: these find their names together.
+    let starts: Vec<String> = models.iter().map(|model| constant(&model.meta.name) + "_").collect();
+    let meets = meets(&starts);
+    let mut taken = Taken::of(models.iter().zip(&meets).filter(|(_, meets)| **meets).map(|(model, _)| *model));
+    let ids = models.iter().zip(parts).zip(meets);
+    let ids = ids.map(|((model, kept), meets)| match meets {
+        true => Cow::Owned(part(model, &mut taken)),
+        false => Cow::Borrowed(&kept.ids),
+    });
+    let ids: Vec<Cow<'_, Part>> = ids.collect();
+    let mut text = String::new();
+    for (at, of) in MODULES.iter().enumerate() {
+        if !of.always && ids.iter().all(|part| part.modules[at].is_empty()) {
+            continue;
+        }
+        let (module, ty, doc) = (format_ident!("{}", of.kind.module), format_ident!("{}", of.ty), of.doc);
+        let head = quote! {
+            #[doc = #doc]
+            #[allow(dead_code, clippy::all, clippy::pedantic)]
+            pub mod #module {
+                use super::models;
+                use ::gpuskin_rt::#ty;
+            }
+        };
+        text += &filled(head, ids.iter().map(|part| part.modules[at].as_str()));
+    }
+    let head = quote! {
+        #[doc = " The same numbers as WGSL constants, for a game's own shaders."]
+        #[allow(dead_code, clippy::all, clippy::pedantic)]
+        pub mod wgsl {}
+    };
+    text + &filled(head, ids.iter().map(|part| part.wgsl.as_str()))
+}
+
+/// Whether names that start so can be those of another model: where one start starts with the other.
+fn meets(starts: &[String]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..starts.len()).collect();
+    order.sort_by_key(|&at| &starts[at]);
+    let mut meets = vec![false; starts.len()];
+    // What starts with another stands behind it, with nothing else between them.
+    let mut open: Vec<usize> = Vec::new();
+    for at in order {
+        while open.pop_if(|last| !starts[at].starts_with(&starts[*last])).is_some() {}
+        if let Some(&last) = open.last() {
+            (meets[last], meets[at]) = (true, true);
+        }
+        open.push(at);
+    }
+    meets
 }
 
 /// The name, or with a number what nobody has taken. Names of the manifest are checked before and never numbered;
@@ -155,4 +210,17 @@ fn clip_doc(clip: &ClipInfo) -> String {
         length(clip.encoding_error.max),
         length(clip.motion_error.max),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_may_meet() {
+        let of = |starts: &[&str]| meets(&starts.iter().map(|&start| start.to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["RED_", "BLUE_", "RED_COAT_", "REDDER_"]), [true, false, true, false]);
+        assert_eq!(of(&["A_B_C_", "A_B_", "A_", "B_"]), [true, true, true, false]);
+        assert_eq!(of(&["A_", "A_B_", "A_C_"]), [true; 3]);
+    }
 }

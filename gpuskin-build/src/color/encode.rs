@@ -7,7 +7,9 @@ use gpuskin_rt::ColorFormat;
 use crate::cache::Cache;
 #[cfg(feature = "textures")]
 use crate::cache::Kind;
-use crate::finding::{Code, Finding};
+#[cfg(feature = "textures")]
+use crate::finding::Code;
+use crate::finding::Finding;
 use crate::manifest::Textures;
 
 /// An image, encoded.

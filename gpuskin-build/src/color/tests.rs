@@ -131,7 +131,7 @@ fn textures_come_from_the_cache_unless_they_are_damaged() {
         let cache = Cache::new(folder.path());
         let mut findings = Findings::default();
         let baked = bake(&model, &planned, &wanted(formats), Some(&cache), &mut findings);
-        assert!(findings.is_empty() && cache.note().is_none(), "{findings}");
+        assert!(findings.is_empty() && cache.notes().is_empty(), "{findings}");
         (baked.into_iter().next().expect("a texture").files, cache.hits())
     };
     let (cold, hits) = bake(&ALL);

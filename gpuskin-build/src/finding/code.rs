@@ -133,6 +133,7 @@ codes! {
     CacheLost, "cache::lost", "Files were removed from the cache while a bake needed them.", "let no other program clean it meanwhile, or name another folder by GPUSKIN_CACHE";
     CacheMissing, "cache::missing", "`bake --merge` did not find a model in the cache.", "run its shard again; `bake` without --merge bakes it here";
     CacheNone, "cache::none", "A command needs a cache, and there is none.", "name a folder by GPUSKIN_CACHE";
+    CacheShared, "cache::shared", "The shared cache cannot be used; the bake does without it.", "check GPUSKIN_SHARED_CACHE, the network, and the keys to it";
     OutputFailed, "output::failed", "A file cannot be written.", "check that the folder may be written, and that the disk is not full";
     OutputDiffers, "output::differs", "What is in the output folder is not what would be baked.", "bake again, and commit what it writes";
     OutputOthers, "output::other_models", "The output folder has other models, which baking one would take away.", "leave out --model to bake all of them, or give this one a folder with --out";

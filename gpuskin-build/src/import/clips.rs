@@ -140,10 +140,13 @@ impl<'a, 'f> Reader<'a, 'f> {
             }
         }
         if let Some((sampler, accessor)) = first {
-            let message = format!(
-                "{doubled} samplers have several keys at one time, the first of them sampler {sampler} (accessor \
-                 {accessor}): the curve jumps there"
-            );
+            let which = format!("sampler {sampler} (accessor {accessor})");
+            let message = match doubled {
+                1 => format!("{which} has several keys at one time: the curve jumps there"),
+                _ => format!(
+                    "{doubled} samplers have several keys at one time, the first of them {which}: the curve jumps there"
+                ),
+            };
             report.warn(Finding::warning(Code::ClipKeys, message).within(label));
         }
         if start <= end {
@@ -186,7 +189,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
         let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
         if let Some(property) = property {
-            let at = || node_label(self.model, node);
+            let at = || self.at(node);
             let mut warn = |message: String| {
                 report.warn(Finding::warning(Code::NodeTransform, message).within(at()).within(label))
             };
@@ -195,14 +198,19 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
         let targets = self.targets[node];
         if targets == 0 {
-            let node = node_label(self.model, node);
+            let node = self.at(node);
             let message = format!("a channel moves morph weights of {node}, whose mesh has no targets: it is left out");
             report.warn(Finding::warning(Code::ClipChannel, message).within(label));
             return Ok(None);
         }
-        let curve = curve::weights(file, sampler, targets, &keys, &place)
-            .map_err(|e| e.within(node_label(self.model, node)))?;
+        let curve = curve::weights(file, sampler, targets, &keys, &place).map_err(|e| e.within(self.at(node)))?;
         Ok(Some(Curves::Morph(MorphChannel { node, curve })))
+    }
+
+    /// A node of the model, with its file where that is not the clip's own.
+    fn at(&self, node: usize) -> Label {
+        let name = self.model.document.nodes[node].name.as_deref();
+        if self.source.other { node_label(self.model, node) } else { Label::default().node(node, name) }
     }
 
     /// The model's node that a channel moves.
@@ -284,8 +292,11 @@ pub(super) fn moved(clips: &[Clip], nodes: usize) -> Vec<bool> {
     moved
 }
 
-/// Warns of clips that move no node of those that move something.
+/// Warns of clips that move no node of those that move something. Where something could not be read, nobody knows.
 pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'_>) {
+    if report.failed() {
+        return;
+    }
     for clip in clips {
         let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
         if !nodes.any(|node| moves[node]) {

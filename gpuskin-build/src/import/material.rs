@@ -148,7 +148,10 @@ impl Materials {
         let Some(index) = material else { return Ok((result, None)) };
         let source = file.get(&file.document.materials, index, "material")?;
         result.name = source.name.clone().unwrap_or_default();
-        let label = Label::from(format_args!("material {index} {}", quoted(&result.name)));
+        let label = match &source.name {
+            Some(name) => Label::from(format_args!("material {index} {}", quoted(name))),
+            None => Label::from(format_args!("material {index}")),
+        };
         let within = |finding: Finding| finding.within(&label);
         result.double_sided = source.double_sided;
         result.unlit = source.extensions.as_ref().is_some_and(|extensions| extensions.others.contains_key(UNLIT));
@@ -211,7 +214,10 @@ impl Materials {
         if texture.source.value() == NO_IMAGE {
             let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
             let kinds: Vec<&str> = kinds.collect();
-            let message = format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", "));
+            let message = match kinds.is_empty() {
+                true => format!("texture {index} has no image"),
+                false => format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", ")),
+            };
             return Err(Finding::error(Code::ImageInvalid, message).help(CONVERT));
         }
         let sampler = match texture.sampler {

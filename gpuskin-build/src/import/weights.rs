@@ -58,6 +58,12 @@ impl Weights {
             sets.push((joint, weight, joint_accessor));
         }
 
+        let (next, left_out) = (sets.len() as u32, sets.len() as u32 + 1..=MAX_SETS as u32);
+        if let Some(set) = left_out.into_iter().find(|set| accessor(source, Semantic::Joints(*set)).is_some()) {
+            let message = format!("it has JOINTS_{set} and no JOINTS_{next}: the former is left out");
+            report.warn(Finding::warning(Code::SkinInfluences, message).within(label));
+        }
+
         let mut result = Weights::default();
         let (mut off, mut least, mut most) = (0, f64::MAX, 0.0_f64);
         let (mut zero, mut negative) = (0, 0);

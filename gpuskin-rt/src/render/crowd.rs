@@ -14,6 +14,8 @@ use super::layouts::Layouts;
 use super::material::Materials;
 use super::palette::{CrowdBuffers, PaletteRun, Palettes};
 use super::pipelines::{Pipelines, Surface};
+use super::scatter::{Scatter, scatters};
+use super::staging::Uploads;
 use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId, View};
 use crate::shader::Variant;
@@ -90,8 +92,8 @@ pub(crate) struct DrawnPart {
 #[derive(Debug)]
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
-    pub(crate) parts: Vec<DrawnPart>,
     pub(super) device: wgpu::Device,
+    pub(crate) parts: Vec<DrawnPart>,
     name: String,
     clock: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -108,6 +110,8 @@ pub(super) struct State {
     pub(super) events: Option<EventQueue<InstanceId>>,
     buffer: Option<wgpu::Buffer>,
     looks: Option<wgpu::Buffer>,
+    /// What changes in both.
+    scatter: [Scatter; 2],
     /// Records that `buffer` has room for.
     capacity: usize,
     /// Records in `buffer` that are drawn.
@@ -181,6 +185,7 @@ impl CrowdCore {
             events: None,
             buffer: None,
             looks: None,
+            scatter: Default::default(),
             capacity,
             uploaded: 0,
             uploaded_bytes: 0,
@@ -198,17 +203,18 @@ impl CrowdCore {
     pub(crate) fn upload(
         &self,
         queue: &wgpu::Queue,
-        encoder: &mut wgpu::CommandEncoder,
+        uploads: &mut Uploads<'_>,
         layouts: &Layouts,
         views: Option<&Views>,
     ) -> Result<(), Error> {
         let device = &self.device;
+        let scatters = scatters(&device.limits());
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
-            state.layers.upload(device, queue, encoder, poses);
+            state.layers.upload(uploads, queue, poses);
         }
         state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
         if state.buffer.is_none() && count > 0 || count > state.capacity {
@@ -220,7 +226,7 @@ impl CrowdCore {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(most);
-            let storage = geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
+            let storage = if scatters { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() };
             let buffer = |label, bytes| {
                 device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some(label),
@@ -254,15 +260,11 @@ impl CrowdCore {
         }
         state.uploaded_bytes = 0;
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
-            let written = &mut state.uploaded_bytes;
-            state.instances.upload(|range, records| {
-                *written += size_of_val(records) as u64;
-                queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
-            });
-            state.instances.upload_looks(|range, changed| {
-                *written += size_of_val(changed) as u64;
-                queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
-            });
+            let layouts = scatters.then_some(layouts);
+            let (records, changes) = state.instances.changed_records();
+            state.uploaded_bytes = state.scatter[0].upload((uploads, queue), layouts, changes, records, buffer);
+            let (list, changes) = state.instances.changed_looks();
+            state.uploaded_bytes += state.scatter[1].upload((uploads, queue), layouts, changes, list, looks);
         }
         state.uploaded = count as u32;
         Ok(())

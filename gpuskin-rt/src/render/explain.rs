@@ -58,8 +58,8 @@ pub struct Explanation {
     pub lacks: Option<Error>,
     /// Instances as of the last [`CrowdRenderer::prepare`], seen or not.
     pub instances: u32,
-    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: by what was commanded, in
-    /// blocks of 64.
+    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: in
+    /// proportion to what was commanded.
     pub uploaded_bytes: u64,
     /// Whether those that no view sees are left out.
     pub culling: CullingState,
@@ -113,7 +113,7 @@ impl<M> Crowd<M> {
             culling,
             palettes: poses.map_or(0, |_| runs),
             bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
-            draws: runs * model.geometry.parts.len() as u32,
+            draws: runs * self.core.parts.len() as u32,
         }
     }
 }

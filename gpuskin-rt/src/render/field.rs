@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use glam::Vec3;
 
 use super::crowd::{DrawnPart, GpuModel};
-use super::layouts::Layouts;
 use super::{Camera, CrowdRenderer, Error};
 use crate::cull::in_view;
 use crate::field::{FieldDescriptor, FieldUniform};
@@ -106,8 +105,7 @@ impl FieldCore {
     }
 
     /// Brings the device up to date.
-    pub(crate) fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue, layouts: &Layouts) {
-        self.model.materials.bind(device, layouts, &self.model.geometry);
+    pub(crate) fn upload(&self, queue: &wgpu::Queue) {
         let state = &mut *self.state();
         if core::mem::take(&mut state.changed) {
             queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&state.uniform));

@@ -134,8 +134,9 @@ impl Geometry {
     /// Makes the model's bind group with its texture, where it has one, before the first draw.
     pub(crate) fn bind_texture(&self, device: &wgpu::Device, layouts: &Layouts) {
         if let Motion::Texture(animation, bind_group) = &self.motion {
-            let resources = [wgpu::BindingResource::TextureView(animation), self.mesh.constants()];
-            bind_group.get_or_init(|| model_bind_group(device, layouts.model(self.variant), resources));
+            let animation = wgpu::BindingResource::TextureView(animation);
+            let layout = layouts.model(self.variant);
+            bind_group.get_or_init(|| model_bind_group(device, layout, [animation, self.mesh.constants()]));
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::cull::CullPipelines;
 use super::palette::PalettePipelines;
+use super::scatter::ScatterPipeline;
 use crate::field::FieldUniform;
 use crate::shader::{
     ANIMATION_BINDING, DRAWN_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING,
@@ -23,6 +24,7 @@ pub(crate) struct Layouts {
     palette: OnceLock<wgpu::BindGroupLayout>,
     palettes: OnceLock<PalettePipelines>,
     culling: OnceLock<CullPipelines>,
+    scatter: OnceLock<ScatterPipeline>,
     device: wgpu::Device,
     /// For materials that emit no light, and for those that do.
     material: [wgpu::BindGroupLayout; 2],
@@ -66,6 +68,7 @@ impl Layouts {
             palette: OnceLock::new(),
             palettes: OnceLock::new(),
             culling: OnceLock::new(),
+            scatter: OnceLock::new(),
             device: device.clone(),
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
@@ -79,6 +82,11 @@ impl Layouts {
     /// What finds the instances that are seen.
     pub(crate) fn culling(&self) -> &CullPipelines {
         self.culling.get_or_init(|| CullPipelines::new(&self.device))
+    }
+
+    /// What takes changes to where they belong.
+    pub(crate) fn scatter(&self) -> &ScatterPipeline {
+        self.scatter.get_or_init(|| ScatterPipeline::new(&self.device))
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {

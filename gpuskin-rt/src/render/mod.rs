@@ -30,6 +30,7 @@ mod material;
 mod palette;
 mod pipelines;
 mod renderer;
+mod scatter;
 mod staging;
 mod textures;
 mod view;

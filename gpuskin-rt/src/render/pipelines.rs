@@ -142,16 +142,16 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    /// Also by whether light is emitted.
+    shaders: HashMap<(Variant, Instances), wgpu::ShaderModule>,
+    /// For materials that emit light, and for others.
     layouts: HashMap<(Variant, Instances, bool), wgpu::PipelineLayout>,
-    modules: HashMap<(Variant, Instances), wgpu::ShaderModule>,
     pipelines: HashMap<(Variant, Instances, Surface), Arc<Pipelines>>,
 }
 
 impl PipelineCache {
     pub(crate) fn new(device: &wgpu::Device, descriptor: RendererDescriptor) -> Self {
-        let (layouts, modules, pipelines) = Default::default();
-        Self { device: device.clone(), descriptor, layouts, modules, pipelines }
+        let (shaders, layouts, pipelines) = Default::default();
+        Self { device: device.clone(), descriptor, shaders, layouts, pipelines }
     }
 
     pub(crate) fn get(
@@ -163,15 +163,16 @@ impl PipelineCache {
         if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {
             return pipelines.clone();
         }
-        let module = self.modules.entry((variant, instances)).or_insert_with(|| {
+        let module = self.shaders.entry((variant, instances)).or_insert_with(|| {
             self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("gpuskin crowd"),
                 source: wgpu::ShaderSource::Wgsl(shader::drawn(variant, instances).into()),
             })
         });
-        let emits = surface.emits();
-        let layout = self.layouts.entry((variant, instances, emits));
-        let layout = layout.or_insert_with(|| layouts.pipeline(variant, instances, emits));
+        let layout = self
+            .layouts
+            .entry((variant, instances, surface.emits()))
+            .or_insert_with(|| layouts.pipeline(variant, instances, surface.emits()));
         let recipe = Recipe {
             device: self.device.clone(),
             layout: layout.clone(),

@@ -12,6 +12,7 @@ use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
 use super::material::{MaterialConstants, Materials};
 use super::pipelines::{PipelineCache, Surface};
+use super::staging::Uploads;
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
@@ -183,8 +184,8 @@ impl CrowdRenderer {
     /// Sets the clock and the main view, and uploads what was done to the crowds. Once a frame, before drawing.
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
-    /// take effect with the next submission on `queue`, before its commands. Poses of models that need compute are
-    /// evaluated in `encoder`, and live bones are copied in it: it must be submitted before what draws them, or draw itself.
+    /// take effect before anything that is submitted to `queue` afterwards. Poses of models that need compute are
+    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -200,13 +201,13 @@ impl CrowdRenderer {
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         self.fields.retain(|field| field.strong_count() > 0);
-        for field in self.fields.iter().filter_map(Weak::upgrade) {
-            field.upload(&self.device, queue, &self.layouts);
-        }
+        self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
         let mut result = self.prepare_view(queue, View::MAIN, camera);
+        let mut uploads = Uploads::new(&self.device);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(queue, encoder, &self.layouts, self.culling()));
+            result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, self.culling()));
         }
+        uploads.submit(queue);
         self.evaluate(queue, encoder, time);
         result
     }
@@ -385,6 +386,7 @@ impl CrowdRenderer {
         let played = textured.ok_or_else(|| not_textured(&model.meta))?;
         let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
+        on_device.materials.bind(&self.device, &self.layouts, geometry);
         let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Field));
         let bind_group = |uniform: &wgpu::Buffer| geometry.with_field(&self.device, &self.layouts, uniform);
         let on_device = (on_device.clone(), parts);

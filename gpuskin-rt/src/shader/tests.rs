@@ -28,6 +28,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
         )
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain([("cull".into(), cull::cull()), ("arguments".into(), cull::arguments())])
+        .chain([("scatter".into(), SCATTER.to_owned())])
 }
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {

@@ -52,6 +52,12 @@ impl Choice<'_> {
                 .bone(bone)
                 .help("set `scale` so that the model is in metres, or look for keys that are far off");
         }
+        if self.source.outline.diagonal == 0.0 && miss.kind != MissKind::Normal {
+            let message =
+                "its rest pose has no size, so nothing may be lost of it: tolerances are shares of its diagonal";
+            let help = "look for scales of zero in the rest pose, or set `tolerance` and `motion_tolerance` as lengths";
+            return Finding::error(Code::EncodingTolerance, message).help(help);
+        }
         let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
         let help = match miss.kind {
             MissKind::Encoding if dropped.vertices > 0 => format!(

@@ -1,0 +1,166 @@
+//! Objects in a bucket or a folder, one at a time and each within a bounded time.
+
+use std::fmt::Display;
+use std::path::Path as FilePath;
+use std::time::Duration;
+
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ClientOptions, Error, GetResult, ObjectStore, ObjectStoreExt, ObjectStoreScheme, RetryConfig};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use super::SharedMode;
+
+/// How long an answer may take, whatever its size.
+const LATENCY: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Duration::from_secs(4);
+/// Bytes a second below which a connection is of no use: most models are baked in less time.
+const SLOWEST: u64 = 256 << 10;
+
+/// A place for objects.
+#[derive(Debug)]
+pub(super) struct Remote {
+    store: Box<dyn ObjectStore>,
+    folder: Path,
+    /// Runs in the thread that asks.
+    runtime: Runtime,
+}
+
+impl Remote {
+    /// `s3://bucket/folder`, `gs://`, `az://` or `file:///folder`. Keys, regions and endpoints are in the variables that
+    /// the providers' own tools take them from.
+    pub(super) fn open(url: &str, mode: SharedMode) -> Result<Self, String> {
+        let form = "expected s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, az://CONTAINER/FOLDER or file:///FOLDER";
+        let parsed = Url::parse(url).map_err(|error| format!("it is no URL ({error}): {form}"))?;
+        let (scheme, folder) = ObjectStoreScheme::parse(&parsed).map_err(|error| format!("{error}: {form}"))?;
+        // With a provider of one's own in the program, that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let retry = RetryConfig { max_retries: 2, retry_timeout: LATENCY, ..RetryConfig::default() };
+        let client = ClientOptions::new().with_connect_timeout(CONNECT).with_timeout_disabled();
+        macro_rules! bucket {
+            ($builder:ty) => {{
+                // The environment's own settings of the client come after these.
+                let builder = <$builder>::from_env().with_url(url).with_retry(retry);
+                let builder =
+                    variables().fold(builder.with_client_options(client), |builder, (key, value)| match key.parse() {
+                        Ok(key) => builder.with_config(key, value),
+                        Err(_) => builder,
+                    });
+                Box::new(builder.build().map_err(said)?)
+            }};
+        }
+        let store: Box<dyn ObjectStore> = match scheme {
+            ObjectStoreScheme::AmazonS3 => bucket!(AmazonS3Builder),
+            ObjectStoreScheme::GoogleCloudStorage => bucket!(GoogleCloudStorageBuilder),
+            ObjectStoreScheme::MicrosoftAzure => bucket!(MicrosoftAzureBuilder),
+            ObjectStoreScheme::Local => {
+                let path = parsed.to_file_path().map_err(|()| form.to_owned())?;
+                return Self::in_folder(&path, mode);
+            }
+            _ => return Err(form.to_owned()),
+        };
+        Self::new(store, folder)
+    }
+
+    /// A folder that others reach, too. Who only reads expects to find it.
+    fn in_folder(path: &FilePath, mode: SharedMode) -> Result<Self, String> {
+        if mode == SharedMode::ReadWrite {
+            std::fs::create_dir_all(path).map_err(said)?;
+        }
+        Self::new(Box::new(LocalFileSystem::new_with_prefix(path).map_err(said)?), Path::default())
+    }
+
+    fn new(store: Box<dyn ObjectStore>, folder: Path) -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(said)?;
+        Ok(Self { store, folder, runtime })
+    }
+
+    /// An object of at most so many bytes; none where there is none, or a larger one.
+    pub(super) fn get(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, String> {
+        let path = self.folder.clone().join(name);
+        self.runtime.block_on(async {
+            let found = match within(Duration::ZERO, self.store.get(&path)).await {
+                Ok(found) if found.meta.size <= most => found,
+                Ok(_) | Err(Trouble::Object(Error::NotFound { .. })) => return Ok(None),
+                Err(trouble) => return Err(trouble.to_string()),
+            };
+            let time = time_for(found.meta.size);
+            within(time, read(found, most)).await.map_err(|trouble| trouble.to_string())
+        })
+    }
+
+    /// Puts an object there: the whole of it or nothing, and instead of what was there.
+    pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
+        let path = self.folder.clone().join(name);
+        let time = time_for(bytes.len() as u64);
+        let put = async { within(time, self.store.put(&path, bytes.into())).await };
+        self.runtime.block_on(put).map(drop).map_err(|trouble| trouble.to_string())
+    }
+}
+
+/// Variables of the environment as the providers' builders know them.
+fn variables() -> impl Iterator<Item = (String, String)> {
+    let known = |(name, value): &(std::ffi::OsString, std::ffi::OsString)| {
+        let name = name.to_str()?;
+        let ours = ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start));
+        ours.then_some((name.to_ascii_lowercase(), value.to_str()?.to_owned()))
+    };
+    std::env::vars_os().filter_map(move |variable| known(&variable))
+}
+
+/// The bytes of an object, which may have more of them than it says.
+async fn read(found: GetResult, most: u64) -> Result<Option<Vec<u8>>, Error> {
+    use futures_util::TryStreamExt;
+    let mut bytes = Vec::with_capacity(found.meta.size.min(most) as usize);
+    let mut parts = found.into_stream();
+    while let Some(part) = parts.try_next().await? {
+        if bytes.len() as u64 + part.len() as u64 > most {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(Some(bytes))
+}
+
+fn time_for(bytes: u64) -> Duration {
+    Duration::from_secs(bytes / SLOWEST)
+}
+
+/// Why an object cannot be had.
+enum Trouble {
+    Time(Duration),
+    Object(Error),
+}
+
+impl Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Time(time) => write!(f, "no answer within {} s", time.as_secs()),
+            Self::Object(error) => f.write_str(&said(error)),
+        }
+    }
+}
+
+/// What comes in time; `more` than any answer may take.
+async fn within<T>(more: Duration, what: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
+    let time = LATENCY.saturating_add(more);
+    tokio::time::timeout(time, what).await.map_err(|_| Trouble::Time(time))?.map_err(Trouble::Object)
+}
+
+/// An error in one line, with its reasons.
+fn said(error: impl std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(reason) = source {
+        let reason_text = reason.to_string();
+        if !text.contains(&reason_text) {
+            text = format!("{text}: {reason_text}");
+        }
+        source = reason.source();
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

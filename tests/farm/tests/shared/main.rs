@@ -1,0 +1,204 @@
+//! What one machine has baked another one downloads; and what becomes of a bake when it cannot.
+
+mod place;
+mod server;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use place::{MODELS, Place, tree};
+use server::{BUCKET, KEY, SECRET};
+
+/// No bake waits for longer for something that it can do without.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn url(folder: &Path) -> String {
+    format!("file://{}", folder.display())
+}
+
+/// A bake, a second machine's, and one that has both in its own cache.
+fn shares(place: &Place, shared: &[(&str, &str)]) {
+    let writing = [shared, &[("GPUSKIN_SHARED_CACHE_MODE", "read-write")]].concat();
+    let first = place.bake("first", &writing);
+    assert_eq!((first.baked(), first.stderr.as_str()), (MODELS, ""), "{}", first.stdout);
+    // A list of inputs, a model and four files: each is put there once.
+    assert!(first.stdout.contains(&format!(", {} entries put there", MODELS * 6)), "{}", first.stdout);
+    let second = place.bake("second", shared);
+    assert_eq!((second.baked(), second.stderr.as_str()), (0, ""));
+    assert!(second.stdout.contains(&format!("{} entries from ", MODELS * 6)), "{}", second.stdout);
+    assert!(place.out("second") == place.out("first"));
+    // Now they are its own.
+    fs::remove_dir_all(place.path("second/baked")).unwrap();
+    assert_eq!(place.bake("second", &[]).baked(), 0);
+    assert!(place.out("second") == place.out("first"));
+    let stats = place.stats("second");
+    assert!(stats.contains(&format!("{} entries from there", MODELS * 6)), "{stats}");
+}
+
+#[test]
+fn through_a_folder() {
+    let place = Place::new();
+    let folder = place.path("shared folder");
+    let url = url(&folder).replace(' ', "%20");
+    shares(&place, &[("GPUSKIN_SHARED_CACHE", &url)]);
+    // Who may only read leaves no trace.
+    let before = tree(&folder);
+    let source = place.path("art/pole0.gltf");
+    fs::write(&source, fs::read_to_string(&source).unwrap() + "\n").unwrap();
+    assert_eq!(place.bake("second", &[("GPUSKIN_SHARED_CACHE", &url)]).baked(), 1);
+    assert!(tree(&folder) == before);
+    // On the command line, too.
+    assert_eq!(
+        place.bake("third", &[("GPUSKIN_SHARED_CACHE", ""), ("GPUSKIN_SHARED_CACHE_MODE", "odd")]).baked(),
+        MODELS
+    );
+}
+
+#[test]
+fn build_scripts_share() {
+    let place = Place::new();
+    let url = url(&place.path("shared"));
+    let shared = [("GPUSKIN_SHARED_CACHE", url.as_str()), ("GPUSKIN_SHARED_CACHE_MODE", "read-write")];
+    let said = place.script("first", &shared);
+    assert!(!said.stdout.contains("cargo::warning") && !said.stdout.contains("cargo::error"), "{}", said.stdout);
+    let written = tree(&place.path("shared"));
+    assert_eq!(written.len(), MODELS * 6, "{:?}", written.keys());
+    assert_eq!(place.bake("second", &shared[..1]).baked(), 0);
+    place.script("third", &shared[..1]);
+    assert!(place.out("second") == place.out("first") && place.out("third") == place.out("first"));
+    // A script keeps no copy of what stands beside it.
+    let kept = tree(&place.path("third/baked/gpuskin-cache"));
+    assert!(!kept.keys().any(|path| path.to_string_lossy().starts_with("file-")), "{:?}", kept.keys());
+}
+
+fn variables<'a>(endpoint: &'a str, secret: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("GPUSKIN_SHARED_CACHE", "s3://studio/games/baked"),
+        ("AWS_ENDPOINT", endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", KEY),
+        ("AWS_SECRET_ACCESS_KEY", secret),
+    ]
+}
+
+fn endpoint(address: SocketAddr) -> String {
+    format!("http://{address}")
+}
+
+#[test]
+fn through_an_s3_server() {
+    let place = Place::new();
+    let served = place.path("served");
+    let endpoint = endpoint(server::s3(&served));
+    let shared = variables(&endpoint, SECRET);
+    shares(&place, &shared);
+    let good = place.out("first");
+    let objects = served.join(BUCKET).join("games/baked");
+    let entries: Vec<_> = tree(&objects).into_iter().collect();
+    assert_eq!(entries.len(), MODELS * 6);
+
+    // Damaged, cut, emptied, or somebody else's: nothing of it is used.
+    for (n, (path, bytes)) in entries.iter().enumerate() {
+        let mut bytes = bytes.clone();
+        match n % 4 {
+            0 => bytes[n * 7 % 72] ^= 1,
+            1 => bytes.truncate(72 + n),
+            2 => bytes.clear(),
+            _ => bytes = entries[(n + 1) % entries.len()].1.clone(),
+        }
+        fs::write(objects.join(path), bytes).unwrap();
+    }
+    let third = place.bake("third", &shared);
+    assert_eq!((third.baked(), third.stderr.as_str()), (MODELS, ""));
+    assert!(place.out("third") == good);
+    let stats = place.stats("third");
+    assert!(stats.lines().any(|line| line.contains("s3://studio") && !line.ends_with("; 0 damaged")), "{stats}");
+    // Who may write heals it.
+    let writing = [&shared[..], &[("GPUSKIN_SHARED_CACHE_MODE", "read-write")]].concat();
+    assert_eq!(place.bake("fourth", &writing).baked(), MODELS);
+    assert!(tree(&objects).into_iter().eq(entries));
+    assert_eq!(place.bake("fifth", &shared).baked(), 0);
+    assert!(place.out("fifth") == good);
+
+    // With a wrong key everything is baked here, and said why.
+    let wrong = variables(&endpoint, "a guess");
+    let sixth = place.bake("sixth", &wrong);
+    assert_eq!(sixth.baked(), MODELS);
+    warned(&sixth.stderr);
+    assert!(place.out("sixth") == good);
+}
+
+/// Once.
+#[track_caller]
+fn warned(stderr: &str) {
+    assert_eq!(stderr.matches("gpuskin::cache::shared").count(), 1, "{stderr}");
+    assert!(stderr.contains("is left aside: "), "{stderr}");
+}
+
+/// A bake with a shared cache of which nothing can be had.
+fn without(address: SocketAddr, warns: bool) {
+    let place = Place::new();
+    let endpoint = endpoint(address);
+    let shared = [&variables(&endpoint, SECRET)[..], &[("GPUSKIN_SHARED_CACHE_MODE", "read-write")]].concat();
+    let start = Instant::now();
+    let said = place.bake("first", &shared);
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+    assert_eq!(said.baked(), MODELS);
+    if warns {
+        warned(&said.stderr);
+    }
+    place.bake("second", &[]);
+    assert!(place.out("first") == place.out("second"));
+}
+
+#[test]
+fn nobody_listens() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    without(address, true);
+}
+
+#[test]
+fn nobody_answers() {
+    without(server::odd(server::silent), true);
+}
+
+#[test]
+fn the_server_is_out_of_order() {
+    without(server::odd(server::broken), true);
+}
+
+#[test]
+fn answers_are_cut_off() {
+    without(server::odd(server::cut_off), true);
+}
+
+#[test]
+fn something_else_is_there() {
+    // Nothing is wrong with the server: its entries are damaged.
+    without(server::odd(server::foreign), false);
+}
+
+#[test]
+fn addresses_that_are_none() {
+    let place = Place::new();
+    for (url, part) in [
+        ("studio/baked", "it is no URL"),
+        ("https://example.com/baked", "expected s3://"),
+        ("ftp://example.com/baked", "expected s3://"),
+        ("file:///no/such/folder/anywhere", "No such file"),
+    ] {
+        let said = place.bake("first", &[("GPUSKIN_SHARED_CACHE", url)]);
+        warned(&said.stderr);
+        assert!(said.stderr.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{url}: {}", said.stderr);
+        fs::remove_dir_all(place.path("first")).unwrap();
+    }
+    let url = url(&place.path("shared"));
+    let said = place.bake("first", &[("GPUSKIN_SHARED_CACHE", &url), ("GPUSKIN_SHARED_CACHE_MODE", "write")]);
+    warned(&said.stderr);
+    assert!(!place.path("shared").exists());
+}
