@@ -1,7 +1,7 @@
 // Instances and their bones from storage buffers; a compute pass has written the bones: local-packed.
 
 // The instance that is drawn.
-fn gpuskin_instance_of(input: GpuskinInput) -> GpuskinInstance {
+fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
     let at = gpuskin_drawn[input.drawn].x * 4u;
     return gpuskin_instance(
         gpuskin_instances[at],

@@ -2,7 +2,7 @@
 
 // A vertex of an instance in the world at a moment of the clock, vec2<u32>(seconds, fraction).
 fn gpuskin_skin_vertex(input: GpuskinInput, now: vec2<u32>) -> GpuskinSkinned {
-    let instance = gpuskin_instance_of(input);
+    let instance = gpuskin_instance_of(input, now);
     let vertex = gpuskin_unpack(input);
     let look = gpuskin_look_of(input);
     // Triangles of one point are not drawn.

@@ -59,6 +59,25 @@ pub enum LiveBones<'a> {
     Local(&'a [LocalTransform]),
 }
 
+#[cfg(feature = "wgpu")]
+impl LiveBones<'_> {
+    /// Bones or nodes.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Model(bones) => bones.len(),
+            Self::Local(nodes) => nodes.len(),
+        }
+    }
+
+    /// Some of them.
+    pub(crate) fn part(&self, range: core::ops::Range<usize>) -> Self {
+        match self {
+            Self::Model(bones) => Self::Model(&bones[range]),
+            Self::Local(nodes) => Self::Local(&nodes[range]),
+        }
+    }
+}
+
 /// What lies over the clip of one instance. A crowd holds one for each instance that has something over it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerSet {

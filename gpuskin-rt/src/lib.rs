@@ -51,6 +51,7 @@
 //! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
 //! | [`Transition`], [`Crowd::play_layer`], [`Crowd::set_live`], [`layers`] | fades, clips over clips, and bones of the game's own |
 //! | [`Crowd::attach`], [`Attachment`] | what instances carry |
+//! | [`Field`], [`field`] | grass and the like: instances of a formula, of which nothing is kept |
 //! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
 //! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
 //! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
@@ -79,6 +80,7 @@ mod dynamic;
 pub mod encoding;
 mod event_queue;
 pub mod events;
+pub mod field;
 pub mod files;
 mod handle;
 mod instance;
@@ -115,7 +117,7 @@ pub use playback::{ClipRecord, FramePair, Playback, Repeat};
 pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
 pub use render::{
-    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Explanation, InstanceId, Light,
+    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Explanation, Field, InstanceId, Light,
     RendererDescriptor, View,
 };
 pub use skin_matrix::SkinMatrix;

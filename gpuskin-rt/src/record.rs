@@ -356,7 +356,7 @@ fn round_offset(offset: u32) -> u16 {
 
 /// A rate in 32.32 fixed point as so many bits, shifted left by five bits, and a sign. What is too fast for that runs as
 /// fast as it can.
-fn pack_rate<const BITS: u32>(rate: i64) -> u32 {
+pub(crate) fn pack_rate<const BITS: u32>(rate: i64) -> u32 {
     let rounded = |shift: u32| (u128::from(rate.unsigned_abs()) + (1_u128 << shift >> 1)) >> shift;
     let least = (64 - rate.unsigned_abs().leading_zeros()).saturating_sub(BITS);
     let shift = if rounded(least) >> BITS == 0 { least } else { least + 1 };

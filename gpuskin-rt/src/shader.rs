@@ -26,9 +26,9 @@
 //! |---|---|
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
-//! | `gpuskin_instance_of(GpuskinInput) -> GpuskinInstance` | transform and playback of an instance |
+//! | `gpuskin_instance_of(GpuskinInput, now) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_look_of(GpuskinInput) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
-//! | `gpuskin_instance_number(GpuskinInput) -> u32` | its number among those of a draw, for picking |
+//! | `gpuskin_instance_number(GpuskinInput) -> u32` | its number among those of a draw, for picking: `Crowd::draw_numbered` |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | from the model to the world |
 //! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | what it shows |
 //! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinShown` | where its pose is: its frames, or its palette |
@@ -40,6 +40,10 @@
 //!
 //! Vertex buffers and the bind group come from the renderer: `render::vertex_buffers`, `CrowdRenderer::model_layout`
 //! and `Crowd::draw_geometry`.
+//!
+//! [`field_source`] gives the same functions for the instances of a [`field`](crate::field), and
+//! `gpuskin_field_instance(number, now)`, `gpuskin_field_look(number)`, `gpuskin_noise` and `gpuskin_hash`:
+//! `render::field_vertex_buffers`, `CrowdRenderer::field_layout` and `Field::draw_geometry` go with it.
 
 use core::fmt::Write;
 
@@ -138,6 +142,8 @@ pub const INSTANCES_BINDING: u32 = 2;
 pub const DRAWN_BINDING: u32 = 3;
 /// Binding of the [`InstanceLook`](crate::InstanceLook)s in the model's bind group, where there is a palette.
 pub const LOOKS_BINDING: u32 = 4;
+/// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's model.
+pub const FIELD_BINDING: u32 = 2;
 /// Bytes of the uniform buffer of a model: [`ModelUniform`], then the records of its clips.
 pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<crate::ClipRecord>()) as u64;
 
@@ -191,9 +197,27 @@ impl ModelUniform {
 
 /// WGSL that skins models of this variant: structures, bindings in `@group(group)`, functions. No entry points.
 pub fn source(variant: Variant, group: u32) -> String {
-    let mut text = interface(variant, group);
+    text(variant, group, Instances::Records)
+}
+
+/// The same for fields, whose instances are made of their numbers. For models with an animation texture.
+pub fn field_source(variant: Variant, group: u32) -> String {
+    text(variant, group, Instances::Field)
+}
+
+/// Where instances come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Instances {
+    /// Their records.
+    Records,
+    /// A formula.
+    Field,
+}
+
+fn text(variant: Variant, group: u32, instances: Instances) -> String {
+    let mut text = interface(variant, group, instances);
     text.push_str(&color_word(variant.vertex));
-    for module in modules(variant) {
+    for module in modules(variant, instances) {
         text.push('\n');
         text.push_str(module);
     }
@@ -202,7 +226,12 @@ pub fn source(variant: Variant, group: u32) -> String {
 
 /// The renderer's own shader: [`source`] in group 1, and its entry points.
 pub fn crowd(variant: Variant) -> String {
-    source(variant, 1) + "\n" + include_str!("../shaders/crowd.wgsl")
+    drawn(variant, Instances::Records)
+}
+
+/// The renderer's own shader of fields or crowds.
+pub(crate) fn drawn(variant: Variant, instances: Instances) -> String {
+    text(variant, 1, instances) + "\n" + include_str!("../shaders/crowd.wgsl")
 }
 
 /// The shader that reads vertices back: [`source`] in group 1, and its entry points.
@@ -211,7 +240,7 @@ pub fn capture(variant: Variant) -> String {
 }
 
 /// What depends on numbers: the vertex input and the bindings.
-fn interface(variant: Variant, group: u32) -> String {
+fn interface(variant: Variant, group: u32, instances: Instances) -> String {
     let mut text =
         String::from("// Words of a vertex, then of an instance. Missing words of an attribute are not read.\n");
     text.push_str("struct GpuskinInput {\n");
@@ -233,10 +262,12 @@ fn interface(variant: Variant, group: u32) -> String {
         );
         return text;
     }
-    for i in 0..INSTANCE_ATTRIBUTES {
-        let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
+    if instances == Instances::Records {
+        for i in 0..INSTANCE_ATTRIBUTES {
+            let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
+        }
+        let _ = writeln!(text, "    @location({LOOK_LOCATION}) look: vec4<u32>,");
     }
-    let _ = writeln!(text, "    @location({LOOK_LOCATION}) look: vec4<u32>,");
     text.push_str("    @builtin(instance_index) number: u32,\n");
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
@@ -247,6 +278,9 @@ fn interface(variant: Variant, group: u32) -> String {
          @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
          @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
     );
+    if instances == Instances::Field {
+        let _ = writeln!(text, "@group({group}) @binding({FIELD_BINDING}) var<uniform> gpuskin_field: GpuskinField;");
+    }
     text
 }
 
@@ -262,7 +296,7 @@ fn color_word(vertex: VertexFormat) -> String {
     )
 }
 
-fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
+fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'static str> {
     let texel = match (variant.encoding.needs_compute(), variant.array) {
         (true, _) => None,
         (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
@@ -273,6 +307,12 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
         false => include_str!("../shaders/color_none.wgsl"),
     };
     let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant) };
+    let from: &[&str] = match instances {
+        Instances::Field => &[include_str!("../shaders/field.wgsl"), include_str!("../shaders/instance_field.wgsl")],
+        // With a palette they stand beside it.
+        Instances::Records if variant.encoding.needs_compute() => &[],
+        Instances::Records => &[include_str!("../shaders/instance_attributes.wgsl")],
+    };
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
@@ -283,6 +323,7 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
     ]
     .into_iter()
     .chain(texel)
+    .chain(from.iter().copied())
     .chain(own)
     .chain([include_str!("../shaders/skin_vertex.wgsl")])
 }
@@ -290,7 +331,6 @@ fn modules(variant: Variant) -> impl Iterator<Item = &'static str> {
 /// Where rows of the animation texture are bones.
 fn of_bones(variant: Variant) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
-    let attributes = textured.then_some(include_str!("../shaders/instance_attributes.wgsl"));
     let frames = textured.then_some(include_str!("../shaders/shown_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let (stored, bone) = match variant.encoding {
@@ -332,7 +372,6 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
     ]
     .into_iter()
     .chain(weights)
-    .chain(attributes)
     .chain(frames)
     .chain(stored)
     .chain(mixed)
@@ -357,7 +396,6 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
         include_str!("../shaders/vat_tangent_none.wgsl")
     };
     let shared = [
-        include_str!("../shaders/instance_attributes.wgsl"),
         include_str!("../shaders/shown_frames.wgsl"),
         include_str!("../shaders/vertex_static.wgsl"),
         tangent,
@@ -366,6 +404,10 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
     ];
     splits.into_iter().chain(shared).collect()
 }
+
+/// WGSL of the pass that takes changes of instances to where they belong.
+#[cfg(any(test, feature = "wgpu"))]
+pub(crate) const SCATTER: &str = include_str!("../shaders/scatter.wgsl");
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ mod common;
 
 use common::model::{Pose, Recipe, TestClip, TestModel, nearest, plain};
 use common::squares::{FLAT, RED, draw, map, renderer, shows, square, square_recipe, squares};
-use common::{BACKENDS, Canvas, Picture, gpu};
+use common::{BACKENDS, Canvas, Picture, compute, gpu};
 use glam::{Mat3, Quat, Vec3};
 use gpuskin_rt::render::DepthPass;
 use gpuskin_rt::vertex::Vertex;
@@ -66,7 +66,8 @@ fn instances_come_move_play_and_go() {
 
 #[test]
 fn crowds_outgrow_their_capacity() {
-    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+    // With compute, changes all over a crowd are taken to their places on the device.
+    for gpu in BACKENDS.into_iter().flat_map(|backend| [gpu(backend), compute(backend)]).flatten() {
         let mut renderer = renderer(&gpu);
         let mut recipe = square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0]));
         recipe.frames_per_layer = 2;
@@ -91,6 +92,10 @@ fn crowds_outgrow_their_capacity() {
         check(&alive);
         alive.retain(|(i, id)| i % 3 != 0 || !crowd.despawn(*id));
         check(&alive);
+        let (seen, hidden): (Vec<_>, Vec<_>) = alive.iter().partition(|(i, _)| i % 7 != 0);
+        hidden.iter().for_each(|(_, id)| assert!(crowd.set_visible(*id, false)));
+        check(&seen);
+        hidden.iter().for_each(|(_, id)| assert!(crowd.set_visible(*id, true)));
         for i in (0..256).step_by(6) {
             alive.push((i, crowd.spawn(Instance::at(place(i)))));
         }

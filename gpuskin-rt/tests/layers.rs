@@ -175,9 +175,28 @@ fn command(crowd: &Crowd<Dynamic>, id: InstanceId, i: u32, moment: u32, test: &T
         (3, 2) if i.is_multiple_of(3) => assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, 0.4).unwrap()),
         (3, 2) if i % 3 == 1 => assert!(crowd.pause(id)),
         (1, 3) => assert!(crowd.set_live(id, live, if i.is_multiple_of(3) { 9.0 } else { 0.0 }).unwrap()),
-        (2, 3) => assert!(crowd.update_live(id, live).unwrap()),
         (3, 3) if i % 3 == 1 => assert!(crowd.release_live(id, 2.0)),
         _ => {}
+    }
+}
+
+/// Other live bones for the instances that have some, at 2 seconds: one by one, or together.
+fn update(crowd: &Crowd<Dynamic>, ids: &[InstanceId], test: &TestModel, together: bool) {
+    let mut all = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+    for i in (3..COUNT).step_by(4) {
+        let (id, (locals, matrices)) = (ids[i as usize], poses(test, u64::from(2 + i % 2)));
+        let is_local = i % 8 == 3;
+        if !together {
+            let live = if is_local { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
+            assert!(crowd.update_live(id, live).unwrap());
+        }
+        all.2[usize::from(is_local)].push(id);
+        if is_local { all.0.extend(locals) } else { all.1.extend(matrices) }
+    }
+    if together {
+        let (locals, matrices, [of_matrices, of_locals]) = all;
+        assert_eq!(crowd.update_lives(&of_locals, LiveBones::Local(&locals)).unwrap(), of_locals.len());
+        assert_eq!(crowd.update_lives(&of_matrices, LiveBones::Model(&matrices)).unwrap(), of_matrices.len());
     }
 }
 
@@ -212,6 +231,9 @@ fn layers_follow_their_instances() {
             for moment in 1..4 {
                 prepare(&gpu, &mut renderer, moment.into());
                 (0..COUNT).for_each(|i| command(&crowd, ids[i as usize], i, moment, &test));
+                if moment == 2 {
+                    update(&crowd, &ids, &test, capacity == 300);
+                }
                 let gone = others.len() / 2;
                 others.drain(..gone).for_each(|id| assert!(crowd.despawn(id)));
             }
@@ -318,6 +340,7 @@ fn what_cannot_be_laid_over_is_refused() {
     assert!(!crowd.update_live(id, live).unwrap(), "nothing was set");
     assert!(crowd.set_live(id, live, 0.0).unwrap());
     assert!(crowd.update_live(id, LiveBones::Model(&matrices)).is_err(), "of the other kind");
+    assert!(crowd.update_lives(&[id, id], live).is_err(), "not enough for two");
     assert!(crowd.despawn(id));
     assert!(
         !play(0, 0, None).unwrap() && !crowd.set_live(id, live, 0.0).unwrap() && !crowd.update_live(id, live).unwrap()

@@ -1,8 +1,9 @@
-//! Makes the sample models: `soldier.glb` and `hound.glb` in the folder above this crate.
+//! Makes the sample models: `soldier.glb`, `hound.glb` and `grass.glb` in the folder above this crate.
 //!
 //! `cargo run -p gpuskin-assets` writes what changed; with `-- --check` it writes nothing and fails when a file differs.
 
 mod glb;
+mod grass;
 mod hound;
 mod ik;
 mod math;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn models() -> Vec<glb::Model> {
-    vec![soldier::model(), hound::model()]
+    vec![soldier::model(), hound::model(), grass::model()]
 }
 
 fn main() -> ExitCode {

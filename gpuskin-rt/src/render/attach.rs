@@ -168,7 +168,7 @@ impl Attached {
     fn new(renderer: &mut CrowdRenderer, owner: &CrowdCore, prop: &Model, mesh: &Mesh) -> Result<Self, Error> {
         let of_owner = owner.model.geometry.variant;
         let variant = Variant { vertex: format(&prop.meta), ..of_owner };
-        let (on_device, parts) = renderer.parts_as(prop, variant)?;
+        let (on_device, parts) = renderer.prop(prop, variant)?;
         let (device, queue) = renderer.gpu();
         let buffer = |label, words: &[u32], usage| {
             let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -263,7 +263,7 @@ impl Attached {
     /// The same with the renderer's own pipelines and the materials of the prop.
     pub(crate) fn draw_in(&self, pass: &mut wgpu::RenderPass<'_>, view: View, run: (usize, &Run<'_>), depth: bool) {
         self.draw(pass, Some(view), run, |pass, part| {
-            pass.set_pipeline(if depth { part.pipelines.depth() } else { &part.pipelines.color });
+            pass.set_pipeline(part.pipelines.of(depth));
             pass.set_bind_group(2, self.prop.materials.get(part.mesh.material), &[]);
         });
     }

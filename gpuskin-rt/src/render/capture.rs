@@ -149,7 +149,7 @@ impl Capture {
         for frame in frames.iter().filter(|frame| frame.layers.is_some()) {
             let (model, encoding) = (self.name.clone(), self.encoding.name());
             let poses = self.geometry.poses().ok_or(Error::LocalPoses { model, what: "layers", encoding })?;
-            frame.live.map_or(Ok(()), |live| check(&self.name, poses, &live))?;
+            frame.live.map_or(Ok(()), |live| check(&self.name, poses, 1, &live))?;
         }
         let vertices = u64::from(self.geometry.vertex_count);
         let total = vertices * frames.len() as u64;

@@ -174,8 +174,8 @@ impl<M> Crowd<M> {
         self.core.state().instances.look(id).copied()
     }
 
-    /// The instance with that number, for picking: `instance_index` in a shader of a draw of all, `gpuskin_instance_number`
-    /// where there is a palette. Numbers change when instances are despawned. `None` where there are not as many.
+    /// The instance with that number, for picking: what [`Crowd::draw_numbered`] says plus `gpuskin_instance_number` in a
+    /// shader. Numbers change when instances are despawned. `None` where there are not as many.
     pub fn id_at(&self, index: u32) -> Option<InstanceId> {
         self.core.state().instances.id_at(index as usize)
     }

@@ -13,7 +13,9 @@ use super::layers::Layers;
 use super::layouts::Layouts;
 use super::material::Materials;
 use super::palette::{CrowdBuffers, PaletteRun, Palettes};
-use super::pipelines::Pipelines;
+use super::pipelines::{Pipelines, Surface};
+use super::scatter::{Scatter, scatters};
+use super::staging::Uploads;
 use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId, View};
 use crate::shader::Variant;
@@ -73,7 +75,8 @@ impl core::ops::Deref for Meta {
 #[derive(Debug)]
 pub(crate) struct GpuModel {
     pub(crate) geometry: Geometry,
-    pub(crate) parts: Vec<DrawnPart>,
+    /// Of the parts of the geometry.
+    pub(crate) surfaces: Vec<Surface>,
     pub(crate) materials: Materials,
     pub(crate) textures: Textures,
 }
@@ -90,6 +93,7 @@ pub(crate) struct DrawnPart {
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
     pub(super) device: wgpu::Device,
+    pub(crate) parts: Vec<DrawnPart>,
     name: String,
     clock: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -106,6 +110,8 @@ pub(super) struct State {
     pub(super) events: Option<EventQueue<InstanceId>>,
     buffer: Option<wgpu::Buffer>,
     looks: Option<wgpu::Buffer>,
+    /// What changes in both.
+    scatter: [Scatter; 2],
     /// Records that `buffer` has room for.
     capacity: usize,
     /// Records in `buffer` that are drawn.
@@ -131,6 +137,8 @@ pub(crate) struct Run<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
     pub(crate) looks: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
+    /// Number of the first of them in the crowd.
+    pub(crate) first: u32,
     /// Their palette; else the model's texture.
     pub(crate) palette: Option<PaletteRun<'a>>,
 }
@@ -139,17 +147,18 @@ impl Drawn {
     /// All instances: at once, or as many at a time as a palette holds. Where they are culled, those that a view sees, or
     /// any of all.
     pub(crate) fn runs(&self, view: Option<View>) -> impl Iterator<Item = Run<'_>> {
-        let run = |instances, palette| Run {
+        let run = |first, instances, palette| Run {
             records: self.buffer.slice(..),
             looks: self.looks.slice(..),
             instances,
+            first,
             palette,
         };
-        let whole = run(self.instances, None);
+        let whole = run(0, self.instances, None);
         let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
         let split = palettes.map(move |palette| {
-            let instances = palette.instances;
-            run(instances, Some(palette))
+            let (first, instances) = (palette.first, palette.instances);
+            run(first, instances, Some(palette))
         });
         self.palettes.is_none().then_some(whole).into_iter().chain(split)
     }
@@ -158,7 +167,7 @@ impl Drawn {
 impl CrowdCore {
     pub(crate) fn new(
         device: &wgpu::Device,
-        model: Arc<GpuModel>,
+        (model, parts): (Arc<GpuModel>, Vec<DrawnPart>),
         name: &str,
         clock: Arc<AtomicU64>,
         capacity: u32,
@@ -176,12 +185,13 @@ impl CrowdCore {
             events: None,
             buffer: None,
             looks: None,
+            scatter: Default::default(),
             capacity,
             uploaded: 0,
             uploaded_bytes: 0,
             palettes: None,
         });
-        Ok(Self { model, device: device.clone(), name: name.to_owned(), clock, state })
+        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -193,17 +203,18 @@ impl CrowdCore {
     pub(crate) fn upload(
         &self,
         queue: &wgpu::Queue,
-        encoder: &mut wgpu::CommandEncoder,
+        uploads: &mut Uploads<'_>,
         layouts: &Layouts,
         views: Option<&Views>,
     ) -> Result<(), Error> {
         let device = &self.device;
+        let scatters = scatters(&device.limits());
         let mut state = self.state();
         let state = &mut *state;
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
-            state.layers.upload(device, queue, encoder, poses);
+            state.layers.upload(uploads, queue, poses);
         }
         state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
         if state.buffer.is_none() && count > 0 || count > state.capacity {
@@ -215,7 +226,7 @@ impl CrowdCore {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(most);
-            let storage = geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
+            let storage = if scatters { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() };
             let buffer = |label, bytes| {
                 device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some(label),
@@ -249,15 +260,11 @@ impl CrowdCore {
         }
         state.uploaded_bytes = 0;
         if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
-            let written = &mut state.uploaded_bytes;
-            state.instances.upload(|range, records| {
-                *written += size_of_val(records) as u64;
-                queue.write_buffer(buffer, range.start as u64 * RECORD, bytemuck::cast_slice(records));
-            });
-            state.instances.upload_looks(|range, changed| {
-                *written += size_of_val(changed) as u64;
-                queue.write_buffer(looks, range.start as u64 * LOOK, bytemuck::cast_slice(changed));
-            });
+            let layouts = scatters.then_some(layouts);
+            let (records, changes) = state.instances.changed_records();
+            state.uploaded_bytes = state.scatter[0].upload((uploads, queue), layouts, changes, records, buffer);
+            let (list, changes) = state.instances.changed_looks();
+            state.uploaded_bytes += state.scatter[1].upload((uploads, queue), layouts, changes, list, looks);
         }
         state.uploaded = count as u32;
         Ok(())
@@ -367,11 +374,22 @@ impl<M> Crowd<M> {
         group: u32,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
     ) {
+        self.draw_numbered(pass, group, |pass, material, _| part(pass, material));
+    }
+
+    /// The same for picking: `part` is also told the number of the first instance of those that are drawn at a time.
+    /// Together with `gpuskin_instance_number` in the shader that is what [`Crowd::id_at`] takes.
+    pub fn draw_numbered(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32, u32),
+    ) {
         let Some(drawn) = self.core.drawn() else { return };
         for run in drawn.runs(None) {
             self.core.model.geometry.bind(pass, group, &run);
-            for (i, p) in self.core.model.parts.iter().enumerate() {
-                part(pass, p.mesh.material);
+            for (i, p) in self.core.parts.iter().enumerate() {
+                part(pass, p.mesh.material, run.first);
                 draw_part(pass, i, &p.mesh, &run);
             }
         }

@@ -113,7 +113,7 @@ impl<M> Crowd<M> {
             culling,
             palettes: poses.map_or(0, |_| runs),
             bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
-            draws: runs * model.parts.len() as u32,
+            draws: runs * self.core.parts.len() as u32,
         }
     }
 }

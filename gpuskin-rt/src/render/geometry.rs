@@ -10,8 +10,8 @@ use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
 use super::palette::{Poses, computes};
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
-    Variant,
+    ANIMATION_BINDING, DRAWN_BINDING, FIELD_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES,
+    ModelUniform, Variant,
 };
 use crate::{
     AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
@@ -136,7 +136,7 @@ impl Geometry {
         if let Motion::Texture(animation, bind_group) = &self.motion {
             let animation = wgpu::BindingResource::TextureView(animation);
             let layout = layouts.model(self.variant);
-            bind_group.get_or_init(|| model_bind_group(device, layout, animation, self.mesh.constants()));
+            bind_group.get_or_init(|| model_bind_group(device, layout, [animation, self.mesh.constants()]));
         }
     }
 
@@ -146,6 +146,27 @@ impl Geometry {
             Motion::Texture(_, bind_group) => bind_group.get(),
             Motion::Poses(_) => None,
         }
+    }
+
+    /// The model's bind group with its texture and a field; `None` where it has no texture.
+    pub(crate) fn with_field(
+        &self,
+        device: &wgpu::Device,
+        layouts: &Layouts,
+        field: &wgpu::Buffer,
+    ) -> Option<wgpu::BindGroup> {
+        let (Motion::Texture(animation, _), Some(layout)) = (&self.motion, layouts.field(self.variant)) else {
+            return None;
+        };
+        let animation = wgpu::BindingResource::TextureView(animation);
+        Some(model_bind_group(device, layout, [animation, self.mesh.constants(), field.as_entire_binding()]))
+    }
+
+    /// Binds vertices and indices, for `draw_indexed`.
+    pub(crate) fn bind_mesh(&self, pass: &mut wgpu::RenderPass<'_>) {
+        pass.set_vertex_buffer(0, self.vertices());
+        let (buffer, range) = &self.mesh.indices;
+        pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.
@@ -158,9 +179,7 @@ impl Geometry {
                 pass.set_vertex_buffer(2, run.looks);
             }
         }
-        pass.set_vertex_buffer(0, self.vertices());
-        let (buffer, range) = &self.mesh.indices;
-        pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
+        self.bind_mesh(pass);
     }
 
     /// The constants of a material, for its bind group.
@@ -259,20 +278,19 @@ fn write<const N: usize>(
     (buffer, places)
 }
 
-fn model_bind_group(
+/// The animation, the model's constants, a field.
+fn model_bind_group<const N: usize>(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
-    animation: wgpu::BindingResource<'_>,
-    constants: wgpu::BindingResource<'_>,
+    resources: [wgpu::BindingResource<'_>; N],
 ) -> wgpu::BindGroup {
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("gpuskin model"),
-        layout,
-        entries: &[
-            wgpu::BindGroupEntry { binding: ANIMATION_BINDING, resource: animation },
-            wgpu::BindGroupEntry { binding: MODEL_BINDING, resource: constants },
-        ],
-    })
+    let bindings = [ANIMATION_BINDING, MODEL_BINDING, FIELD_BINDING];
+    let entries: Vec<_> = bindings
+        .into_iter()
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("gpuskin model"), layout, entries: &entries })
 }
 
 /// Draws a part of what is bound, by its index and what it is.

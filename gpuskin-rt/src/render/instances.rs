@@ -3,8 +3,6 @@
 
 pub(super) mod changes;
 
-use core::ops::Range;
-
 use crate::{InstanceLook, InstanceRecord};
 use changes::Changes;
 
@@ -178,23 +176,25 @@ impl Instances {
 
     /// Everything must be uploaded again.
     pub(crate) fn mark_all(&mut self) {
-        self.changed_records.mark_all(self.records.len());
-        self.changed_looks.mark_all(self.looks.len());
+        self.changed_records.mark_all();
+        self.changed_looks.mark_all();
     }
 
-    /// Gives the ranges of records that have changed since the last call, in order, neighbours together.
-    pub(crate) fn upload(&mut self, write: impl FnMut(Range<usize>, &[InstanceRecord])) {
-        self.changed_records.take(&self.records, write);
+    /// All records, and which of them have changed since they were last taken.
+    pub(crate) fn changed_records(&mut self) -> (&[InstanceRecord], &mut Changes) {
+        (&self.records, &mut self.changed_records)
     }
 
     /// The same of looks.
-    pub(crate) fn upload_looks(&mut self, write: impl FnMut(Range<usize>, &[InstanceLook])) {
-        self.changed_looks.take(&self.looks, write);
+    pub(crate) fn changed_looks(&mut self) -> (&[InstanceLook], &mut Changes) {
+        (&self.looks, &mut self.changed_looks)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use core::ops::Range;
+
     use super::*;
 
     fn record(x: f32) -> InstanceRecord {
@@ -203,13 +203,15 @@ mod tests {
         record
     }
 
-    fn uploads(instances: &mut Instances) -> Vec<(usize, usize)> {
+    fn taken((len, changes): (usize, &mut Changes)) -> Vec<Range<usize>> {
         let mut ranges = Vec::new();
-        instances.upload(|range, records| {
-            assert_eq!(range.len(), records.len());
-            ranges.push((range.start, range.end));
-        });
+        changes.take(len, |changed| ranges.extend(changed.runs(len)));
         ranges
+    }
+
+    fn uploads(instances: &mut Instances) -> Vec<Range<usize>> {
+        let (records, changes) = instances.changed_records();
+        taken((records.len(), changes))
     }
 
     #[test]
@@ -257,39 +259,43 @@ mod tests {
         let mut crowd = Instances::new(1, 0);
         let look = |i: u32| InstanceLook { custom: [i, 0], ..InstanceLook::default() };
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), look(i))).collect();
-        let mut ranges = Vec::new();
-        crowd.upload_looks(|range, looks| ranges.push((range.start, range.end, looks.len())));
-        crowd.upload(|_, _| ());
+        let looks = |crowd: &mut Instances| {
+            let (looks, changes) = crowd.changed_looks();
+            taken((looks.len(), changes))
+        };
+        assert_eq!((looks(&mut crowd), uploads(&mut crowd)), (vec![0..300], vec![0..300]));
         crowd.despawn(ids[70]);
         crowd.change_look(ids[0], |look| look.hidden = 2);
-        crowd.upload_looks(|range, looks| ranges.push((range.start, range.end, looks.len())));
-        assert_eq!(ranges, [(0, 300, 300), (0, 128, 128)]);
-        assert_eq!(uploads(&mut crowd), [(64, 128)]);
+        assert_eq!((looks(&mut crowd), uploads(&mut crowd)), (vec![0..1, 70..71], vec![70..71]));
         assert_eq!(crowd.look(ids[299]), Some(&look(299)));
         assert_eq!((crowd.id_at(70), crowd.id_at(299)), (Some(ids[299]), None));
         assert!(crowd.look(ids[70]).is_none() && !crowd.change_look(ids[70], |_| ()));
     }
 
     #[test]
-    fn only_changed_blocks_are_uploaded() {
+    fn only_what_changed_is_uploaded() {
         let mut crowd = Instances::new(1, 0);
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), InstanceLook::default())).collect();
-        assert_eq!(uploads(&mut crowd), [(0, 300)]);
-        assert_eq!(uploads(&mut crowd), []);
+        assert_eq!(uploads(&mut crowd), [0..300]);
+        assert!(uploads(&mut crowd).is_empty());
         crowd.change(ids[299], |r| r.scale = 2.0);
-        crowd.change(ids[70], |r| r.scale = 2.0);
         crowd.change(ids[71], |r| r.scale = 2.0);
-        assert_eq!(uploads(&mut crowd), [(64, 128), (256, 300)]);
+        crowd.change(ids[70], |r| r.scale = 2.0);
+        crowd.change(ids[71], |r| r.scale = 3.0);
+        assert_eq!(uploads(&mut crowd), [70..72, 299..300]);
         crowd.despawn(ids[299]);
-        assert_eq!(uploads(&mut crowd), []);
+        assert!(uploads(&mut crowd).is_empty());
         crowd.despawn(ids[0]);
-        assert_eq!(uploads(&mut crowd), [(0, 64)]);
+        assert_eq!(uploads(&mut crowd), [0..1]);
         crowd.change(ids[290], |r| r.scale = 2.0);
         crowd.clear();
-        assert_eq!(uploads(&mut crowd), []);
+        assert!(uploads(&mut crowd).is_empty());
         crowd.spawn(record(0.0), InstanceLook::default());
-        assert_eq!(uploads(&mut crowd), [(0, 1)]);
+        crowd.spawn(record(1.0), InstanceLook::default());
+        assert_eq!(uploads(&mut crowd), [0..2]);
+        crowd.change(ids[1], |r| r.scale = 2.0);
         crowd.mark_all();
-        assert_eq!(uploads(&mut crowd), [(0, 1)]);
+        assert_eq!(uploads(&mut crowd), [0..2]);
+        assert!(uploads(&mut crowd).is_empty());
     }
 }

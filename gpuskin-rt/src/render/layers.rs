@@ -7,6 +7,7 @@ use super::instances::Instances;
 use super::instances::changes::Changes;
 use super::live::LivePoses;
 use super::palette::{OverBuffer, Poses};
+use super::staging::Uploads;
 use super::{Crowd, Error, InstanceId};
 use crate::{Clip, LayerSet, Mask, Metadata, Time, Transition};
 
@@ -172,13 +173,8 @@ impl Layers {
     }
 
     /// Brings the device up to date, in another buffer where the one that is there has not enough room.
-    pub(super) fn upload(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        encoder: &mut wgpu::CommandEncoder,
-        poses: &Poses,
-    ) {
+    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, queue: &wgpu::Queue, poses: &Poses) {
+        let device = uploads.device;
         let needed = Room { sets: self.sets.len(), poses: self.live.len() };
         let room = self.device.as_ref().map(|(_, room)| *room);
         if room.is_none_or(|room| room.sets < needed.sets || room.poses < needed.poses) {
@@ -193,18 +189,26 @@ impl Layers {
             let over = OverBuffer { buffer, live_at: room.sets as u32 * (SET / 16) as u32 };
             if let Some((old, held)) = self.device.take().filter(|(_, held)| held.poses > 0) {
                 let bytes = held.poses as u64 * self.live.pose_bytes();
-                encoder.copy_buffer_to_buffer(&old.buffer, old.live_bytes(), &over.buffer, over.live_bytes(), bytes);
+                uploads.encoder().copy_buffer_to_buffer(
+                    &old.buffer,
+                    old.live_bytes(),
+                    &over.buffer,
+                    over.live_bytes(),
+                    bytes,
+                );
             }
             self.device = Some((over, room));
-            self.changed.mark_all(self.sets.len());
+            self.changed.mark_all();
         }
         let Some((over, _)) = &self.device else { return };
-        self.changed.take(&self.sets, |range, sets| {
-            let words: Vec<[u32; LayerSet::WORDS]> = sets.iter().map(LayerSet::words).collect();
-            queue.write_buffer(&over.buffer, range.start as u64 * SET, bytemuck::cast_slice(&words));
+        self.changed.take(self.sets.len(), |changed| {
+            for range in changed.runs(self.sets.len()) {
+                let words: Vec<_> = self.sets[range.clone()].iter().map(LayerSet::words).collect();
+                queue.write_buffer(&over.buffer, range.start as u64 * SET, bytemuck::cast_slice(&words));
+            }
         });
         debug_assert_eq!(u64::from(poses.live_stride()) * 16, self.live.pose_bytes());
-        self.live.upload(encoder, &over.buffer, over.live_bytes());
+        self.live.upload(uploads, &over.buffer, over.live_bytes());
     }
 
     /// Twice as much of what is short, as far as a buffer goes.

@@ -4,9 +4,11 @@ use std::sync::OnceLock;
 
 use super::cull::CullPipelines;
 use super::palette::PalettePipelines;
+use super::scatter::ScatterPipeline;
+use crate::field::FieldUniform;
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING, LOOK_LOCATION,
-    LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
+    ANIMATION_BINDING, DRAWN_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING,
+    Instances, LOOK_LOCATION, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
 use crate::{InstanceLook, InstanceRecord};
 
@@ -16,10 +18,13 @@ pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
     /// For animation textures of floats, then of integers; of one layer, then of several.
     model: [wgpu::BindGroupLayout; TEXTURES],
+    /// The same for fields, which not every game has.
+    field: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
     /// For palettes, which not every device has.
     palette: OnceLock<wgpu::BindGroupLayout>,
     palettes: OnceLock<PalettePipelines>,
     culling: OnceLock<CullPipelines>,
+    scatter: OnceLock<ScatterPipeline>,
     device: wgpu::Device,
     /// For materials that emit no light, and for those that do.
     material: [wgpu::BindGroupLayout; 2],
@@ -59,9 +64,11 @@ impl Layouts {
                 model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2),
                 model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array),
             ],
+            field: Default::default(),
             palette: OnceLock::new(),
             palettes: OnceLock::new(),
             culling: OnceLock::new(),
+            scatter: OnceLock::new(),
             device: device.clone(),
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
@@ -75,6 +82,11 @@ impl Layouts {
     /// What finds the instances that are seen.
     pub(crate) fn culling(&self) -> &CullPipelines {
         self.culling.get_or_init(|| CullPipelines::new(&self.device))
+    }
+
+    /// What takes changes to where they belong.
+    pub(crate) fn scatter(&self) -> &ScatterPipeline {
+        self.scatter.get_or_init(|| ScatterPipeline::new(&self.device))
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
@@ -100,11 +112,41 @@ impl Layouts {
         &self.material[usize::from(emits)]
     }
 
-    /// What the pipelines of a crowd bind.
-    pub(crate) fn pipeline(&self, variant: Variant, emits: bool) -> wgpu::PipelineLayout {
+    /// The model's with a field; `None` where poses do not come from a texture.
+    pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
+        let dimension = match variant.array {
+            true => wgpu::TextureViewDimension::D2Array,
+            false => wgpu::TextureViewDimension::D2,
+        };
+        let sample_type = match variant.encoding.format().is_integer() {
+            true => wgpu::TextureSampleType::Uint,
+            false => wgpu::TextureSampleType::Float { filterable: false },
+        };
+        let texture = wgpu::BindingType::Texture { sample_type, view_dimension: dimension, multisampled: false };
+        let vertex = wgpu::ShaderStages::VERTEX;
+        let layout = self.field.get(kind(variant))?.get_or_init(|| {
+            self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("gpuskin field"),
+                entries: &[
+                    entry(ANIMATION_BINDING, vertex, texture),
+                    entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
+                    entry(FIELD_BINDING, vertex, uniform(size_of::<FieldUniform>() as u64, false)),
+                ],
+            })
+        });
+        Some(layout)
+    }
+
+    /// What the pipelines of a crowd or field bind.
+    pub(crate) fn pipeline(&self, variant: Variant, instances: Instances, emits: bool) -> wgpu::PipelineLayout {
+        let of_field = self.field(variant).filter(|_| instances == Instances::Field);
         self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("gpuskin"),
-            bind_group_layouts: &[Some(&self.view), Some(self.model(variant)), Some(self.material(emits))],
+            bind_group_layouts: &[
+                Some(&self.view),
+                Some(of_field.unwrap_or_else(|| self.model(variant))),
+                Some(self.material(emits)),
+            ],
             immediate_size: 0,
         })
     }
@@ -112,8 +154,6 @@ impl Layouts {
 
 /// Kinds of a model's bind group that have an animation texture.
 const TEXTURES: usize = 4;
-/// Kinds of a model's bind group.
-pub(crate) const KINDS: usize = TEXTURES + 1;
 
 /// Which of them a variant has: by the channels of its animation texture and by its layers; palettes come last.
 pub(crate) fn kind(variant: Variant) -> usize {
@@ -166,6 +206,15 @@ pub struct VertexBuffers {
 /// # }
 /// ```
 pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
+    buffers(variant, Instances::Records)
+}
+
+/// The same of [`shader::field_source`](crate::shader::field_source): vertices alone.
+pub fn field_vertex_buffers(variant: Variant) -> VertexBuffers {
+    buffers(variant, Instances::Field)
+}
+
+pub(crate) fn buffers(variant: Variant, instances: Instances) -> VertexBuffers {
     let attribute = |location, offset, words| wgpu::VertexAttribute {
         format: match words {
             1 => wgpu::VertexFormat::Uint32,
@@ -177,7 +226,7 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
         shader_location: location,
     };
     let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
-    let textured = !variant.encoding.needs_compute();
+    let textured = !variant.encoding.needs_compute() && instances == Instances::Records;
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,

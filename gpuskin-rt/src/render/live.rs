@@ -3,10 +3,9 @@
 use super::crowd::State;
 use super::layers::local_poses;
 use super::palette::Poses;
-use super::staging::Staging;
+use super::staging::{Staging, Uploads};
 use super::{Crowd, Error, InstanceId};
 use crate::LiveBones;
-use crate::local::LocalTransform;
 use crate::local::shader::LIVE_WORDS;
 
 /// A row of the device's buffer: four floats; a node or bone has three.
@@ -62,17 +61,34 @@ impl LivePoses {
 
     /// Of no more bones than a pose has room for.
     fn set(&mut self, device: &wgpu::Device, pose: u32, bones: &LiveBones<'_>) {
+        self.set_run(device, pose, 1, bones);
+    }
+
+    /// Of so many poses one after the other, as many bones each.
+    fn set_run(&mut self, device: &wgpu::Device, first: u32, count: u32, bones: &LiveBones<'_>) {
         let bytes = self.pose_bytes();
-        if let Some(to) = self.staging.put(device, u64::from(pose) * bytes, bytes) {
-            write_pose(bones, to);
+        if count == 0 {
+            return;
+        }
+        let Some(mut to) = self.staging.put(device, u64::from(first) * bytes, u64::from(count) * bytes) else { return };
+        if bones.len() as u64 * EACH as u64 == bytes * u64::from(count) {
+            return write_pose(bones, to);
+        }
+        // What a pose has no bones for keeps what it held.
+        let each = bones.len() / count as usize;
+        for i in 0..count as usize {
+            write_pose(&bones.part(i * each..(i + 1) * each), to.slice(i * bytes as usize..));
         }
     }
 
     /// Brings the poses that were set to where they stand on the device.
-    pub(super) fn upload(&mut self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Buffer, at: u64) {
-        self.staging.copy(encoder, target, at);
+    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, target: &wgpu::Buffer, at: u64) {
+        self.staging.copy(uploads, target, at);
     }
 }
+
+/// Nodes that are brought into rows at once.
+const BATCH: usize = 64;
 
 /// A pose as the device reads it, from the first row on.
 pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]>) {
@@ -82,29 +98,35 @@ pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]
             to.slice(..own.len()).copy_from_slice(own);
         }
         LiveBones::Local(nodes) => {
-            let rows = |node: &LocalTransform| -> [u8; EACH] {
-                bytemuck::cast([
-                    node.rotation.to_array(),
-                    node.translation.extend(0.0).to_array(),
-                    node.scale.extend(0.0).to_array(),
-                ])
-            };
-            let (each, _) = to.into_slice(..nodes.len() * EACH).into_chunks();
-            each.write_iter(nodes.iter().map(rows));
+            // Some at a time, because mapped memory takes whole lines best.
+            let mut rows = [[[0.0_f32; 4]; 3]; BATCH];
+            for (i, nodes) in nodes.chunks(BATCH).enumerate() {
+                for (rows, node) in rows.iter_mut().zip(nodes) {
+                    *rows = [
+                        node.rotation.to_array(),
+                        node.translation.extend(0.0).to_array(),
+                        node.scale.extend(0.0).to_array(),
+                    ];
+                }
+                let bytes: &[u8] = bytemuck::cast_slice(&rows[..nodes.len()]);
+                to.slice(i * BATCH * EACH..i * BATCH * EACH + bytes.len()).copy_from_slice(bytes);
+            }
         }
     }
 }
 
-/// Whether there are as many as the model has.
-pub(super) fn check(model: &str, poses: &Poses, bones: &LiveBones<'_>) -> Result<(), Error> {
-    let (what, found, needed) = match bones {
-        LiveBones::Model(bones) => ("bones", bones.len(), poses.bones),
-        LiveBones::Local(nodes) => ("nodes", nodes.len(), poses.nodes),
+/// Whether there are as many as so many instances of the model have.
+pub(super) fn check(model: &str, poses: &Poses, instances: usize, bones: &LiveBones<'_>) -> Result<(), Error> {
+    let (what, each) = match bones {
+        LiveBones::Model(_) => ("bones", poses.bones),
+        LiveBones::Local(_) => ("nodes", poses.nodes),
     };
-    if found == needed as usize {
+    let (found, needed) = (bones.len(), each as usize * instances);
+    if found == needed {
         return Ok(());
     }
-    Err(Error::Argument { model: model.to_owned(), reason: format!("{found} live {what}; it has {needed}") })
+    let of = if instances == 1 { String::new() } else { format!(" for {instances} instances") };
+    Err(Error::Argument { model: model.to_owned(), reason: format!("{found} live {what}{of}; it has {needed}") })
 }
 
 impl<M> Crowd<M> {
@@ -119,7 +141,7 @@ impl<M> Crowd<M> {
     /// or nodes are not as many as the model's; and where the device has no room for more.
     pub fn set_live(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32) -> Result<bool, Error> {
         let (poses, now) = (local_poses(self, "live bones")?, self.now());
-        check(&self.meta.name, poses, &bones)?;
+        check(&self.meta.name, poses, 1, &bones)?;
         let State { instances, layers, .. } = &mut *self.core.state();
         let Some(slot) = layers.of(instances, id, &self.meta.name, now)? else { return Ok(false) };
         let pose = match layers.set(slot).live_pose() {
@@ -137,19 +159,56 @@ impl<M> Crowd<M> {
     /// # Errors
     /// Where the bones or nodes are not as many as the model's, or of the other kind.
     pub fn update_live(&self, id: InstanceId, bones: LiveBones<'_>) -> Result<bool, Error> {
+        Ok(self.update_lives(&[id], bones)? == 1)
+    }
+
+    /// The bones of this frame for many instances, one instance after the other: as much as [`Crowd::update_live`] of each,
+    /// and cheaper. Says how many there were; those that are gone or were released are left out.
+    ///
+    /// # Errors
+    /// Where the bones or nodes are not as many as those of so many instances; and, after what stands before it, at an
+    /// instance whose live bones are of the other kind.
+    pub fn update_lives(&self, ids: &[InstanceId], bones: LiveBones<'_>) -> Result<usize, Error> {
         let poses = local_poses(self, "live bones")?;
-        check(&self.meta.name, poses, &bones)?;
+        check(&self.meta.name, poses, ids.len(), &bones)?;
+        let each = bones.len() / ids.len().max(1);
         let State { instances, layers, .. } = &mut *self.core.state();
-        let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
-        let Some((set, pose)) = slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose()?))) else {
-            return Ok(false);
-        };
-        if !set.is_live_kind(&bones) {
-            let reason = "live bones of the other kind; call set_live to change it".to_owned();
-            return Err(Error::Argument { model: self.meta.name.to_string(), reason });
+        let (mut found, mut result) = (0, Ok(()));
+        // Instances whose poses stand one after the other: the first instance and pose, and how many.
+        let mut run = (0, 0, 0);
+        for (i, &id) in ids.iter().enumerate() {
+            let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
+            let Some((set, pose)) = slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose()?)))
+            else {
+                continue;
+            };
+            if !set.is_live_kind(&bones) {
+                let reason = "live bones of the other kind; call set_live to change it".to_owned();
+                result = Err(Error::Argument { model: self.meta.name.to_string(), reason });
+                break;
+            }
+            found += 1;
+            let (first, first_pose, count) = run;
+            if i == first + count && pose as usize == first_pose as usize + count {
+                run.2 += 1;
+                continue;
+            }
+            layers.live.set_run(
+                &self.core.device,
+                first_pose,
+                count as u32,
+                &bones.part(first * each..(first + count) * each),
+            );
+            run = (i, pose, 1);
         }
-        layers.live.set(&self.core.device, pose, &bones);
-        Ok(true)
+        let (first, first_pose, count) = run;
+        layers.live.set_run(
+            &self.core.device,
+            first_pose,
+            count as u32,
+            &bones.part(first * each..(first + count) * each),
+        );
+        result.map(|()| found)
     }
 
     /// Goes back to what an instance plays, over so many seconds, from the last live bones. `false` if it is gone or has

@@ -323,6 +323,8 @@ struct Chunk {
 /// Instances that share a palette, as they are drawn.
 pub(crate) struct PaletteRun<'a> {
     pub(crate) instances: u32,
+    /// Number of the first of them in the crowd.
+    pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
     /// Of the list of those that are drawn.
     pub(crate) offset: u32,
@@ -395,6 +397,7 @@ impl Palettes {
             let culling = chunk.culling.as_deref();
             PaletteRun {
                 instances: range.end - range.start,
+                first: range.start,
                 bind_group: &chunk.drawing,
                 offset: culling.map_or(0, |culling| culling.list_at(view)),
                 indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view))),

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
-use super::layouts::{KINDS, Layouts, kind, vertex_buffers};
+use super::layouts::{Layouts, buffers};
 use crate::Material;
-use crate::shader::{self, Variant};
+use crate::shader::{self, Instances, Variant};
 
 /// What a pipeline must know of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ impl Surface {
 /// The pipelines of a variant and surface.
 #[derive(Debug)]
 pub(crate) struct Pipelines {
-    pub(crate) color: wgpu::RenderPipeline,
+    color: wgpu::RenderPipeline,
     depth: OnceLock<wgpu::RenderPipeline>,
     recipe: Recipe,
 }
@@ -54,14 +54,15 @@ struct Recipe {
     layout: wgpu::PipelineLayout,
     module: wgpu::ShaderModule,
     variant: Variant,
+    instances: Instances,
     surface: Surface,
     descriptor: RendererDescriptor,
 }
 
 impl Pipelines {
-    /// The pipeline of depth passes.
-    pub(crate) fn depth(&self) -> &wgpu::RenderPipeline {
-        self.depth.get_or_init(|| self.recipe.depth())
+    /// The pipeline of depth passes, or of those with colour.
+    pub(crate) fn of(&self, depth_pass: bool) -> &wgpu::RenderPipeline {
+        if depth_pass { self.depth.get_or_init(|| self.recipe.depth()) } else { &self.color }
     }
 }
 
@@ -107,7 +108,7 @@ impl Recipe {
         depth_stencil: Option<wgpu::DepthStencilState>,
         sample_count: u32,
     ) -> wgpu::RenderPipeline {
-        let buffers = vertex_buffers(self.variant);
+        let buffers = buffers(self.variant, self.instances);
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("gpuskin"),
             layout: Some(&self.layout),
@@ -141,45 +142,48 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    /// By [`kind`], and whether light is emitted; those that are in use.
-    layouts: [[Option<wgpu::PipelineLayout>; 2]; KINDS],
-    modules: HashMap<Variant, wgpu::ShaderModule>,
-    pipelines: HashMap<(Variant, Surface), Arc<Pipelines>>,
+    shaders: HashMap<(Variant, Instances), wgpu::ShaderModule>,
+    /// For materials that emit light, and for others.
+    layouts: HashMap<(Variant, Instances, bool), wgpu::PipelineLayout>,
+    pipelines: HashMap<(Variant, Instances, Surface), Arc<Pipelines>>,
 }
 
 impl PipelineCache {
     pub(crate) fn new(device: &wgpu::Device, descriptor: RendererDescriptor) -> Self {
-        Self {
-            device: device.clone(),
-            descriptor,
-            layouts: Default::default(),
-            modules: HashMap::new(),
-            pipelines: HashMap::new(),
-        }
+        let (shaders, layouts, pipelines) = Default::default();
+        Self { device: device.clone(), descriptor, shaders, layouts, pipelines }
     }
 
-    pub(crate) fn get(&mut self, layouts: &Layouts, variant: Variant, surface: Surface) -> Arc<Pipelines> {
-        if let Some(pipelines) = self.pipelines.get(&(variant, surface)) {
+    pub(crate) fn get(
+        &mut self,
+        layouts: &Layouts,
+        (variant, instances): (Variant, Instances),
+        surface: Surface,
+    ) -> Arc<Pipelines> {
+        if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {
             return pipelines.clone();
         }
-        let module = self.modules.entry(variant).or_insert_with(|| {
+        let module = self.shaders.entry((variant, instances)).or_insert_with(|| {
             self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("gpuskin crowd"),
-                source: wgpu::ShaderSource::Wgsl(shader::crowd(variant).into()),
+                source: wgpu::ShaderSource::Wgsl(shader::drawn(variant, instances).into()),
             })
         });
+        let layout = self
+            .layouts
+            .entry((variant, instances, surface.emits()))
+            .or_insert_with(|| layouts.pipeline(variant, instances, surface.emits()));
         let recipe = Recipe {
             device: self.device.clone(),
-            layout: self.layouts[kind(variant)][usize::from(surface.emits())]
-                .get_or_insert_with(|| layouts.pipeline(variant, surface.emits()))
-                .clone(),
+            layout: layout.clone(),
             module: module.clone(),
             variant,
+            instances,
             surface,
             descriptor: self.descriptor.clone(),
         };
         let pipelines = Arc::new(Pipelines { color: recipe.color(), depth: OnceLock::new(), recipe });
-        self.pipelines.insert((variant, surface), pipelines.clone());
+        self.pipelines.insert((variant, instances, surface), pipelines.clone());
         pipelines
     }
 }

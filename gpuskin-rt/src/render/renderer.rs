@@ -2,21 +2,24 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::crowd::{CrowdCore, DrawnPart, GpuModel};
 use super::cull::Views;
 use super::error::Error;
+use super::field::{FieldCore, not_textured};
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
 use super::material::{MaterialConstants, Materials};
 use super::pipelines::{PipelineCache, Surface};
+use super::staging::Uploads;
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::{SceneUniform, ViewUniform};
 use super::{Camera, CrowdDescriptor, Light, View};
 use crate::cull::MOST_VIEWS;
-use crate::shader::Variant;
-use crate::{Model, Time};
+use crate::field::FieldDescriptor;
+use crate::shader::{Instances, Variant};
+use crate::{Encoding, MeshPart, Model, Time};
 
 /// What a renderer draws to, and in what light.
 #[derive(Clone, Debug)]
@@ -98,14 +101,18 @@ pub struct CrowdRenderer {
     seen_by: Option<Views>,
     /// The last prepared time, [`Time::to_bits`].
     clock: Arc<AtomicU64>,
-    models: HashMap<[u8; 16], Weak<GpuModel>>,
+    /// By content and encoding.
+    models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
     crowds: Vec<Weak<CrowdCore>>,
+    fields: Vec<Weak<FieldCore>>,
 }
 
 #[derive(Debug)]
 struct ViewOnDevice {
     uniform: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
+    /// As it was last set.
+    camera: Mutex<Option<Camera>>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -139,6 +146,7 @@ impl CrowdRenderer {
             clock: Arc::default(),
             models: HashMap::new(),
             crowds: Vec::new(),
+            fields: Vec::new(),
         };
         renderer.add_view();
         Ok(renderer)
@@ -166,7 +174,7 @@ impl CrowdRenderer {
                 wgpu::BindGroupEntry { binding: 1, resource: self.scene.as_entire_binding() },
             ],
         });
-        self.views.push(ViewOnDevice { uniform, bind_group });
+        self.views.push(ViewOnDevice { uniform, bind_group, camera: Mutex::new(None) });
         if let Some(views) = &mut self.seen_by {
             views.count = self.views.len();
         }
@@ -176,8 +184,8 @@ impl CrowdRenderer {
     /// Sets the clock and the main view, and uploads what was done to the crowds. Once a frame, before drawing.
     ///
     /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
-    /// take effect with the next submission on `queue`, before its commands. Poses of models that need compute are
-    /// evaluated in `encoder`, and live bones are copied in it: it must be submitted before what draws them, or draw itself.
+    /// take effect before anything that is submitted to `queue` afterwards. Poses of models that need compute are
+    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
     ///
     /// # Errors
     /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
@@ -192,10 +200,14 @@ impl CrowdRenderer {
         self.clock.store(time.to_bits(), Ordering::Relaxed);
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
+        self.fields.retain(|field| field.strong_count() > 0);
+        self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
         let mut result = self.prepare_view(queue, View::MAIN, camera);
+        let mut uploads = Uploads::new(&self.device);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(queue, encoder, &self.layouts, self.culling()));
+            result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, self.culling()));
         }
+        uploads.submit(queue);
         self.evaluate(queue, encoder, time);
         result
     }
@@ -239,6 +251,7 @@ impl CrowdRenderer {
             return Err(Error::Descriptor { reason: format!("{view:?} is not of this renderer; use its add_view") });
         };
         queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&ViewUniform::new(camera)));
+        *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner) = Some(*camera);
         Ok(())
     }
 
@@ -265,11 +278,8 @@ impl CrowdRenderer {
             let model = &*crowd.model;
             for (number, run) in drawn.runs(Some(view)).enumerate() {
                 model.geometry.bind(pass, 1, &run);
-                for (i, part) in model.parts.iter().enumerate() {
-                    pass.set_pipeline(match kind {
-                        Pass::Color => &part.pipelines.color,
-                        Pass::Depth => part.pipelines.depth(),
-                    });
+                for (i, part) in crowd.parts.iter().enumerate() {
+                    pass.set_pipeline(part.pipelines.of(kind == Pass::Depth));
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
                 }
@@ -278,6 +288,21 @@ impl CrowdRenderer {
                 }
             }
         }
+        let camera = *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner);
+        for field in self.fields.iter().filter_map(Weak::upgrade) {
+            if camera.is_some_and(|camera| field.is_in_view(&camera)) {
+                field.draw(pass, 1, |pass, model, part| {
+                    pass.set_pipeline(part.pipelines.of(kind == Pass::Depth));
+                    pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
+                });
+            }
+        }
+    }
+
+    /// Layout of the bind group that [`crate::Field::draw_geometry`] sets; `None` for variants without an animation
+    /// texture.
+    pub fn field_layout(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
+        self.layouts.field(variant)
     }
 
     /// Layout of the bind group that [`crate::Crowd::draw_geometry`] sets, for a game's own pipelines.
@@ -340,25 +365,42 @@ impl CrowdRenderer {
         self.crowds.iter().any(|own| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
     }
 
-    /// A model on the device, and its parts with pipelines for vertices of another variant.
-    pub(crate) fn parts_as(
-        &mut self,
-        model: &Model,
-        variant: Variant,
-    ) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
-        let on_device = self.model(model)?;
-        let meta = &playable(&self.device, model)?.meta;
-        let part = |mesh: &crate::MeshPart| {
-            let surface = Surface::of(&meta.materials[mesh.material as usize]);
-            DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, variant, surface) }
-        };
-        let parts = meta.mesh.parts.iter().map(part).collect();
+    /// A model on the device, and its parts, counted from its own first index, as another variant draws them.
+    pub(crate) fn prop(&mut self, model: &Model, variant: Variant) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
+        let played = playable(&self.device, model)?;
+        let on_device = self.load(model, played)?;
+        let parts = self.parts(&played.meta.mesh.parts, &on_device.surfaces, (variant, Instances::Records));
         Ok((on_device, parts))
+    }
+
+    /// Parts of a mesh, and what draws them.
+    fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, Instances)) -> Vec<DrawnPart> {
+        let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
+        mesh.iter().zip(pipelines).map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines }).collect()
+    }
+
+    /// A field that this renderer draws.
+    pub(crate) fn field<M>(&mut self, model: &Model, descriptor: &FieldDescriptor<M>) -> Result<Arc<FieldCore>, Error> {
+        let mut all = std::iter::once(model).chain(model.others.iter());
+        let textured = all.find(|model| !model.meta.encoding.needs_compute());
+        let played = textured.ok_or_else(|| not_textured(&model.meta))?;
+        let on_device = self.load(model, played)?;
+        let geometry = &on_device.geometry;
+        on_device.materials.bind(&self.device, &self.layouts, geometry);
+        let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Field));
+        let bind_group = |uniform: &wgpu::Buffer| geometry.with_field(&self.device, &self.layouts, uniform);
+        let on_device = (on_device.clone(), parts);
+        let core = Arc::new(FieldCore::new(&self.device, on_device, &played.meta, bind_group, descriptor)?);
+        self.fields.push(Arc::downgrade(&core));
+        Ok(core)
     }
 
     /// A crowd that this renderer draws.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let on_device = self.model(model)?;
+        let geometry = &on_device.geometry;
+        let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Records));
+        let on_device = (on_device.clone(), parts);
         let (name, clock) = (&model.meta.name, self.clock.clone());
         let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor.capacity)?);
         self.crowds.push(Arc::downgrade(&core));
@@ -367,25 +409,27 @@ impl CrowdRenderer {
 
     /// The model on the device, shared by all of its crowds.
     fn model(&mut self, model: &Model) -> Result<Arc<GpuModel>, Error> {
+        self.load(model, playable(&self.device, model)?)
+    }
+
+    /// The same of a model, or of itself in another encoding.
+    fn load(&mut self, model: &Model, played: &Model) -> Result<Arc<GpuModel>, Error> {
         let meta = &model.meta;
-        if let Some(loaded) = self.models.get(&meta.content_hash).and_then(Weak::upgrade) {
+        let key = (meta.content_hash, played.meta.encoding);
+        if let Some(loaded) = self.models.get(&key).and_then(Weak::upgrade) {
             return Ok(loaded);
         }
         self.models.retain(|_, model| model.strong_count() > 0);
         let constants = MaterialConstants::of(&self.device, meta);
-        let geometry =
-            Geometry::new(&self.device, &self.queue, &self.layouts, playable(&self.device, model)?, &constants)?;
+        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, played, &constants)?;
         let textures = Textures::new(meta);
         let gpu = (&self.device, &self.queue);
         let sampled = (&mut self.samplers, &self.white);
         let materials = Materials::new(gpu, model, &textures, sampled)?;
-        let part = |mesh: &crate::MeshPart| {
-            let surface = Surface::of(&meta.materials[mesh.material as usize]);
-            DrawnPart { mesh: *mesh, pipelines: self.pipelines.get(&self.layouts, geometry.variant, surface) }
-        };
-        let parts = geometry.parts.iter().map(part).collect();
-        let loaded = Arc::new(GpuModel { geometry, parts, materials, textures });
-        self.models.insert(meta.content_hash, Arc::downgrade(&loaded));
+        let surface = |part: &MeshPart| Surface::of(&meta.materials[part.material as usize]);
+        let surfaces = geometry.parts.iter().map(surface).collect();
+        let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
+        self.models.insert(key, Arc::downgrade(&loaded));
         Ok(loaded)
     }
 }

@@ -10,6 +10,31 @@ const LEAST: u64 = 64 << 10;
 /// A buffer so many times as large as what a frame needs is let go.
 const WASTE: u64 = 8;
 
+/// Copies that are to be done before all that is submitted afterwards.
+pub(crate) struct Uploads<'d> {
+    pub(crate) device: &'d wgpu::Device,
+    encoder: Option<wgpu::CommandEncoder>,
+}
+
+impl<'d> Uploads<'d> {
+    pub(crate) fn new(device: &'d wgpu::Device) -> Self {
+        Self { device, encoder: None }
+    }
+
+    pub(crate) fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
+        let label = Some("gpuskin uploads");
+        self.encoder
+            .get_or_insert_with(|| self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label }))
+    }
+
+    /// A submission of its own: what a game encodes it may also throw away, as where a window cannot be drawn to.
+    pub(crate) fn submit(self, queue: &wgpu::Queue) {
+        if let Some(encoder) = self.encoder {
+            queue.submit([encoder.finish()]);
+        }
+    }
+}
+
 /// What was written since the last frame, and memory for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
@@ -83,10 +108,11 @@ impl Staging {
     }
 
     /// Copies everything to a target, from a place on; what was put last to one place stays there.
-    pub(crate) fn copy(&mut self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Buffer, at: u64) {
+    pub(crate) fn copy(&mut self, uploads: &mut Uploads<'_>, target: &wgpu::Buffer, at: u64) {
         if self.copies.is_empty() {
             return;
         }
+        let encoder = uploads.encoder();
         self.bytes = self.open.iter().map(|chunk| chunk.used).sum();
         let unmapped = self.open.drain(..).map(|Chunk { view, buffer, .. }| {
             drop(view);

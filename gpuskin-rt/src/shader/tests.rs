@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
+use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback, cull};
 
@@ -20,8 +21,14 @@ fn all() -> impl Iterator<Item = (String, String)> {
             [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
                 .map(|(name, text)| (format!("{name} of {variant:?}"), text))
         })
+        .chain(
+            Variant::all()
+                .filter(|v| !v.array && !v.encoding.needs_compute())
+                .map(|variant| (format!("field of {variant:?}"), drawn(variant, Instances::Field))),
+        )
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain([("cull".into(), cull::cull()), ("arguments".into(), cull::arguments())])
+        .chain([("scatter".into(), SCATTER.to_owned())])
 }
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {
@@ -139,6 +146,17 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let (module_of_bounds, _) = parse(&cull::cull());
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
     assert_eq!((members[1].1, members[2].1, u64::from(size)), (16, 32, cull::BOUNDS_BYTES));
+    let (field, _) = parse(&drawn(Variant::all().next().unwrap(), Instances::Field));
+    let field = same_layout!(
+        &field,
+        "GpuskinField",
+        FieldUniform,
+        [
+            origin, columns, spacing, first_cell, scale, jitter, seed, turn, clip_count, slowest, scatter, tints,
+            patches, waves, sway, gusts, gust, reserved, travel, clips
+        ]
+    );
+    assert_eq!(field, (20, size_of::<FieldUniform>()));
     let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
     assert_eq!(playback, (4, size_of::<Playback>()));
 

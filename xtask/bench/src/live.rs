@@ -6,7 +6,7 @@ use gpuskin_rt::{
 };
 
 use crate::context::Context;
-use crate::report::{heading, line, median, seconds};
+use crate::report::{Asked, compared, heading, median, seconds, time};
 
 /// 1,000 instances of 64 bones.
 const BONES: usize = 64_000;
@@ -47,31 +47,40 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
+        let all = match what {
+            "matrices of bones" => LiveBones::Model(&matrices),
+            _ => LiveBones::Local(&locals),
+        };
         let camera = Camera::perspective_look_at([0.0, 2.0, 5.0], [0.0, 1.0, 0.0], 1.0, 1.6, 0.1, 1000.0);
-        let [mut ours, mut writes] = [const { Vec::new() }; 2];
-        for frame in 0..FRAMES {
+        // A frame and its submission, after something of this frame's.
+        let mut frame = |number: usize, before: &dyn Fn() -> Result<(), gpuskin_rt::Error>| {
             let mut encoder = context.device.create_command_encoder(&Default::default());
             let (time, result) = seconds(|| {
-                for (i, id) in ids.iter().enumerate() {
-                    crowd.update_live(*id, live(i))?;
-                }
-                renderer.prepare(&context.queue, &mut encoder, &camera, frame as f64 / 60.0)
+                before()?;
+                let result = renderer.prepare(&context.queue, &mut encoder, &camera, number as f64 / 60.0);
+                context.queue.submit([encoder.finish()]);
+                result
             });
-            result.map_err(failed)?;
-            context.queue.submit([encoder.finish()]);
             context.wait()?;
-            let (write, ()) = seconds(|| context.queue.write_buffer(&plain, 0, &same));
-            context.queue.submit([]);
-            context.wait()?;
-            // The first frame makes buffers.
-            if frame > 0 {
-                ours.push(time);
-                writes.push(write);
-            }
+            result.map(|()| time).map_err(failed)
+        };
+        let [mut write, mut each_of_them, mut together] = [const { Vec::new() }; 3];
+        for number in (0..FRAMES * 3).step_by(3) {
+            write.push(frame(number, &|| {
+                context.queue.write_buffer(&plain, 0, &same);
+                Ok(())
+            })?);
+            each_of_them.push(frame(number + 1, &|| {
+                ids.iter().enumerate().try_for_each(|(i, id)| crowd.update_live(*id, live(i)).map(|_| ()))
+            })?);
+            together.push(frame(number + 2, &|| crowd.update_lives(&ids, all).map(|_| ()))?);
         }
-        let (ours, writes) = (median(ours), median(writes));
-        line(&format!("one write of {} bytes", same.len()), format!("{:.3} ms", writes * 1e3));
-        line("update_live of each, and prepare", format!("{:.3} ms: {:.2} x", ours * 1e3, ours / writes));
+        let name = format!("a frame with one write of {} bytes", same.len());
+        let write = median(write);
+        time(&name, write);
+        compared("with update_live of each", median(each_of_them), ("the one with a write", write), None);
+        let asked = Some(Asked::AtMost(1.3));
+        compared("with update_lives of all", median(together), ("the one with a write", write), asked);
     }
     Ok(())
 }

@@ -113,3 +113,35 @@ fn color(line: &Line) -> &'static str {
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, milliseconds: Option<f64>, asked: Option<Asked>) -> Line {
+        let over = Some(("static".to_owned(), 1.5, asked));
+        Line { name: name.to_owned(), text: String::new(), milliseconds, over }
+    }
+
+    #[test]
+    fn bars_have_lengths_by_times_and_colours_by_what_is_asked() {
+        let lines = vec![
+            line("a < b & c", Some(50.0), Some(Asked::AtMost(1.06))),
+            line("kept", Some(100.0), Some(Asked::AtLeast(1.5))),
+            line("no time", None, None),
+            line("plain", Some(f64::NAN), None),
+        ];
+        let text = svg(&[Table { title: "x".into(), lines }]);
+        assert_eq!(text.matches("height=\"18.0\"").count(), 2, "{text}");
+        for part in [
+            "a &lt; b &amp; c",
+            &format!("width=\"{:.1}\" height=\"18.0\" fill=\"{MISSED}\"", BARS / 2.0),
+            &format!("width=\"{BARS:.1}\" height=\"18.0\" fill=\"{KEPT}\""),
+            "50.0 ms, 1.50 x static (at most 1.06)",
+            "as asked of",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(text.matches('<').count(), text.matches('>').count());
+    }
+}

@@ -155,7 +155,7 @@ fn everything_is_said() {
         "Armature|Run?[2J",
         "\n     1  Spine  Hips\n",
         "\n     2  Lost\n",
-        "skin      [1.000, 0.500, 0.250, 1.000]  color-4  color-0                    both\n",
+        "skin      [1.000, 0.500, 0.250, 1.000]  color-4  color-0                    both            yes\n",
         "color-0  8 x 4       4  linear   bc7, rgba8\n",
     ] {
         assert!(text.contains(line), "`{line}` is not in\n{text}");

@@ -2,49 +2,63 @@
 
 use core::ops::Range;
 
-/// Elements that are uploaded together: 64 records are 4 KiB, the most that one change costs.
-const BLOCK: usize = 64;
-
-/// Blocks of a list that are not as on the device.
+/// Elements of a list that are not as on the device.
 #[derive(Debug, Default)]
 pub(in crate::render) struct Changes {
     /// In the order in which they changed.
-    blocks: Vec<u32>,
-    /// Whether a block is in `blocks`.
+    indices: Vec<u32>,
+    /// Whether an element is in `indices`.
     is_changed: Vec<bool>,
+    all: bool,
+}
+
+/// Elements that have changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::render) enum Changed<'a> {
+    All,
+    /// These, in order.
+    Some(&'a [u32]),
 }
 
 impl Changes {
     pub(in crate::render) fn mark(&mut self, index: usize) {
-        let block = index / BLOCK;
-        if block >= self.is_changed.len() {
-            self.is_changed.resize(block + 1, false);
+        if index >= self.is_changed.len() {
+            self.is_changed.resize(index + 1, false);
         }
-        if !core::mem::replace(&mut self.is_changed[block], true) {
-            self.blocks.push(block as u32);
-        }
-    }
-
-    /// The first `len` elements have changed.
-    pub(in crate::render) fn mark_all(&mut self, len: usize) {
-        for index in (0..len).step_by(BLOCK) {
-            self.mark(index);
+        if !core::mem::replace(&mut self.is_changed[index], true) {
+            self.indices.push(index as u32);
         }
     }
 
-    /// Gives the parts of a list that have changed since the last call, in order, neighbours together.
-    pub(in crate::render) fn take<T>(&mut self, list: &[T], mut write: impl FnMut(Range<usize>, &[T])) {
-        self.blocks.sort_unstable();
-        let range = |run: &[u32]| run[0] as usize * BLOCK..((run[run.len() - 1] as usize + 1) * BLOCK).min(list.len());
-        for run in self.blocks.chunk_by(|a, b| a + 1 == *b) {
-            let range = range(run);
-            // Blocks past the end were left by elements that are gone.
-            if range.start < range.end {
-                write(range.clone(), &list[range]);
-            }
+    /// All elements have changed.
+    pub(in crate::render) fn mark_all(&mut self) {
+        self.all = true;
+    }
+
+    /// Gives what has changed since the last call of a list of so many elements, if anything has.
+    pub(in crate::render) fn take(&mut self, len: usize, take: impl FnOnce(Changed<'_>)) {
+        self.indices.iter().for_each(|&index| self.is_changed[index as usize] = false);
+        let all = core::mem::take(&mut self.all);
+        // Elements that are gone have left some beyond the end.
+        self.indices.retain(|&index| (index as usize) < len);
+        self.indices.sort_unstable();
+        if all && len > 0 {
+            take(Changed::All);
+        } else if !self.indices.is_empty() {
+            take(Changed::Some(&self.indices));
         }
-        for block in self.blocks.drain(..) {
-            self.is_changed[block as usize] = false;
-        }
+        self.indices.clear();
+    }
+}
+
+impl<'a> Changed<'a> {
+    /// Neighbours together, of a list of so many elements.
+    pub(in crate::render) fn runs(self, len: usize) -> impl Iterator<Item = Range<usize>> + 'a {
+        let (all, some) = match self {
+            Self::All => (Some(0..len), &[][..]),
+            Self::Some(indices) => (None, indices),
+        };
+        let runs = some.chunk_by(|a, b| a + 1 == *b).map(|run| run[0] as usize..run[run.len() - 1] as usize + 1);
+        all.into_iter().chain(runs)
     }
 }

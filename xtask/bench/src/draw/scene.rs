@@ -49,6 +49,11 @@ pub(super) enum Work<'s> {
 }
 
 impl Work<'_> {
+    /// The whole crowd's frame on one of the paths that there are.
+    pub(super) fn is_a_choice(&self) -> bool {
+        matches!(self, Work::Side { side, shows: Shows::Plain } if side.suns.is_empty() && !side.behaves)
+    }
+
     /// Its name, if its picture is that of the palette but for what encodings lose.
     pub(super) fn same_picture(&self) -> Option<&'static str> {
         match self {

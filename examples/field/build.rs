@@ -1,0 +1,5 @@
+//! Bakes the grass.
+
+fn main() {
+    gpuskin_build::build("gpuskin.toml");
+}

@@ -1,0 +1,132 @@
+//! Elements all over a buffer, brought up to date at once: one list of those that changed, which a compute pass takes to
+//! their places. Writes or copies of their own would cost a microsecond each.
+
+use bytemuck::{NoUninit, Pod};
+
+use super::instances::changes::{Changed, Changes};
+use super::layouts::{Layouts, entry, storage};
+use super::staging::Uploads;
+use crate::shader::SCATTER;
+
+const GROUP_SIZE: u32 = 64;
+/// As many writes of their own are as cheap.
+const FEW: usize = 8;
+
+/// Whether a device can run the pass.
+pub(crate) fn scatters(limits: &wgpu::Limits) -> bool {
+    limits.max_storage_buffers_per_shader_stage >= 2
+        && limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup) >= GROUP_SIZE
+        && limits.max_compute_workgroups_per_dimension > 0
+}
+
+#[derive(Debug)]
+pub(crate) struct ScatterPipeline {
+    layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::ComputePipeline,
+}
+
+impl ScatterPipeline {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let label = Some("gpuskin scatter");
+        let compute = wgpu::ShaderStages::COMPUTE;
+        let entries = [entry(0, compute, storage(true, false)), entry(1, compute, storage(false, false))];
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+        let source = wgpu::ShaderSource::Wgsl(SCATTER.into());
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+        let groups = [Some(&layout)];
+        let descriptor = wgpu::PipelineLayoutDescriptor { label, bind_group_layouts: &groups, immediate_size: 0 };
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label,
+            layout: Some(&device.create_pipeline_layout(&descriptor)),
+            module: &module,
+            entry_point: Some("gpuskin_scatter"),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        Self { layout, pipeline }
+    }
+}
+
+/// The list of changes of one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Scatter {
+    words: Vec<u32>,
+    buffer: Option<wgpu::Buffer>,
+}
+
+impl Scatter {
+    /// Brings a buffer of these elements up to date, and says how many bytes that took. `layouts`: where the device
+    /// [`scatters`] and the target is bound to shaders.
+    pub(crate) fn upload<T: NoUninit + Pod>(
+        &mut self,
+        (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
+        layouts: Option<&Layouts>,
+        changes: &mut Changes,
+        elements: &[T],
+        target: &wgpu::Buffer,
+    ) -> u64 {
+        let mut bytes = 0;
+        changes.take(elements.len(), |changed| {
+            bytes = match (changed, layouts) {
+                (Changed::Some(indices), Some(layouts)) if changed.runs(elements.len()).nth(FEW).is_some() => {
+                    self.fill(indices, elements);
+                    self.scatter((uploads, queue), layouts, target)
+                }
+                _ => {
+                    let write = |range: core::ops::Range<usize>| {
+                        let bytes: &[u8] = bytemuck::cast_slice(&elements[range.clone()]);
+                        queue.write_buffer(target, (range.start * size_of::<T>()) as u64, bytes);
+                        bytes.len() as u64
+                    };
+                    changed.runs(elements.len()).map(write).sum()
+                }
+            };
+        });
+        bytes
+    }
+
+    fn fill<T: Pod>(&mut self, indices: &[u32], elements: &[T]) {
+        self.words.clear();
+        self.words.extend([indices.len() as u32, (size_of::<T>() / 4) as u32]);
+        self.words.extend_from_slice(indices);
+        for &index in indices {
+            self.words.extend_from_slice(bytemuck::cast_slice(core::slice::from_ref(&elements[index as usize])));
+        }
+    }
+
+    fn scatter(
+        &mut self,
+        (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
+        layouts: &Layouts,
+        target: &wgpu::Buffer,
+    ) -> u64 {
+        let device = uploads.device;
+        let bytes = size_of_val(&self.words[..]) as u64;
+        let buffer = match &self.buffer {
+            Some(buffer) if buffer.size() >= bytes => buffer,
+            _ => self.buffer.insert(device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("gpuskin changes"),
+                size: bytes.next_power_of_two(),
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })),
+        };
+        queue.write_buffer(buffer, 0, bytemuck::cast_slice(&self.words));
+        let pipeline = layouts.scatter();
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin scatter"),
+            layout: &pipeline.layout,
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: target.as_entire_binding() },
+            ],
+        });
+        let groups = (self.words[0] * self.words[1]).div_ceil(GROUP_SIZE);
+        let across = groups.min(device.limits().max_compute_workgroups_per_dimension).max(1);
+        let mut pass = uploads.encoder().begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline.pipeline);
+        pass.set_bind_group(0, &bind_group, &[]);
+        pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
+        bytes
+    }
+}

@@ -1,0 +1,20 @@
+// Takes elements to their places in a buffer: those that changed, all over it, come in one list.
+
+// How many elements, words of each, their places, and then what they hold.
+@group(0) @binding(0) var<storage, read> gpuskin_changes: array<u32>;
+@group(0) @binding(1) var<storage, read_write> gpuskin_elements: array<u32>;
+
+@compute @workgroup_size(64)
+fn gpuskin_scatter(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let count = gpuskin_changes[0];
+    let words = gpuskin_changes[1];
+    let word = id.y * groups.x * 64u + id.x;
+    if (word >= count * words) {
+        return;
+    }
+    let place = gpuskin_changes[2u + word / words];
+    gpuskin_elements[place * words + word % words] = gpuskin_changes[2u + count + word];
+}
