@@ -128,7 +128,7 @@ fn kills(count: usize, least_writing: usize) {
         assert_eq!(fs::read_dir(place.path("cache/unfinished")).unwrap().count(), 0, "kill {n}");
         old = new;
     }
-    println!("{count} kills, {writing} of them between the first unfinished file and the last move");
+    println!("torture: {count} kills, {writing} of them between the first unfinished file and the last move");
     assert!(writing >= least_writing, "{writing}");
 }
 
@@ -154,7 +154,7 @@ fn together(bakes: usize, rounds: usize) {
         assert!(place.out() == new, "round {round}: {:?}", place.out().keys());
     }
     let least = rounds * place.models;
-    println!("{bakes} bakes at the same time, {rounds} rounds: {baked} models baked, {least} have to be");
+    println!("torture: {bakes} bakes at the same time, {rounds} rounds: {baked} models baked, {least} have to be");
     assert!(baked >= least && baked * 10 <= least * 11, "{baked} of {least}");
 }
 
@@ -214,5 +214,8 @@ fn a_thousand_models() {
     fs::write(&source, fs::read_to_string(&source).unwrap() + "\n").unwrap();
     let (baked, one) = timed();
     assert_eq!(baked, 1);
-    println!("1000 models: {cold:?}; nothing to do: {:?} (at best {:?}); one changed: {one:?}", again[10], again[0]);
+    println!(
+        "torture: 1000 models: {cold:?}; nothing to do: {:?} (at best {:?}); one changed: {one:?}",
+        again[10], again[0]
+    );
 }

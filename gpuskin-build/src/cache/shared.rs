@@ -136,7 +136,9 @@ impl Shared {
         let mut state = self.state();
         match result {
             Ok(()) => add(&mut state.used.put, len),
-            Err(trouble) => drop(state.trouble.get_or_insert(trouble).clone()),
+            Err(trouble) => {
+                state.trouble.get_or_insert(trouble);
+            }
         }
     }
 

@@ -256,6 +256,9 @@ fn shards(models: usize, counts: &[usize]) {
         assert!(union.iter().all(|(path, bytes)| whole[path] == *bytes));
         assert_eq!(merge("merged").unwrap_or_else(|failed| panic!("{}", failed.findings)).baked, 0);
         assert!(under(&place, "merged") == whole, "{of} shards");
+        println!(
+            "torture: {of} shards of {models} models, one run twice, one lost and run again: the whole, byte for byte"
+        );
         fs::remove_dir_all(place.path("merged")).unwrap();
     }
 }

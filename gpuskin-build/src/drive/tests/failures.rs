@@ -52,7 +52,7 @@ fn mutations(least: usize) {
             assert_eq!(place.cache().verify().damaged, Vec::<PathBuf>::new());
         }
     }
-    println!("{mutated} mutated entries in {rounds} bakes");
+    println!("torture: {mutated} mutated entries in {rounds} bakes");
 }
 
 #[test]
@@ -129,6 +129,6 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
 #[test]
 fn failures_leave_the_last_good_bake() {
     let (sources_and_outputs, cache) = (faults(&["art", "baked"], true), faults(&["cache"], false));
-    println!("{sources_and_outputs} failures of sources and outputs, {cache} of the cache");
+    println!("torture: {sources_and_outputs} failures of sources and outputs, {cache} of the cache");
     assert!(sources_and_outputs >= 50 && cache >= 50);
 }
