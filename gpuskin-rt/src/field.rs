@@ -311,7 +311,7 @@ impl<M> FieldDescriptor<M> {
 
 /// The upper half of a product: so much of a number of 0.32 fixed point.
 fn of(a: u32, b: u32) -> u32 {
-    (u64::from(a) * u64::from(b) >> 32) as u32
+    ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
 /// Twin of `gpuskin_hash`.

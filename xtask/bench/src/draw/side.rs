@@ -57,7 +57,7 @@ impl Side {
         let failed = |e: gpuskin_rt::Error| e.to_string();
         let mut renderer =
             CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
-        let descriptor = CrowdDescriptor { capacity: places.len() as u32, ..Default::default() };
+        let descriptor = CrowdDescriptor { capacity: places.len() as u32 };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let clips = model.meta.clips.len() as u16;
         for (i, placed) in places.iter().enumerate() {

@@ -132,7 +132,7 @@ impl File {
                 let cycle = key as f32 / (KEYS - 1) as f32;
                 let wave = (cycle + joint as f32 * 0.02 * (clip + 1) as f32) * std::f32::consts::TAU;
                 let (sin, cos) = (0.02 * wave.sin()).sin_cos();
-                if clip % 2 == 0 { [sin, 0.0, 0.0, cos] } else { [0.0, sin * 0.6, sin * 0.8, cos] }
+                if clip.is_multiple_of(2) { [sin, 0.0, 0.0, cos] } else { [0.0, sin * 0.6, sin * 0.8, cos] }
             };
             let rotations: Vec<f32> = (0..KEYS).flat_map(turn).collect();
             let output = self.floats("VEC4", &rotations);

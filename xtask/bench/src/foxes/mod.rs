@@ -128,7 +128,7 @@ impl Scene {
     fn new(context: &Context, model: &Model, count: u32, descriptor: RendererDescriptor) -> Result<Self, String> {
         let failed = |e: gpuskin_rt::Error| e.to_string();
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
-        let capacity = CrowdDescriptor { capacity: count, ..Default::default() };
+        let capacity = CrowdDescriptor { capacity: count };
         let crowd = Crowd::with_model(&mut renderer, model, capacity).map_err(failed)?;
         let side = f64::from(count).sqrt().ceil() as u32;
         let clips = model.meta.clips.len() as u32;
