@@ -55,16 +55,20 @@ fn steps() -> Vec<(&'static str, Command)> {
     let mut doc = with_common("doc", &["--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     let mut test = with_common("test", &["--no-fail-fast"]);
+    let mut package = cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"]);
+    // As the crate of the shared cache has it: what both depend on is built once.
+    package.env("CARGO_PROFILE_DEV_DEBUG", "false");
+    let farm = ["test", "--locked", "--manifest-path", "tests/farm/Cargo.toml", "--target-dir", "target"];
     // Fuzz targets are tried for as long, each.
     test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "4");
     vec![
         ("format", cargo(["fmt", "--all", "--check"])),
         ("clippy", with_common("clippy", &["--all-targets", "--", "-D", "warnings"])),
         ("documentation", doc),
-        ("packages", cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"])),
+        ("packages", package),
         ("sample models", cargo(["run", "--release", "-p", "gpuskin-assets", "--", "--check"])),
         // A crate of its own: with a client and a server for HTTP it has dependencies that nothing else needs.
-        ("shared cache", cargo(["test", "--locked", "--manifest-path", "tests/farm/Cargo.toml"])),
+        ("shared cache", cargo(farm)),
         ("tests", test),
     ]
 }
