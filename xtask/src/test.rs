@@ -1,6 +1,7 @@
 //! `test`: every check that CI runs.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -29,6 +30,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
         }
     }
     deps::ensure(deps::Needs::BothApis, with_deps)?;
+    forget_packages();
 
     // All of them run, whatever fails: one run tells everything.
     let mut failed = Vec::new();
@@ -43,6 +45,23 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(Failure::Failed(format!("failed: {}", failed.join(", ")))) }
+}
+
+/// Removes what cargo has unpacked of our own packages in an earlier run at the same path: `cargo package` would take it
+/// for today's, because the version is the same. What cannot be removed is told by the packages that do not build.
+fn forget_packages() {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let entries = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let Some(registries) = home.map(|home| home.join("registry/src")) else { return };
+    // Registries without a host's name are folders: those that `cargo package` makes.
+    for registry in entries(registries).filter(|entry| entry.file_name().to_string_lossy().starts_with('-')) {
+        for package in entries(registry.path()) {
+            if package.file_name().to_string_lossy().starts_with("gpuskin-") {
+                let _ = std::fs::remove_dir_all(package.path());
+            }
+        }
+    }
 }
 
 /// Checks and how to run them; the tests last, so that their closing lines close the log.
