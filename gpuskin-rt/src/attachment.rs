@@ -75,7 +75,7 @@ impl<M> Attachment<M> {
     }
 
     /// From what is attached to where the owner was modelled; `None` where the owner has no such bone.
-    pub(crate) fn bound(&self, owner: &Metadata) -> Option<SkinMatrix> {
+    pub fn bound(&self, owner: &Metadata) -> Option<SkinMatrix> {
         let bone = owner.bones.get(usize::from(self.bone.index()))?;
         Some(compose(&SkinMatrix { rows: bone.bind.map(Vec4::from) }, &self.offset()))
     }
