@@ -139,6 +139,7 @@ impl Job<'_> {
     }
 
     /// What [`run`](Self::run) would change, by content alone.
+    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn check(&self) -> Result<(Done, Vec<Difference>), Failed> {
         let manifest = self.load()?;
         let nothing = BTreeMap::new();

@@ -50,7 +50,7 @@ impl Course {
         if way == 0 {
             return Some(Time::from_bits(self.start));
         }
-        let elapsed = (way << 32).checked_add(u128::from(self.rate) - 1)?.checked_div(self.rate.into())?;
+        let elapsed = (!self.stands()).then(|| (way << 32).div_ceil(self.rate.into()))?;
         self.start.checked_add(u64::try_from(elapsed).ok()?).map(Time::from_bits)
     }
 

@@ -47,9 +47,11 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     if failed.is_empty() { Ok(()) } else { Err(Failure::Failed(format!("failed: {}", failed.join(", ")))) }
 }
 
-/// Removes what cargo has unpacked of our own packages in an earlier run at the same path: `cargo package` would take it
-/// for today's, because the version is the same. What cannot be removed is told by the packages that do not build.
+/// Removes what cargo has unpacked and built of our own packages in an earlier run at the same path: `cargo package` would
+/// take it for today's, because the version is the same. What cannot be removed is told by the packages that do not build.
 fn forget_packages() {
+    // Of the development profile, in which packages are verified.
+    let _ = cargo(["clean", "--quiet", "-p", "gpuskin-rt", "-p", "gpuskin-build"]).status();
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
     let entries = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
