@@ -17,7 +17,7 @@ use crate::keep::Keep;
 use crate::ledger::{Index, Ledger};
 use crate::load::load;
 use crate::manifest::{Manifest, named_source};
-use crate::output::{self, Bring, Content, Difference, Trouble};
+use crate::output::{self, Bring, Content, Trouble};
 use crate::shard::Shard;
 
 /// How often files that were lost from the cache are baked again, while it loses them.
@@ -140,7 +140,7 @@ impl Job<'_> {
 
     /// What [`run`](Self::run) would change, by content alone.
     #[cfg(any(test, feature = "cli"))]
-    pub(crate) fn check(&self) -> Result<(Done, Vec<Difference>), Failed> {
+    pub(crate) fn check(&self) -> Result<(Done, Vec<output::Difference>), Failed> {
         let manifest = self.load()?;
         let nothing = BTreeMap::new();
         let index = Index::new(&nothing, &manifest.folder);
