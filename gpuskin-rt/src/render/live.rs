@@ -74,7 +74,7 @@ impl LivePoses {
         if bones.len() as u64 * EACH as u64 == bytes * u64::from(count) {
             return write_pose(bones, to);
         }
-        // What a pose has no bones for keeps what it held.
+        // Rows that a pose has no bones for hold anything, and are not read.
         let each = bones.len() / count as usize;
         for i in 0..count as usize {
             write_pose(&bones.part(i * each..(i + 1) * each), to.slice(i * bytes as usize..));

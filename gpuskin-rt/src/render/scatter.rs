@@ -1,7 +1,7 @@
 //! Elements all over a buffer, brought up to date at once: one list of those that changed, which a compute pass takes to
 //! their places. Writes or copies of their own would cost a microsecond each.
 
-use bytemuck::{NoUninit, Pod};
+use bytemuck::Pod;
 
 use super::instances::changes::{Changed, Changes};
 use super::layouts::{Layouts, entry, storage};
@@ -57,7 +57,7 @@ pub(crate) struct Scatter {
 impl Scatter {
     /// Brings a buffer of these elements up to date, and says how many bytes that took. `layouts`: where the device
     /// [`scatters`] and the target is bound to shaders.
-    pub(crate) fn upload<T: NoUninit + Pod>(
+    pub(crate) fn upload<T: Pod>(
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
         layouts: Option<&Layouts>,
@@ -66,6 +66,9 @@ impl Scatter {
         target: &wgpu::Buffer,
     ) -> u64 {
         let mut bytes = 0;
+        // As much as shaders may bind, of the target and of a list that is as long.
+        let most = uploads.device.limits().max_storage_buffer_binding_size;
+        let layouts = layouts.filter(|_| target.size() <= most / 4);
         changes.take(elements.len(), |changed| {
             bytes = match (changed, layouts) {
                 (Changed::Some(indices), Some(layouts)) if changed.runs(elements.len()).nth(FEW).is_some() => {
