@@ -2,7 +2,7 @@
 
 // The instance that is drawn.
 fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
-    let at = gpuskin_drawn[input.drawn].x * 4u;
+    let at = gpuskin_drawn[input.drawn].y * 4u;
     return gpuskin_instance(
         gpuskin_instances[at],
         gpuskin_instances[at + 1u],

@@ -1,6 +1,6 @@
 // The renderer's own material and its depth pass. The model is group 1.
 
-// Twin of ViewUniform in gpuskin-rt/src/render/view.rs.
+// Twin of CullView in gpuskin-rt/src/cull.rs, but for its last word.
 struct View {
     // World to clip space.
     view_proj: mat4x4<f32>,

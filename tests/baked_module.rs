@@ -155,7 +155,9 @@ fn the_mesh_file_holds_what_the_constants_say() {
         assert_eq!(words(mesh.clips), expected);
         assert!(!mesh.wide_indices);
         let indices: Vec<u32> = words(mesh.indices).iter().flat_map(|w| [w & 0xffff, w >> 16]).collect();
-        let used = mesh.parts.iter().map(|part| part.first_index + part.index_count).max().expect("a part") as usize;
+        let coarse = mesh.levels.iter().flat_map(|level| level.parts.iter()).map(|p| p.first_index + p.index_count);
+        let fine = mesh.parts.iter().map(|part| part.first_index + part.index_count);
+        let used = fine.chain(coarse).max().expect("a part") as usize;
         assert!(used <= indices.len() && used + 1 >= indices.len());
         assert_eq!(indices[..used].iter().max(), Some(&(mesh.vertex_count - 1)));
     }

@@ -1,5 +1,6 @@
 //! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by part and material.
 
+pub(crate) mod lods;
 mod order;
 mod tangents;
 

@@ -196,6 +196,16 @@ pub enum Mode {
     Auto,
 }
 
+/// Levels of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub enum Lods {
+    /// Down to a few dozen triangles, where they are drawn: in encodings that compute shaders play.
+    #[default]
+    Auto,
+    /// At most so many below the finest, in whatever encoding; 0 is none.
+    Most(usize),
+}
+
 /// The axis of a source that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum UpAxis {
@@ -242,6 +252,8 @@ pub struct ModelEntry {
     pub influences: usize,
     /// How bones turn normals.
     pub normals: Normals,
+    /// Its levels of detail.
+    pub lods: Lods,
     /// What its textures are baked to.
     pub textures: Textures,
     /// Frame rate of clips that do not say their own.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gpuskin_build::finding::{Code, Finding, Style};
-use gpuskin_build::manifest::{DeviceClass, Fps, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
+use gpuskin_build::manifest::{DeviceClass, Fps, Lods, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
 use gpuskin_rt::{ColorFormat, Encoding, Normals};
 
 /// A folder with the files that the manifests below name.
@@ -124,17 +124,28 @@ fn unknown_keys() {
 
 #[test]
 fn keys_of_later_versions_by_name() {
-    let text = format!(
-        "[bake]\nlods = 1\n{SOLDIER}rest_frame = 8\n[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n"
-    );
+    let text = format!("{SOLDIER}rest_frame = 8\n[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n");
     let expected = [
-        ("toml:2:1]", "lods", "remove it"),
-        ("toml:6:1]", "rest_frame", "remove it"),
-        ("toml:8:1]", "mask", "[model.masks]"),
-        ("toml:9:1]", "tolerance", "write it into [[model]]"),
+        ("toml:4:1]", "rest_frame", "remove it"),
+        ("toml:6:1]", "mask", "[model.masks]"),
+        ("toml:7:1]", "tolerance", "write it into [[model]]"),
     ];
     let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
     refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));
+}
+
+#[test]
+fn levels_of_detail() {
+    let text =
+        format!("[bake]\nlods = 2\n{SOLDIER}[[model]]\nname = \"wolf\"\npath = \"art/soldier.glb\"\nlods = true\n");
+    let of = |text: &str| parse(text).unwrap().models.iter().map(|model| model.lods).collect::<Vec<_>>();
+    assert_eq!(of(&text), [Lods::Most(2), Lods::Auto]);
+    assert_eq!(of(&format!("{SOLDIER}lods = false\n")), [Lods::Most(0)]);
+    assert_eq!(of(SOLDIER), [Lods::Auto]);
+    for value in ["8", "-1", "1.5"] {
+        refuses(&format!("{SOLDIER}lods = {value}\n"), &[("toml:4:8]", "`lods` is at most 7", "false bakes")]);
+    }
+    refuses(&format!("{SOLDIER}lods = \"all\"\n"), &[("toml:4:8]", "`lods` is true, false or a number of levels", "")]);
 }
 
 #[test]

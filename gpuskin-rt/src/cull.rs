@@ -1,5 +1,5 @@
-//! Culling: which instances a view sees, by what their clips reach. Twin of `shaders/cull.wgsl`, and its text. Needs no
-//! wgpu.
+//! Culling: which instances a view sees, by what their clips reach, and in which level of detail. Twin of
+//! `shaders/cull.wgsl`, and its text. Needs no wgpu.
 
 use core::fmt::Write;
 use core::mem::offset_of;
@@ -8,14 +8,14 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4};
 
 use crate::local::shader::PaletteUniform;
-use crate::{Aabb, InstanceRecord, MAX_CLIPS, Metadata, Time};
+use crate::{Aabb, InstanceRecord, MAX_CLIPS, MAX_LEVELS, Metadata, Time};
 
 /// Views that are looked at. With more of them nothing is culled.
 pub const MOST_VIEWS: usize = 15;
-/// Lists: what all views see together, and what each sees.
-pub const MOST_LISTS: usize = MOST_VIEWS + 1;
-/// Bytes before the first list: their lengths.
-pub const LISTS_AT: u64 = 256;
+/// Lists: for what each view sees, and for what all of them see together, one a level of detail.
+pub const MOST_LISTS: usize = (MOST_VIEWS + 1) * MAX_LEVELS;
+/// Bytes before the first list: their lengths, and how many instances are seen by any view.
+pub const LISTS_AT: u64 = (4 * (MOST_LISTS as u64 + 1)).next_multiple_of(256);
 /// Bytes of an entry of a list.
 pub const ENTRY: u64 = 8;
 /// Bytes before the arguments of the first draw: those of the palette pass.
@@ -32,9 +32,11 @@ pub const BOUNDS_BYTES: u64 = 32 + 16 * MAX_CLIPS as u64;
 const BETWEEN_FRAMES: f32 = 1.0 / 32.0;
 /// The same for mixes of clips: an arm on its way from up to down is in front.
 const BETWEEN_CLIPS: f32 = 1.0 / 4.0;
+/// The same for layers: a clip that adds moves a limb that another has moved already.
+const BETWEEN_LAYERS: f32 = 1.0 / 2.0;
 
 /// Binding 0 of both passes. Twin of `GpuskinCullParameters` in `shaders/cull.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CullUniform {
     /// The moment: [`Time::words`].
@@ -49,16 +51,37 @@ pub struct CullUniform {
     pub parts: u32,
     /// Workgroups of a dispatch in one direction.
     pub most_groups: u32,
+    /// Levels of detail, at most [`MAX_LEVELS`].
+    pub levels: u32,
+    /// Poses that the palette has room for. Instances beyond that share those of others.
+    pub places: u32,
+    /// Not 0: layers may reach anywhere, because live bones are among them.
+    pub live: u32,
     /// Not used, zero.
-    pub reserved: u32,
+    pub reserved: [u32; 2],
+    /// [`MeshLevel::error`](crate::MeshLevel::error) of each level, ascending; 0 of the finest.
+    pub errors: [f32; MAX_LEVELS],
+}
+
+/// A view as the pass has it. Twin of `GpuskinCullView` in `shaders/cull.wgsl`.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct CullView {
+    /// World to clip space; one that is zero sees nothing.
+    pub view_proj: [[f32; 4]; 4],
+    /// Where the camera stands in the world.
+    pub eye: [f32; 3],
+    /// Half the height of the picture over the error that may show, both in pixels; 0: the finest level for all.
+    pub detail: f32,
 }
 
 /// What the clips of a model reach, as `GpuskinBounds` in `shaders/cull.wgsl` has it; `None` where that is not known.
 pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
     let all = grown(&meta.bounds, BETWEEN_CLIPS)?;
     let (min, extent) = (Vec3::from(all.min), Vec3::from(all.max) - Vec3::from(all.min));
+    let layered = (BETWEEN_LAYERS - BETWEEN_CLIPS) * meta.bounds.diagonal();
     let mut words: Vec<u32> =
-        min.extend(0.0).to_array().into_iter().chain(extent.extend(0.0).to_array()).map(f32::to_bits).collect();
+        min.extend(layered).to_array().into_iter().chain(extent.extend(0.0).to_array()).map(f32::to_bits).collect();
     for clip in meta.clips.iter() {
         let clip = grown(&clip.bounds, BETWEEN_FRAMES).unwrap_or(all);
         let part = |v: f32, axis: usize| f64::from(v - min[axis]) / f64::from(extent[axis].max(f32::MIN_POSITIVE));
@@ -99,24 +122,26 @@ pub fn reaching(bounds: &[u32], metres: f32) -> Vec<u32> {
 }
 
 /// What an instance may reach in the world, by words of [`pack_bounds`]: the middle of a box, and the halves of its edges.
-/// `None` where layers or live poses lie over its clip: they reach anywhere.
+/// `None` where live poses may lie over its clip: they reach anywhere. `live`: some instance of its crowd has one.
 ///
 /// # Panics
 /// If there are no words of the clip that it plays.
-pub fn reach(bounds: &[u32], instance: &InstanceRecord, now: Time) -> Option<(Vec3, [Vec3; 3])> {
-    if instance.layer_set() != 0 {
+pub fn reach(bounds: &[u32], instance: &InstanceRecord, live: bool, now: Time) -> Option<(Vec3, [Vec3; 3])> {
+    let layered = instance.layer_set() != 0;
+    if layered && live {
         return None;
     }
     let vector = |at: usize| Vec3::from([0, 1, 2].map(|i| f32::from_bits(bounds[at + i])));
     let (min, extent) = (vector(0), vector(4));
     let (mut least, mut greatest) = (Vec3::ZERO, Vec3::ONE);
     // A mix of clips is within none of them.
-    if instance.weight(now) >= 1.0 {
+    if !layered && instance.weight(now) >= 1.0 {
         let at = 8 + instance.clip_index() * 4;
         let part = |shift: u32| Vec3::from([0, 1, 2].map(|i| (bounds[at + i] >> shift & 0xffff) as f32)) / 65_535.0;
         (least, greatest) = (part(0), part(16));
     }
-    let half = 0.5 * (greatest - least) * extent * instance.scale;
+    let margin = if layered { f32::from_bits(bounds[3]) } else { 0.0 };
+    let half = (0.5 * (greatest - least) * extent + margin) * instance.scale;
     let edges = [Vec3::X * half.x, Vec3::Y * half.y, Vec3::Z * half.z].map(|edge| instance.direction(edge));
     Some((instance.point(min + 0.5 * (least + greatest) * extent), edges))
 }
@@ -143,6 +168,21 @@ pub fn in_view(view_proj: &[[f32; 4]; 4], middle: Vec3, edges: [Vec3; 3]) -> boo
     w != Vec4::ZERO && ![w + x, w - x, w + y, w - y, z, w - z].into_iter().any(outside)
 }
 
+/// The level of detail in which a view shows a box of an instance of some scale: the coarsest whose error, seen where the
+/// box is nearest, is not greater than what may show. `errors`: [`CullUniform::errors`] of the levels that there are.
+pub fn level(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], scale: f32) -> usize {
+    let rows = Mat4::from_cols_array_2d(&view.view_proj).transpose();
+    let depth = rows.w_axis.truncate();
+    let [a, b, c] = edges.map(|edge| depth.dot(edge).abs());
+    let near = depth.dot(middle) + rows.w_axis.w - (a + b + c);
+    if view.detail <= 0.0 || near <= 0.0 {
+        return 0;
+    }
+    let seen = view.detail * rows.y_axis.truncate().length() * scale.abs() / near;
+    let coarser = errors.iter().skip(1).take_while(|error| **error * seen <= 1.0);
+    coarser.count()
+}
+
 /// Compute entry point of [`cull`]: a thread an instance, workgroups counted along x, then y.
 pub const CULL: &str = "gpuskin_cull";
 /// Compute entry point of [`arguments`]: one workgroup.
@@ -153,7 +193,9 @@ pub fn cull() -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "const gpuskin_most_views: u32 = {MOST_VIEWS}u;\nconst gpuskin_most_lists: u32 = {MOST_LISTS}u;"
+        "const gpuskin_most_views: u32 = {MOST_VIEWS}u;\nconst gpuskin_most_lists: u32 = {MOST_LISTS}u;\n\
+         const gpuskin_lists_at: u32 = {}u;",
+        LISTS_AT / 4
     );
     for module in [
         include_str!("../shaders/playback.wgsl"),
@@ -169,5 +211,8 @@ pub fn cull() -> String {
 /// WGSL of the pass after it.
 pub fn arguments() -> String {
     let word = offset_of!(PaletteUniform, instances) / 4;
-    format!("const gpuskin_instances_word: u32 = {word}u;\n\n{}", include_str!("../shaders/cull_arguments.wgsl"))
+    format!(
+        "const gpuskin_instances_word: u32 = {word}u;\nconst gpuskin_most_lists: u32 = {MOST_LISTS}u;\n\n{}",
+        include_str!("../shaders/cull_arguments.wgsl")
+    )
 }

@@ -15,7 +15,7 @@ pub type Str = Cow<'static, str>;
 pub type List<T> = Cow<'static, [T]>;
 
 /// Version of [`Metadata`] and of the files that belong to it.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// Texels along the longest side and layers that every device has: WebGL2's limits.
 pub const MAX_SIDE: u32 = 2048;
@@ -27,6 +27,8 @@ pub const MAX_CLIPS: usize = 1018;
 pub const MAX_PARTS: usize = 16;
 /// Masks of a model: their index is a byte.
 pub const MAX_MASKS: usize = 255;
+/// Levels of detail of a model, the finest included.
+pub const MAX_LEVELS: usize = 8;
 /// Events of a clip.
 pub const MAX_EVENTS: usize = 4096;
 
@@ -240,6 +242,40 @@ pub struct MeshInfo {
     pub clips: ByteRange,
     /// Sub-meshes, one a part and material: those that are always worn first.
     pub parts: List<MeshPart>,
+    /// The same sub-meshes with fewer triangles, from fine to coarse; fewer than [`MAX_LEVELS`]. They use the same vertices.
+    pub levels: List<MeshLevel>,
+}
+
+impl MeshInfo {
+    /// Triangles of a level of detail, all parts worn: 0 is the finest, [`MeshInfo::parts`]. None where there is no such
+    /// level.
+    pub fn triangles(&self, level: usize) -> u64 {
+        let parts = self.parts.iter().map(|part| part.index_count);
+        let coarser = || self.levels.get(level - 1).into_iter().flat_map(|level| level.parts.iter());
+        let indices: u64 =
+            if level == 0 { parts.map(u64::from).sum() } else { coarser().map(|p| u64::from(p.index_count)).sum() };
+        indices / 3
+    }
+}
+
+/// A level of detail that is coarser than [`MeshInfo::parts`].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct MeshLevel {
+    /// How far its surface is from that of the finest level, metres: the greatest distance found, over poses of all clips.
+    pub error: f32,
+    /// The indices of each of [`MeshInfo::parts`]; of nothing, where the level leaves a material out.
+    pub parts: List<IndexRange>,
+}
+
+/// Some of a mesh's indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct IndexRange {
+    /// The first.
+    pub first_index: u32,
+    /// How many, three a triangle.
+    pub index_count: u32,
 }
 
 /// Triangles that share a material, and are worn or left off together.

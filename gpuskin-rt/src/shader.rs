@@ -288,7 +288,7 @@ fn interface(variant: Variant, group: u32, instances: Instances) -> String {
              @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
              // Four an instance.\n\
              @group({group}) @binding({INSTANCES_BINDING}) var<storage, read> gpuskin_instances: array<vec4<u32>>;\n\
-             // Place among the instances and in the palette; number of the instance.\n\
+             // Place in the palette; number of the instance.\n\
              @group({group}) @binding({DRAWN_BINDING}) var<storage, read> gpuskin_drawn: array<vec2<u32>>;\n\
              // By the number of the instance.\n\
              @group({group}) @binding({LOOKS_BINDING}) var<storage, read> gpuskin_looks: array<vec4<u32>>;\n"

@@ -22,7 +22,9 @@ fn fades_pass_through_the_middle_and_do_not_pop_when_interrupted() {
         for encoding in [Encoding::MatrixF16, Encoding::TrsF16, Encoding::Fixed16] {
             let mut renderer = renderer(&gpu);
             let test = squares(square_recipe(encoding, plain([1.0, 0.0, 0.0, 1.0])));
-            let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1 }).unwrap();
+            let crowd =
+                Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1, ..Default::default() })
+                    .unwrap();
             let mut seen = |time| height(&draw(&gpu, &mut renderer, &map(8.0), time));
             let near = |found: f32, expected: f32, what: &str| {
                 assert!((found - expected).abs() < 0.05, "{what}: {found} instead of {expected}, {encoding:?}");
@@ -51,7 +53,9 @@ fn pace_and_place_change_without_a_jump() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0])));
-        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1 }).unwrap();
+        let crowd =
+            Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1, ..Default::default() })
+                .unwrap();
         let mut seen = |time| height(&draw(&gpu, &mut renderer, &map(8.0), time));
         // From one metre up to the ground in a second.
         let falling = Clip::new(2);
@@ -88,7 +92,9 @@ fn instances_are_tinted_undressed_and_hidden() {
         recipe.indices.extend(indices.map(|i| i + 4));
         recipe.vertices.extend(above);
         let test = squares(recipe);
-        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1 }).unwrap();
+        let crowd =
+            Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1, ..Default::default() })
+                .unwrap();
         let mut picture = || draw(&gpu, &mut renderer, &map(8.0), 0.0);
         let red = Instance::at([2.0, 2.0, 0.0]).tinted([1.0, 0.0, 0.0, 1.0]);
         let a = crowd.spawn(red);
@@ -123,7 +129,8 @@ fn crowds_tell_what_their_instances_come_to() {
     test.model.meta.events = vec!["hit".into()].into();
     // In the middle of the clip that falls for a second.
     test.model.meta.clips.to_mut()[2].events = vec![ClipEvent { event: 0, phase: 1 << 31 }].into();
-    let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1 }).unwrap();
+    let crowd =
+        Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1, ..Default::default() }).unwrap();
     let falling = Instance::at([2.0, 2.0, 0.0]).play(Clip::new(2));
     let a = crowd.spawn(falling);
     let mut prepare = |time: f64| {

@@ -16,7 +16,9 @@ fn instances_come_move_play_and_go() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0, 0.0, 0.0, 1.0])));
-        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1 }).unwrap();
+        let crowd =
+            Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1, ..Default::default() })
+                .unwrap();
         let mut picture = |time| draw(&gpu, &mut renderer, &map(8.0), time);
         assert_eq!(picture(0.0).covered(), 0, "an empty crowd");
 
@@ -72,7 +74,9 @@ fn crowds_outgrow_their_capacity() {
         let mut recipe = square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0]));
         recipe.frames_per_layer = 2;
         let test = squares(recipe);
-        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 0 }).unwrap();
+        let crowd =
+            Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 0, ..Default::default() })
+                .unwrap();
         let place = |i: u32| Vec3::new((i % 16) as f32, (i / 16) as f32, 0.0) * 0.5 + Vec3::new(0.25, 0.25, 0.0);
         let mut alive: Vec<(u32, InstanceId)> = Vec::new();
         let mut check = |alive: &[(u32, InstanceId)]| {

@@ -58,7 +58,7 @@ fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, camera: &Camera, side: u32) -> 
 /// What so many instances in one place look like.
 fn instances(gpu: &Gpu, model: &Model, count: u32) -> Picture {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-    let crowd = Crowd::with_model(&mut renderer, model, CrowdDescriptor { capacity: 0 }).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, model, CrowdDescriptor { capacity: 0, ..Default::default() }).unwrap();
     for _ in 0..count {
         crowd.spawn(Instance::at([0.0; 3]).looping());
     }
@@ -109,7 +109,12 @@ fn a_palette_beyond_128_mib_is_two() {
         let each = (binding / u64::from(bytes) / 16 * 16) as u32;
         // Those in sight stand on both sides of the border.
         let away = each - COUNT / 2;
-        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: away + COUNT }).unwrap();
+        let crowd = Crowd::with_model(
+            &mut renderer,
+            &test.model,
+            CrowdDescriptor { capacity: away + COUNT, ..Default::default() },
+        )
+        .unwrap();
         for _ in 0..away {
             crowd.spawn(Instance::at([1e4; 3]));
         }

@@ -212,7 +212,9 @@ fn layers_follow_their_instances() {
         for (capacity, gpu) in [(10, Some(gpu)), (300, gpu_with(backend, limits.clone()))] {
             let Some(gpu) = gpu else { continue };
             let mut renderer = renderer(&gpu);
-            let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity }).unwrap();
+            let crowd =
+                Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity, ..Default::default() })
+                    .unwrap();
             prepare(&gpu, &mut renderer, 0.0);
             // Others come and go between them, with layers of their own.
             let other = |i: u32| {

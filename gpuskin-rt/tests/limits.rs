@@ -141,7 +141,8 @@ fn a_crowd_beyond_a_device_is_drawn_as_it_was() {
     let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
     recipe.materials = vec![plain([1.0; 4])];
     let model = recipe.build(|_, _| Pose::REST).model;
-    let crowd = Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 10 }).unwrap();
+    let crowd =
+        Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 10, ..Default::default() }).unwrap();
     let prepare = |renderer: &mut CrowdRenderer| {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let camera = Camera::orthographic_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 1.0);
@@ -174,9 +175,11 @@ fn a_capacity_beyond_the_device_is_no_panic() {
     let gpu = noop(limits);
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let model = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1).build(|_, _| Pose::REST).model;
-    let error = Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 501 }).unwrap_err();
+    let error =
+        Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 501, ..Default::default() }).unwrap_err();
     assert!(error.to_string().starts_with("test: bytes of 501 instances"), "{error}");
-    let error = Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: u32::MAX }).unwrap_err();
+    let error = Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: u32::MAX, ..Default::default() })
+        .unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }
 

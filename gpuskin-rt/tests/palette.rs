@@ -27,7 +27,8 @@ struct Scene {
 fn scene(gpu: &Gpu, test: &TestModel) -> Scene {
     let descriptor = RendererDescriptor { depth_compare: wgpu::CompareFunction::LessEqual, ..Default::default() };
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
-    let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 10 }).unwrap();
+    let crowd =
+        Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 10, ..Default::default() }).unwrap();
     let instance = |i: u32| {
         Instance::at(middle(i).to_array())
             .play(Clip::new((i % 3) as u16))

@@ -166,7 +166,12 @@ fn a_pixel_leads_to_the_instance_that_covers_it() {
         for (gpu, encoding) in [(textured, Encoding::MatrixF16), (computing, Encoding::LocalPacked)] {
             let test = test_model(encoding);
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-            let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: COUNT }).unwrap();
+            let crowd = Crowd::with_model(
+                &mut renderer,
+                &test.model,
+                CrowdDescriptor { capacity: COUNT, ..Default::default() },
+            )
+            .unwrap();
             let mut ids: Vec<_> = (0..COUNT).map(|i| crowd.spawn(Instance::at(middle(i)).scaled(0.8))).collect();
             // Numbers change when instances go: ids do not.
             for i in [3, 60, 150] {

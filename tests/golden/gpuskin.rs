@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                112, 162, 177, 136, 106, 227, 49, 9, 50, 90, 36, 187, 33, 195, 13, 241,
+                39, 247, 88, 200, 130, 64, 1, 164, 21, 222, 117, 38, 135, 251, 155, 63,
             ],
             format_version: 4,
             name: Borrowed("pole"),
@@ -232,6 +232,7 @@ pub mod models {
                         },
                     ],
                 ),
+                levels: Borrowed(&[]),
             },
             materials: Borrowed(
                 &[
@@ -287,8 +288,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            197, 9, 195, 201, 175, 175, 175, 51, 131, 110, 105, 96, 241,
-                            202, 186, 3,
+                            199, 18, 213, 145, 50, 233, 241, 16, 250, 182, 240, 74, 79,
+                            43, 186, 0,
                         ],
                         format_version: 4,
                         name: Borrowed("pole"),
@@ -505,6 +506,7 @@ pub mod models {
                                     },
                                 ],
                             ),
+                            levels: Borrowed(&[]),
                         },
                         materials: Borrowed(
                             &[

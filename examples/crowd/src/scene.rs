@@ -221,7 +221,7 @@ impl Scene {
 /// Soldiers and hounds among so many.
 fn capacities(count: u32) -> [CrowdDescriptor; 2] {
     let hounds = count / HOUNDS;
-    [count - hounds, hounds].map(|capacity| CrowdDescriptor { capacity })
+    [count - hounds, hounds].map(|capacity| CrowdDescriptor { capacity, ..Default::default() })
 }
 
 /// Where the camera stands.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Data, ErrorInfo, MeshInfo, Metadata, Model, Normals, Payload, Texels};
+use gpuskin_rt::{Data, Encoding, ErrorInfo, MAX_LEVELS, MeshInfo, Metadata, Model, Normals, Payload, Texels};
 
 use super::attempt::{Attempt, Source};
 use super::choose::{Candidate, Choice, limits};
@@ -12,8 +12,9 @@ use super::plan::Outline;
 use super::{BakeOptions, Plan, Stage};
 use crate::color;
 use crate::finding::{Code, Finding, Findings, Label};
+use crate::geometry::lods::{self, Level};
 use crate::geometry::{Dropped, Geometry};
-use crate::manifest::{DeviceClass, Manifest, ModelEntry};
+use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry};
 use crate::measure::ClipErrors;
 use crate::units::length;
 
@@ -148,12 +149,16 @@ pub(super) fn assemble(
     let formats = options.textures.unwrap_or(&entry.textures);
     let textures = color::bake(&outline.model, &planned, formats, options.cache, findings);
     let colors = Colors { materials, textures };
+    let mut detail = Detail { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
     let mut made = attempts.into_iter().enumerate().map(|(n, (attempt, candidates))| {
         for (clip, misfit) in &attempt.misfits {
             findings.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
         }
         judge(&attempt, outline.diagonal, findings);
-        let FileSet { meta, payloads, files } = files::write(manifest.storage, source, &attempt, &colors, n == 0);
+        let FileSet { meta, payloads, files } = {
+            let levels = detail.levels(attempt.plan.encoding);
+            files::write(manifest.storage, source, &attempt, levels, &colors, n == 0)
+        };
         let Attempt { plan, errors, .. } = attempt;
         let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
@@ -167,6 +172,37 @@ pub(super) fn assemble(
     }
     options.report(entry, Stage::Done);
     Some((model, files))
+}
+
+/// Levels of detail, found once for encodings that share a mesh.
+struct Detail<'a> {
+    source: Source<'a>,
+    lods: Lods,
+    /// Of the mesh of vertex mode, or of the other.
+    known: Option<(bool, Vec<Level>)>,
+}
+
+impl Detail<'_> {
+    fn levels(&mut self, encoding: Encoding) -> &[Level] {
+        let most = match self.lods {
+            Lods::Auto if encoding.needs_compute() => MAX_LEVELS - 1,
+            Lods::Auto => 0,
+            Lods::Most(most) => most,
+        };
+        if most == 0 {
+            return &[];
+        }
+        let outline = self.source.outline;
+        if self.known.as_ref().is_none_or(|(vertices, _)| *vertices != encoding.is_vertex()) {
+            let geometry = self.source.geometry(encoding);
+            let poses = match &outline.vertices {
+                Some(mesh) if encoding.is_vertex() => lods::of_vertices(&outline.model, mesh),
+                _ => lods::of_bones(&outline.model, geometry),
+            };
+            self.known = Some((encoding.is_vertex(), lods::levels(geometry, &poses, most)));
+        }
+        self.known.as_ref().map_or(&[], |(_, levels)| levels)
+    }
 }
 
 fn dropped(dropped: &Dropped, influences: usize) -> Finding {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::{
-    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, List, MaskInfo, MeshInfo, Metadata, Payload,
-    Str, TexelFormat,
+    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
+    MeshLevel, Metadata, Payload, Str, TexelFormat,
 };
 use ktx2::Format;
 
@@ -15,6 +15,7 @@ use crate::container::{self, Ktx2};
 use crate::encode::{Texels, bit_set};
 use crate::frames::rest_bounds;
 use crate::geometry::Geometry;
+use crate::geometry::lods::Level;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model};
@@ -40,10 +41,17 @@ pub(super) struct Colors {
 }
 
 /// `first`: the main one of a model, else the same for other devices, whose materials' textures are those of the first.
-pub(super) fn write(storage: Storage, source: Source<'_>, attempt: &Attempt, colors: &Colors, first: bool) -> FileSet {
+pub(super) fn write(
+    storage: Storage,
+    source: Source<'_>,
+    attempt: &Attempt,
+    levels: &[Level],
+    colors: &Colors,
+    first: bool,
+) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), mesh);
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, mesh);
     let Colors { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
@@ -114,7 +122,7 @@ impl FileSet {
     }
 }
 
-fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, Vec<u8>) {
+fn mesh_file(plan: &Plan, geometry: &Geometry, levels: &[Level], mesh: &PackedMesh) -> (MeshInfo, Vec<u8>) {
     let mut bytes = vec![0; HASH_LEN];
     let mut section = |data: &mut dyn Iterator<Item = u32>| {
         let offset = bytes.len() as u64;
@@ -123,11 +131,19 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, 
     };
     let vertices = section(&mut mesh.words.iter().copied());
     let wide_indices = geometry.vertices.len() > 1 << 16;
+    let mut all_indices = geometry.indices.clone();
+    let mut range = |part: &Vec<u32>| {
+        let first_index = all_indices.len() as u32;
+        all_indices.extend(part);
+        IndexRange { first_index, index_count: part.len() as u32 }
+    };
+    let level = |level: &Level| MeshLevel { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
+    let levels: List<MeshLevel> = levels.iter().map(level).collect();
     let indices = if wide_indices {
-        section(&mut geometry.indices.iter().copied())
+        section(&mut all_indices.iter().copied())
     } else {
         // Two to a word; an odd last one is padded.
-        section(&mut geometry.indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
+        section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.reserved]));
     let info = MeshInfo {
@@ -139,6 +155,7 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, mesh: &PackedMesh) -> (MeshInfo, 
         wide_indices,
         clips,
         parts: geometry.parts.clone().into(),
+        levels,
     };
     (info, bytes)
 }

@@ -9,7 +9,7 @@ use gpuskin_rt::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
-use super::text::{Table, bytes, clip_table, count, model_line, worst};
+use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
 use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
 use crate::cache::{Cache, SharedMode};
@@ -137,6 +137,9 @@ fn describe(model: &BakedModel, explain: bool) -> String {
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
         let _ = writeln!(text, "{}{}\n{}", layers(model), jumps(model), clip_table(&model.meta));
+        if !model.meta.mesh.levels.is_empty() {
+            let _ = writeln!(text, "{}", level_table(&model.meta.mesh));
+        }
         if explain {
             let _ = writeln!(text, "{}", candidate_table(model));
         }

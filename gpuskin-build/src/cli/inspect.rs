@@ -7,7 +7,7 @@ use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
 use ktx2::{ColorModel, Header, Reader};
 
 use super::args::{Args, Command};
-use super::text::{Table, bytes, clip_table, count, harmless, model_line, worst};
+use super::text::{Table, bytes, clip_table, count, harmless, level_table, model_line, worst};
 use super::{Done, Failure};
 use crate::finding::{Code, Finding};
 
@@ -222,6 +222,9 @@ fn model(meta: &Metadata, header: &Header) -> String {
     text.push_str(&worst(meta, "motion error", |clip| clip.motion_error));
 
     let _ = writeln!(text, "\n{}", clip_table(meta));
+    if !mesh.levels.is_empty() {
+        let _ = writeln!(text, "{}", level_table(mesh));
+    }
     let mut names = Table::new(["clip", "in the glTF file", ">first frame", ">intervals"]);
     for clip in meta.clips.iter() {
         names.row([

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::units::{digits, length};
-use gpuskin_rt::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, Metadata, TexelFormat};
+use gpuskin_rt::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata, TexelFormat};
 
 /// Rows of cells, padded to the widest of each column; numbers to the right.
 pub(super) struct Table {
@@ -66,6 +66,19 @@ pub(super) fn harmless(text: &str, most: usize) -> String {
         cleaned.push('~');
     }
     cleaned
+}
+
+/// The levels of detail of a mesh, a line each; nothing where there is one alone.
+pub(super) fn level_table(mesh: &MeshInfo) -> String {
+    if mesh.levels.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new([">level", ">triangles", ">error"]);
+    table.row(["0".to_owned(), mesh.triangles(0).to_string(), String::new()]);
+    for (i, level) in (1..).zip(mesh.levels.iter()) {
+        table.row([i.to_string(), mesh.triangles(i).to_string(), length(level.error)]);
+    }
+    table.render()
 }
 
 /// One line of what a model is, without its name.

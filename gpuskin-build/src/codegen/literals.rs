@@ -2,8 +2,8 @@
 
 use gpuskin_rt::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
-    List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshPart, Metadata, Normals, Packing, RootKey, RootMotion,
-    Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLevel, MeshPart, Metadata, Normals, Packing,
+    RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -90,8 +90,10 @@ structs! {
     ErrorInfo { max, p9996, normal_degrees, time, bone, vertex }
     BoneInfo { name, parent, bind }
     MaskInfo { name, bones }
-    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts }
+    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels }
     MeshPart { material, part, first_index, index_count }
+    MeshLevel { error, parts }
+    IndexRange { first_index, index_count }
     VertexFormat { packing, tangent, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {

@@ -11,7 +11,6 @@ pub(super) struct Keys {
 }
 
 const TOLERANCE: &str = "write it into [[model]], for all of its clips";
-const LODS: &str = "remove it: the mesh is drawn as it is";
 
 pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "limits", "model"], later: &[] };
 
@@ -29,10 +28,11 @@ pub(super) const BAKE: Keys = Keys {
         "textures",
         "influences",
         "normals",
+        "lods",
         "scale",
         "up",
     ],
-    later: &[("lods", LODS)],
+    later: &[],
 };
 
 pub(super) const LIMITS: Keys = Keys {
@@ -59,6 +59,7 @@ pub(super) const MODEL: Keys = Keys {
         "exclude",
         "influences",
         "normals",
+        "lods",
         "fps",
         "scale",
         "up",
@@ -68,10 +69,7 @@ pub(super) const MODEL: Keys = Keys {
         "sockets",
         "clips",
     ],
-    later: &[
-        ("lods", LODS),
-        ("rest_frame", "remove it: in vertex mode no rest mesh is stored, positions stand in the frames alone"),
-    ],
+    later: &[("rest_frame", "remove it: in vertex mode no rest mesh is stored, positions stand in the frames alone")],
 };
 
 pub(super) const CLIP: Keys = Keys {

@@ -12,9 +12,10 @@ use toml::de::{DeTable, DeValue};
 use super::limits;
 use super::play::{self, MaskEntry, PartEntry};
 use super::section::{Notes, Section, shorten};
-use super::values::{devices, fps, influences, normals, tolerances, up, width};
+use super::values::{devices, fps, influences, lods, normals, tolerances, up, width};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys, textures,
+    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys,
+    textures,
 };
 use crate::finding::{Code, Finding, Findings};
 use crate::geometry::MAX_INFLUENCES;
@@ -33,6 +34,7 @@ struct Defaults {
     devices: Option<Vec<DeviceClass>>,
     influences: Option<usize>,
     normals: Option<Normals>,
+    lods: Lods,
     textures: Textures,
     scale: Option<f64>,
     up: UpAxis,
@@ -127,6 +129,7 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     defaults.devices = devices(section, notes);
     defaults.influences = influences(section, notes);
     defaults.normals = normals(section, notes);
+    defaults.lods = lods(section, notes).unwrap_or_default();
     defaults.scale = section.positive("scale", f64::MAX, notes);
     defaults.up = up(section, notes).unwrap_or_default();
     defaults.textures = textures::read(section, notes).unwrap_or_default();
@@ -180,6 +183,7 @@ struct Draft {
     devices: Vec<DeviceClass>,
     influences: usize,
     normals: Normals,
+    lods: Lods,
     textures: Textures,
     fps: Fps,
     scale: f64,
@@ -219,6 +223,7 @@ impl Draft {
             devices: self.devices,
             influences: self.influences,
             normals: self.normals,
+            lods: self.lods,
             textures: self.textures,
             fps: self.fps,
             scale: self.scale,
@@ -266,6 +271,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         devices,
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
         normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
+        lods: lods(section, notes).unwrap_or(defaults.lods),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),

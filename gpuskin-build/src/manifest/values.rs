@@ -1,9 +1,10 @@
 //! Values of keys that stand in several tables: tolerances, devices, frame rates and the like.
 
-use gpuskin_rt::Normals;
+use gpuskin_rt::{MAX_LEVELS, Normals};
+use toml::de::DeValue;
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
-use super::{At, DeviceClass, Fps, Tolerance, Tolerances, UpAxis, keys};
+use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances, UpAxis, keys};
 use crate::finding::Code;
 
 /// Frames a second that a bake can be asked for: beyond this it is a slip.
@@ -118,6 +119,23 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usiz
 pub(super) fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals> {
     let word = section.word("normals", &keys::NORMALS, notes)?;
     Some(if word.value == "plain" { Normals::Plain } else { Normals::Cofactor })
+}
+
+/// Levels of detail below the finest.
+pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
+    const MOST: usize = MAX_LEVELS - 1;
+    let value = section.get("lods")?;
+    match (value.get_ref(), number(value.get_ref())) {
+        (DeValue::Boolean(true), _) => return Some(Lods::Auto),
+        (DeValue::Boolean(false), _) => return Some(Lods::Most(0)),
+        (_, Some(number)) if (0..=MOST).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
+        (_, Some(_)) => {
+            let message = format!("`lods` is at most {MOST}, a whole number, or true or false");
+            notes.error(Code::ManifestValue, value.span(), message, "false bakes the finest level alone");
+        }
+        _ => notes.expected("lods", "true, false or a number of levels", value),
+    }
+    None
 }
 
 pub(super) fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {

@@ -41,7 +41,8 @@ impl Stage {
             ..Default::default()
         };
         let mut renderer = CrowdRenderer::new(&device, &queue, descriptor).map_err(failed)?;
-        let crowd = Crowd::with_model(&mut renderer, model, CrowdDescriptor { capacity: 1 }).map_err(failed)?;
+        let crowd = Crowd::with_model(&mut renderer, model, CrowdDescriptor { capacity: 1, ..Default::default() })
+            .map_err(failed)?;
         let actor = crowd.spawn(Instance::at([0.0; 3]));
         let ground = Ground::new(&device, COLOR, DEPTH, SAMPLES);
         let targets = Targets::new(&device, cell);

@@ -110,6 +110,8 @@ impl Framing {
         Camera {
             view_proj: [column(0), column(1), column(2), [x, y, z + 0.5, 1.0]],
             eye: (self.target + toward * self.reach).to_array(),
+            // Tools show the finest level.
+            height: 0.0,
         }
     }
 }

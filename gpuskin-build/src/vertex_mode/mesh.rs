@@ -87,7 +87,7 @@ impl VertexMesh {
     }
 
     /// All rows at a time of a clip.
-    pub(super) fn at<'a>(
+    pub(crate) fn at<'a>(
         &'a self,
         model: &'a Model,
         moment: &'a Moment<'_>,

@@ -23,6 +23,7 @@ pub fn at<T>(value: T) -> At<T> {
 /// An entry with defaults.
 pub fn entry(path: &str) -> ModelEntry {
     ModelEntry {
+        lods: Default::default(),
         name: at("model".into()),
         path: at(path.into()),
         animations: vec![],

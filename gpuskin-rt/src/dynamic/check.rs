@@ -10,8 +10,8 @@ use crate::local::layout::MAX_BONES;
 use crate::shader::Variant;
 use crate::vertex::unpack;
 use crate::{
-    ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_MASKS,
-    MAX_PARTS, MeshInfo, Metadata, TexelFormat,
+    ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LEVELS,
+    MAX_MASKS, MAX_PARTS, MeshInfo, Metadata, TexelFormat,
 };
 
 /// Texels along the longest side of any texture: what large devices have.
@@ -127,7 +127,7 @@ pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
 
 /// `mesh.bin`.
 pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
-    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts } = &meta.mesh;
+    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels } = &meta.mesh;
     let part = |range: &ByteRange| slice(bytes, *range).ok_or("it is shorter than the animation says");
     let (vertex_bytes, index_bytes, clip_bytes) = (part(vertices)?, part(indices)?, part(clips)?);
     let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
@@ -145,6 +145,20 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
         (vertices.len == u64::from(*vertex_count) * format.stride() as u64, "its vertices are incomplete"),
         (*vertex_count > 0 && index_count > 0, "it has no vertices"),
         (parts.iter().all(|p| drawn(p.first_index, p.index_count)), "a part has more indices than there are"),
+        (levels.len() < MAX_LEVELS, "it has more levels of detail than a model can have"),
+        (
+            levels.iter().all(|level| level.parts.len() == parts.len()),
+            "a level of detail has other parts than the mesh",
+        ),
+        (
+            levels.iter().flat_map(|level| level.parts.iter()).all(|p| drawn(p.first_index, p.index_count)),
+            "a level of detail has more indices than there are",
+        ),
+        (
+            levels.iter().map(|level| level.error).is_sorted()
+                && levels.iter().all(|level| level.error.is_finite() && level.error >= 0.0),
+            "the errors of its levels of detail are none, or out of order",
+        ),
         (index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count), "an index is of no vertex"),
         (vertex_bytes.chunks_exact(format.stride()).all(joints), "a vertex hangs on a bone that there is not"),
     ])

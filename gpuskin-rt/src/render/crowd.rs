@@ -26,11 +26,15 @@ use crate::{BakedModel, Dynamic, EventQueue, InstanceLook, InstanceRecord, MeshP
 pub struct CrowdDescriptor {
     /// Instances that have room from the start. A crowd that outgrows it doubles, and uploads all of itself once.
     pub capacity: u32,
+    /// The most instances that all views together see at once, where instances are culled: poses take memory for so
+    /// many, 48 bytes a bone each. Where more are seen after all, those beyond show the poses of others, each where it
+    /// stands. `None`: as many as there are, and each shows its own.
+    pub visible: Option<u32>,
 }
 
 impl Default for CrowdDescriptor {
     fn default() -> Self {
-        Self { capacity: 256 }
+        Self { capacity: 256, visible: None }
     }
 }
 
@@ -114,6 +118,8 @@ pub(super) struct State {
     scatter: [Scatter; 2],
     /// Records that `buffer` has room for.
     capacity: usize,
+    /// [`CrowdDescriptor::visible`].
+    visible: Option<u32>,
     /// Records in `buffer` that are drawn.
     uploaded: u32,
     /// Bytes of records and looks that the last upload wrote.
@@ -127,6 +133,8 @@ pub(crate) struct Drawn {
     buffer: wgpu::Buffer,
     looks: wgpu::Buffer,
     pub(crate) instances: u32,
+    /// Some have bones of the game's own.
+    pub(crate) live: bool,
     pub(crate) palettes: Option<Arc<Palettes>>,
     /// What hangs on them.
     pub(crate) attached: Vec<Arc<Attached>>,
@@ -170,9 +178,10 @@ impl CrowdCore {
         (model, parts): (Arc<GpuModel>, Vec<DrawnPart>),
         name: &str,
         clock: Arc<AtomicU64>,
-        capacity: u32,
+        descriptor: &CrowdDescriptor,
     ) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let CrowdDescriptor { capacity, visible } = *descriptor;
         room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
@@ -187,6 +196,7 @@ impl CrowdCore {
             looks: None,
             scatter: Default::default(),
             capacity,
+            visible,
             uploaded: 0,
             uploaded_bytes: 0,
             palettes: None,
@@ -250,8 +260,9 @@ impl CrowdCore {
             (geometry.poses(), state.layers.buffer(), &state.buffer, &state.looks)
         {
             let gpu = (device, queue);
+            let (capacity, visible) = (state.capacity as u32, state.visible);
             let reach = state.attachments.reach();
-            let instances = CrowdBuffers { records: buffer, looks, capacity: state.capacity as u32, reach };
+            let instances = CrowdBuffers { records: buffer, looks, capacity, visible, reach };
             state.palettes = Some(match state.palettes.take().filter(made) {
                 Some(palettes) if palettes.over == *over => palettes,
                 Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
@@ -280,7 +291,8 @@ impl CrowdCore {
         let state = self.state();
         let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
-        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances: state.uploaded, palettes, attached })
+        let (instances, live) = (state.uploaded, state.layers.live.any());
+        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances, live, palettes, attached })
     }
 }
 
@@ -366,8 +378,8 @@ impl<M> Crowd<M> {
     /// [`crate::shader::source`] with this `group`, [`super::vertex_buffers`] and [`CrowdRenderer::model_layout`].
     /// Where instances are culled, those that any view of the renderer sees: one with the camera of a pass of the game's
     /// own, from [`CrowdRenderer::add_view`], makes sure that it lacks nobody. `part` is called before each part is drawn,
-    /// with the index of its material, and may bind what it needs. Crowds whose poses do not fit one buffer are drawn some
-    /// instances at a time, all parts of each.
+    /// with the index of its material, and may bind what it needs. Instances are drawn some at a time, all parts of each:
+    /// level of detail by level, in the finest that a view shows them in, and where their poses do not fit one buffer.
     pub fn draw_geometry(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -401,15 +413,24 @@ impl<M> Crowd<M> {
     /// # Errors
     /// When the device fails to give the numbers back.
     pub fn count_drawn(&self, renderer: &CrowdRenderer, view: View) -> Result<u64, Error> {
-        let mut count = 0;
+        Ok(self.count_levels(renderer, view)?.into_iter().sum())
+    }
+
+    /// The same for each level of detail, the finest first.
+    ///
+    /// # Errors
+    /// As [`Crowd::count_drawn`].
+    pub fn count_levels(&self, renderer: &CrowdRenderer, view: View) -> Result<Vec<u64>, Error> {
+        let mut counts = vec![0; self.core.model.geometry.levels.len()];
         for run in self.core.drawn().iter().flat_map(|drawn| drawn.runs(Some(view))) {
-            count += match run.palette.and_then(|palette| palette.indirect) {
+            let level = run.palette.as_ref().map_or(0, |palette| palette.level);
+            counts[level as usize] += match run.palette.and_then(|palette| palette.indirect) {
                 // The second of a draw's arguments.
                 Some((arguments, at)) => u64::from(read_word(renderer.gpu(), arguments, at + 4)?),
                 None => u64::from(run.instances),
             };
         }
-        Ok(count)
+        Ok(counts)
     }
 
     pub(super) fn now(&self) -> Time {

@@ -1,35 +1,54 @@
 //! The culling pass: of the instances of a crowd, those that a view sees are gathered, get a place in the palette, and
-//! are drawn indirectly.
+//! are drawn indirectly, in the level of detail that the view needs.
 
 use super::crowd::RECORD;
+use super::geometry::Geometry;
 use super::layouts::{entry, storage, uniform};
-use crate::Time;
-use crate::cull::{
-    self, BOUNDS_BYTES, CullUniform, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MOST_LISTS, MOST_VIEWS,
-};
-use crate::{MeshPart, View};
+use crate::cull::{self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MOST_VIEWS};
+use crate::{IndexRange, MAX_LEVELS, Time, View};
 
 /// Lists begin at multiples of so many entries: of 256 bytes, as bindings must.
 const LIST_ALIGNMENT: u32 = 32;
-/// Bytes of a matrix from the world to clip space.
-const VIEW_PROJ: u64 = 64;
+/// Bytes of a view.
+const VIEW: u64 = size_of::<CullView>() as u64;
 
 /// What the renderer sees, for the culling pass.
 #[derive(Debug)]
 pub(crate) struct Views {
     buffer: wgpu::Buffer,
     pub(crate) count: usize,
+    /// Whether levels of detail are chosen.
+    detail: bool,
 }
 
 impl Views {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, detail: bool) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin views"),
-            size: MOST_VIEWS as u64 * VIEW_PROJ,
+            size: MOST_VIEWS as u64 * VIEW,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        Self { buffer, count: 0 }
+        Self { buffer, count: 0, detail }
+    }
+
+    /// Levels of detail that are told apart.
+    fn levels(&self, geometry: &Geometry) -> usize {
+        if self.detail { geometry.levels.len().min(MAX_LEVELS) } else { 1 }
+    }
+
+    /// Lists of entries: of each level, for each view and for all together. One view sees what all do.
+    fn lists(&self, geometry: &Geometry) -> usize {
+        let views = self.count.min(MOST_VIEWS);
+        (views + usize::from(views > 1)) * self.levels(geometry)
+    }
+
+    /// What so many instances take of the greatest binding: bytes of the lists.
+    pub(crate) fn most_instances(&self, geometry: &Geometry, binding: u64) -> u64 {
+        // Offsets have 32 bits.
+        let binding = binding.min(u32::MAX.into());
+        let room = binding.saturating_sub(LISTS_AT) / (self.lists(geometry) as u64 * ENTRY).max(1);
+        (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD)
     }
 
     /// Takes in the views' uniform buffers, as they are when the encoder is submitted.
@@ -39,7 +58,7 @@ impl Views {
         uniforms: impl Iterator<Item = &'v wgpu::Buffer>,
     ) {
         for (i, uniform) in (0..MOST_VIEWS as u64).zip(uniforms) {
-            encoder.copy_buffer_to_buffer(uniform, 0, &self.buffer, i * VIEW_PROJ, VIEW_PROJ);
+            encoder.copy_buffer_to_buffer(uniform, 0, &self.buffer, i * VIEW, VIEW);
         }
     }
 }
@@ -54,9 +73,9 @@ pub(crate) struct CullPipelines {
 impl CullPipelines {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let parameters = uniform(size_of::<CullUniform>() as u64, false);
-        let views = uniform(MOST_VIEWS as u64 * VIEW_PROJ, false);
+        let views = uniform(MOST_VIEWS as u64 * VIEW, false);
         let (read, write) = (storage(true, false), storage(false, false));
-        let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write];
+        let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
         Self {
             cull: pipeline(device, &cull::cull(), cull::CULL, &bindings),
             arguments: pipeline(device, &cull::arguments(), cull::ARGUMENTS, &[parameters, write, write, write]),
@@ -93,11 +112,6 @@ fn pipeline(
     (layout, pipeline)
 }
 
-/// What the lists of so many instances take of a binding, at most.
-pub(crate) const fn most_bytes_of_an_instance() -> u64 {
-    MOST_LISTS as u64 * ENTRY
-}
-
 /// Of the instances that share a palette, those that are seen.
 #[derive(Debug)]
 pub(crate) struct Culling {
@@ -109,11 +123,17 @@ pub(crate) struct Culling {
     cull: wgpu::BindGroup,
     write: wgpu::BindGroup,
     pipelines: [wgpu::ComputePipeline; 2],
-    /// Entries of a list.
-    capacity: u32,
-    parts: u32,
-    views: u32,
-    most_groups: u32,
+    /// What does not change from frame to frame.
+    constants: CullUniform,
+}
+
+/// What instances have in the buffers of a crowd.
+pub(crate) struct Chunk<'a> {
+    pub(crate) records: wgpu::BufferBinding<'a>,
+    pub(crate) looks: wgpu::BufferBinding<'a>,
+    pub(crate) instances: u32,
+    /// Of them, those that have a pose of their own.
+    pub(crate) places: u32,
 }
 
 impl Culling {
@@ -122,24 +142,25 @@ impl Culling {
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         pipelines: &CullPipelines,
-        (parts, bounds): (&[MeshPart], &[u32]),
+        (geometry, bounds): (&Geometry, &[u32]),
         views: &Views,
-        (records, instances): (wgpu::BufferBinding<'_>, u32),
+        chunk: Chunk<'_>,
         palette_parameters: &wgpu::Buffer,
     ) -> Self {
         use wgpu::BufferUsages as Usages;
-        let count = views.count.min(MOST_VIEWS) as u32;
-        let capacity = instances.next_multiple_of(LIST_ALIGNMENT);
+        let (levels, lists) = (views.levels(geometry), views.lists(geometry));
+        let capacity = chunk.instances.next_multiple_of(LIST_ALIGNMENT);
         let buffer = |size, usage| {
             let label = Some("gpuskin culling");
             device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
-        let draws = draw_arguments(parts, count + 1);
+        let draws = draw_arguments(&geometry.levels[..levels], lists / levels);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
-        let seen_instances = buffer(u64::from(instances) * RECORD, Usages::STORAGE);
-        let lists = buffer(LISTS_AT + u64::from(count + 1) * u64::from(capacity) * ENTRY, Usages::STORAGE);
+        let seen_instances = buffer(u64::from(chunk.places) * RECORD, Usages::STORAGE);
+        let list_bytes = u64::from(capacity) * ENTRY;
+        let lists = buffer(LISTS_AT + lists as u64 * list_bytes, Usages::STORAGE);
         let arguments = buffer(
             DRAWS_AT + draws.len() as u64 * 4,
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
@@ -158,42 +179,43 @@ impl Culling {
             whole(&parameters),
             whole(&bounds_buffer),
             whole(&views.buffer),
-            wgpu::BindingResource::Buffer(records),
+            wgpu::BindingResource::Buffer(chunk.records),
             whole(&seen_instances),
             whole(&lists),
+            wgpu::BindingResource::Buffer(chunk.looks),
         ];
         let cull = group(&pipelines.cull.0, &resources);
         let resources = [whole(&parameters), whole(&lists), whole(&arguments), whole(palette_parameters)];
         let write = group(&pipelines.arguments.0, &resources);
-        Self {
-            parameters,
-            seen_instances,
-            lists,
-            arguments,
-            cull,
-            write,
-            pipelines: [pipelines.cull.1.clone(), pipelines.arguments.1.clone()],
+        let mut errors = [0.0; MAX_LEVELS];
+        errors.iter_mut().zip(&geometry.errors).for_each(|(to, from)| *to = *from);
+        let constants = CullUniform {
+            views: views.count.min(MOST_VIEWS) as u32,
             capacity,
-            parts: parts.len() as u32,
-            views: count,
+            parts: geometry.parts.len() as u32,
             most_groups: device.limits().max_compute_workgroups_per_dimension,
-        }
+            levels: levels as u32,
+            places: chunk.places,
+            errors,
+            ..CullUniform::default()
+        };
+        let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
+        Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants }
     }
 
-    /// Looks at the first `instances`.
-    pub(crate) fn record(&self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, instances: u32, time: Time) {
-        let parameters = CullUniform {
-            clock: time.words(),
-            instances,
-            views: self.views,
-            capacity: self.capacity,
-            parts: self.parts,
-            most_groups: self.most_groups,
-            reserved: 0,
-        };
+    /// Looks at the first `instances`. `live`: layers of some of them hold bones of the game's own.
+    pub(crate) fn record(
+        &self,
+        queue: &wgpu::Queue,
+        pass: &mut wgpu::ComputePass<'_>,
+        instances: u32,
+        live: bool,
+        time: Time,
+    ) {
+        let parameters = CullUniform { clock: time.words(), instances, live: live.into(), ..self.constants };
         queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
         let groups = instances.div_ceil(GROUP_SIZE);
-        let across = groups.min(self.most_groups).max(1);
+        let across = groups.min(self.constants.most_groups).max(1);
         pass.set_pipeline(&self.pipelines[0]);
         pass.set_bind_group(0, &self.cull, &[]);
         pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
@@ -202,29 +224,36 @@ impl Culling {
         pass.dispatch_workgroups(1, 1, 1);
     }
 
-    /// The list of a view, or of all together; of all for a view that has come since.
-    fn list(&self, view: Option<View>) -> u32 {
-        view.map(|View(index)| index as u32 + 1).filter(|&list| list <= self.views).unwrap_or(0)
+    /// Levels of detail that are drawn one after the other.
+    pub(crate) fn levels(&self) -> u32 {
+        self.constants.levels
     }
 
-    /// Bytes of the lists before that of a view, or of all together.
-    pub(crate) fn list_at(&self, view: Option<View>) -> u32 {
-        LISTS_AT as u32 + self.list(view) * self.capacity * ENTRY as u32
+    /// The list of a level of a view, or of all together; of all for a view that has come since.
+    fn list(&self, view: Option<View>, level: u32) -> u32 {
+        let CullUniform { views, levels, .. } = self.constants;
+        let all = if views > 1 { views } else { 0 };
+        view.map(|View(index)| index as u32).filter(|&index| index < views).unwrap_or(all) * levels + level
+    }
+
+    /// Bytes before the list of a level.
+    pub(crate) fn list_at(&self, view: Option<View>, level: u32) -> u32 {
+        LISTS_AT as u32 + self.list(view, level) * self.list_bytes() as u32
     }
 
     /// Bytes of a list.
     pub(crate) fn list_bytes(&self) -> u64 {
-        u64::from(self.capacity) * ENTRY
+        u64::from(self.constants.capacity) * ENTRY
     }
 
-    /// Bytes of the arguments before those of a view's first part.
-    pub(crate) fn draws_at(&self, view: Option<View>) -> u64 {
-        DRAWS_AT + u64::from(self.list(view) * self.parts) * DRAW
+    /// Bytes of the arguments before those of a level's first part.
+    pub(crate) fn draws_at(&self, view: Option<View>, level: u32) -> u64 {
+        DRAWS_AT + u64::from(self.list(view, level) * self.constants.parts) * DRAW
     }
 }
 
-/// The arguments of all draws, [list][part], of no instances.
-fn draw_arguments(parts: &[MeshPart], lists: u32) -> Vec<u32> {
-    let of_list = |_| parts.iter().flat_map(|part| [part.index_count, 0, part.first_index, 0, 0]);
-    (0..lists).flat_map(of_list).collect()
+/// The arguments of all draws, [view][level][part], of no instances.
+fn draw_arguments(levels: &[Vec<IndexRange>], views: usize) -> Vec<u32> {
+    let of_view = |_| levels.iter().flatten().flat_map(|part| [part.index_count, 0, part.first_index, 0, 0]);
+    (0..views).flat_map(of_view).collect()
 }

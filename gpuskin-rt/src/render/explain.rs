@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::crowd::Drawn;
 use super::palette::{MATRIX, computes};
 use super::{Crowd, CrowdRenderer, Error};
 use crate::cull::MOST_VIEWS;
@@ -65,9 +66,11 @@ pub struct Explanation {
     pub culling: CullingState,
     /// Buffers that hold the bones: several where a binding of the device cannot hold all. Each is drawn by itself.
     pub palettes: u32,
+    /// Levels of detail that instances are told apart by: 1 where all are drawn in the finest.
+    pub levels: u32,
     /// Bytes of bones that an instance takes; 0 on [`DrawPath::Direct`].
     pub bytes_of_an_instance: u64,
-    /// Draw calls a view, whatever the number of instances: parts times palettes.
+    /// Draw calls a view, whatever the number of instances: parts times palettes times levels.
     pub draws: u32,
 }
 
@@ -90,7 +93,11 @@ impl<M> Crowd<M> {
         let limits = renderer.gpu().0.limits();
         let (culls, views) = renderer.culls();
         let drawn = self.core.drawn();
-        let runs = drawn.as_ref().map_or(0, |drawn| drawn.runs(Some(View::MAIN)).count() as u32);
+        let levels_of = |drawn: &Drawn| -> Vec<u32> {
+            drawn.runs(Some(View::MAIN)).map(|run| run.palette.map_or(0, |palette| palette.level)).collect()
+        };
+        let runs = drawn.as_ref().map(levels_of).unwrap_or_default();
+        let palettes = runs.iter().filter(|level| **level == 0).count() as u32;
         let poses = geometry.poses();
         let culling = if poses.is_none() {
             CullingState::Direct
@@ -111,9 +118,10 @@ impl<M> Crowd<M> {
             instances: drawn.as_ref().map_or(0, |drawn| drawn.instances),
             uploaded_bytes: self.core.uploaded_bytes(),
             culling,
-            palettes: poses.map_or(0, |_| runs),
+            palettes: poses.map_or(0, |_| palettes),
+            levels: runs.iter().max().map_or(1, |level| level + 1),
             bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
-            draws: runs * self.core.parts.len() as u32,
+            draws: (runs.len() * self.core.parts.len()) as u32,
         }
     }
 }
@@ -164,6 +172,9 @@ impl fmt::Display for Explanation {
             write!(f, " in {} of bones ({} bytes each)", many(self.palettes, "palette"), self.bytes_of_an_instance)?;
         }
         writeln!(f, ", {} a view", many(self.draws, "draw"))?;
+        if self.levels > 1 {
+            writeln!(f, "  {}, chosen by the error that a view shows", many(self.levels, "level") + " of detail")?;
+        }
         write!(f, "  culling: {}", self.culling)
     }
 }

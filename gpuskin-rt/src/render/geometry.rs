@@ -14,8 +14,8 @@ use crate::shader::{
     ModelUniform, Variant,
 };
 use crate::{
-    AnimationTexture, ByteRange, ClipRecord, Encoding, MAX_CLIPS, MeshPart, Metadata, Model, Payload, TexelFormat,
-    cull, files,
+    AnimationTexture, ByteRange, ClipRecord, Encoding, IndexRange, MAX_CLIPS, MAX_LEVELS, MeshPart, Metadata, Model,
+    Payload, TexelFormat, cull, files,
 };
 
 /// The model, or the same in another encoding, that a device can play.
@@ -38,6 +38,10 @@ pub(crate) struct Geometry {
     index_format: wgpu::IndexFormat,
     /// First indices are counted from the start of the buffer that they are in.
     pub(crate) parts: Vec<MeshPart>,
+    /// The indices of each part in each level of detail, likewise; the finest first.
+    pub(crate) levels: Vec<Vec<IndexRange>>,
+    /// What each level is off, metres: 0 of the finest.
+    pub(crate) errors: Vec<f32>,
     /// What the clips reach, where instances can be culled by it: [`cull::pack_bounds`].
     pub(crate) bounds: Option<Vec<u32>>,
     motion: Motion,
@@ -93,9 +97,14 @@ impl Geometry {
         // Counted from the start of the buffer: Mesa's lavapipe draws indirectly as if indices were bound there.
         let before = (mesh.indices.1.start / index_format.byte_size() as u64) as u32;
         let part = |part: &MeshPart| MeshPart { first_index: before + part.first_index, ..*part };
-        let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.iter().map(part).collect());
+        let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.iter().map(part).collect::<Vec<_>>());
+        let range = |range: &IndexRange| IndexRange { first_index: before + range.first_index, ..*range };
+        let finest = parts.iter().map(|p| IndexRange { first_index: p.first_index, index_count: p.index_count });
+        let coarser = meta.mesh.levels.iter().map(|level| level.parts.iter().map(range).collect());
+        let levels = std::iter::once(finest.collect()).chain(coarser).collect();
+        let errors = std::iter::once(0.0).chain(meta.mesh.levels.iter().map(|level| level.error)).collect();
         let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
-        Ok(Self { variant, vertex_count, mesh, index_format, parts, bounds, motion })
+        Ok(Self { variant, vertex_count, mesh, index_format, parts, levels, errors, bounds, motion })
     }
 
     /// What evaluates poses, where the model has that instead of a texture.
@@ -106,7 +115,7 @@ impl Geometry {
         }
     }
 
-    /// The model's bind group with a palette, the instances that have a place in it, and a list of those that are drawn
+    /// The model's bind group with a palette, the instances that share it, and a list of those that are drawn
     /// (the whole, or what stands at the dynamic offset), and how all look.
     pub(crate) fn with_palette(
         &self,
@@ -379,6 +388,16 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
             "a part has more indices than there are",
         ),
         (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a part has no material"),
+        (mesh.levels.len() >= MAX_LEVELS, "it has more levels of detail than the runtime holds"),
+        (!mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()), "a level of detail has other parts than it"),
+        (
+            !mesh
+                .levels
+                .iter()
+                .flat_map(|l| l.parts.iter())
+                .all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
+            "a level of detail has more indices than there are",
+        ),
         (!texture.width.is_power_of_two(), "the width of its animation texture is not a power of two"),
         (!Variant::of(meta).is_sound(), "its vertices do not go with its encoding"),
         (texture.rows <= meta.encoding.range_rows(), "its animation texture has no vertices"),

@@ -33,6 +33,11 @@ impl LivePoses {
         self.count
     }
 
+    /// Whether there are some that are not free.
+    pub(super) fn any(&self) -> bool {
+        self.len() > self.free.len()
+    }
+
     pub(super) fn pose_bytes(&self) -> u64 {
         self.stride * ROW
     }

@@ -52,4 +52,4 @@ pub(crate) use capture::CaptureUniform;
 #[cfg(test)]
 pub(crate) use material::MaterialUniform;
 #[cfg(test)]
-pub(crate) use view::{SceneUniform, ViewUniform};
+pub(crate) use view::SceneUniform;

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::crowd::{LOOK, RECORD};
-use super::cull::{Culling, Views, most_bytes_of_an_instance};
+use super::cull::{self, Culling, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
 use super::layouts::{Layouts, entry, storage, uniform};
-use crate::cull::{self, ENTRY, LISTS_AT};
+use crate::cull::{ENTRY, reaching};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time, View};
@@ -172,8 +172,7 @@ impl Poses {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(limits.max_compute_workgroups_per_dimension).pow(2);
-        let lists = binding.saturating_sub(LISTS_AT) / most_bytes_of_an_instance();
-        let most = (binding / (u64::from(self.stride) * MATRIX)).min(binding / RECORD).min(lists).min(groups);
+        let most = (binding / (u64::from(self.stride) * MATRIX)).min(binding / RECORD).min(binding / ENTRY).min(groups);
         (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
     }
 
@@ -309,6 +308,8 @@ pub(crate) struct CrowdBuffers<'a> {
     pub(crate) capacity: u32,
     /// How far what hangs on them reaches from what their clips reach, metres.
     pub(crate) reach: f32,
+    /// Of them, the most that are seen at once; `None`: all.
+    pub(crate) visible: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -323,6 +324,8 @@ struct Chunk {
 /// Instances that share a palette, as they are drawn.
 pub(crate) struct PaletteRun<'a> {
     pub(crate) instances: u32,
+    /// Their level of detail.
+    pub(crate) level: u32,
     /// Number of the first of them in the crowd.
     pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
@@ -343,12 +346,23 @@ impl Palettes {
         over: &OverBuffer,
         views: Option<&Views>,
     ) -> Self {
-        let each = poses.most(device);
-        let bounds = geometry.bounds.as_deref().map(|bounds| cull::reaching(bounds, buffers.reach));
+        let bounds = geometry.bounds.as_deref().map(|bounds| reaching(bounds, buffers.reach));
         let culled = views.zip(bounds.as_deref());
+        let most = poses.most(device);
+        let each = match culled {
+            // Only those that are seen have a pose.
+            Some((views, _)) => {
+                let listed = views.most_instances(geometry, poses.binding);
+                let posed = buffers.visible.map_or(most, |visible| if visible <= most { u32::MAX } else { most });
+                (listed / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(posed.into()).min(1 << 31) as u32
+            }
+            None => most,
+        };
         let chunk = |first: u32| {
             let instances = each.min(buffers.capacity - first);
-            let palette = poses.palette(device, instances);
+            let visible = buffers.visible.filter(|_| culled.is_some()).unwrap_or(instances);
+            let places = visible.clamp(1, instances.max(1));
+            let palette = poses.palette(device, places);
             let parameters = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin palette parameters"),
                 size: size_of::<PaletteUniform>() as u64,
@@ -358,9 +372,8 @@ impl Palettes {
             let records = part(buffers.records, RECORD, first, instances);
             let looks = part(buffers.looks, LOOK, first, instances);
             let culling = culled.map(|(views, bounds)| {
-                let mesh = (&geometry.parts[..], bounds);
-                let records = (records.clone(), instances);
-                Arc::new(Culling::new(device, queue, layouts.culling(), mesh, views, records, &parameters))
+                let chunk = cull::Chunk { records: records.clone(), looks: looks.clone(), instances, places };
+                Arc::new(Culling::new(device, queue, layouts.culling(), (geometry, bounds), views, chunk, &parameters))
             });
             let list = culling.as_ref().map_or_else(|| everyone(device, queue, instances), |c| c.lists.clone());
             let list = wgpu::BufferBinding {
@@ -368,8 +381,8 @@ impl Palettes {
                 offset: 0,
                 size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.list_bytes())),
             };
-            let records = culling.as_ref().map_or(records, |c| c.seen_instances.as_entire_buffer_binding());
             let drawing = geometry.with_palette(device, layouts, &palette, records.clone(), list, looks);
+            let records = culling.as_ref().map_or(records, |c| c.seen_instances.as_entire_buffer_binding());
             let compute = poses.bind_group(device, &parameters, records, &palette, over);
             Chunk { parameters, palette, compute, drawing, culling }
         };
@@ -391,29 +404,37 @@ impl Palettes {
         Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
     }
 
-    /// The first `instances`, or those of them that a view sees, or any of all: some at a time.
+    /// The first `instances`, or those of them that a view sees, or any of all: some at a time, a level of detail each.
     pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
-        self.parts(instances).map(move |(range, chunk)| {
+        self.parts(instances).flat_map(move |(range, chunk)| {
             let culling = chunk.culling.as_deref();
-            PaletteRun {
+            (0..culling.map_or(1, Culling::levels)).map(move |level| PaletteRun {
                 instances: range.end - range.start,
+                level,
                 first: range.start,
                 bind_group: &chunk.drawing,
-                offset: culling.map_or(0, |culling| culling.list_at(view)),
-                indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view))),
-            }
+                offset: culling.map_or(0, |culling| culling.list_at(view, level)),
+                indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view, level))),
+            })
         })
     }
 
-    /// Evaluates the first `instances`, or those of them that are seen.
-    pub(crate) fn evaluate(&self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, instances: u32, time: Time) {
+    /// Evaluates the first `instances`, or those of them that are seen. `live`: some have bones of the game's own.
+    pub(crate) fn evaluate(
+        &self,
+        queue: &wgpu::Queue,
+        pass: &mut wgpu::ComputePass<'_>,
+        instances: u32,
+        live: bool,
+        time: Time,
+    ) {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
             let parameters = self.poses.parameters(time, 0, count, &self.over);
             queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
             match &chunk.culling {
                 Some(culling) => {
-                    culling.record(queue, pass, count, time);
+                    culling.record(queue, pass, count, live, time);
                     self.poses.set(pass, &chunk.compute, 0);
                     pass.dispatch_workgroups_indirect(&culling.arguments, 0);
                 }

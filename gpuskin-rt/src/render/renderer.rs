@@ -14,9 +14,9 @@ use super::material::{MaterialConstants, Materials};
 use super::pipelines::{PipelineCache, Surface};
 use super::staging::Uploads;
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
-use super::view::{SceneUniform, ViewUniform};
+use super::view::SceneUniform;
 use super::{Camera, CrowdDescriptor, Light, View};
-use crate::cull::MOST_VIEWS;
+use crate::cull::{CullView, MOST_VIEWS};
 use crate::field::FieldDescriptor;
 use crate::shader::{Instances, Variant};
 use crate::{Encoding, MeshPart, Model, Time};
@@ -39,6 +39,10 @@ pub struct RendererDescriptor {
     /// Instances that no view sees cost neither a pose nor a draw, where the device and the model have it: models in
     /// [`crate::Encoding::LocalPacked`], up to 15 views. By what clips reach: [`crate::ClipInfo::bounds`].
     pub culling: bool,
+    /// Pixels that a level of detail may be off where an instance is nearest to the camera, in a picture of
+    /// [`Camera::height`]; 0 draws everything in its finest level. Levels are chosen where instances are culled; elsewhere
+    /// they are drawn in the finest.
+    pub lod_error: f32,
 }
 
 impl Default for RendererDescriptor {
@@ -51,6 +55,7 @@ impl Default for RendererDescriptor {
             depth_pass: DepthPass::default(),
             light: Light::default(),
             culling: true,
+            lod_error: 1.0,
         }
     }
 }
@@ -99,6 +104,7 @@ pub struct CrowdRenderer {
     views: Vec<ViewOnDevice>,
     /// The same for culling; `None` where it is off.
     seen_by: Option<Views>,
+    lod_error: f32,
     /// The last prepared time, [`Time::to_bits`].
     clock: Arc<AtomicU64>,
     /// By content and encoding.
@@ -131,7 +137,8 @@ impl CrowdRenderer {
         let layouts = Layouts::new(device);
         let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
-        let seen_by = descriptor.culling.then(|| Views::new(device));
+        let lod_error = descriptor.lod_error;
+        let seen_by = descriptor.culling.then(|| Views::new(device, lod_error > 0.0));
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -143,6 +150,7 @@ impl CrowdRenderer {
             scene,
             views: Vec::new(),
             seen_by,
+            lod_error,
             clock: Arc::default(),
             models: HashMap::new(),
             crowds: Vec::new(),
@@ -165,7 +173,7 @@ impl CrowdRenderer {
     /// Another view: a shadow map's, a mirror's. Set it with [`CrowdRenderer::prepare_view`].
     pub fn add_view(&mut self) -> View {
         let copied = wgpu::BufferUsages::COPY_SRC;
-        let uniform = uniform_buffer(&self.device, "gpuskin view", size_of::<ViewUniform>(), copied);
+        let uniform = uniform_buffer(&self.device, "gpuskin view", size_of::<CullView>(), copied);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin view"),
             layout: &self.layouts.view,
@@ -225,7 +233,7 @@ impl CrowdRenderer {
     /// Evaluates the poses of the crowds whose models need that.
     fn evaluate(&self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
         let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn()).collect();
-        let mut with_palettes = drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d.instances))).peekable();
+        let mut with_palettes = drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
         if with_palettes.peek().is_none() {
             return;
         }
@@ -234,7 +242,7 @@ impl CrowdRenderer {
         }
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
-        with_palettes.for_each(|(palettes, instances)| palettes.evaluate(queue, &mut pass, instances, time));
+        with_palettes.for_each(|(palettes, d)| palettes.evaluate(queue, &mut pass, d.instances, d.live, time));
         drop(pass);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             crowd.record_attachments((&self.device, queue), encoder, self.views.len());
@@ -250,7 +258,7 @@ impl CrowdRenderer {
         let Some(on_device) = self.views.get(view.0) else {
             return Err(Error::Descriptor { reason: format!("{view:?} is not of this renderer; use its add_view") });
         };
-        queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&ViewUniform::new(camera)));
+        queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&camera.uniform(self.lod_error)));
         *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner) = Some(*camera);
         Ok(())
     }
@@ -402,7 +410,7 @@ impl CrowdRenderer {
         let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Records));
         let on_device = (on_device.clone(), parts);
         let (name, clock) = (&model.meta.name, self.clock.clone());
-        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor.capacity)?);
+        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor)?);
         self.crowds.push(Arc::downgrade(&core));
         Ok(core)
     }

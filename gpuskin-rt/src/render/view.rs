@@ -5,6 +5,7 @@ use glam::camera::rh::{proj::directx, view::look_to_mat4};
 use glam::{Mat4, Vec3};
 
 use crate::Time;
+use crate::cull::CullView;
 
 /// Where a picture is seen from. Right-handed world, y up, metres; clip space of wgpu: y up, depth 0..1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,9 +14,19 @@ pub struct Camera {
     pub view_proj: [[f32; 4]; 4],
     /// Where the camera stands in the world.
     pub eye: [f32; 3],
+    /// Pixels of the picture from its lower to its upper edge, by which levels of detail are chosen: 1080 unless
+    /// [`Camera::with_height`] says otherwise. 0: everything is drawn in its finest level.
+    pub height: f32,
 }
 
 impl Camera {
+    const HEIGHT: f32 = 1080.0;
+
+    /// The same for a picture, or shadow map, of so many pixels from its lower to its upper edge.
+    pub fn with_height(self, pixels: u32) -> Self {
+        Self { height: pixels as f32, ..self }
+    }
+
     /// Looks from `eye` at `target` with y up. `fov_y`: vertical angle, radians; `aspect`: width over height; `near`
     /// and `far`: metres, depth 0 and 1.
     pub fn perspective_look_at(
@@ -68,7 +79,7 @@ impl Camera {
         // Straight up or down any other axis serves.
         let up = if line.y.abs() > 0.9999 { Vec3::Z } else { Vec3::Y };
         let view = look_to_mat4(Vec3::from(eye), line, up);
-        Self { view_proj: (projection * view).to_cols_array_2d(), eye }
+        Self { view_proj: (projection * view).to_cols_array_2d(), eye, height: Self::HEIGHT }
     }
 }
 
@@ -108,18 +119,12 @@ impl View {
     pub const MAIN: Self = Self(0);
 }
 
-/// Twin of `View` in `shaders/crowd.wgsl`.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct ViewUniform {
-    pub(crate) view_proj: [[f32; 4]; 4],
-    pub(crate) eye: [f32; 3],
-    padding: u32,
-}
-
-impl ViewUniform {
-    pub(crate) fn new(camera: &Camera) -> Self {
-        Self { view_proj: camera.view_proj, eye: camera.eye, padding: 0 }
+impl Camera {
+    /// As the shaders have it. `lod_error`: pixels that a level of detail may be off.
+    pub fn uniform(&self, lod_error: f32) -> CullView {
+        let detail = 0.5 * self.height / lod_error;
+        let detail = if lod_error > 0.0 && detail.is_finite() { detail.max(0.0) } else { 0.0 };
+        CullView { view_proj: self.view_proj, eye: self.eye, detail }
     }
 }
 
@@ -169,6 +174,13 @@ mod tests {
         let sun = Camera::orthographic_look_at([0.0, 9.0, 0.0], [0.0; 3], 2.0, 2.0, 10.0);
         let below = project(&sun, Vec3::new(0.0, 4.0, 0.0));
         assert!(below.abs_diff_eq(Vec3::new(0.0, 0.0, 0.5), 1e-5), "{below}");
+    }
+
+    #[test]
+    fn detail_goes_by_the_height_of_the_picture() {
+        let camera = Camera::perspective_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 0.1, 9.0).with_height(400);
+        assert_eq!([2.0, 0.0, -1.0, f32::NAN].map(|error| camera.uniform(error).detail), [100.0, 0.0, 0.0, 0.0]);
+        assert_eq!(camera.with_height(0).uniform(1.0).detail, 0.0);
     }
 
     #[test]

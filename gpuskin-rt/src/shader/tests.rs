@@ -139,13 +139,16 @@ fn structures_stand_in_memory_as_their_twins_do() {
             &module,
             "GpuskinCullParameters",
             cull::CullUniform,
-            [clock, instances, views, capacity, parts, most_groups, reserved]
+            [clock, instances, views, capacity, parts, most_groups, levels, places, live, reserved, errors]
         );
-        assert_eq!(parameters, (7, size_of::<cull::CullUniform>()));
+        assert_eq!(parameters, (11, size_of::<cull::CullUniform>()));
     }
     let (module_of_bounds, _) = parse(&cull::cull());
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
-    assert_eq!((members[1].1, members[2].1, u64::from(size)), (16, 32, cull::BOUNDS_BYTES));
+    assert_eq!([1, 2, 3].map(|i: usize| members[i].1), [12, 16, 32]);
+    assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
+    let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, detail]);
+    assert_eq!(view, (3, size_of::<cull::CullView>()));
     let (field, _) = parse(&drawn(Variant::all().next().unwrap(), Instances::Field));
     let field = same_layout!(
         &field,
@@ -162,9 +165,9 @@ fn structures_stand_in_memory_as_their_twins_do() {
 
     #[cfg(feature = "wgpu")]
     {
-        use crate::render::{CaptureUniform, MaterialUniform, SceneUniform, ViewUniform};
-        let view = same_layout!(&module, "View", ViewUniform, [view_proj, eye]);
-        assert_eq!(view, (2, size_of::<ViewUniform>()));
+        use crate::render::{CaptureUniform, MaterialUniform, SceneUniform};
+        let view = same_layout!(&module, "View", cull::CullView, [view_proj, eye]);
+        assert_eq!(view, (2, size_of::<cull::CullView>()));
         let scene = same_layout!(&module, "Scene", SceneUniform, [clock, wrap, to_sun, sun, sky, ground]);
         assert_eq!(scene, (6, size_of::<SceneUniform>()));
         let material = same_layout!(&module, "Material", MaterialUniform, [base_color, emissive, alpha_cutoff]);

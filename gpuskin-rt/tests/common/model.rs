@@ -200,6 +200,7 @@ impl Recipe {
                     wide_indices,
                     clips: clip_range,
                     parts: parts.into(),
+                    levels: vec![].into(),
                 },
                 materials: self.materials.into(),
                 textures: self.textures.iter().map(|(info, _)| info.clone()).collect(),

@@ -33,7 +33,7 @@ impl Scene {
         let failed = |e: gpuskin_rt::Error| e.to_string();
         let mut renderer =
             CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
-        let descriptor = CrowdDescriptor { capacity: count };
+        let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let spawn = |i: u32| {
             let at = [(i % 316) as f32, 0.0, (i / 316) as f32];

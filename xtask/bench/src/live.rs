@@ -24,7 +24,7 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
         heading(&format!("live bones: {count} instances of {each} {what} a frame, as many as 1,000 of 64"));
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default())
             .map_err(|e| e.to_string())?;
-        let descriptor = CrowdDescriptor { capacity: count as u32 };
+        let descriptor = CrowdDescriptor { capacity: count as u32, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let matrices: Vec<[[f32; 4]; 3]> = (0..count * each)
             .map(|i| [[1.0, 0.0, 0.0, i as f32], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])

@@ -1,8 +1,8 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [live] [draw] [foxes] [--manifest FILE]
-//!               [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
+//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [live] [draw] [foxes] [million]
+//!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
 mod bake;
@@ -14,6 +14,7 @@ mod fade;
 mod foxes;
 mod glb;
 mod live;
+mod million;
 mod notices;
 mod peer;
 mod plot;
@@ -51,16 +52,17 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 9] = ["bake", "textures", "encode", "events", "startup", "cpu", "live", "draw", "foxes"];
+const SECTIONS: [&str; 10] =
+    ["bake", "textures", "encode", "events", "startup", "cpu", "live", "draw", "foxes", "million"];
 
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, encode, events, startup, cpu, live, draw, foxes; all of them where none is named.
+Sections: bake, textures, encode, events, startup, cpu, live, draw, foxes, million; all of them where none is named.
 
   --manifest FILE    the sample manifest
   --models FOLDER    glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
-  --count N,N,..     draw, foxes: instances, a table each
+  --count N,N,..     draw, foxes, million: instances, a table each
   --vertices N,N,..  draw: tubes of so many vertices and 64 bones instead of the sample models
   --bevy FILE        foxes: the program of xtask/bench-bevy, to compare with
   --json FILE        writes what was printed, in numbers
@@ -109,6 +111,9 @@ fn run(options: &Options) -> Result<(), String> {
         // They are not this project's: only where they are.
         if wanted("foxes") && (options.models.is_some() || !options.sections.is_empty()) {
             foxes::measure(&context, options)?;
+        }
+        if wanted("million") {
+            million::measure(&context, options)?;
         }
     }
     options.json.as_deref().map_or(Ok(()), report::write_json)?;

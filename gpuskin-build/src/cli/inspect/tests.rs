@@ -62,6 +62,7 @@ fn metadata() -> Metadata {
             wide_indices: false,
             clips: Default::default(),
             parts: vec![].into(),
+            levels: vec![].into(),
         },
         materials: vec![Material {
             name: "skin".into(),

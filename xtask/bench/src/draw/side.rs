@@ -55,9 +55,10 @@ impl Side {
         [shadows, behaves]: [bool; 2],
     ) -> Result<Self, String> {
         let failed = |e: gpuskin_rt::Error| e.to_string();
-        let mut renderer =
-            CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
-        let descriptor = CrowdDescriptor { capacity: places.len() as u32 };
+        // The static side draws all triangles, however far.
+        let descriptor = RendererDescriptor { lod_error: 0.0, ..Default::default() };
+        let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
+        let descriptor = CrowdDescriptor { capacity: places.len() as u32, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let clips = model.meta.clips.len() as u16;
         for (i, placed) in places.iter().enumerate() {

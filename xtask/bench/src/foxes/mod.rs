@@ -77,7 +77,7 @@ fn table(
         "foxes: {count} {what}, {vertices} vertices, {triangles} triangles; a frame until the GPU has drawn it"
     ));
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
-    let asked = RendererDescriptor { culling: false, ..Default::default() };
+    let asked = RendererDescriptor { culling: false, lod_error: 0.0, ..Default::default() };
     let [all, user] = [("all of them, no culling", asked), ("as a user would run it", RendererDescriptor::default())]
         .map(|(name, descriptor)| -> Result<Times, String> {
             let mut scene = Scene::new(context, model, count, descriptor)?;
@@ -128,7 +128,7 @@ impl Scene {
     fn new(context: &Context, model: &Model, count: u32, descriptor: RendererDescriptor) -> Result<Self, String> {
         let failed = |e: gpuskin_rt::Error| e.to_string();
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
-        let capacity = CrowdDescriptor { capacity: count };
+        let capacity = CrowdDescriptor { capacity: count, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, capacity).map_err(failed)?;
         let side = f64::from(count).sqrt().ceil() as u32;
         let clips = model.meta.clips.len() as u32;

@@ -1,0 +1,189 @@
+//! Levels of detail: the vertices of a mesh with fewer triangles, and how far their surfaces are from the mesh's own.
+//!
+//! A level is chosen at run time by its error, so the error must hold for a character that moves: where vertices are in some poses
+//! of every clip decides what is taken away (`simplify`), and the distance between both surfaces is looked for in all of
+//! these poses (`error`).
+
+mod error;
+mod poses;
+mod simplify;
+mod surface;
+
+use std::collections::BTreeSet;
+
+use glam::Vec3;
+use gpuskin_rt::{Aabb, MAX_LEVELS};
+
+use super::{Geometry, order};
+use error::Measure;
+
+pub(crate) use poses::{of_bones, of_vertices};
+
+/// The coarsest level has at least so many triangles.
+const LEAST: f64 = 48.0;
+/// What has fewer triangles has no levels.
+const WORTH_IT: usize = 128;
+/// A level that keeps more of the triangles of the one before is not worth a draw.
+const STALLED: f64 = 0.8;
+/// A result that has so many times the triangles that were asked for is not what was asked for.
+const KEPT: f64 = 1.2;
+/// Times that a surface is simplified, with what was farthest off before kept.
+const ATTEMPTS: usize = 3;
+/// Of the diagonal: no level is farther off.
+const MOST_ERROR: f32 = 0.1;
+
+/// A mesh with fewer triangles.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Level {
+    /// How far its surface is from that of the finest level, metres.
+    pub(crate) error: f32,
+    /// The indices of each of [`Geometry::parts`].
+    pub(crate) parts: Vec<Vec<u32>>,
+}
+
+/// Where all vertices of a mesh are at some moments, metres; at rest first. [pose][vertex]
+pub(crate) type Poses = Vec<Vec<Vec3>>;
+
+/// The levels of a mesh below the finest, from fine to coarse, at most so many. Each has about half the triangles of the one
+/// before, or less where a few dozen would not be reached so.
+pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Level> {
+    let total = geometry.indices.len() / 3;
+    let mut levels: Vec<Level> = Vec::new();
+    if total < WORTH_IT {
+        return levels;
+    }
+    let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LEVELS - 1) as f64).max(2.0);
+    let measure = Measure::new(geometry, poses, worn(geometry));
+    let mut finer: Vec<Vec<u32>> = geometry
+        .parts
+        .iter()
+        .map(|p| geometry.indices[p.first_index as usize..][..p.index_count as usize].to_vec())
+        .collect();
+    let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
+    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MOST_ERROR;
+    for level in 1..=most.min(MAX_LEVELS - 1) {
+        let wanted = total as f64 / libm::pow(ratio, level as f64);
+        // Room for what rounding did.
+        if wanted < LEAST * 0.99 {
+            break;
+        }
+        let parts = Coarser { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
+        if count(&parts) as f64 > count(&finer) as f64 * STALLED {
+            break;
+        }
+        let error = measure.error(&parts).max(levels.last().map_or(0.0, |level| level.error));
+        if !error.is_finite() {
+            break;
+        }
+        let ordered = |part: &Vec<u32>| order::for_vertex_cache(part, geometry.vertices.len());
+        levels.push(Level { error, parts: parts.iter().map(ordered).collect() });
+        finer = parts;
+    }
+    levels
+}
+
+/// The parts of a mesh that are worn together: indices into [`Geometry::parts`]. What is one surface is of one of these.
+fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
+    let mut worn: Vec<(Option<u8>, Vec<usize>)> = Vec::new();
+    for (i, part) in geometry.parts.iter().enumerate() {
+        match worn.last_mut().filter(|(name, _)| *name == part.part) {
+            Some((_, parts)) => parts.push(i),
+            None => worn.push((part.part, vec![i])),
+        }
+    }
+    worn.into_iter().map(|(_, parts)| parts).collect()
+}
+
+/// Finds a level from a finer one.
+struct Coarser<'a> {
+    geometry: &'a Geometry,
+    poses: &'a Poses,
+    measure: &'a Measure<'a>,
+    /// The indices of each part.
+    finer: &'a [Vec<u32>],
+    /// Metres, of what meshopt takes for its error.
+    limit: f32,
+}
+
+/// Indices of the parts of one surface, and how far it is from the finest, metres.
+type Way = (f32, Vec<Vec<u32>>);
+
+impl Coarser<'_> {
+    /// About so many triangles: the largest surface is simplified to its share of them, others as far as the same error goes.
+    fn find(&self, wanted: f64) -> Vec<Vec<u32>> {
+        let worn = self.measure.worn();
+        let sizes: Vec<usize> = (0..worn.len()).map(|i| count(&self.of(i))).collect();
+        let largest = (0..worn.len()).max_by_key(|&i| (sizes[i], std::cmp::Reverse(i))).unwrap_or(0);
+        let share = wanted / sizes.iter().sum::<usize>().max(1) as f64;
+        let (error, best) = self.with(largest, (sizes[largest] as f64 * share) as usize);
+        let mut parts = self.finer.to_vec();
+        let mut take = |i: usize, way: Vec<Vec<u32>>| worn[i].iter().zip(way).for_each(|(&p, part)| parts[p] = part);
+        for i in (0..worn.len()).filter(|&i| i != largest) {
+            let mut best: Option<Vec<Vec<u32>>> = None;
+            let mut triangles = sizes[i];
+            // Halved as long as the error allows.
+            while triangles > 1 {
+                let (off, next) = self.with(i, triangles / 2);
+                if off > error || count(&next) >= triangles {
+                    break;
+                }
+                triangles = count(&next);
+                best = Some(next);
+            }
+            best.into_iter().for_each(|best| take(i, best));
+        }
+        take(largest, best);
+        parts
+    }
+
+    /// What the finer level has of a surface.
+    fn of(&self, surface: usize) -> Vec<Vec<u32>> {
+        self.measure.worn()[surface].iter().map(|&p| self.finer[p].clone()).collect()
+    }
+
+    /// A surface with about so many triangles. What is farthest off comes back in a second and third attempt, and the best of
+    /// all counts.
+    fn with(&self, surface: usize, triangles: usize) -> Way {
+        let own = self.of(surface);
+        let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
+        let mut simplified = simplify::Surface::new(self.geometry, self.poses, &groups);
+        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * KEPT;
+        let mut locked = BTreeSet::new();
+        let mut best: Option<Way> = None;
+        for way in simplify::WAYS {
+            for _ in 0..ATTEMPTS {
+                let next = simplified.simplify(triangles, self.limit, way);
+                if !enough(&next) {
+                    break;
+                }
+                let found = self.measure.of_surface(surface, &next, error::QUICK);
+                if best.as_ref().is_none_or(|(error, _)| found.error < *error) {
+                    best = Some((found.error, next));
+                }
+                let before = locked.len();
+                locked.extend(found.vertices);
+                if locked.len() == before {
+                    break;
+                }
+                simplified.lock(&locked);
+            }
+            if best.is_some() {
+                break;
+            }
+        }
+        // Not as small as it should be, but somewhat.
+        best.unwrap_or_else(|| {
+            let least = simplify::WAYS.map(|way| simplified.simplify(triangles, self.limit, way));
+            let least = least.into_iter().filter(|way| count(way) > 0).min_by_key(|way| count(way)).unwrap_or(own);
+            (self.measure.of_surface(surface, &least, error::QUICK).error, least)
+        })
+    }
+}
+
+/// Triangles.
+fn count(parts: &[Vec<u32>]) -> usize {
+    parts.iter().map(Vec::len).sum::<usize>() / 3
+}
+
+#[cfg(test)]
+mod tests;

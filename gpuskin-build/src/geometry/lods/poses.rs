@@ -1,0 +1,57 @@
+//! Where the vertices of a mesh are at some moments of its clips.
+
+use glam::{DVec3, Vec3};
+
+use super::Poses;
+use crate::geometry::Geometry;
+use crate::model::{Clip, Model};
+use crate::sample::{Rows, Sampler};
+use crate::vertex_mode::{Evaluator, VertexMesh};
+
+/// Moments, the rest pose among them.
+const MOST: usize = 16;
+/// Of a clip.
+const OF_A_CLIP: usize = 4;
+/// Vertices of all moments together: 96 MB.
+const MOST_POSITIONS: usize = 1 << 23;
+
+/// The clip, if it is not the rest pose, and seconds.
+type Moment<'a> = (Option<&'a Clip>, f64);
+
+fn moments(model: &Model, vertices: usize) -> Vec<Moment<'_>> {
+    let most = (MOST_POSITIONS / vertices.max(1)).clamp(4, MOST) - 1;
+    let of_clip = |clip: &'_ Clip| {
+        let count = if clip.end > 0.0 { OF_A_CLIP } else { 1 };
+        (0..count).map(move |i| (i as f64 + 0.5) / count as f64)
+    };
+    let all: Vec<Moment<'_>> =
+        model.clips.iter().flat_map(|clip| of_clip(clip).map(move |part| (Some(clip), part * clip.end))).collect();
+    let count = most.min(all.len());
+    std::iter::once((None, 0.0)).chain((0..count).map(|i| all[i * all.len() / count])).collect()
+}
+
+/// As the influences that are kept move them.
+pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> Poses {
+    let skinned = |(clip, seconds): Moment<'_>| {
+        let bones = Sampler::new(model, clip).skin_matrices(seconds);
+        let at = |vertex: &gpuskin_rt::vertex::Vertex| {
+            let p = vertex.position.as_dvec3();
+            let moved = |m: &Rows| DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
+            let influences = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
+            let parts = influences.map(|(&bone, weight)| moved(&bones[bone as usize]) * f64::from(weight));
+            parts.sum::<DVec3>().as_vec3()
+        };
+        geometry.vertices.iter().map(at).collect()
+    };
+    moments(model, geometry.vertices.len()).into_iter().map(skinned).collect()
+}
+
+/// As they are baked.
+pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> Poses {
+    let posed = |(clip, seconds): Moment<'_>| {
+        let moment = Evaluator::new(model, clip).at(seconds);
+        let rows: Vec<Vec3> = mesh.at(model, &moment).map(|sample| sample.position.as_vec3()).collect();
+        mesh.geometry.vertices.iter().map(|vertex| rows[vertex.joints[0] as usize]).collect()
+    };
+    moments(model, mesh.geometry.vertices.len()).into_iter().map(posed).collect()
+}

@@ -1,0 +1,138 @@
+//! Taking triangles away, by `meshopt`: what moves together, has one normal and one colour goes first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gpuskin_rt::vertex::Vertex;
+use meshopt::{SimplifyOptions, SimplifyVertex, VertexDataAdapter, simplify_with_attributes_and_locks};
+
+use super::Poses;
+use crate::geometry::Geometry;
+
+/// Poses beside the one at rest that decide what is taken away: meshopt weighs 32 numbers a vertex.
+const MOST_POSES: usize = 7;
+/// Numbers of poses in memory.
+const MOST_NUMBERS: usize = 1 << 24;
+/// What a turned normal weighs against a length, of the surface's longest side: one radian against so much of it. Likewise
+/// texture coordinates over all their range, and colours.
+const NORMAL_WEIGHT: f32 = 0.05;
+const UV_WEIGHT: f32 = 0.1;
+const COLOR_WEIGHT: f32 = 0.05;
+/// Vertices that are used, a copy for each group that uses them: to meshopt the border of two groups is a seam, which stays
+/// closed.
+pub(super) struct Surface {
+    /// Group and vertex of the mesh.
+    sources: Vec<(usize, u32)>,
+    indices: Vec<u32>,
+    positions: Vec<f32>,
+    attributes: Vec<f32>,
+    weights: Vec<f32>,
+    locks: Vec<SimplifyVertex>,
+    /// Groups.
+    count: usize,
+}
+
+/// What may be taken away, from little to all: where seams stay where they are; where they go too, as they must where all edges
+/// are hard; where what is small and by itself vanishes.
+pub(super) const WAYS: [SimplifyOptions; 3] =
+    [SimplifyOptions::None, SimplifyOptions::Permissive, SimplifyOptions::Permissive.union(SimplifyOptions::Prune)];
+
+impl Surface {
+    /// Of these groups of triangles of a mesh.
+    pub(super) fn new(geometry: &Geometry, poses: &Poses, groups: &[&[u32]]) -> Self {
+        let mut number: BTreeMap<(usize, u32), u32> = BTreeMap::new();
+        let mut sources = Vec::new();
+        let mut indices = Vec::new();
+        for (g, group) in groups.iter().enumerate() {
+            for &v in *group {
+                let next = sources.len() as u32;
+                let index = *number.entry((g, v)).or_insert(next);
+                if index == next {
+                    sources.push((g, v));
+                }
+                indices.push(index);
+            }
+        }
+        let at = |v: u32, pose: usize| poses[pose][v as usize].to_array();
+        let positions: Vec<f32> = sources.iter().flat_map(|&(_, v)| at(v, 0)).collect();
+        let (least, greatest) =
+            positions.chunks_exact(3).fold(([f32::MAX; 3], [f32::MIN; 3]), |(least, greatest), p| {
+                ([0, 1, 2].map(|i| least[i].min(p[i])), [0, 1, 2].map(|i| greatest[i].max(p[i])))
+            });
+        // The longest side is meshopt's unit of length.
+        let extent = [0, 1, 2].map(|i| greatest[i] - least[i]).into_iter().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
+        let count = (MOST_NUMBERS / (3 * sources.len()).max(1)).clamp(1, MOST_POSES).min(poses.len() - 1);
+        let chosen: Vec<usize> = (0..count).map(|i| 1 + i * (poses.len() - 1) / count).collect();
+
+        let range = |of: fn(&Vertex) -> f32| {
+            let values = || sources.iter().map(|&(_, v)| of(&geometry.vertices[v as usize]));
+            (values().fold(f32::MIN, f32::max) - values().fold(f32::MAX, f32::min)).max(f32::MIN_POSITIVE)
+        };
+        let uv = range(|v| v.uv.x).max(range(|v| v.uv.y));
+        let mut weights = vec![NORMAL_WEIGHT; 3];
+        weights.extend([UV_WEIGHT / uv.max(1e-6); 2]);
+        weights.extend([COLOR_WEIGHT; 3]);
+        // All poses together weigh as much as the one at rest.
+        let pose_weight = 1.0 / extent / (chosen.len().max(1) as f32).sqrt();
+        weights.extend(chosen.iter().flat_map(|_| [pose_weight; 3]));
+        let mut attributes = Vec::with_capacity(sources.len() * weights.len());
+        for &(_, v) in &sources {
+            let vertex = &geometry.vertices[v as usize];
+            attributes.extend(vertex.normal.to_array());
+            attributes.extend(vertex.uv.to_array());
+            attributes.extend(vertex.color.truncate().to_array());
+            attributes.extend(chosen.iter().flat_map(|&pose| at(v, pose)));
+        }
+        let locks = shared(&sources, &positions);
+        Self { sources, indices, positions, attributes, weights, locks, count: groups.len() }
+    }
+
+    /// Has some vertices of the mesh stay where they are.
+    pub(super) fn lock(&mut self, vertices: &BTreeSet<u32>) {
+        for (lock, (_, vertex)) in self.locks.iter_mut().zip(&self.sources) {
+            if vertices.contains(vertex) {
+                *lock |= SimplifyVertex::Lock;
+            }
+        }
+    }
+
+    /// With about so many triangles, and no more of what meshopt takes for its error than the limit, metres: that weighs
+    /// more than lengths. Its groups stay apart, and joined where they were.
+    pub(super) fn simplify(&self, triangles: usize, limit: f32, way: SimplifyOptions) -> Vec<Vec<u32>> {
+        let bytes: &[u8] = bytemuck::cast_slice(&self.positions);
+        let Ok(vertices) = VertexDataAdapter::new(bytes, 12, 0) else { return self.groups(&self.indices) };
+        let indices = simplify_with_attributes_and_locks(
+            &self.indices,
+            &vertices,
+            &self.attributes,
+            &self.weights,
+            self.weights.len() * 4,
+            &self.locks,
+            (triangles * 3).min(self.indices.len()),
+            limit,
+            way | SimplifyOptions::ErrorAbsolute,
+            None,
+        );
+        self.groups(&indices)
+    }
+
+    /// Triangles by their groups, over the vertices of the mesh.
+    fn groups(&self, indices: &[u32]) -> Vec<Vec<u32>> {
+        let mut groups = vec![Vec::new(); self.count];
+        for triangle in indices.chunks_exact(3) {
+            let sources = [0, 1, 2].map(|k| self.sources[triangle[k] as usize]);
+            groups[sources[0].0].extend(sources.map(|(_, v)| v));
+        }
+        groups
+    }
+}
+
+/// Where several groups meet, their border is protected.
+fn shared(sources: &[(usize, u32)], positions: &[f32]) -> Vec<SimplifyVertex> {
+    let bits = |i: usize| [0, 1, 2].map(|k| (positions[i * 3 + k] + 0.0).to_bits());
+    let mut group_at: BTreeMap<[u32; 3], Option<usize>> = BTreeMap::new();
+    for (i, &(group, _)) in sources.iter().enumerate() {
+        group_at.entry(bits(i)).and_modify(|g| *g = g.filter(|&g| g == group)).or_insert(Some(group));
+    }
+    let lock = |i| if group_at[&bits(i)].is_none() { SimplifyVertex::Protect } else { SimplifyVertex::None };
+    (0..sources.len()).map(lock).collect()
+}

@@ -1,0 +1,163 @@
+use glam::{DVec2, DVec3, Vec3};
+
+use super::*;
+use crate::geometry::MAX_INFLUENCES;
+use crate::model::{Influences, Primitive};
+
+/// A tube of so many rings along z, of radius 0.2, whose halves hang on two bones; its ends are open.
+fn tube(rings: u32, around: u32, part: Option<u8>, material: usize, at: DVec3) -> Primitive {
+    let mut influences = Influences::default();
+    let (mut positions, mut uvs, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+    for ring in 0..rings {
+        for i in 0..around {
+            let (sin, cos) = (f64::from(i) / f64::from(around) * std::f64::consts::TAU).sin_cos();
+            let z = f64::from(ring) / f64::from(rings - 1);
+            positions.push(at + DVec3::new(0.2 * cos, 0.2 * sin, z));
+            uvs.push(DVec2::new(f64::from(i) / f64::from(around), z));
+            let bent = (z * 4.0 - 1.5).clamp(0.0, 1.0);
+            match bent {
+                0.0 => influences.push([(0, 1.0)]),
+                1.0 => influences.push([(1, 1.0)]),
+                _ => influences.push([(0, 1.0 - bent), (1, bent)]),
+            }
+            let next = (i + 1) % around;
+            if ring + 1 < rings {
+                let [a, b, c, d] =
+                    [ring * around + i, ring * around + next, (ring + 1) * around + i, (ring + 1) * around + next];
+                triangles.extend([[a, b, c], [b, d, c]]);
+            }
+        }
+    }
+    let normals = positions.iter().map(|p| (*p - at).with_z(0.0).normalize()).collect();
+    Primitive { part, material, positions, normals: Some(normals), uvs, influences, triangles, ..Primitive::default() }
+}
+
+/// With the upper half turned about x by some angles, at rest first.
+fn bent(geometry: &Geometry, angles: &[f32]) -> Poses {
+    let pose = |angle: &f32| {
+        let (sin, cos) = angle.sin_cos();
+        let at = |v: &gpuskin_rt::vertex::Vertex| {
+            let weight = v.joints.iter().zip(v.weights).filter(|(bone, _)| **bone == 1).map(|(_, w)| w).sum::<f32>();
+            let p = v.position - Vec3::Z * 0.5;
+            let turned = Vec3::new(p.x, p.y * cos - p.z * sin, p.y * sin + p.z * cos);
+            v.position.lerp(turned + Vec3::Z * 0.5, weight)
+        };
+        geometry.vertices.iter().map(at).collect()
+    };
+    std::iter::once(&0.0).chain(angles).map(pose).collect()
+}
+
+fn geometry(primitives: Vec<Primitive>) -> Geometry {
+    let material = || crate::model::Material::default();
+    let bone = || crate::model::Bone { name: String::new(), node: 0, inverse_bind: glam::DMat4::IDENTITY };
+    let materials = (0..2).map(|_| material()).collect();
+    let model = crate::model::Model { primitives, materials, bones: vec![bone(), bone()], ..Default::default() };
+    Geometry::new(&model, MAX_INFLUENCES)
+}
+
+fn triangles(level: &Level) -> usize {
+    level.parts.iter().map(Vec::len).sum::<usize>() / 3
+}
+
+#[test]
+fn levels_halve_down_to_a_few_dozen_and_their_errors_grow() {
+    let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO)]);
+    let poses = bent(&geometry, &[0.7, 1.5]);
+    let levels = levels(&geometry, &poses, 7);
+    let counts: Vec<usize> = levels.iter().map(triangles).collect();
+    assert!(levels.len() >= 4 && *counts.last().unwrap() < 120, "{counts:?}");
+    assert!(levels[0].error < 0.01, "{}", levels[0].error);
+    let mut before = 2560;
+    for (level, count) in levels.iter().zip(&counts) {
+        assert!(count * 10 <= before * 8 && *count >= 40, "{counts:?}");
+        before = *count;
+        let used = level.parts[0].iter().max().copied().unwrap() as usize;
+        assert!(used < geometry.vertices.len());
+        assert!(level.error > 0.0 && level.error < 0.1);
+    }
+    assert!(levels.is_sorted_by_key(|level| level.error));
+    // The same, whoever asks, and cut short where fewer are wanted.
+    assert_eq!(super::levels(&geometry, &poses, 7), levels);
+    assert_eq!(super::levels(&geometry, &poses, 2), levels[..2]);
+    assert!(super::levels(&geometry, &poses, 0).is_empty());
+}
+
+/// The error is that of the poses: with the fold that the bones make, straight triangles along the tube are no match.
+#[test]
+fn a_joint_keeps_what_it_needs_to_bend() {
+    let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO)]);
+    let (straight, poses) = (bent(&geometry, &[]), bent(&geometry, &[1.5]));
+    let truth = Measure::new(&geometry, &poses, vec![vec![0]]);
+    for level in [1, 2] {
+        let (blind, seeing) = (&levels(&geometry, &straight, 7)[level], &levels(&geometry, &poses, 7)[level]);
+        // Triangles in another order, and so other points of them.
+        assert!(seeing.error >= 0.95 * truth.error(&seeing.parts));
+        assert!(
+            seeing.error < 0.7 * truth.error(&blind.parts),
+            "level {level}: {} at {} against {} at {}",
+            seeing.error,
+            triangles(seeing),
+            truth.error(&blind.parts),
+            triangles(blind)
+        );
+    }
+}
+
+#[test]
+fn parts_and_materials_stay_apart_and_none_vanishes() {
+    // Two materials on one tube, and a small part that can be taken off.
+    let mut body = [tube(41, 32, None, 0, DVec3::ZERO), tube(41, 32, None, 1, DVec3::ZERO)];
+    body[0].triangles.retain(|t| t[0] < 20 * 32);
+    body[1].triangles.retain(|t| t[0] >= 20 * 32);
+    let [a, b] = body;
+    let geometry = geometry(vec![a, b, tube(5, 8, Some(0), 0, DVec3::X)]);
+    assert_eq!(geometry.parts.len(), 3);
+    let of_part: Vec<std::collections::BTreeSet<u32>> = geometry
+        .parts
+        .iter()
+        .map(|p| geometry.indices[p.first_index as usize..][..p.index_count as usize].iter().copied().collect())
+        .collect();
+    let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7);
+    assert!(levels.len() >= 3);
+    for level in &levels {
+        assert_eq!(level.parts.len(), 3);
+        for (indices, known) in level.parts.iter().zip(&of_part) {
+            assert!(!indices.is_empty() && indices.iter().all(|v| known.contains(v)));
+        }
+        // Where the materials meet, both go through the same points: nothing gapes.
+        let at_border = |part: usize| {
+            let points = level.parts[part].iter().map(|&v| geometry.vertices[v as usize].position);
+            let mut points: Vec<[u32; 3]> = points
+                .filter(|p| (p.z - 0.5).abs() < 1e-6)
+                .map(|p| p.to_array().map(|c| (c + 0.0).to_bits()))
+                .collect();
+            points.sort_unstable();
+            points.dedup();
+            points
+        };
+        assert_eq!(at_border(0), at_border(1));
+        assert!(!at_border(0).is_empty());
+    }
+}
+
+#[test]
+fn hard_edges_all_over_do_not_stop_it() {
+    let mut flat = tube(31, 24, None, 0, DVec3::ZERO);
+    flat.normals = None;
+    let geometry = geometry(vec![flat]);
+    assert!(geometry.vertices.len() > 1400);
+    let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7);
+    assert!(triangles(levels.last().unwrap()) < 150, "{:?}", levels.iter().map(triangles).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_small_has_no_levels_and_what_is_odd_is_no_panic() {
+    let small = geometry(vec![tube(5, 8, None, 0, DVec3::ZERO)]);
+    assert!(levels(&small, &bent(&small, &[]), 7).is_empty());
+    // All in one point; and places that are no numbers.
+    let geometry = geometry(vec![tube(21, 16, None, 0, DVec3::ZERO)]);
+    let count = geometry.vertices.len();
+    for place in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
+        levels(&geometry, &vec![vec![place; count]; 3], 7);
+    }
+}
