@@ -19,7 +19,7 @@ struct GpuskinCullParameters {
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
 // The length of each list comes first, then the number of instances that any view sees.
 @group(0) @binding(1) var<storage, read_write> gpuskin_lists: array<u32>;
-// Three of the palette pass, padded to four; then five a draw, [list][part], of which the second is written.
+// Three of the palette pass, of which the last stands there, padded to four; then five a draw, [list][part], of which the second is written.
 @group(0) @binding(2) var<storage, read_write> gpuskin_arguments: array<u32>;
 // PaletteUniform.
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette_parameters: array<u32>;
@@ -36,7 +36,6 @@ fn gpuskin_write_arguments(@builtin(local_invocation_index) thread: u32) {
         let across = min(count, gpuskin_parameters.most_groups);
         gpuskin_arguments[0] = across;
         gpuskin_arguments[1] = (count + max(across, 1u) - 1u) / max(across, 1u);
-        gpuskin_arguments[2] = 1u;
         gpuskin_palette_parameters[gpuskin_instances_word] = count;
     }
     storageBarrier();

@@ -4,6 +4,8 @@
 struct GpuskinPaletteParameters {
     // The moment: seconds, fraction.
     clock: vec2<u32>,
+    // The one before, where its poses are kept.
+    clock_before: vec2<u32>,
     // Instances to evaluate.
     instances: u32,
     // The first of them, among those of the buffer and of the palette.
@@ -13,8 +15,10 @@ struct GpuskinPaletteParameters {
     // Where live poses begin in gpuskin_over, and from one to the next; of four words each.
     live_at: u32,
     live_stride: u32,
+    // Matrices from an instance's pose to that of the moment before.
+    before: u32,
     // Not used, zero.
-    reserved: u32,
+    reserved: vec2<u32>,
 }
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinPaletteParameters;

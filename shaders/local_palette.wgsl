@@ -1,4 +1,4 @@
-// The palette pass of local-packed: a workgroup an instance evaluates its nodes, composes the hierarchy level by level,
+// The palette pass of local-packed: a workgroup an instance (and moment, along z) evaluates its nodes, composes the hierarchy level by level,
 // and writes its bones. Twin of LocalTracks::pose_over in gpuskin-rt/src/local.rs.
 
 const gpuskin_group_size: u32 = 64u;
@@ -21,12 +21,12 @@ fn gpuskin_write_palette(
         gpuskin_instances[at + 2u],
         gpuskin_instances[at + 3u],
     );
-    let now = gpuskin_parameters.clock;
+    let now = select(gpuskin_parameters.clock, gpuskin_parameters.clock_before, group.z != 0u);
     let slot = gpuskin_instances[at + 2u].z >> 12u;
     gpuskin_find_shown(thread, instance, slot, now);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);
-    let first = number * gpuskin_parameters.stride;
+    let first = number * gpuskin_parameters.stride + group.z * gpuskin_parameters.before;
     let bones = gpuskin_words[gpuskin_bone_count];
 
     let nodes = gpuskin_words[gpuskin_node_count];

@@ -12,6 +12,8 @@ struct GpuskinModel {
     // Packed positions and texture coordinates are minimum + extent * packed / 65535.
     position_min: vec3<f32>,
     position_extent: vec3<f32>,
+    // Matrices from an instance's pose in the palette to that of the moment before; 0 where none is kept.
+    palette_before: u32,
     uv_min: vec2<f32>,
     uv_extent: vec2<f32>,
     // Ranges of packed values: value = minimum + extent * fraction. Translation, then elements

@@ -43,3 +43,8 @@ fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>)
     }
     return shown;
 }
+
+// The same at the moment before: a texture has all of them.
+fn gpuskin_shown_before(input: GpuskinInput, instance: GpuskinInstance, before: vec2<u32>) -> GpuskinShown {
+    return gpuskin_shown(input, instance, before);
+}

@@ -25,6 +25,7 @@
 //! | in the text | |
 //! |---|---|
 //! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | a vertex of an instance in the world |
+//! | `gpuskin_skin_vertex_before(GpuskinInput, before: vec2<u32>) -> GpuskinSkinned` | the same in the frame before, for motion vectors |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | as it was modelled; what of it does not move |
 //! | `gpuskin_instance_of(GpuskinInput, now) -> GpuskinInstance` | transform and playback of an instance |
 //! | `gpuskin_look_of(GpuskinInput) -> GpuskinLook` | its tint, the parts that it does not wear, the game's own data |
@@ -38,9 +39,11 @@
 //! | `gpuskin_baked(GpuskinFramePair, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
 //! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
-//! Motion vectors, where poses come from a texture, and of fields: the same vertex at the clock of the frame before. Who is
-//! moved by a command has no motion of its own from that, and a clip that has just begun stands still before it. Poses of
-//! `local-packed` are those of the last `prepare` alone.
+//! Motion vectors: the same vertex at the clock of the frame before, `CrowdRenderer::time_before`. Who is moved by a command
+//! has no motion of its own from that, a clip that has just begun stands still before it, and live bones are where they are
+//! now in both. Poses of `local-packed` are kept from one `prepare` to the next where
+//! `RendererDescriptor::motion_vectors` asks for it, and else stand still; in a texture, and of fields, all moments are
+//! there.
 //!
 //! ```wgsl
 //! struct Motion {
@@ -60,7 +63,7 @@
 //! @vertex
 //! fn vertex(input: GpuskinInput) -> Varyings {
 //!     let now = motion.view_proj * vec4<f32>(gpuskin_skin_vertex(input, motion.clock).position, 1.0);
-//!     let before = gpuskin_skin_vertex(input, motion.clock_before).position;
+//!     let before = gpuskin_skin_vertex_before(input, motion.clock_before).position;
 //!     return Varyings(now, now, motion.view_proj_before * vec4<f32>(before, 1.0));
 //! }
 //!
@@ -196,8 +199,8 @@ pub struct ModelUniform {
     pub position_min: [f32; 4],
     /// Greatest position less the least.
     pub position_extent: [f32; 3],
-    /// Not used, zero.
-    pub padding: u32,
+    /// Matrices from an instance's pose in the palette to that of the moment before; 0 where none is kept.
+    pub palette_before: u32,
     /// Least texture coordinate.
     pub uv_min: [f32; 2],
     /// Greatest texture coordinate less the least.

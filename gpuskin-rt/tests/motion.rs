@@ -3,10 +3,12 @@
 
 mod common;
 
-use common::model::plain;
+use common::model::{Pose, Random, Recipe, plain};
+use common::own::Own;
 use common::squares::{map, renderer, square_recipe, squares};
-use common::{BACKENDS, Gpu, gpu};
-use gpuskin_rt::render::vertex_buffers;
+use common::{BACKENDS, Gpu, compute, gpu, noop};
+use glam::Vec3;
+use gpuskin_rt::render::CaptureFrame;
 use gpuskin_rt::*;
 
 /// The text in the documentation of `shader` that makes motion vectors; with a target that every device draws to.
@@ -28,104 +30,13 @@ fn motion(
     cameras: [Camera; 2],
     times: [f64; 2],
 ) -> [f32; 4] {
-    let variant = crowd.variant();
-    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl((shader::source(variant, 1) + &documented()).into()),
-    });
-    let own = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: None,
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::VERTEX,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Uniform,
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        }],
-    });
-    let layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: None,
-        bind_group_layouts: &[Some(&own), Some(renderer.model_layout(variant))],
-        immediate_size: 0,
-    });
-    let pipeline = gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: None,
-        layout: Some(&layout),
-        vertex: wgpu::VertexState {
-            module: &module,
-            entry_point: Some("vertex"),
-            compilation_options: Default::default(),
-            buffers: &vertex_buffers(variant).layouts(),
-        },
-        primitive: Default::default(),
-        depth_stencil: None,
-        multisample: Default::default(),
-        fragment: Some(wgpu::FragmentState {
-            module: &module,
-            entry_point: Some("fragment"),
-            compilation_options: Default::default(),
-            targets: &[Some(wgpu::TextureFormat::Rgba32Uint.into())],
-        }),
-        multiview_mask: None,
-        cache: None,
-    });
     let clocks = times.map(|time| Time::from_secs(time).words());
     let matrices: [[[f32; 4]; 4]; 2] = cameras.map(|camera| camera.view_proj);
     let bytes = [bytemuck::bytes_of(&matrices), bytemuck::bytes_of(&clocks)].concat();
-    let uniform = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: bytes.len() as u64,
-        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    gpu.queue.write_buffer(&uniform, 0, &bytes);
-    let bind_group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &own,
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }],
-    });
-    let target = gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: None,
-        size: wgpu::Extent3d { width: 16, height: 16, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::Rgba32Uint,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
-    });
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    {
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &target.create_view(&Default::default()),
-                depth_slice: None,
-                resolve_target: None,
-                ops: Default::default(),
-            })],
-            ..Default::default()
-        });
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &bind_group, &[]);
-        crowd.draw_geometry(&mut pass, 1, |_, _| {});
-    }
-    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: 16 * 256,
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
-    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(256), rows_per_image: None };
-    let to = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
-    encoder.copy_texture_to_buffer(target.as_image_copy(), to, target.size());
-    gpu.queue.submit([encoder.finish()]);
-    buffer.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let bytes = buffer.get_mapped_range(..).unwrap();
-    bytemuck::cast_slice::<u8, [f32; 4]>(&bytes)[8 * 16 + 8]
+    let triangles = wgpu::PrimitiveTopology::TriangleList;
+    let own = Own::new(gpu, renderer, crowd.variant(), (&documented(), &bytes), triangles, (16, 1));
+    let encoder = gpu.device.create_command_encoder(&Default::default());
+    own.draw(gpu, encoder, |pass| crowd.draw_geometry(pass, 1, |_, _| {}))[0][8 * 16 + 8]
 }
 
 #[test]
@@ -153,6 +64,132 @@ fn motion_is_that_of_pose_and_camera() {
         near(motion(&gpu, &renderer, &crowd, [here, there], [10.99, 10.99]), 0.25, 0.0);
         near(motion(&gpu, &renderer, &crowd, [here; 2], [90.0, 20.0]), 0.0, 0.0);
     }
+}
+
+/// Writes where a vertex is and was, to a pixel of its own.
+const BOTH: &str = r"
+    struct Clocks {
+        now: vec2<u32>,
+        before: vec2<u32>,
+        vertices: u32,
+    }
+    @group(0) @binding(0) var<uniform> clocks: Clocks;
+
+    struct Varyings {
+        @builtin(position) pixel: vec4<f32>,
+        @location(0) @interpolate(flat) now: vec3<f32>,
+        @location(1) @interpolate(flat) before: vec3<f32>,
+    }
+
+    @vertex
+    fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
+        let pixel = gpuskin_instance_number(input) * clocks.vertices + index;
+        let place = (vec2<f32>(vec2<u32>(pixel % 64u, pixel / 64u)) + 0.5) / 32.0 - 1.0;
+        let now = gpuskin_skin_vertex(input, clocks.now).position;
+        let before = gpuskin_skin_vertex_before(input, clocks.before).position;
+        return Varyings(vec4<f32>(place.x, -place.y, 0.0, 1.0), now, before);
+    }
+
+    struct Texels {
+        @location(0) now: vec4<u32>,
+        @location(1) before: vec4<u32>,
+    }
+
+    @fragment
+    fn fragment(varyings: Varyings) -> Texels {
+        let now = bitcast<vec4<u32>>(vec4<f32>(varyings.now, 1.0));
+        return Texels(now, bitcast<vec4<u32>>(vec4<f32>(varyings.before, 1.0)));
+    }
+";
+
+/// A square of so many metres around the origin, from above.
+fn above(half: f32) -> Camera {
+    Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], half, half, 100.0)
+}
+
+#[test]
+fn palettes_keep_the_pose_of_the_frame_before() {
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        // Matrices of nodes in workgroup memory, with culling; and behind those of the bones, without.
+        for (bones, culling) in [(4, true), (253, false)] {
+            let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+            let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones).build(|_, _| Pose::REST);
+            let test = if culling { test.with_bounds() } else { test };
+            let descriptor = RendererDescriptor { motion_vectors: true, culling, ..Default::default() };
+            let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+            let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+            let mut prepare = |seconds: f64| {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &above(20.0), seconds).unwrap();
+                gpu.queue.submit([encoder.finish()]);
+            };
+            let moving = |i: u16| Instance::at([f32::from(i) * 4.0 - 16.0, 0.0, 0.0]).play(Clip::new(i % 2)).looping();
+            let ids: Vec<_> = (0..9).map(|i| crowd.spawn(moving(i).speed(0.7 + 0.1 * f32::from(i)))).collect();
+            prepare(7.0);
+            let fade = Transition::crossfade(2.0);
+            assert!(crowd.play(ids[2], Clip::new(1), fade) && crowd.play(ids[3], Clip::new(2), fade));
+            assert!(crowd.play_layer(ids[4], 0, Clip::new(1), Some(Mask::new(0)), fade, 0.8).unwrap());
+            let matrix = [[0.8, 0.0, -0.6, 0.3], [0.0, 1.0, 0.0, 0.1], [0.6, 0.0, 0.8, 0.0]];
+            let matrices = vec![matrix; bones as usize];
+            let live = LiveBones::Model(&matrices);
+            assert!(crowd.set_live(ids[5], live, 1.5).unwrap());
+            // Nobody sees it: whoever comes after it gets its place.
+            assert!(!culling || crowd.move_to(ids[6], [400.0, 0.0, 0.0]));
+            prepare(7.9);
+            // Moves in the last frame; what it plays was there before.
+            assert!(crowd.move_to(ids[7], [12.0, 1.0, 0.0]));
+            prepare(8.4);
+            assert_eq!([renderer.time(), renderer.time_before()], [8.4, 7.9].map(Time::from_secs));
+
+            let times = [renderer.time(), renderer.time_before()];
+            let words = [times[0].words(), times[1].words(), [150, 0]];
+            let points = wgpu::PrimitiveTopology::PointList;
+            let uniform = (BOTH, bytemuck::bytes_of(&words));
+            let own = Own::new(&gpu, &renderer, crowd.variant(), uniform, points, (64, 2));
+            let encoder = gpu.device.create_command_encoder(&Default::default());
+            let drawn = own.draw(&gpu, encoder, |pass| crowd.draw_geometry(pass, 1, |_, _| {}));
+            let mut moved = 0;
+            for (number, id) in ids.iter().enumerate() {
+                let (record, layers) = (crowd.get(*id).unwrap(), crowd.layers(*id));
+                let found = drawn.iter().map(|texels| &texels[number * 150..][..150]);
+                if culling && number == 6 {
+                    assert!(found.flatten().all(|texel| *texel == [0.0; 4]), "it is not drawn");
+                    continue;
+                }
+                let twins = times.map(|time| {
+                    let live = layers.and_then(|set| set.live_pose()).map(|_| live);
+                    test.on_cpu_over(&CaptureFrame { record, layers, live, time })
+                });
+                for (found, twin) in found.zip(&twins) {
+                    for (texel, twin) in found.iter().zip(twin) {
+                        let distance = Vec3::from_slice(&texel[..3]).distance(twin.position);
+                        assert!(texel[3] == 1.0 && distance < 1e-4, "{number}: {texel:?}, not {}", twin.position);
+                    }
+                }
+                let far = twins[0].iter().zip(&twins[1]).any(|(a, b)| a.position.distance(b.position) > 1e-2);
+                moved += usize::from(far);
+            }
+            assert!(moved > 5, "{moved} of {} move", ids.len());
+        }
+    }
+}
+
+#[test]
+fn poses_of_the_frame_before_are_kept_only_where_asked_for() {
+    let gpu = noop(wgpu::Limits::downlevel_defaults());
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, 4).build(|_, _| Pose::REST);
+    let bytes = [false, true].map(|motion_vectors| {
+        let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+        assert_eq!(renderer.time_before(), renderer.time());
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare(&gpu.queue, &mut encoder, &above(8.0), 5.0).unwrap();
+        assert_eq!(renderer.time_before(), Time::from_secs(5.0), "nothing was before");
+        crowd.explain(&renderer).bytes_of_an_instance
+    });
+    assert_eq!(bytes, [4 * 48, 8 * 48]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::LayerSet;
 pub const WORKGROUP_NODES: usize = 336;
 /// Bytes of workgroup memory that hold what an instance shows.
 pub const SHOWN_BYTES: u64 = 208;
-/// The compute entry point: one workgroup an instance, counted along x, then y.
+/// The compute entry point: one workgroup an instance, counted along x, then y; along z now and the moment before.
 pub const ENTRY_POINT: &str = "gpuskin_write_palette";
 
 /// Where the matrices of nodes stand while the hierarchy is composed.
@@ -44,18 +44,22 @@ impl Scratch {
 pub struct PaletteUniform {
     /// The moment: [`Time::words`](crate::Time::words).
     pub clock: [u32; 2],
+    /// The one before, likewise, where its poses are kept.
+    pub clock_before: [u32; 2],
     /// Instances to evaluate.
     pub instances: u32,
     /// The first of them, among those of the buffer and of the palette.
     pub first_instance: u32,
-    /// Matrices from one instance's first to the next one's: [`Scratch::stride`].
+    /// Matrices from one instance's first to the next one's: [`Scratch::stride`] for each moment.
     pub stride: u32,
     /// Where live poses begin in what lies over the clips, in units of four words.
     pub live_at: u32,
     /// From one live pose to the next, likewise: [`live_stride`].
     pub live_stride: u32,
+    /// Matrices from an instance's pose to that of the moment before.
+    pub before: u32,
     /// Not used, zero.
-    pub reserved: u32,
+    pub reserved: [u32; 2],
 }
 
 /// Words of one node's or bone's live transform: rotation, translation, scale, or three rows; three times four.

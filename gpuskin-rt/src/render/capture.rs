@@ -282,7 +282,7 @@ impl Capture {
         let mut bytes = vec![0_u8; frames.len() * slot as usize];
         let over = self.over(poses, frames);
         for (i, frame) in (0..).zip(frames) {
-            let parameters = poses.parameters(frame.time, i, 1, &over);
+            let parameters = poses.parameters([frame.time; 2], i, 1, &over);
             let at = i as usize * slot as usize;
             bytes[at..at + size_of_val(&parameters)].copy_from_slice(bytemuck::bytes_of(&parameters));
         }

@@ -166,6 +166,9 @@ impl Culling {
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
         );
         queue.write_buffer(&arguments, DRAWS_AT, bytemuck::cast_slice(&draws));
+        // The palette pass counts moments along z.
+        let moments = geometry.poses().map_or(1, |poses| poses.moments());
+        queue.write_buffer(&arguments, 8, bytemuck::bytes_of(&moments));
         let group = |layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]| {
             let entries: Vec<_> = (0..)
                 .zip(resources)

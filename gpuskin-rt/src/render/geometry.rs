@@ -81,7 +81,7 @@ impl Geometry {
         let mut uniform = ModelUniform::of(meta);
         let poses = if variant.encoding.needs_compute() {
             let poses = Poses::new(device, queue, layouts, meta, texels)?;
-            uniform.palette_stride = poses.stride();
+            (uniform.palette_stride, uniform.palette_before) = (poses.stride(), poses.before());
             Some(Arc::new(poses))
         } else {
             None

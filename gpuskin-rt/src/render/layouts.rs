@@ -12,7 +12,7 @@ use crate::shader::{
 };
 use crate::{InstanceLook, InstanceRecord};
 
-/// The layouts that all models share.
+/// The layouts that all models share, and what else is the same for all of a renderer's.
 #[derive(Debug)]
 pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
@@ -26,6 +26,8 @@ pub(crate) struct Layouts {
     culling: OnceLock<CullPipelines>,
     scatter: OnceLock<ScatterPipeline>,
     device: wgpu::Device,
+    /// Moments of which palettes keep poses: 1, or the one before, too.
+    pub(crate) moments: u32,
     /// For materials that emit no light, and for those that do.
     material: [wgpu::BindGroupLayout; 2],
 }
@@ -70,6 +72,7 @@ impl Layouts {
             culling: OnceLock::new(),
             scatter: OnceLock::new(),
             device: device.clone(),
+            moments: 1,
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
     }

@@ -67,8 +67,10 @@ pub(crate) struct Poses {
     words: wgpu::Buffer,
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
-    /// Matrices of an instance.
-    stride: u32,
+    /// Matrices of an instance at a moment.
+    matrices: u32,
+    /// Moments whose poses are kept: 1, or the one before, too.
+    moments: u32,
     pub(crate) nodes: u32,
     pub(crate) bones: u32,
     /// Bytes of the greatest storage buffer.
@@ -117,9 +119,10 @@ impl Poses {
             return Err(wrong("its animation is not that of its constants"));
         }
         let scratch = Scratch::of(tracks.node_count());
-        let stride = scratch.stride(tracks.bone_count(), tracks.node_count()) as u32;
+        let matrices = scratch.stride(tracks.bone_count(), tracks.node_count()) as u32;
+        let moments = layouts.moments;
         at_most(
-            u64::from(stride) * MATRIX * INSTANCE_ALIGNMENT,
+            u64::from(matrices * moments) * MATRIX * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
             what("bytes of 16 instances' bones"),
@@ -135,30 +138,42 @@ impl Poses {
         let pipelines = layouts.palettes();
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
         let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
-        Ok(Self { words: buffer, layout, pipeline, stride, nodes, bones, binding })
+        Ok(Self { words: buffer, layout, pipeline, matrices, moments, nodes, bones, binding })
     }
 
     /// Matrices from one instance's first in a palette to the next one's.
     pub(crate) fn stride(&self) -> u32 {
-        self.stride
+        self.matrices * self.moments
     }
 
-    /// Of a dispatch for some instances, from one on.
+    /// Matrices from an instance's pose to that of the moment before; 0 where that is not kept.
+    pub(crate) fn before(&self) -> u32 {
+        self.matrices * (self.moments - 1)
+    }
+
+    /// Moments whose poses are evaluated, along z of the dispatch.
+    pub(crate) fn moments(&self) -> u32 {
+        self.moments
+    }
+
+    /// Of a dispatch for some instances, from one on; `times`: now and before.
     pub(crate) fn parameters(
         &self,
-        time: Time,
+        times: [Time; 2],
         first_instance: u32,
         instances: u32,
         over: &OverBuffer,
     ) -> PaletteUniform {
         PaletteUniform {
-            clock: time.words(),
+            clock: times[0].words(),
+            clock_before: times[1].words(),
             instances,
             first_instance,
-            stride: self.stride,
+            stride: self.stride(),
             live_at: over.live_at,
             live_stride: self.live_stride(),
-            reserved: 0,
+            before: self.before(),
+            reserved: [0; 2],
         }
     }
 
@@ -172,7 +187,8 @@ impl Poses {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(limits.max_compute_workgroups_per_dimension).pow(2);
-        let most = (binding / (u64::from(self.stride) * MATRIX)).min(binding / RECORD).min(binding / ENTRY).min(groups);
+        let most =
+            (binding / (u64::from(self.stride()) * MATRIX)).min(binding / RECORD).min(binding / ENTRY).min(groups);
         (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
     }
 
@@ -180,7 +196,7 @@ impl Poses {
     pub(crate) fn palette(&self, device: &wgpu::Device, instances: u32) -> wgpu::Buffer {
         device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin palette"),
-            size: u64::from(instances) * u64::from(self.stride) * MATRIX,
+            size: u64::from(instances) * u64::from(self.stride()) * MATRIX,
             usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: false,
         })
@@ -227,7 +243,7 @@ impl Poses {
     ) {
         self.set(pass, bind_group, offset);
         let across = instances.min(most_groups);
-        pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), 1);
+        pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.moments);
     }
 
     fn set(&self, pass: &mut wgpu::ComputePass<'_>, bind_group: &wgpu::BindGroup, offset: u32) {
@@ -419,22 +435,23 @@ impl Palettes {
         })
     }
 
-    /// Evaluates the first `instances`, or those of them that are seen. `live`: some have bones of the game's own.
+    /// Evaluates the first `instances`, or those of them that are seen, now and before. `live`: some have bones of the game's
+    /// own.
     pub(crate) fn evaluate(
         &self,
         queue: &wgpu::Queue,
         pass: &mut wgpu::ComputePass<'_>,
         instances: u32,
         live: bool,
-        time: Time,
+        times: [Time; 2],
     ) {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
-            let parameters = self.poses.parameters(time, 0, count, &self.over);
+            let parameters = self.poses.parameters(times, 0, count, &self.over);
             queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
             match &chunk.culling {
                 Some(culling) => {
-                    culling.record(queue, pass, count, live, time);
+                    culling.record(queue, pass, count, live, times[0]);
                     self.poses.set(pass, &chunk.compute, 0);
                     pass.dispatch_workgroups_indirect(&culling.arguments, 0);
                 }

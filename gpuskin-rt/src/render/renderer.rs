@@ -43,6 +43,10 @@ pub struct RendererDescriptor {
     /// [`Camera::height`]; 0 draws everything in its finest level. Levels are chosen where instances are culled; elsewhere
     /// they are drawn in the finest.
     pub lod_error: f32,
+    /// Whether poses of the frame before are kept for motion vectors, which [`crate::shader`] makes, in models in
+    /// [`crate::Encoding::LocalPacked`] too. Their poses then take twice the memory, and twice the time to evaluate. Models in other
+    /// encodings, and fields, have them anyway.
+    pub motion_vectors: bool,
 }
 
 impl Default for RendererDescriptor {
@@ -56,6 +60,7 @@ impl Default for RendererDescriptor {
             light: Light::default(),
             culling: true,
             lod_error: 1.0,
+            motion_vectors: false,
         }
     }
 }
@@ -107,6 +112,8 @@ pub struct CrowdRenderer {
     lod_error: f32,
     /// The last prepared time, [`Time::to_bits`].
     clock: Arc<AtomicU64>,
+    /// The one that was prepared before; none until something is prepared.
+    before: Option<Time>,
     /// By content and encoding.
     models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
     crowds: Vec<Weak<CrowdCore>>,
@@ -134,7 +141,8 @@ impl CrowdRenderer {
     /// When the device cannot draw to these formats.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
         descriptor.check(device)?;
-        let layouts = Layouts::new(device);
+        let mut layouts = Layouts::new(device);
+        layouts.moments += u32::from(descriptor.motion_vectors);
         let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
         let lod_error = descriptor.lod_error;
@@ -152,6 +160,7 @@ impl CrowdRenderer {
             seen_by,
             lod_error,
             clock: Arc::default(),
+            before: None,
             models: HashMap::new(),
             crowds: Vec::new(),
             fields: Vec::new(),
@@ -163,6 +172,11 @@ impl CrowdRenderer {
     /// The last prepared time.
     pub fn time(&self) -> Time {
         Time::from_bits(self.clock.load(Ordering::Relaxed))
+    }
+
+    /// The time that was prepared before that: of the frame before, for motion vectors. At first it is the same.
+    pub fn time_before(&self) -> Time {
+        self.before.unwrap_or_else(|| self.time())
     }
 
     /// The light from the next [`CrowdRenderer::prepare`] on.
@@ -205,6 +219,7 @@ impl CrowdRenderer {
         time: impl Into<Time>,
     ) -> Result<(), Error> {
         let time = time.into();
+        self.before = Some(if self.before.is_some() { self.time() } else { time });
         self.clock.store(time.to_bits(), Ordering::Relaxed);
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
@@ -242,7 +257,8 @@ impl CrowdRenderer {
         }
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
-        with_palettes.for_each(|(palettes, d)| palettes.evaluate(queue, &mut pass, d.instances, d.live, time));
+        let times = [time, self.time_before()];
+        with_palettes.for_each(|(palettes, d)| palettes.evaluate(queue, &mut pass, d.instances, d.live, times));
         drop(pass);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             crowd.record_attachments((&self.device, queue), encoder, self.views.len());

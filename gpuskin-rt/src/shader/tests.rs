@@ -112,16 +112,17 @@ fn structures_stand_in_memory_as_their_twins_do() {
             palette_stride,
             position_min,
             position_extent,
+            palette_before,
             uv_min,
             uv_extent,
             value_min,
             value_extent
         ]
     );
-    assert_eq!((members, size as u64), (11, MODEL_BYTES));
+    assert_eq!((members, size as u64), (12, MODEL_BYTES));
     assert_eq!(MODEL_BYTES, 16 << 10);
     let (clips, _) = layout(&module, "GpuskinModel");
-    assert_eq!(clips[10], ("clips".into(), size_of::<ModelUniform>() as u32));
+    assert_eq!(clips[11], ("clips".into(), size_of::<ModelUniform>() as u32));
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
@@ -130,7 +131,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
         &palette,
         "GpuskinPaletteParameters",
         PaletteUniform,
-        [clock, instances, first_instance, stride, live_at, live_stride]
+        [clock, clock_before, instances, first_instance, stride, live_at, live_stride, before, reserved]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
     for text in [cull::cull(), cull::arguments()] {
