@@ -6,11 +6,11 @@ use gpuskin_rt::local::compose;
 use gpuskin_rt::render::{Capture, vertex_buffers};
 use gpuskin_rt::shader::Variant;
 use gpuskin_rt::{
-    Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdRenderer, Instance, InstanceId, Model, Part,
-    Sockets, Time, Transition, View, shader, wgpu,
+    Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdRenderer, Instance, InstanceId, LiveBones, Model,
+    Part, Sockets, Time, Transition, View, shader, wgpu,
 };
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, open, open_compute};
-use gpuskin_tests::{bones, clips, models, parts};
+use gpuskin_tests::{bones, clips, masks, models, parts};
 
 /// Writes where a vertex is to a pixel of its own: instances one after the other, `count.x` vertices each.
 const PROBE: &str = r"
@@ -192,29 +192,50 @@ fn a_prop_is_where_the_socket_is() {
                 renderer.prepare(&gpu.queue, &mut encoder, &camera, now).unwrap();
                 gpu.queue.submit([encoder.finish()]);
             });
+            let computing = crowd.variant().encoding.needs_compute();
+            let soldier = played(models::Soldier::MODEL, computing);
+            // Every bone a little to the side of where it was modelled.
+            let aside = |[x, y, z]: [[f32; 4]; 3]| [[x[0], x[1], x[2], x[3] + 0.3], z, y];
+            let pose: Vec<_> = soldier.meta.bones.iter().map(|bone| aside(bone.bind)).collect();
+            let live = LiveBones::Model(&pose);
+            if computing {
+                let over = Transition::crossfade(0.5);
+                let upper = Some(masks::SOLDIER_UPPER_BODY);
+                for id in &ids[1..4] {
+                    assert!(crowd.play_layer(*id, 0, clips::SOLDIER_ATTACK, upper, over, 0.9).unwrap());
+                }
+                assert!(crowd.play_layer(ids[2], 1, clips::SOLDIER_DIE, None, over, 0.5).unwrap());
+                for id in [ids[3], ids[4], ids[8]] {
+                    assert!(crowd.set_live(id, live, 0.4).unwrap());
+                }
+            }
             // A hound on the hand, a little turned: any model is a prop.
             let place = Attachment::to(bones::SOLDIER_HAND_R).at([0.02, 0.1, -0.03]).scaled(0.4);
             let place = place.rotated(Quat::from_euler(glam::EulerRot::XYZ, 0.3, 1.0, -0.4));
             let id = crowd.attach(&mut renderer, models::Hound::MODEL, place).unwrap();
-            let computing = crowd.variant().encoding.needs_compute();
             let hound = played(models::Hound::MODEL, computing);
             let still = Instance::<models::Hound>::at([0.0; 3]).starting(0.0).record(&hound.meta, Time::ZERO);
             let prop = Capture::new(&gpu.device, &gpu.queue, hound).unwrap().frames(&[(still, Time::ZERO)]).unwrap();
 
             let now = Time::from_secs(1.3);
             let drawn = positions(&gpu, &mut renderer, &crowd, id, (prop[0].len() as u32, now));
-            let soldier = played(models::Soldier::MODEL, computing);
             let sockets = Sockets::with_model(soldier).unwrap();
-            let mut worst = 0.0_f32;
+            let (mut worst, mut layered) = (0.0_f32, 0);
             for (instance, drawn) in ids.iter().zip(&drawn) {
                 let record = crowd.get(*instance).unwrap();
-                let hand = sockets.in_world(Bone::new(bones::SOLDIER_HAND_R.index()), &record, now).unwrap();
+                let layers = crowd.layers(*instance);
+                layered += usize::from(layers.is_some());
+                let posed = layers.and_then(|set| set.live_pose()).map(|_| live);
+                let over = (&layers.unwrap_or_default(), posed);
+                let hand = Bone::new(bones::SOLDIER_HAND_R.index());
+                let hand = sockets.in_world_over(hand, &record, over, now).unwrap();
                 let place = compose(&hand, &place.offset());
                 for (vertex, drawn) in prop[0].iter().zip(drawn) {
                     let distance = place.point(vertex.position.into()).distance(*drawn);
                     worst = worst.max(if distance.is_nan() { f32::INFINITY } else { distance });
                 }
             }
+            assert_eq!(layered, if computing { 5 } else { 0 });
             let worst = worst / soldier.meta.bounds.diagonal();
             println!("{} on {}: {worst:.1e} of the diagonal", soldier.meta.encoding.name(), gpu.name);
             assert!(worst <= 1e-5, "{} on {}: {worst:e}", soldier.meta.encoding.name(), gpu.name);

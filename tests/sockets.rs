@@ -2,15 +2,16 @@
 //! tip of each of its axes, are drawn in place of the model's own, and read back.
 
 use glam::{Vec2, Vec3, Vec4};
-use gpuskin_rt::render::{Capture, CapturedVertex};
+use gpuskin_rt::local::{LocalTracks, LocalTransform};
+use gpuskin_rt::render::{Capture, CaptureFrame, CapturedVertex};
 use gpuskin_rt::vertex::{Vertex, pack};
 use gpuskin_rt::{
-    Aabb, BakedModel, Bone, ByteRange, Clip, Curve, Data, Dynamic, Instance, InstanceRecord, MeshInfo, Model,
-    NoticeKind, Packing, Payload, Sockets, Time, VertexFormat, VertexRange,
+    Aabb, BakedModel, Bone, ByteRange, Clip, Curve, Data, Dynamic, Instance, InstanceRecord, LayerSet, LiveBones,
+    MeshInfo, Model, NoticeKind, Packing, Payload, Sockets, Time, Transition, VertexFormat, VertexRange,
 };
 use gpuskin_tests::gpu::{BACKENDS, Gpu, open, open_compute};
 use gpuskin_tests::shared::workspace;
-use gpuskin_tests::{bones, clips, models};
+use gpuskin_tests::{bones, clips, masks, models};
 use server::World;
 
 /// Of the model's diagonal.
@@ -128,6 +129,109 @@ fn bones_are_where_the_gpu_has_them() {
             assert!(worst <= TOLERANCE, "{of}: {worst:.1e} of the diagonal");
         }
     }
+}
+
+/// Instances with layers that come, stay and go, and with live bones over those.
+fn layered<'a>(model: &Model, live: [LiveBones<'a>; 2]) -> Vec<CaptureFrame<'a>> {
+    let (meta, count) = (&model.meta, model.meta.clips.len() as u16);
+    let mut frames = Vec::new();
+    for clip in 0..count {
+        for (i, mask) in (0..).zip([None, Some(masks::SOLDIER_UPPER_BODY.index()), Some(0)]) {
+            let instance = Instance::<Dynamic>::at([0.4, 0.0, -0.3]).facing(0.3).scaled(1.1).play(Clip::new(clip));
+            let record = instance.phase(0.31).record(meta, Time::from_secs(20.0));
+            let mut set = LayerSet::default();
+            let over = Transition::crossfade(0.8).speed(1.3);
+            let play = |set: &mut LayerSet, layer, clip, weight, seconds| {
+                let now = Time::from_secs(seconds);
+                let next = over.playback(meta, Clip::<Dynamic>::new(clip % count), now);
+                set.play(layer, &next, mask, &over, weight, now);
+            };
+            play(&mut set, 0, clip + 1, 0.9, 20.2);
+            play(&mut set, 1, clip + 2 + i, 0.6, 20.5);
+            // In the middle of its weight's way.
+            play(&mut set, 0, clip + 3, 1.0, 20.7);
+            let bones = [None, Some(live[0]), Some(live[1])][usize::from((clip + i) % 3)];
+            if let Some(bones) = &bones {
+                set.set_live(bones, 0, 0.5, Time::from_secs(20.8));
+            }
+            let at =
+                |seconds: f64| CaptureFrame { record, layers: Some(set), live: bones, time: Time::from_secs(seconds) };
+            frames.extend([20.85, 21.1, 30.0].map(at));
+        }
+    }
+    frames
+}
+
+#[test]
+fn bones_under_layers_are_where_the_gpu_has_them() {
+    let model = models::Soldier::MODEL;
+    assert!(model.meta.encoding.needs_compute());
+    let file = gpuskin_rt::files::load(&model.animation, &model.meta.content_hash).unwrap();
+    let level = model.animation.levels[0];
+    let tracks = LocalTracks::new(&file[level.offset as usize..][..level.len as usize]).unwrap();
+    let turned = LocalTransform {
+        rotation: Vec4::new(0.3, -0.1, 0.2, 0.9),
+        translation: Vec3::new(0.02, 0.1, 0.0),
+        ..LocalTransform::IDENTITY
+    };
+    let locals = vec![turned; tracks.node_count()];
+    let lifted = |bind: [[f32; 4]; 3]| [[bind[0][0], -bind[0][1], bind[0][2], bind[0][3] + 0.2], bind[2], bind[1]];
+    let matrices: Vec<_> = model.meta.bones.iter().map(|bone| lifted(bone.bind)).collect();
+    let frames = layered(model, [LiveBones::Local(&locals), LiveBones::Model(&matrices)]);
+    let sockets = Sockets::<models::Soldier>::new().unwrap();
+    for gpu in BACKENDS.into_iter().filter_map(open_compute) {
+        let drawn = Capture::new(&gpu.device, &gpu.queue, &probes(model)).unwrap().layered(&frames).unwrap();
+        let (mut worst, mut apart) = (0.0_f32, 0.0_f32);
+        for (vertices, CaptureFrame { record, layers, live, time }) in drawn.iter().zip(&frames) {
+            for (bone, drawn) in (0..).map(Bone::new).zip(vertices.chunks_exact(4)) {
+                let over = (&layers.unwrap(), *live);
+                let place = sockets.in_world_over(bone, record, over, *time).unwrap();
+                for (point, drawn) in [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p)).iter().zip(drawn)
+                {
+                    let distance = point.distance(drawn.position.into()) / model.meta.bounds.diagonal();
+                    worst = worst.max(if distance.is_finite() { distance } else { f32::INFINITY });
+                }
+                let bare = sockets.in_world(bone, record, *time).unwrap();
+                apart = apart.max(bare.translation().distance(place.translation()));
+            }
+        }
+        println!("under layers on {}: {worst:.1e} of the diagonal, up to {apart:.2} m from without", gpu.name);
+        assert!(worst <= TOLERANCE, "{worst:e}");
+        assert!(apart > 0.2, "{apart}");
+    }
+}
+
+#[test]
+fn sockets_take_any_layers() {
+    let sockets = Sockets::<models::Soldier>::new().unwrap();
+    let soldier = Instance::at([5.0, 0.0, 2.0]).play(clips::SOLDIER_WALK);
+    let record = soldier.record(sockets.meta(), Time::ZERO);
+    let hand = bones::SOLDIER_HAND_R;
+    let bare = sockets.in_model(hand, &record, 0.5);
+    let of = |set: &LayerSet, live| sockets.in_model_over(hand, &record, (set, live), 0.5);
+    assert_eq!(of(&LayerSet::default(), None), bare);
+    let over = Transition::cut();
+    let playing = |mask: Option<u8>| {
+        let mut set = LayerSet::default();
+        let next = over.playback(sockets.meta(), clips::SOLDIER_ATTACK, 0.2);
+        set.play(0, &next, mask, &over, 1.0, Time::from_secs(0.2));
+        set
+    };
+    assert_ne!(of(&playing(None), None), bare);
+    assert_eq!(of(&playing(Some(200)), None), bare, "a mask that there is not");
+    let mut set = LayerSet::default();
+    let one = [sockets.meta().bones[0].bind];
+    let few = LiveBones::Model(&one);
+    set.set_live(&few, 0, 0.0, Time::ZERO);
+    assert_eq!(of(&set, Some(few)), bare, "one bone for all");
+    assert!(sockets.in_model_over(Bone::new(999), &record, (&set, None), 0.5).is_none());
+    // Where nothing can lie over a clip, nothing does.
+    let soldier = models::Soldier::MODEL;
+    let other = soldier.others.iter().find(|model| !model.meta.encoding.needs_compute()).unwrap();
+    let others = Sockets::with_model(other).unwrap();
+    let hand = Bone::new(hand.index());
+    let shown = others.in_model_over(hand, &record, (&playing(None), None), 0.5);
+    assert_eq!(shown, others.in_model(hand, &record, 0.5));
 }
 
 #[test]

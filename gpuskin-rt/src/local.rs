@@ -258,8 +258,12 @@ impl<'a> LocalTracks<'a> {
         let shown = shown.into();
         let local = |frames, node| self.local(self.clip_of(frames), frames, node);
         let own = |node: usize| shown.mix(|frames| local(frames, node), |a, b, t| a.blend(&b, t)).matrix();
+        compose(&self.chain(self.bone_node(bone), own), &self.inverse_bind(bone))
+    }
+
+    /// A node's transform to the model; `own`: its transform to its parent, and that of each node above it.
+    fn chain(&self, node: usize, own: impl Fn(usize) -> SkinMatrix) -> SkinMatrix {
         let above = |node: usize| std::iter::successors(Some(node), |node| self.parent(*node));
-        let node = self.bone_node(bone);
         // From the root down without a list: as many nodes at a time as there is room for.
         let mut some = [0_usize; 32];
         let mut left = above(node).count();
@@ -275,7 +279,7 @@ impl<'a> LocalTracks<'a> {
                 global = Some(global.map_or(own, |global| compose(&global, &own)));
             }
         }
-        compose(&global.unwrap_or(SkinMatrix::IDENTITY), &self.inverse_bind(bone))
+        global.unwrap_or(SkinMatrix::IDENTITY)
     }
 
     /// The parent of a node; `None` for a root.

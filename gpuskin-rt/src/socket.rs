@@ -11,8 +11,8 @@ use crate::files::{self, FileError};
 use crate::local::compose;
 use crate::playback::frame_pair;
 use crate::{
-    BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, Metadata, Model, Playback, Shown, SkinMatrix,
-    Texels, Time,
+    BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, LayerSet, LiveBones, Metadata, Model, Playback,
+    Shown, SkinMatrix, Texels, Time,
 };
 
 /// The bones of a model, to be asked where they are: from the same bytes as the GPU's, which it agrees with within 1e-5 of
@@ -20,8 +20,8 @@ use crate::{
 ///
 /// A transform is that of the bone's own space, the columns of its 3x3 the bone's axes, in metres: the bone as glTF has it,
 /// and not the skin matrix, which starts from the mesh as modelled. Nothing is allocated to find one, and where the model
-/// has a hierarchy only the bone and those above it are evaluated. Fades are in it; layers and live bones are not, since no
-/// record has them.
+/// has a hierarchy only the bone and those above it are evaluated. Fades are in it. Layers and live bones stand in no record:
+/// [`Sockets::in_world_over`] takes them.
 ///
 /// ```
 /// # use gpuskin_rt::*;
@@ -159,11 +159,56 @@ impl<'m, M> Sockets<'m, M> {
         self.in_model(bone, instance, now).map(|place| compose(&instance.matrix(), &place))
     }
 
+    /// [`Sockets::in_model`] with what lies over the instance's clip: layers, and the live bones that [`LayerSet::set_live`]
+    /// told of, in its weight. A server keeps a set for each instance that has some, as [`Crowd::layers`](crate::Crowd::layers)
+    /// does; [`Transition::playback`](crate::Transition::playback) makes what a layer plays.
+    ///
+    /// As on the GPU, nothing lies over a clip in encodings other than [`Encoding::LocalPacked`](crate::Encoding::LocalPacked). A layer whose mask
+    /// the model does not have shows nothing, and live bones that are fewer than the model's are left out.
+    pub fn in_model_over(
+        &self,
+        bone: Bone<M>,
+        instance: &InstanceRecord,
+        (layers, live): (&LayerSet, Option<LiveBones<'_>>),
+        now: impl Into<Time>,
+    ) -> Option<SkinMatrix> {
+        let now = now.into();
+        let over = layers.shown(&self.records, live, now);
+        self.place_with(bone, |texels, bone| texels.bone_over(instance.shown(&self.records, now), &over, bone))
+    }
+
+    /// [`Sockets::in_world`] with what lies over the instance's clip: as [`Sockets::in_model_over`].
+    ///
+    /// ```
+    /// # use gpuskin_rt::*;
+    /// # fn example<Soldier: BakedModel>(sockets: &Sockets<'_, Soldier>, hand: Bone<Soldier>, soldier: &InstanceRecord,
+    /// #   attack: Clip<Soldier>, upper_body: Mask<Soldier>, now: Time) {
+    /// let mut layers = LayerSet::default();
+    /// let over = Transition::crossfade(0.15);
+    /// layers.play(0, &over.playback(sockets.meta(), attack, now), Some(upper_body.index()), &over, 1.0, now);
+    /// let sword = sockets.in_world_over(hand, soldier, (&layers, None), now + 0.3);
+    /// # }
+    /// ```
+    pub fn in_world_over(
+        &self,
+        bone: Bone<M>,
+        instance: &InstanceRecord,
+        over: (&LayerSet, Option<LiveBones<'_>>),
+        now: impl Into<Time>,
+    ) -> Option<SkinMatrix> {
+        self.in_model_over(bone, instance, over, now).map(|place| compose(&instance.matrix(), &place))
+    }
+
     fn place(&self, bone: Bone<M>, shown: Shown) -> Option<SkinMatrix> {
+        self.place_with(bone, |texels, bone| texels.bone(shown, bone))
+    }
+
+    /// Where a bone is that has this skin matrix.
+    fn place_with(&self, bone: Bone<M>, skin: impl FnOnce(&Texels<'_>, u32) -> SkinMatrix) -> Option<SkinMatrix> {
         let info = self.meta.bones.get(usize::from(bone.index()))?;
         let texels = Texels::trusted(self.meta.encoding, self.meta.texture, &self.file[self.level.clone()]);
         let bind = SkinMatrix { rows: info.bind.map(Vec4::from) };
-        Some(compose(&texels.bone(shown, bone.index().into()), &bind))
+        Some(compose(&skin(&texels, bone.index().into()), &bind))
     }
 }
 

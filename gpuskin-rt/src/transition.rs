@@ -1,7 +1,7 @@
 //! How an instance goes from one clip to another.
 
 use crate::playback::{Repeat, clamped_offset, rate, wrapped_offset};
-use crate::{Metadata, Playback, Time};
+use crate::{Clip, Metadata, Playback, Time};
 
 /// How a fade's weight follows its progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -161,6 +161,13 @@ impl Transition {
     /// Starts over at the clip's end, even where the manifest says that it does not.
     pub const fn looping(self) -> Self {
         self.repeat(Repeat::Loop)
+    }
+
+    /// A clip of a model that begins so at a moment, for [`InstanceRecord::play`](crate::InstanceRecord::play) and
+    /// [`LayerSet::play`](crate::LayerSet::play): what crowds do, where there is none. A clip that the model does not have is its
+    /// first.
+    pub fn playback<M>(&self, meta: &Metadata, clip: Clip<M>, start: impl Into<Time>) -> Playback {
+        self.start.playback(meta, clip.index(), start.into())
     }
 }
 

@@ -85,6 +85,14 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f3
     for (vertices, frame) in captured.iter().zip(frames) {
         let expected = test.on_cpu_over(frame);
         assert_eq!(vertices.len(), expected.len());
+        // One bone by itself is what it is among all.
+        let shown = frame.record.shown(&test.records, frame.time);
+        let over = frame.layers.unwrap_or_default().shown(&test.records, frame.live, frame.time);
+        let (tracks, texels) = (test.tracks(), test.texels());
+        for (i, bone) in tracks.pose_over(shown, &over).iter().enumerate().step_by(7) {
+            assert_eq!(tracks.bone_over(shown, &over, i), *bone);
+            assert_eq!(texels.bone_over(shown, &over, i as u32), *bone);
+        }
         let min = expected.iter().map(|v| v.position).reduce(Vec3::min).unwrap();
         let max = expected.iter().map(|v| v.position).reduce(Vec3::max).unwrap();
         for (vertex, twin) in vertices.iter().zip(&expected) {

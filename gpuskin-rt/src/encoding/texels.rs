@@ -4,6 +4,7 @@ use glam::{Vec3, Vec4};
 use half::f16;
 
 use super::{Encoding, TexelFormat, from_fixed16, packed};
+use crate::layers::{LiveBones, Over};
 use crate::local::LocalTracks;
 use crate::playback::{ClipRecord, FramePair};
 use crate::record::rotate;
@@ -91,6 +92,24 @@ impl<'a> Texels<'a> {
             Some(tracks) => tracks.bone(shown, bone as usize),
             None => shown.mix(|frames| self.stored(frames, bone), StoredBone::mix).matrix(),
         }
+    }
+
+    /// The same with what lies over the clip, in [`Encoding::LocalPacked`]; in other encodings nothing lies over it. Masks that
+    /// the model has not hold no node, and live bones that are fewer than the model's are left out.
+    ///
+    /// # Panics
+    /// As [`Texels::bone`].
+    pub fn bone_over(&self, shown: impl Into<Shown>, over: &Over<'_>, bone: u32) -> SkinMatrix {
+        let Some(tracks) = &self.local else { return self.bone(shown, bone) };
+        let mut over = *over;
+        for layer in &mut over.layers {
+            layer.weight = if layer.mask.is_none_or(|mask| mask < tracks.mask_count()) { layer.weight } else { 0.0 };
+        }
+        over.live = over.live.filter(|(live, _)| match live {
+            LiveBones::Model(bones) => bones.len() >= tracks.bone_count(),
+            LiveBones::Local(nodes) => nodes.len() >= tracks.node_count(),
+        });
+        tracks.bone_over(shown, &over, bone as usize)
     }
 
     /// A bone between two frames.

@@ -45,25 +45,36 @@ impl LocalTracks<'_> {
         (0..self.bone_count()).map(bone).collect()
     }
 
+    /// One bone of [`Self::pose_over`], to the last bit, through its own chain of nodes.
+    ///
+    /// # Panics
+    /// As [`LocalTracks::pose_over`], and if there is no such bone.
+    pub fn bone_over(&self, shown: impl Into<Shown>, over: &Over<'_>, bone: usize) -> SkinMatrix {
+        let shown = shown.into();
+        let global = self.chain(self.bone_node(bone), |node| self.local_over(&shown, over, node).matrix());
+        compose(&with_live_bone(global, over, bone), &self.inverse_bind(bone))
+    }
+
     /// Every node's transform to its parent, likewise.
     ///
     /// # Panics
     /// As [`LocalTracks::pose_over`].
     pub fn locals_over(&self, shown: impl Into<Shown>, over: &Over<'_>) -> Vec<LocalTransform> {
         let shown = shown.into();
-        let node = |node: usize| {
-            let base = shown.mix(|frames| self.local(self.clip_of(frames), frames, node), |a, b, t| a.blend(&b, t));
-            let layered = over.layers.iter().fold(base, |under, layer| self.layer_over(under, layer, node));
-            match over.live {
-                Some((LiveBones::Local(bones), weight)) if weight > 0.0 => match bones[node].sound() {
-                    Some(own) if weight >= 1.0 => own,
-                    Some(own) => layered.blend(&own, weight),
-                    None => layered,
-                },
-                _ => layered,
-            }
-        };
-        (0..self.node_count()).map(node).collect()
+        (0..self.node_count()).map(|node| self.local_over(&shown, over, node)).collect()
+    }
+
+    fn local_over(&self, shown: &Shown, over: &Over<'_>, node: usize) -> LocalTransform {
+        let base = shown.mix(|frames| self.local(self.clip_of(frames), frames, node), |a, b, t| a.blend(&b, t));
+        let layered = over.layers.iter().fold(base, |under, layer| self.layer_over(under, layer, node));
+        match over.live {
+            Some((LiveBones::Local(bones), weight)) if weight > 0.0 => match bones[node].sound() {
+                Some(own) if weight >= 1.0 => own,
+                Some(own) => layered.blend(&own, weight),
+                None => layered,
+            },
+            _ => layered,
+        }
     }
 
     fn layer_over(&self, under: LocalTransform, layer: &ShownLayer, node: usize) -> LocalTransform {
