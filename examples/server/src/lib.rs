@@ -21,12 +21,14 @@ pub mod baked {
 }
 
 use baked::models::Soldier;
-use baked::{bones, clips};
+use baked::{bones, clips, events};
 
 /// The model of all.
 pub const META: &Metadata = &Soldier::MODEL.meta;
 /// What strikes.
 pub const HAND: Bone<Soldier> = bones::SOLDIER_HAND_R;
+/// The moment of a stroke that hurts.
+const HIT: NoticeKind = NoticeKind::Event(events::SOLDIER_HIT.index());
 /// Metres from a hand to the end of the blade.
 const REACH: f32 = 0.9;
 /// Seconds from one clip to the next.
@@ -77,17 +79,16 @@ impl World {
         }
         self.now = now;
         let notices: Vec<_> = self.queue.drain(&META.clips, now).collect();
-        for notice in notices.iter().filter(|notice| notice.kind == NoticeKind::Finished) {
+        for notice in &notices {
             let (striker, other) = (notice.instance, notice.instance ^ 1);
-            if self.fallen[striker] {
+            if self.fallen[striker] || self.fallen[other] {
                 continue;
             }
-            if self.strikes(striker, other, notice.time) && !self.fallen[other] {
+            if notice.kind == NoticeKind::Finished {
+                self.play(striker, clips::SOLDIER_ATTACK, 1.1);
+            } else if notice.kind == HIT && self.strikes(striker, other, notice.time) {
                 self.fallen[other] = true;
                 self.play(other, clips::SOLDIER_DIE, 1.0);
-            }
-            if !self.fallen[other] {
-                self.play(striker, clips::SOLDIER_ATTACK, 1.1);
             }
         }
         notices
