@@ -9,6 +9,7 @@ mod framing;
 mod ground;
 mod labels;
 mod layout;
+mod sequence;
 
 use std::io::Cursor;
 use std::path::Path;
@@ -29,6 +30,7 @@ use difference::Differences;
 use draw::Stage;
 use framing::{Framing, Outline};
 use layout::Layout;
+pub use sequence::Sequence;
 
 const PAPER: Rgb = [246, 246, 244];
 
@@ -56,6 +58,22 @@ pub struct Sheet {
 pub fn preview(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<Sheet, Findings> {
     let (take, warnings) = Take::new(manifest, model, encoding)?;
     let sheet = on_gpu(model, |gpu| Sheet::single(gpu, &take))?;
+    Ok(Sheet { warnings, ..sheet })
+}
+
+/// Bakes a model, and draws what becomes of its clips when others begin, a row for each sequence. `encoding`: instead of the
+/// manifest's.
+///
+/// # Errors
+/// As [`preview`]; when there is no such clip or mask, and for layers on a model that is not in `local-packed`.
+pub fn sequences(
+    manifest: &Manifest,
+    model: &str,
+    encoding: Option<Encoding>,
+    sequences: &[Sequence],
+) -> Result<Sheet, Findings> {
+    let (take, warnings) = Take::new(manifest, model, encoding)?;
+    let sheet = on_gpu(model, |gpu| Sheet::sequences(gpu, &take, sequences))?;
     Ok(Sheet { warnings, ..sheet })
 }
 

@@ -63,6 +63,11 @@ fn what_is_wrong_with_the_command_line() {
         &encoded("trs-f16,fixed16,matrix-f32"),
         "`--encoding` names 3 encodings: it takes one, or two with a comma between them",
     );
+    let acted = |flag: &'static str, names: &'static str| ["preview", "--model", "a", "--out", "a.png", flag, names];
+    misused(&acted("--crossfade", "walk"), "`--crossfade` takes two clips");
+    misused(&acted("--layer", "walk,attack,upper_body,more"), "`--layer` takes two clips and perhaps a mask");
+    let both = [&acted("--crossfade", "walk,run")[..], &["--encoding", "trs-f16,fixed16"]].concat();
+    misused(&both, "`--crossfade` and `--layer` are drawn in one encoding");
     let nothing = gpuskin(&encoded("trs-f16,"));
     assert!(
         nothing.status.code() == Some(2) && text(&nothing.stderr).contains("cannot be ``: it is one of matrix-f32, ")

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use gpuskin_build::manifest::Manifest;
-use gpuskin_build::preview::{Sheet, compare, preview};
+use gpuskin_build::preview::{Sequence, Sheet, compare, preview, sequences};
 use gpuskin_rt::Encoding;
 
 /// Whether there is an adapter; `GPUSKIN_REQUIRE_GPU=1` makes that there is none a failure.
@@ -60,6 +60,38 @@ fn every_cell_shows_the_figure_and_it_moves() {
     let read = image::open(&path).expect("a PNG").into_rgb8();
     assert_eq!((read.width(), read.height()), (sheet.width(), sheet.height()));
     assert!(read.as_raw() == sheet.pixels().as_flattened());
+}
+
+#[test]
+fn what_becomes_of_a_clip() {
+    if !gpu() {
+        return;
+    }
+    let name = |name: &str| name.to_owned();
+    let fade = Sequence::Crossfade { from: name("walk"), to: name("attack") };
+    let layer = |mask| Sequence::Layer { base: name("walk"), clip: name("attack"), mask };
+    let rows = [fade, layer(Some(name("upper_body"))), layer(None)];
+    let sheet = sequences(&manifest(), "soldier", None, &rows).expect("a sheet");
+    let cells = |row| -> Vec<_> { sheet.cells(row, 0).into_iter().map(|place| cell(&sheet, place)).collect() };
+    let apart = |a: &[[u8; 3]], b: &[[u8; 3]]| a.iter().zip(b).filter(|(a, b)| a != b).count();
+    let [fade, upper, all] = [0, 1, 2].map(cells);
+    assert!([&fade, &upper, &all].iter().all(|cells| cells.len() == 8));
+    // They begin with the same clip, and go on from picture to picture.
+    assert!(apart(&fade[0], &upper[0]) < 50 && apart(&fade[0], &all[0]) < 50);
+    for row in [&fade, &upper, &all] {
+        assert!(row.windows(2).all(|pair| apart(&pair[0], &pair[1]) > 100));
+    }
+    // A layer on all bones ends as a crossfade does; one on some of them elsewhere.
+    assert!(apart(&fade[7], &all[7]) < 50 && apart(&fade[7], &upper[7]) > 300);
+    for (wrong, what) in [
+        (Sequence::Crossfade { from: name("walk"), to: name("atack") }, "did you mean `attack`?"),
+        (layer(Some(name("uper_body"))), "did you mean `upper_body`?"),
+    ] {
+        let error = sequences(&manifest(), "soldier", None, &[wrong]).expect_err("nothing of that name").to_string();
+        assert!(error.contains(what), "{error}");
+    }
+    let error = sequences(&manifest(), "soldier", Some(Encoding::TrsPacked), &rows[1..2]).expect_err("no layers");
+    assert!(error.to_string().contains("local-packed"), "{error}");
 }
 
 /// All pixels of a clip's pictures in one strip.

@@ -1,7 +1,7 @@
 //! `Model -> pixels`: cells drawn by the runtime, row by row.
 
 use gpuskin_rt::{
-    Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor,
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor, Time,
 };
 
 use super::framing::Framing;
@@ -61,18 +61,46 @@ impl Stage {
         self.ground.place(&self.queue, framing, &camera);
         for (column, &seconds) in (0..COLUMNS).zip(times) {
             self.crowd.set(self.actor, standing(clip, seconds));
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            self.renderer.prepare(&self.queue, &mut encoder, &camera, 0.0).map_err(failed)?;
-            {
-                let mut pass = self.targets.begin(&mut encoder);
-                self.renderer.draw(&mut pass);
-                self.ground.draw(&mut pass);
-            }
-            self.targets.copy(&mut encoder, column * self.cell[0]);
-            self.queue.submit([encoder.finish()]);
+            self.draw_cell(column, &camera, Time::ZERO)?;
         }
         let stride = self.targets.stride as usize;
         self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
+    }
+
+    /// Draws a clip that plays, at some times after something else begins with it, likewise.
+    pub(super) fn sequence(
+        &mut self,
+        clip: u16,
+        framing: &Framing,
+        times: &[f64],
+        begin: impl FnOnce(&Crowd<Dynamic>, InstanceId) -> Result<(), gpuskin_rt::Error>,
+        use_pixels: impl FnOnce(&[u8], usize),
+    ) -> Result<(), Finding> {
+        let camera = framing.camera();
+        self.ground.place(&self.queue, framing, &camera);
+        // The clock goes on from row to row, because what is told to a crowd begins when it was last prepared.
+        let start = self.renderer.time();
+        self.crowd.despawn(self.actor);
+        self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).looping());
+        begin(&self.crowd, self.actor).map_err(failed)?;
+        for (column, &seconds) in (0..COLUMNS).zip(times) {
+            self.draw_cell(column, &camera, start + seconds)?;
+        }
+        let stride = self.targets.stride as usize;
+        self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
+    }
+
+    fn draw_cell(&mut self, column: u32, camera: &Camera, time: Time) -> Result<(), Finding> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        self.renderer.prepare(&self.queue, &mut encoder, camera, time).map_err(failed)?;
+        {
+            let mut pass = self.targets.begin(&mut encoder);
+            self.renderer.draw(&mut pass);
+            self.ground.draw(&mut pass);
+        }
+        self.targets.copy(&mut encoder, column * self.cell[0]);
+        self.queue.submit([encoder.finish()]);
+        Ok(())
     }
 }
 

@@ -104,6 +104,13 @@ pub(super) fn clip(
     name(canvas, layout, row, meta, clip, &facts);
 }
 
+/// What becomes of a clip, and how.
+pub(super) fn sequence(canvas: &mut Canvas, layout: &Layout, row: u32, title: &str, facts: &str) {
+    let [x, y] = layout.label(row);
+    let end = canvas.text([x, y], 2, INK, title);
+    canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, facts);
+}
+
 /// The same in two encodings; what differs stands above the cells of each.
 pub(super) fn compared_clip(
     canvas: &mut Canvas,
@@ -133,9 +140,7 @@ fn caption(canvas: &mut Canvas, layout: &Layout, row: u32, strip: u32, name: &st
 }
 
 fn name(canvas: &mut Canvas, layout: &Layout, row: u32, meta: &Metadata, clip: &ClipInfo, facts: &str) {
-    let [x, y] = layout.label(row);
-    let end = canvas.text([x, y], 2, INK, &member(&meta.name, &clip.name));
-    canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, facts);
+    sequence(canvas, layout, row, &member(&meta.name, &clip.name), facts);
 }
 
 fn span(clip: &ClipInfo) -> String {
