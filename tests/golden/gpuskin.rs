@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                39, 247, 88, 200, 130, 64, 1, 164, 21, 222, 117, 38, 135, 251, 155, 63,
+                52, 155, 252, 30, 149, 156, 168, 66, 141, 138, 96, 42, 142, 152, 207, 106,
             ],
-            format_version: 4,
+            format_version: 5,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -288,10 +288,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            199, 18, 213, 145, 50, 233, 241, 16, 250, 182, 240, 74, 79,
-                            43, 186, 0,
+                            56, 34, 66, 16, 227, 170, 32, 146, 208, 202, 208, 83, 202,
+                            128, 255, 30,
                         ],
-                        format_version: 4,
+                        format_version: 5,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
