@@ -15,9 +15,10 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                52, 155, 252, 30, 149, 156, 168, 66, 141, 138, 96, 42, 142, 152, 207, 106,
+                152, 220, 177, 242, 71, 88, 237, 104, 182, 106, 197, 40, 240, 87, 172,
+                195,
             ],
-            format_version: 5,
+            format_version: 6,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -233,6 +234,7 @@ pub mod models {
                     ],
                 ),
                 levels: Borrowed(&[]),
+                rest: None,
             },
             materials: Borrowed(
                 &[
@@ -288,10 +290,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            56, 34, 66, 16, 227, 170, 32, 146, 208, 202, 208, 83, 202,
-                            128, 255, 30,
+                            95, 229, 195, 111, 251, 46, 22, 202, 1, 140, 133, 4, 233, 62,
+                            117, 66,
                         ],
-                        format_version: 5,
+                        format_version: 6,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -507,6 +509,7 @@ pub mod models {
                                 ],
                             ),
                             levels: Borrowed(&[]),
+                            rest: None,
                         },
                         materials: Borrowed(
                             &[
