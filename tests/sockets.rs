@@ -53,8 +53,18 @@ fn probes(model: &Model) -> Model {
     let (indices, clips) = (add(&[0; 8]), add(clips));
     let mut probes = model.clone();
     let (parts, levels) = (vec![].into(), vec![].into());
-    probes.meta.mesh =
-        MeshInfo { format, range, vertex_count, vertices, indices, wide_indices: false, clips, parts, levels };
+    probes.meta.mesh = MeshInfo {
+        format,
+        range,
+        vertex_count,
+        vertices,
+        indices,
+        wide_indices: false,
+        clips,
+        parts,
+        levels,
+        rest: None,
+    };
     let levels = vec![ByteRange { offset: 0, len: file.len() as u64 }].into();
     probes.mesh = Payload { size: file.len() as u64, data: Data::Bytes(file.into()), hash_at: 0, levels };
     probes.others = vec![].into();

@@ -4,6 +4,7 @@ mod keys;
 mod limits;
 mod play;
 mod read;
+mod rest;
 mod section;
 mod textures;
 mod values;
@@ -20,6 +21,7 @@ use crate::finding::{Code, Finding, Findings};
 pub use crate::limits::Limits;
 pub use play::{EventEntry, MaskEntry, PartEntry, RootMotion};
 pub(crate) use read::named_source;
+pub use rest::{RestFrame, RestMoment};
 pub use textures::Textures;
 #[cfg(not(feature = "textures"))]
 pub(crate) use textures::needs_feature;
@@ -242,6 +244,8 @@ pub struct ModelEntry {
     pub mode: Mode,
     /// Texels across the texture; `None`: as suits its size.
     pub width: Option<u32>,
+    /// The pose that the mesh stands still in, where vertices are baked; `None`: as the file shows it.
+    pub rest_frame: Option<RestFrame>,
     /// How bones or vertices stand in the texture; `None`: the smallest that meets the tolerances.
     pub encoding: Option<At<Encoding>>,
     /// What may be lost.

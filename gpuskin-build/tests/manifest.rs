@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use gpuskin_build::finding::{Code, Finding, Style};
-use gpuskin_build::manifest::{DeviceClass, Fps, Lods, Manifest, ModelEntry, Storage, Tolerance, Tolerances, UpAxis};
+use gpuskin_build::manifest::{
+    DeviceClass, Fps, Lods, Manifest, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
+};
 use gpuskin_rt::{ColorFormat, Encoding, Normals};
 
 /// A folder with the files that the manifests below name.
@@ -124,12 +126,8 @@ fn unknown_keys() {
 
 #[test]
 fn keys_of_later_versions_by_name() {
-    let text = format!("{SOLDIER}rest_frame = 8\n[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n");
-    let expected = [
-        ("toml:4:1]", "rest_frame", "remove it"),
-        ("toml:6:1]", "mask", "[model.masks]"),
-        ("toml:7:1]", "tolerance", "write it into [[model]]"),
-    ];
+    let text = format!("{SOLDIER}[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n");
+    let expected = [("toml:5:1]", "mask", "[model.masks]"), ("toml:6:1]", "tolerance", "write it into [[model]]")];
     let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
     refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));
 }
@@ -227,10 +225,38 @@ fn modes_and_encodings_that_do_not() {
         let text = format!("{SOLDIER}width = {width}\n");
         refuses(&text, &[("toml:4:9]", "`width` is a power of two from 64 to 4096", "")]);
     }
-    refuses(
-        &format!("{SOLDIER}rest_frame = 3\n"),
-        &[("toml:4:1]", "`rest_frame` is not supported yet", "no rest mesh")],
-    );
+}
+
+#[test]
+fn rest_frames() {
+    let of = |keys: &str| good(&format!("{SOLDIER}mode = \"vertex\"\n{keys}")).models[0].rest_frame.clone();
+    let moment = |keys: &str| of(&format!("rest_frame = {{ clip = \"idle\"{keys} }}\n")).unwrap().moment.value;
+    assert_eq!(of(""), None);
+    assert_eq!(moment(""), RestMoment::Frame(0));
+    assert_eq!(moment(", frame = 12"), RestMoment::Frame(12));
+    assert_eq!(moment(", time = 0.5"), RestMoment::Seconds(0.5));
+    let bad = |value: &str| format!("{SOLDIER}mode = \"vertex\"\nrest_frame = {value}\n");
+    refuses(&bad("8"), &[("toml:5:14]", "`rest_frame` is a table", "clip = \"idle\", frame = 0")]);
+    refuses(&bad("{ frame = 8 }"), &[("toml:5:14]", "`rest_frame` has no `clip`", "clip = \"idle\"")]);
+    refuses(&bad("{ clip = \"a\", frme = 8 }"), &[("toml:5:28]", "no key `frme`", "did you mean `frame`?")]);
+    refuses(&bad("{ clip = \"a\", frame = 1, time = 0 }"), &[("toml:5:14]", "both `frame` and `time`", "one")]);
+    for frame in ["-1", "0.5", "1e300", "4294967296"] {
+        let text = bad(&format!("{{ clip = \"a\", frame = {frame} }}"));
+        refuses(&text, &[("toml:5:36]", "a whole number from 0 up", "seconds")]);
+    }
+    for time in ["-0.1", "inf", "nan"] {
+        refuses(&bad(&format!("{{ clip = \"a\", time = {time} }}")), &[("toml:5:35]", "`time` is in seconds", "")]);
+    }
+    refuses(&bad("{ clip = \"a\", time = \"1\" }"), &[("toml:5:35]", "`time` is a number of seconds", "")]);
+    // In bone mode there is nothing to choose.
+    for (keys, also) in [("", ""), ("mode = \"bone\"\n", "the mode"), ("encoding = \"trs-packed\"\n", "the encoding")] {
+        let text = format!("{SOLDIER}rest_frame = {{ clip = \"a\" }}\n{keys}");
+        refuses(&text, &[("toml:4:14]", "`rest_frame` is of vertex mode", "mode = \"vertex\"")]);
+        assert!(parse(&text).unwrap_err().contains(also));
+    }
+    for keys in ["mode = \"auto\"\n", "encoding = \"vat-f16\"\n"] {
+        assert!(good(&format!("{SOLDIER}{keys}rest_frame = {{ clip = \"a\" }}\n")).models[0].rest_frame.is_some());
+    }
 }
 
 #[cfg(feature = "textures")]

@@ -3,6 +3,7 @@
 mod common;
 
 use common::build::Gltf;
+use glam::Vec3;
 use gpuskin_build::bake::{BakeOptions, Baked, bake};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_rt::vertex::unpack;
@@ -165,6 +166,62 @@ fn plain_normals_are_told_to_have_no_effect() {
         warned("mode = \"vertex\"\nnormals = \"plain\"\n") && warned("encoding = \"vat-f16\"\nnormals = \"plain\"\n")
     );
     assert!(!warned("normals = \"plain\"\n") && !warned("mode = \"vertex\"\n"));
+}
+
+/// The positions of all source vertices where the mesh stands still, and their normals.
+fn at_rest(baked: &Baked) -> Vec<(Vec3, Vec3)> {
+    let (model, trace) = (&baked.runtime_models()[0], baked.models[0].trace());
+    let rest = model.rest_mesh().unwrap().expect("its vertices are baked");
+    assert!(rest.indices.iter().all(|i| (*i as usize) < rest.vertices.len()) && rest.indices.len() % 3 == 0);
+    trace.baked_of_source.iter().map(|v| rest.vertices[*v as usize]).map(|v| (v.position, v.normal)).collect()
+}
+
+#[test]
+fn a_mesh_stands_still_where_it_is_told_to() {
+    let near = |found: &[(Vec3, Vec3)], expected: &dyn Fn(usize) -> Vec3| {
+        // A step of 16 bits over two metres, and rounding.
+        found.iter().enumerate().all(|(i, (at, _))| at.distance(expected(i)) < 2.0 * 2.0 / 65_535.0)
+    };
+    let g = two_triangles();
+    let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+    let still = at_rest(&good(&g, "mode = \"vertex\"\n"));
+    assert!(near(&still, &|i| corners[i % 3]) && still.iter().all(|(_, n)| n.distance(Vec3::Z) < 1e-3), "{still:?}");
+    // Half way to where the morph target takes the third corner of the second triangle, at 30 frames a second.
+    for moment in ["time = 0.25", "frame = 15"] {
+        for encoding in ["vat-f32", "vat-packed", "vat-unorm16"] {
+            let keys = format!("encoding = \"{encoding}\"\nfps = 60\nrest_frame = {{ clip = \"talk\", {moment} }}\n");
+            let baked = good(&g, &keys);
+            let lifted = at_rest(&baked);
+            let expected = |i: usize| corners[i % 3] + if i == 5 { Vec3::Z } else { Vec3::ZERO };
+            assert!(near(&lifted, &expected), "{keys}{lifted:?}");
+            let rest = baked.models[0].meta.mesh.rest.unwrap();
+            assert_eq!((rest.clip, rest.seconds), (Some(1), 0.25));
+        }
+    }
+    assert!(good(&g, "").models[0].meta.mesh.rest.is_none());
+    assert!(matches!(good(&g, "").runtime_models()[0].rest_mesh(), Ok(None)));
+}
+
+#[test]
+fn rest_frames_that_are_not_there() {
+    let wrong = |frame: &str| baked(&two_triangles(), &format!("mode = \"vertex\"\nfps = 10\nrest_frame = {frame}\n"));
+    for (frame, message, help) in [
+        ("{ clip = \"tlak\" }", "the model has no clip `tlak`", "did you mean `talk`?"),
+        ("{ clip = \"talk\", frame = 11 }", "frame 11 of clip `talk`, whose last is 10", "`time` takes seconds"),
+        ("{ clip = \"talk\", time = 1.01 }", "is at 1.01 s, and clip `talk` ends at 1.000 s", "within the clip"),
+    ] {
+        let error = wrong(frame).unwrap_err();
+        assert!(error.contains(message) && error.contains(help), "{error}");
+    }
+    assert!(wrong("{ clip = \"talk\", frame = 10 }").is_ok());
+    // `auto` may find that bones are smaller.
+    let mut g = Gltf::new();
+    let mesh = g.triangle();
+    let node = g.node(None, json!({ "mesh": mesh }));
+    g.clip("Go", &[node]);
+    let baked = good(&g, "mode = \"auto\"\nrest_frame = { clip = \"go\" }\n");
+    let warned = baked.warnings.to_string().contains("`rest_frame` has no effect");
+    assert_eq!(warned, !baked.models[0].meta.encoding.is_vertex());
 }
 
 #[test]

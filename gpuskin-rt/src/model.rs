@@ -15,7 +15,7 @@ pub type Str = Cow<'static, str>;
 pub type List<T> = Cow<'static, [T]>;
 
 /// Version of [`Metadata`] and of the files that belong to it.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// Texels along the longest side and layers that every device has: WebGL2's limits.
 pub const MAX_SIDE: u32 = 2048;
@@ -244,6 +244,24 @@ pub struct MeshInfo {
     pub parts: List<MeshPart>,
     /// The same sub-meshes with fewer triangles, from fine to coarse; fewer than [`MAX_LEVELS`]. They use the same vertices.
     pub levels: List<MeshLevel>,
+    /// Where vertices stand still, if they are baked: [`Model::rest_mesh`] has them.
+    pub rest: Option<RestInfo>,
+}
+
+/// Where the vertices of a mesh stand still, if the animation texture has them all the time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct RestInfo {
+    /// Bytes of their positions, normals and tangents, in the order of [`MeshInfo::vertices`]: [`vertex::rest`](crate::vertex::rest).
+    pub vertices: ByteRange,
+    /// Least position, metres.
+    pub position_min: [f32; 3],
+    /// Greatest position less the least.
+    pub position_extent: [f32; 3],
+    /// The clip that shows them so; `None`: as the file stands without any.
+    pub clip: Option<u16>,
+    /// When, in seconds from its start.
+    pub seconds: f64,
 }
 
 impl MeshInfo {

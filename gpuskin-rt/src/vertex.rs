@@ -31,6 +31,10 @@
 //! | 0 | texture coordinates: 16 bits each, 0..65535 over the range |
 //! | 1 | row of the animation texture: 26 bits; part: 5 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
 //! | 2 | colour, if any, as above |
+//!
+//! Where such vertices stand still is in a buffer beside theirs: [`rest`].
+
+pub mod rest;
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -172,6 +176,20 @@ fn unpack_color(words: &[u32], format: VertexFormat) -> Vec4 {
     Vec4::from(words[format.words() - 1].to_le_bytes().map(f32::from)) / 255.0
 }
 
+/// A tangent and the sign of its bitangent, packed.
+fn tangent_word(tangent: Vec4) -> u32 {
+    let e = octahedral(tangent.truncate());
+    let negative = u32::from(tangent.w < 0.0);
+    snorm(e.x, 16) | negative << 16 | snorm(e.y, 15) << 17
+}
+
+/// The tangent of a word.
+fn tangent_of(word: u32) -> Vec4 {
+    let y = ((word as i32 >> 17) as f32 / 16_383.0).max(-1.0);
+    let sign = if word & 1 << 16 == 0 { 1.0 } else { -1.0 };
+    from_octahedral(Vec2::new(high_snorm16(word << 16), y)).extend(sign)
+}
+
 fn in_range(value: f32, min: f32, extent: f32) -> u32 {
     if extent > 0.0 { unorm16((value - min) / extent) } else { 0 }
 }
@@ -222,9 +240,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         words.extend([k(1) | k(2) << 16, k(3)]);
     }
     if format.tangent {
-        let e = octahedral(vertex.tangent.truncate());
-        let negative = u32::from(vertex.tangent.w < 0.0);
-        words.push(snorm(e.x, 16) | negative << 16 | snorm(e.y, 15) << 17);
+        words.push(tangent_word(vertex.tangent));
     }
     words.extend(format.color.then(|| color_word(vertex.color)));
     words
@@ -273,14 +289,8 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
         ([words[5] & 0xffff, words[5] >> 16, words[6] & 0xffff], WIDE_STEPS)
     };
     let [w1, w2, w3] = k.map(|k| k as f32 / steps);
-    let tangent = if format.tangent {
-        let word = words[format.words() - 1 - usize::from(format.color)];
-        let y = ((word as i32 >> 17) as f32 / 16_383.0).max(-1.0);
-        let sign = if word & 1 << 16 == 0 { 1.0 } else { -1.0 };
-        from_octahedral(Vec2::new(high_snorm16(word << 16), y)).extend(sign)
-    } else {
-        Vec4::X
-    };
+    let tangent =
+        if format.tangent { tangent_of(words[format.words() - 1 - usize::from(format.color)]) } else { Vec4::X };
     Vertex {
         position: Vec3::from(range.position_min) + Vec3::from(range.position_extent) * position,
         normal: from_octahedral(Vec2::new(high_snorm16(words[2] << 16), high_snorm16(words[2]))),

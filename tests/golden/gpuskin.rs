@@ -15,9 +15,10 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                39, 247, 88, 200, 130, 64, 1, 164, 21, 222, 117, 38, 135, 251, 155, 63,
+                152, 220, 177, 242, 71, 88, 237, 104, 182, 106, 197, 40, 240, 87, 172,
+                195,
             ],
-            format_version: 4,
+            format_version: 6,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -233,6 +234,7 @@ pub mod models {
                     ],
                 ),
                 levels: Borrowed(&[]),
+                rest: None,
             },
             materials: Borrowed(
                 &[
@@ -288,10 +290,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            199, 18, 213, 145, 50, 233, 241, 16, 250, 182, 240, 74, 79,
-                            43, 186, 0,
+                            95, 229, 195, 111, 251, 46, 22, 202, 1, 140, 133, 4, 233, 62,
+                            117, 66,
                         ],
-                        format_version: 4,
+                        format_version: 6,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -507,6 +509,7 @@ pub mod models {
                                 ],
                             ),
                             levels: Borrowed(&[]),
+                            rest: None,
                         },
                         materials: Borrowed(
                             &[

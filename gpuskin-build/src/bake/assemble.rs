@@ -14,9 +14,10 @@ use crate::color;
 use crate::finding::{Code, Finding, Findings, Label};
 use crate::geometry::lods::{self, Level};
 use crate::geometry::{Dropped, Geometry};
-use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry};
+use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry, RestMoment};
 use crate::measure::ClipErrors;
 use crate::units::length;
+use crate::vertex_mode::{StillMesh, still};
 
 /// A baked model: the constants and files for the game, and what is needed to look back at the source.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -141,6 +142,14 @@ pub(super) fn assemble(
     if geometry.dropped.vertices > 0 && any_bones {
         findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
+    let any_vertices = attempts.iter().any(|(attempt, _)| attempt.plan.encoding.is_vertex());
+    if let Some(rest) = entry.rest_frame.as_ref().filter(|_| !any_vertices) {
+        let message =
+            "`rest_frame` has no effect: bones were found to be smaller, and their mesh stands as it was modelled";
+        let finding =
+            Finding::warning(Code::ManifestNoEffect, message).help("write `mode = \"vertex\"`, or leave it out");
+        findings.push(finding.within(&within).at(&manifest.source, rest.clip.span.clone()));
+    }
     if entry.normals == Normals::Plain && !any_bones {
         let message = "`normals = \"plain\"` has no effect in vertex mode: normals are baked, not turned";
         findings.push(Finding::warning(Code::ManifestNoEffect, message).within(&within));
@@ -155,9 +164,14 @@ pub(super) fn assemble(
             findings.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
         }
         judge(&attempt, outline.diagonal, findings);
+        let still = still_mesh(outline, &attempt.plan).unwrap_or_else(|finding| {
+            let span = entry.rest_frame.as_ref().map_or(entry.name.span.clone(), |rest| rest.moment.span.clone());
+            findings.push(finding.within(&within).at(&manifest.source, span));
+            None
+        });
         let FileSet { meta, payloads, files } = {
             let levels = detail.levels(attempt.plan.encoding);
-            files::write(manifest.storage, source, &attempt, levels, &colors, n == 0)
+            files::write(manifest.storage, source, &attempt, levels, still.as_ref(), &colors, n == 0)
         };
         let Attempt { plan, errors, .. } = attempt;
         let geometry = source.geometry(plan.encoding);
@@ -172,6 +186,24 @@ pub(super) fn assemble(
     }
     options.report(entry, Stage::Done);
     Some((model, files))
+}
+
+/// The mesh as it stands still, where vertices are baked.
+fn still_mesh(outline: &Outline, plan: &Plan) -> Result<Option<StillMesh>, Finding> {
+    let Some(mesh) = outline.vertices.as_ref().filter(|_| plan.encoding.is_vertex()) else { return Ok(None) };
+    let Some((clip, moment)) = outline.rest else { return Ok(Some(still(&plan.model, mesh, None))) };
+    let grid = &plan.grids[clip];
+    let seconds = match moment {
+        RestMoment::Seconds(seconds) => seconds,
+        RestMoment::Frame(frame) if frame <= grid.intervals => grid.time(frame),
+        RestMoment::Frame(frame) => {
+            let (name, last) = (&plan.model.clips[clip].name, grid.intervals);
+            let message = format!("`rest_frame` is frame {frame} of clip `{name}`, whose last is {last}");
+            let help = "frames are those that are baked, from 0; `time` takes seconds, whatever the rate";
+            return Err(Finding::error(Code::ManifestValue, message).help(help).clip(name));
+        }
+    };
+    Ok(Some(still(&plan.model, mesh, Some((clip, grid, seconds)))))
 }
 
 /// Levels of detail, found once for encodings that share a mesh.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpuskin_rt::{
     Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
-    MeshLevel, Metadata, Payload, Str, TexelFormat,
+    MeshLevel, Metadata, Payload, RestInfo, Str, TexelFormat,
 };
 use ktx2::Format;
 
@@ -21,6 +21,7 @@ use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model};
 use crate::root_motion::Displacement;
 use crate::sample::rows;
+use crate::vertex_mode::StillMesh;
 
 /// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
 pub const EMBED_LIMIT: u64 = 4 << 20;
@@ -46,12 +47,13 @@ pub(super) fn write(
     source: Source<'_>,
     attempt: &Attempt,
     levels: &[Level],
+    still: Option<&StillMesh>,
     colors: &Colors,
     first: bool,
 ) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, mesh);
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, (mesh, still));
     let Colors { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
@@ -122,7 +124,13 @@ impl FileSet {
     }
 }
 
-fn mesh_file(plan: &Plan, geometry: &Geometry, levels: &[Level], mesh: &PackedMesh) -> (MeshInfo, Vec<u8>) {
+/// `still`: where vertices are baked, as they stand still.
+fn mesh_file(
+    plan: &Plan,
+    geometry: &Geometry,
+    levels: &[Level],
+    (mesh, still): (&PackedMesh, Option<&StillMesh>),
+) -> (MeshInfo, Vec<u8>) {
     let mut bytes = vec![0; HASH_LEN];
     let mut section = |data: &mut dyn Iterator<Item = u32>| {
         let offset = bytes.len() as u64;
@@ -146,6 +154,7 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, levels: &[Level], mesh: &PackedMe
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.reserved]));
+    let rest = still.map(|still| RestInfo { vertices: section(&mut still.words.iter().copied()), ..still.info });
     let info = MeshInfo {
         format: mesh.format,
         range: mesh.range,
@@ -156,6 +165,7 @@ fn mesh_file(plan: &Plan, geometry: &Geometry, levels: &[Level], mesh: &PackedMe
         clips,
         parts: geometry.parts.clone().into(),
         levels,
+        rest,
     };
     (info, bytes)
 }

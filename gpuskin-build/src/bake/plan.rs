@@ -1,5 +1,6 @@
 //! What will be baked of a model: its frames and the shape of its texture.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
@@ -8,8 +9,9 @@ use crate::encode;
 use crate::finding::{Code, Finding, Findings, Label};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
 use crate::limits::{self, Limits};
-use crate::manifest::{Fps, Manifest, ModelEntry};
+use crate::manifest::{Fps, Manifest, ModelEntry, RestMoment};
 use crate::model::Model;
+use crate::suggest::{instead, quoted};
 use crate::units::length;
 use crate::vertex_mode::VertexMesh;
 
@@ -25,6 +27,8 @@ pub(super) struct Outline {
     pub(super) clips: Vec<ClipOutline>,
     /// The mesh as vertex mode has it, where vertices may be baked.
     pub(super) vertices: Option<Arc<VertexMesh>>,
+    /// The clip and moment that show the mesh standing still; `None`: the file without any.
+    pub(super) rest: Option<(usize, RestMoment)>,
     /// Texels across the texture, where the manifest says so.
     width: Option<u32>,
     limits: Limits,
@@ -95,7 +99,15 @@ impl Outline {
             });
         }
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
-        Some(Self { model: Arc::new(model), diagonal, clips, vertices, width: entry.width, limits: manifest.limits })
+        let rest = match rest(&model, entry) {
+            Ok(rest) => rest,
+            Err((finding, span)) => {
+                findings.push(finding.within(&within).at(&manifest.source, span));
+                return None;
+            }
+        };
+        let (width, limits) = (entry.width, manifest.limits);
+        Some(Self { model: Arc::new(model), diagonal, clips, vertices, rest, width, limits })
     }
 
     /// The rate of each clip, as far as it does not depend on how it is encoded.
@@ -110,6 +122,27 @@ impl Outline {
             Some(mesh) if encoding.is_vertex() => ("vertices", encoding.range_rows() + mesh.rows()),
             _ => ("bones", self.model.bones.len() as u32),
         }
+    }
+}
+
+/// Finds the clip of the manifest's rest frame, or says what is wrong and where.
+fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, (Finding, Range<usize>)> {
+    let Some(rest) = &entry.rest_frame else { return Ok(None) };
+    let names = || model.clips.iter().map(|clip| clip.name.as_str());
+    let Some(clip) = names().position(|name| name == rest.clip.value) else {
+        let message = format!("the model has no clip {}", quoted(&rest.clip.value));
+        let finding = Finding::error(Code::ClipNotFound, message).help(instead(&rest.clip.value, names()));
+        return Err((finding, rest.clip.span.clone()));
+    };
+    let length = model.clips[clip].end;
+    match rest.moment.value {
+        RestMoment::Seconds(seconds) if seconds > length => {
+            let name = quoted(&rest.clip.value);
+            let message = format!("`rest_frame` is at {seconds} s, and clip {name} ends at {length:.3} s");
+            let finding = Finding::error(Code::ManifestValue, message).clip(&rest.clip.value);
+            Err((finding.help("name a time within the clip"), rest.moment.span.clone()))
+        }
+        moment => Ok(Some((clip, moment))),
     }
 }
 

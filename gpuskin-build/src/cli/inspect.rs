@@ -218,6 +218,15 @@ fn model(meta: &Metadata, header: &Header) -> String {
         if mesh.wide_indices { 32 } else { 16 },
         count(mesh.parts.len() as u64, "part", "parts"),
     );
+    if let Some(rest) = &mesh.rest {
+        let clip = rest.clip.map(|clip| meta.clips.get(usize::from(clip)));
+        let pose = match clip {
+            Some(Some(clip)) => format!("clip {} at {:.3} s", harmless(&clip.name, 24), rest.seconds),
+            Some(None) => "a clip that there is not".to_owned(),
+            None => "as the file stands".to_owned(),
+        };
+        let _ = writeln!(text, "  mesh at rest    {pose}");
+    }
     text.push_str(&worst(meta, "encoding error", |clip| clip.encoding_error));
     text.push_str(&worst(meta, "motion error", |clip| clip.motion_error));
 

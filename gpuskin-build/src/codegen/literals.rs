@@ -3,7 +3,7 @@
 use gpuskin_rt::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
     IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLevel, MeshPart, Metadata, Normals, Packing,
-    RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -90,7 +90,8 @@ structs! {
     ErrorInfo { max, p9996, normal_degrees, time, bone, vertex }
     BoneInfo { name, parent, bind }
     MaskInfo { name, bones }
-    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels }
+    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest }
+    RestInfo { vertices, position_min, position_extent, clip, seconds }
     MeshPart { material, part, first_index, index_count }
     MeshLevel { error, parts }
     IndexRange { first_index, index_count }

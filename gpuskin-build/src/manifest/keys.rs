@@ -50,6 +50,7 @@ pub(super) const MODEL: Keys = Keys {
         "mode",
         "encoding",
         "width",
+        "rest_frame",
         "tolerance",
         "motion_tolerance",
         "normal_tolerance",
@@ -69,7 +70,7 @@ pub(super) const MODEL: Keys = Keys {
         "sockets",
         "clips",
     ],
-    later: &[("rest_frame", "remove it: in vertex mode no rest mesh is stored, positions stand in the frames alone")],
+    later: &[],
 };
 
 pub(super) const CLIP: Keys = Keys {
@@ -83,6 +84,8 @@ pub(super) const CLIP: Keys = Keys {
 };
 
 pub(super) const MASK: Keys = Keys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
+
+pub(super) const REST_FRAME: Keys = Keys { table: "`rest_frame`", known: &["clip", "frame", "time"], later: &[] };
 
 /// Every table, for keys that stand in the wrong one.
 pub(super) const TABLES: [&Keys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::limits;
 use super::play::{self, MaskEntry, PartEntry};
+use super::rest::{self, RestFrame};
 use super::section::{Notes, Section, shorten};
 use super::values::{devices, fps, influences, lods, normals, tolerances, up, width};
 use super::{
@@ -178,6 +179,7 @@ struct Draft {
     exclude: Vec<At<String>>,
     mode: Mode,
     width: Option<u32>,
+    rest_frame: Option<RestFrame>,
     encoding: Option<At<Encoding>>,
     tolerances: Tolerances,
     devices: Vec<DeviceClass>,
@@ -218,6 +220,7 @@ impl Draft {
             exclude: self.exclude,
             mode: self.mode,
             width: self.width,
+            rest_frame: self.rest_frame,
             encoding: self.encoding,
             tolerances: self.tolerances,
             devices: self.devices,
@@ -258,6 +261,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
     let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
     let clips = clips(section, notes);
     play::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
+    rest::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
     Draft {
         name,
         path,
@@ -266,6 +270,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         exclude: section.strings("exclude", notes),
         mode: mode.map_or(Mode::default(), |at| at.value),
         width: width(section, notes),
+        rest_frame: rest::read(section, notes),
         encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices,

@@ -1,8 +1,9 @@
 use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 use gpuskin_rt::encoding::vat::VertexSample;
+use gpuskin_rt::vertex::rest;
 use gpuskin_rt::{ClipRecord, Encoding, Normals};
 
-use super::{Evaluator, VertexMesh, encode, measure};
+use super::{Evaluator, StillMesh, VertexMesh, encode, measure, still};
 use crate::encode::shape;
 use crate::frames::FrameGrid;
 use crate::measure::{Drawn, Times};
@@ -199,6 +200,37 @@ fn jumps_of_morph_weights_are_left_out_of_the_motion_error() {
     model.clips[0].morphs[0].curve.interpolation = Interpolation::Step;
     let jumps = errors(&model, Encoding::VatF32);
     assert_eq!((jumps.step_tracks, jumps.motion.max < 1e-5), (1, true));
+}
+
+#[test]
+fn what_stands_still_is_a_moment_of_a_clip() {
+    let bent = |p: DVec3| vec![(1, 0.5 + 0.5 * p.y), (0, 0.5 - 0.5 * p.y)];
+    for tangents in [false, true] {
+        let mut model = model(cube(true, bent));
+        model.materials[0].normal_map = tangents;
+        let mesh = VertexMesh::new(&model);
+        let grid = FrameGrid::new(1.0, 10.0, false);
+        for (clip, seconds) in [(None, 0.0), (Some(0), 0.0), (Some(0), 0.37), (Some(0), 1.0)] {
+            let StillMesh { info, words } = still(&model, &mesh, clip.map(|clip| (clip, &grid, seconds)));
+            let samples: Vec<VertexSample> = {
+                let moment = Evaluator::new(&model, clip.map(|clip| &model.clips[clip])).at(seconds);
+                mesh.at(&model, &moment).collect()
+            };
+            // Half a step, in each of three axes, and rounding.
+            let most = f64::from(glam::Vec3::from(info.position_extent).length()) * (0.5 / 65_535.0) + 1e-6;
+            let stride = rest::words(tangents);
+            assert_eq!(words.len(), mesh.geometry.vertices.len() * stride);
+            for (vertex, words) in mesh.geometry.vertices.iter().zip(words.chunks(stride)) {
+                let sample = samples[vertex.joints[0] as usize];
+                let mut found = *vertex;
+                rest::place(&mut found, words, tangents, &info);
+                assert!(found.position.as_dvec3().distance(sample.position) < most, "{clip:?} {seconds}");
+                assert!(found.normal.as_dvec3().distance(sample.normal) < 1e-4);
+                let along = found.tangent.truncate().as_dvec3().distance(sample.tangent.normalize());
+                assert!(!tangents || (along < 2e-4 && found.tangent.w == vertex.tangent.w), "{along}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub fn entry(path: &str) -> ModelEntry {
         exclude: vec![],
         mode: Mode::default(),
         width: None,
+        rest_frame: None,
         encoding: Some(at(gpuskin_rt::Encoding::MatrixF32)),
         tolerances: Default::default(),
         devices: vec![gpuskin_build::manifest::DeviceClass::Compute],

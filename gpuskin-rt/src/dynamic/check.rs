@@ -8,10 +8,11 @@ use super::file::Ktx2;
 use crate::encoding::Texels;
 use crate::local::layout::MAX_BONES;
 use crate::shader::Variant;
+use crate::vertex::rest::words;
 use crate::vertex::unpack;
 use crate::{
     ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LEVELS,
-    MAX_MASKS, MAX_PARTS, MeshInfo, Metadata, TexelFormat,
+    MAX_MASKS, MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo, TexelFormat,
 };
 
 /// Texels along the longest side of any texture: what large devices have.
@@ -127,7 +128,8 @@ pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
 
 /// `mesh.bin`.
 pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
-    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels } = &meta.mesh;
+    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest } =
+        &meta.mesh;
     let part = |range: &ByteRange| slice(bytes, *range).ok_or("it is shorter than the animation says");
     let (vertex_bytes, index_bytes, clip_bytes) = (part(vertices)?, part(indices)?, part(clips)?);
     let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
@@ -139,8 +141,16 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
         let words: Vec<u32> = bytes.chunks_exact(4).map(index).collect();
         unpack(&words, *format, range).joints.iter().all(|joint| *joint < meta.texture.rows)
     };
+    let stands = |rest: &RestInfo| {
+        let numbers = rest.position_min.iter().chain(&rest.position_extent).all(|v| v.is_finite());
+        let stride = 4 * words(format.tangent) as u64;
+        let clip = rest.clip.is_none_or(|clip| usize::from(clip) < meta.clips.len());
+        let whole = slice(bytes, rest.vertices).is_some() && rest.vertices.len == u64::from(*vertex_count) * stride;
+        format.packing == Packing::Static && whole && numbers && clip && rest.seconds.is_finite()
+    };
     all(&[
         (bytes.starts_with(&meta.content_hash), "it is of another bake than the animation"),
+        (rest.as_ref().is_none_or(stands), "its mesh at rest is not that of its vertices"),
         (clip_bytes == bytemuck::cast_slice::<_, u8>(&records), "its clips are not those of the animation"),
         (vertices.len == u64::from(*vertex_count) * format.stride() as u64, "its vertices are incomplete"),
         (*vertex_count > 0 && index_count > 0, "it has no vertices"),

@@ -201,6 +201,7 @@ impl Recipe {
                     clips: clip_range,
                     parts: parts.into(),
                     levels: vec![].into(),
+                    rest: None,
                 },
                 materials: self.materials.into(),
                 textures: self.textures.iter().map(|(info, _)| info.clone()).collect(),

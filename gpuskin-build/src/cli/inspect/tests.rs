@@ -63,6 +63,7 @@ fn metadata() -> Metadata {
             clips: Default::default(),
             parts: vec![].into(),
             levels: vec![].into(),
+            rest: None,
         },
         materials: vec![Material {
             name: "skin".into(),

@@ -1,0 +1,48 @@
+//! The mesh as it stands still: at a moment of a clip that the manifest names, or as the file shows it.
+
+use glam::Vec3;
+use gpuskin_rt::vertex::{Vertex, rest};
+use gpuskin_rt::{ByteRange, RestInfo};
+
+use super::{Evaluator, VertexMesh};
+use crate::frames::FrameGrid;
+use crate::model::Model;
+
+/// A mesh that stands still, packed.
+pub(crate) struct StillMesh {
+    /// All of it but where in the file it stands.
+    pub(crate) info: RestInfo,
+    pub(crate) words: Vec<u32>,
+}
+
+/// `moment`: a clip by its index, with its frames, and seconds. As the texture has it there: without root motion.
+pub(crate) fn still(model: &Model, mesh: &VertexMesh, moment: Option<(usize, &FrameGrid, f64)>) -> StillMesh {
+    let evaluator = match moment {
+        Some((clip, grid, _)) => Evaluator::in_place(model, &model.clips[clip], grid),
+        None => Evaluator::new(model, None),
+    };
+    let seconds = moment.map_or(0.0, |(.., seconds)| seconds);
+    let samples: Vec<_> = mesh.at(model, &evaluator.at(seconds)).collect();
+    let geometry = &mesh.geometry;
+    let stands = |vertex: &Vertex| {
+        let sample = &samples[vertex.joints[0] as usize];
+        Vertex {
+            position: sample.position.as_vec3(),
+            normal: sample.normal.as_vec3(),
+            tangent: sample.tangent.normalize_or(glam::DVec3::X).as_vec3().extend(vertex.tangent.w),
+            ..*vertex
+        }
+    };
+    let vertices: Vec<Vertex> = geometry.vertices.iter().map(stands).collect();
+    let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    vertices.iter().for_each(|v| (min, max) = (min.min(v.position), max.max(v.position)));
+    let info = RestInfo {
+        vertices: ByteRange::default(),
+        position_min: min.into(),
+        position_extent: (max - min).into(),
+        clip: moment.map(|(clip, ..)| clip as u16),
+        seconds,
+    };
+    let words = vertices.iter().flat_map(|v| rest::pack(v, geometry.tangents, &info)).collect();
+    StillMesh { info, words }
+}
