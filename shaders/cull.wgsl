@@ -1,5 +1,5 @@
-// The culling pass: a thread an instance finds the views that see it and in which level of detail, gives it a place in the
-// palette and puts it into their lists. Twin of gpuskin-rt/src/cull.rs.
+// What the culling passes share: a thread an instance finds who sees it and in which level of detail, gives it a place in the
+// palette and puts it into lists. Twin of gpuskin-rt/src/cull.rs.
 
 // Twin of CullUniform in gpuskin-rt/src/cull.rs.
 struct GpuskinCullParameters {
@@ -20,8 +20,10 @@ struct GpuskinCullParameters {
     places: u32,
     // Not 0: layers may reach anywhere, because live bones are among them.
     live: u32,
-    // Not used, zero.
-    reserved: vec2<u32>,
+    // Words before the marks of instances; 0: there are none.
+    marks_at: u32,
+    // Not 0: the main view shows all that it sees, whatever the marks say.
+    everyone: u32,
     // Metres, of each level, four a vector; ascending.
     errors: array<vec4<f32>, 2>,
 }
@@ -53,18 +55,33 @@ struct GpuskinBounds {
 @group(0) @binding(3) var<storage, read> gpuskin_instances: array<vec4<u32>>;
 // Those that a view sees, one after the other, as many as the palette has room for.
 @group(0) @binding(4) var<storage, read_write> gpuskin_seen_instances: array<vec4<u32>>;
-// The length of each list, the number of instances that any view sees, padding; then the lists, a level of detail each:
-// those of every view, and where there are several those of all together. An entry is a place in the palette, and the
-// number of the instance.
+// The length of each list, the number of instances that get a place, how many the first pass gave, padding; then the lists, a
+// level of detail each: those of every view, where there are several those of all together, and with occlusion those of the
+// second pass. An entry is a place in the palette, and the number of the instance. Then marks, a word an instance.
 @group(0) @binding(5) var<storage, read_write> gpuskin_lists: array<atomic<u32>>;
 
 const gpuskin_group_size: u32 = 64u;
+// Of a mark: after the first pass, that the main view draws the instance; after the second, that nothing hides it.
+const gpuskin_mark_seen: u32 = 0x80000000u;
+// Of a mark, after the first pass: one more than its place in the palette, or 0.
+const gpuskin_mark_place: u32 = 0x7fffffffu;
 
 // Four an instance.
 @group(0) @binding(6) var<storage, read> gpuskin_looks: array<vec4<u32>>;
 
-// Instances of each list within the workgroup, then of all; after that, where the next of them goes.
+// Instances of each list within the workgroup, then those that get a place; after that, where the next of them goes.
 var<workgroup> gpuskin_counts: array<atomic<u32>, gpuskin_most_lists + 1u>;
+
+// What an instance may reach in the world: the middle of a box, and the halves of its edges.
+struct GpuskinReach {
+    middle: vec3<f32>,
+    edges: mat3x3<f32>,
+    scale: f32,
+    // The game shows it.
+    shown: bool,
+    // Live poses reach anywhere.
+    anywhere: bool,
+}
 
 // Whether a box may be seen: its middle, and the halves of its edges. Twin of in_view in gpuskin-rt/src/cull.rs.
 fn gpuskin_in_view(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>) -> bool {
@@ -109,11 +126,12 @@ fn gpuskin_level(view: GpuskinCullView, middle: vec3<f32>, edges: mat3x3<f32>, s
     return level;
 }
 
-// In which level of detail each view shows an instance, one more than it, in four bits each; 0: it does not.
-fn gpuskin_seen(number: u32) -> vec2<u32> {
-    var seen = vec2<u32>(0u);
-    if ((gpuskin_looks[number].y >> 31u) != 0u) {
-        return seen;
+// What an instance may reach. Twin of reach in gpuskin-rt/src/cull.rs.
+fn gpuskin_reach(number: u32) -> GpuskinReach {
+    var reach: GpuskinReach;
+    reach.shown = (gpuskin_looks[number].y >> 31u) == 0u;
+    if (!reach.shown) {
+        return reach;
     }
     let at = number * 4u;
     let words_2 = gpuskin_instances[at + 2u];
@@ -131,92 +149,82 @@ fn gpuskin_seen(number: u32) -> vec2<u32> {
     let margin = select(0.0, gpuskin_bounds.layered, layered);
     let half = 0.5 * (greatest - least) * gpuskin_bounds.extent + margin;
     let middle = gpuskin_bounds.minimum + 0.5 * (least + greatest) * gpuskin_bounds.extent;
-    let edges = mat3x3<f32>(
+    reach.edges = mat3x3<f32>(
         gpuskin_direction(instance, vec3<f32>(half.x * instance.scale, 0.0, 0.0)),
         gpuskin_direction(instance, vec3<f32>(0.0, half.y * instance.scale, 0.0)),
         gpuskin_direction(instance, vec3<f32>(0.0, 0.0, half.z * instance.scale)),
     );
-    let world = gpuskin_point(instance, middle);
-    // Live poses reach anywhere.
-    let anywhere = layered && gpuskin_parameters.live != 0u;
-    for (var i = 0u; i < gpuskin_parameters.views; i++) {
-        let view = gpuskin_views[i];
-        var shown = 0u;
-        if (anywhere) {
-            shown = 1u;
-        } else if (gpuskin_in_view(view.view_proj, world, edges)) {
-            shown = 1u + gpuskin_level(view, world, edges, instance.scale);
-        }
-        seen[i / 8u] |= shown << (i % 8u * 4u);
-    }
-    return seen;
+    reach.middle = gpuskin_point(instance, middle);
+    reach.scale = instance.scale;
+    reach.anywhere = layered && gpuskin_parameters.live != 0u;
+    return reach;
 }
 
-@compute @workgroup_size(64)
-fn gpuskin_cull(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) thread: u32,
-) {
+// In which level of detail a view shows an instance, one more than it; 0: it does not.
+fn gpuskin_shown(number: u32, reach: GpuskinReach) -> u32 {
+    if (!reach.shown || reach.anywhere) {
+        return u32(reach.shown);
+    }
+    let view = gpuskin_views[number];
+    if (!gpuskin_in_view(view.view_proj, reach.middle, reach.edges)) {
+        return 0u;
+    }
+    return 1u + gpuskin_level(view, reach.middle, reach.edges, reach.scale);
+}
+
+// Puts the instances of a workgroup into the lists of some sets, a list a level of detail each: `sets` are the first, and how
+// many. `seen`: for each of them in which level it shows the instance of this thread, one more than it, in four bits; 0: it
+// does not. `held`: one more than the place in the palette that it has already; 0: it gets one, behind those that are
+// `taken`, if any set shows it. One more than its place comes back.
+fn gpuskin_gather(thread: u32, number: u32, seen: vec2<u32>, sets: vec2<u32>, held: u32, taken: u32) -> u32 {
     let levels = gpuskin_parameters.levels;
-    let views = gpuskin_parameters.views;
-    // One view sees what all see together.
-    let sets = select(views, views + 1u, views > 1u);
+    let first = sets.x * levels;
     for (var i = thread; i <= gpuskin_most_lists; i += gpuskin_group_size) {
         atomicStore(&gpuskin_counts[i], 0u);
     }
     workgroupBarrier();
-    let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
-    var seen = vec2<u32>(0u);
-    if (number < gpuskin_parameters.instances) {
-        seen = gpuskin_seen(number);
-    }
     let any = any(seen != vec2<u32>(0u));
-    // All views together show the finest.
-    var finest = 15u;
     // First within the workgroup: one addition a list and workgroup goes to memory.
-    for (var view = 0u; view < views; view++) {
-        let shown = (seen[view / 8u] >> (view % 8u * 4u)) & 15u;
+    for (var which = 0u; which < sets.y; which++) {
+        let shown = (seen[which / 8u] >> (which % 8u * 4u)) & 15u;
         if (shown != 0u) {
-            atomicAdd(&gpuskin_counts[view * levels + shown - 1u], 1u);
-            finest = min(finest, shown);
+            atomicAdd(&gpuskin_counts[which * levels + shown - 1u], 1u);
         }
     }
-    if (any) {
+    if (any && held == 0u) {
         atomicAdd(&gpuskin_counts[gpuskin_most_lists], 1u);
-        if (sets > views) {
-            atomicAdd(&gpuskin_counts[views * levels + finest - 1u], 1u);
-        }
     }
     workgroupBarrier();
     for (var i = thread; i <= gpuskin_most_lists; i += gpuskin_group_size) {
         let count = atomicLoad(&gpuskin_counts[i]);
         if (count > 0u) {
-            atomicStore(&gpuskin_counts[i], atomicAdd(&gpuskin_lists[i], count));
+            let list = select(first + i, gpuskin_most_lists, i == gpuskin_most_lists);
+            atomicStore(&gpuskin_counts[i], atomicAdd(&gpuskin_lists[list], count));
         }
     }
     workgroupBarrier();
     if (!any) {
-        return;
+        return held;
     }
-    var place = atomicAdd(&gpuskin_counts[gpuskin_most_lists], 1u);
-    if (place < gpuskin_parameters.places) {
-        for (var i = 0u; i < 4u; i++) {
-            gpuskin_seen_instances[place * 4u + i] = gpuskin_instances[number * 4u + i];
+    var place = held - 1u;
+    if (held == 0u) {
+        place = taken + atomicAdd(&gpuskin_counts[gpuskin_most_lists], 1u);
+        if (place < gpuskin_parameters.places) {
+            for (var i = 0u; i < 4u; i++) {
+                gpuskin_seen_instances[place * 4u + i] = gpuskin_instances[number * 4u + i];
+            }
+        } else {
+            place %= gpuskin_parameters.places;
         }
-    } else {
-        place %= gpuskin_parameters.places;
     }
-    for (var shower = 0u; shower < sets; shower++) {
-        var shown = finest;
-        if (shower < views) {
-            shown = (seen[shower / 8u] >> (shower % 8u * 4u)) & 15u;
-        }
+    for (var which = 0u; which < sets.y; which++) {
+        let shown = (seen[which / 8u] >> (which % 8u * 4u)) & 15u;
         if (shown != 0u) {
-            let list = shower * levels + shown - 1u;
-            let entry = atomicAdd(&gpuskin_counts[list], 1u) + list * gpuskin_parameters.capacity;
+            let list = which * levels + shown - 1u;
+            let entry = atomicAdd(&gpuskin_counts[list], 1u) + (first + list) * gpuskin_parameters.capacity;
             atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u], place);
             atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u + 1u], number);
         }
     }
+    return place + 1u;
 }

@@ -1,7 +1,8 @@
-//! Culling: which instances a view sees, by what their clips reach, and in which level of detail. Twin of
-//! `shaders/cull.wgsl`, and its text. Needs no wgpu.
+//! Culling: which instances a view sees, by what their clips reach, and in which level of detail; and which of them others
+//! hide. Twin of `shaders/cull.wgsl`, and its text. Needs no wgpu.
 
-use core::fmt::Write;
+mod pyramid;
+
 use core::mem::offset_of;
 
 use bytemuck::{Pod, Zeroable};
@@ -10,14 +11,22 @@ use glam::{Mat4, Vec3, Vec4};
 use crate::local::shader::PaletteUniform;
 use crate::{Aabb, InstanceRecord, MAX_CLIPS, MAX_LEVELS, Metadata, Time};
 
+pub use pyramid::{
+    Before, DepthPyramid, LevelUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, ROUNDING, TEXELS_ACROSS, pyramid,
+    pyramid_levels,
+};
+
 /// Views that are looked at. With more of them nothing is culled.
 pub const MOST_VIEWS: usize = 15;
-/// Lists: for what each view sees, and for what all of them see together, one a level of detail.
-pub const MOST_LISTS: usize = (MOST_VIEWS + 1) * MAX_LEVELS;
-/// Bytes before the first list: their lengths, and how many instances are seen by any view.
-pub const LISTS_AT: u64 = (4 * (MOST_LISTS as u64 + 1)).next_multiple_of(256);
+/// Lists: for what each view sees, for what all of them see together, and for what the second pass of the main view finds,
+/// one a level of detail.
+pub const MOST_LISTS: usize = (MOST_VIEWS + 2) * MAX_LEVELS;
+/// Bytes before the first list: their lengths, how many instances get a place in the palette, and how many did before.
+pub const LISTS_AT: u64 = (4 * (MOST_LISTS as u64 + 2)).next_multiple_of(256);
 /// Bytes of an entry of a list.
 pub const ENTRY: u64 = 8;
+/// Bytes of what occlusion keeps of an instance from frame to frame, behind the lists.
+pub const MARK: u64 = 4;
 /// Bytes before the arguments of the first draw: those of the palette pass.
 pub const DRAWS_AT: u64 = 16;
 /// Bytes of the arguments of a draw.
@@ -57,8 +66,10 @@ pub struct CullUniform {
     pub places: u32,
     /// Not 0: layers may reach anywhere, because live bones are among them.
     pub live: u32,
-    /// Not used, zero.
-    pub reserved: [u32; 2],
+    /// Words before the marks of instances, among those of the lists; 0: there are none.
+    pub marks_at: u32,
+    /// Not 0: the main view shows all that it sees, whatever the marks say.
+    pub everyone: u32,
     /// [`MeshLevel::error`](crate::MeshLevel::error) of each level, ascending; 0 of the finest.
     pub errors: [f32; MAX_LEVELS],
 }
@@ -185,34 +196,56 @@ pub fn level(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], sc
 
 /// Compute entry point of [`cull`]: a thread an instance, workgroups counted along x, then y.
 pub const CULL: &str = "gpuskin_cull";
-/// Compute entry point of [`arguments`]: one workgroup.
+/// The same of [`reveal`].
+pub const REVEAL: &str = "gpuskin_reveal";
+/// Compute entry point of [`arguments`], after the first pass: one workgroup.
 pub const ARGUMENTS: &str = "gpuskin_write_arguments";
+/// The same after the second.
+pub const REVEALED_ARGUMENTS: &str = "gpuskin_write_revealed";
 
 /// WGSL of the culling pass.
 pub fn cull() -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "const gpuskin_most_views: u32 = {MOST_VIEWS}u;\nconst gpuskin_most_lists: u32 = {MOST_LISTS}u;\n\
-         const gpuskin_lists_at: u32 = {}u;",
-        LISTS_AT / 4
+    text(&[include_str!("../shaders/cull_views.wgsl")])
+}
+
+/// WGSL of the second culling pass, which finds what the main view shows after all.
+pub fn reveal() -> String {
+    let constants = format!(
+        "// Of the sum of the sizes of products.\nconst gpuskin_rounding: f32 = {ROUNDING};\n\
+         const gpuskin_texels_across: u32 = {TEXELS_ACROSS}u;\n"
     );
-    for module in [
+    text(&[&constants, include_str!("../shaders/hidden.wgsl"), include_str!("../shaders/cull_reveal.wgsl")])
+}
+
+/// WGSL of the pass after either of them.
+pub fn arguments() -> String {
+    let [count, first] =
+        [offset_of!(PaletteUniform, instances), offset_of!(PaletteUniform, first_instance)].map(|at| at / 4);
+    format!(
+        "const gpuskin_instances_word: u32 = {count}u;\nconst gpuskin_first_word: u32 = {first}u;\n{}\n{}",
+        lists(),
+        include_str!("../shaders/cull_arguments.wgsl")
+    )
+}
+
+/// What both passes are made of.
+fn text(own: &[&str]) -> String {
+    let mut text =
+        format!("const gpuskin_most_views: u32 = {MOST_VIEWS}u;\nconst gpuskin_lists_at: u32 = {}u;\n", LISTS_AT / 4);
+    text += &lists();
+    let shared = [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/cull.wgsl"),
-    ] {
+    ];
+    for module in shared.iter().chain(own) {
         text.push('\n');
         text.push_str(module);
     }
     text
 }
 
-/// WGSL of the pass after it.
-pub fn arguments() -> String {
-    let word = offset_of!(PaletteUniform, instances) / 4;
-    format!(
-        "const gpuskin_instances_word: u32 = {word}u;\nconst gpuskin_most_lists: u32 = {MOST_LISTS}u;\n\n{}",
-        include_str!("../shaders/cull_arguments.wgsl")
-    )
+/// Words before the lists.
+fn lists() -> String {
+    format!("const gpuskin_most_lists: u32 = {MOST_LISTS}u;\nconst gpuskin_places_taken: u32 = {}u;\n", MOST_LISTS + 1)
 }

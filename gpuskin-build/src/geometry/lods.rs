@@ -4,6 +4,7 @@
 //! of every clip decides what is taken away (`simplify`), and the distance between both surfaces is looked for in all of
 //! these poses (`error`).
 
+mod cluster;
 mod error;
 mod poses;
 mod simplify;
@@ -15,6 +16,7 @@ use glam::Vec3;
 use gpuskin_rt::{Aabb, MAX_LEVELS};
 
 use super::{Geometry, order};
+use cluster::Clusters;
 use error::Measure;
 
 pub(crate) use poses::{of_bones, of_vertices};
@@ -29,6 +31,8 @@ const STALLED: f64 = 0.8;
 const KEPT: f64 = 1.2;
 /// Times that a surface is simplified, with what was farthest off before kept.
 const ATTEMPTS: usize = 3;
+/// Vertices are merged where the error is then so many times what it is otherwise: their texture suffers.
+const MERGED: f32 = 0.9;
 /// Of the diagonal: no level is farther off.
 const MOST_ERROR: f32 = 0.1;
 
@@ -54,11 +58,11 @@ pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Lev
     }
     let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LEVELS - 1) as f64).max(2.0);
     let measure = Measure::new(geometry, poses, worn(geometry));
-    let mut finer: Vec<Vec<u32>> = geometry
-        .parts
-        .iter()
-        .map(|p| geometry.indices[p.first_index as usize..][..p.index_count as usize].to_vec())
-        .collect();
+    let finest: Vec<&[u32]> =
+        geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
+    let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
+    let clusters = Clusters::new(geometry, poses, surfaces);
+    let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
     let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MOST_ERROR;
     for level in 1..=most.min(MAX_LEVELS - 1) {
@@ -68,15 +72,21 @@ pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Lev
             break;
         }
         let parts = Coarser { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
-        if count(&parts) as f64 > count(&finer) as f64 * STALLED {
+        let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
+        let (mut error, mut chosen) = (measure.error(&parts), &parts);
+        if let Some(merged) = &merged {
+            let off = measure.error(merged);
+            if off < error * MERGED || count(&parts) as f64 > wanted * KEPT {
+                (error, chosen) = (off, merged);
+            }
+        }
+        let before = levels.last().map_or(total, |level| count(&level.parts));
+        if count(chosen) as f64 > before as f64 * STALLED || !error.is_finite() {
             break;
         }
-        let error = measure.error(&parts).max(levels.last().map_or(0.0, |level| level.error));
-        if !error.is_finite() {
-            break;
-        }
+        let error = error.max(levels.last().map_or(0.0, |level| level.error));
         let ordered = |part: &Vec<u32>| order::for_vertex_cache(part, geometry.vertices.len());
-        levels.push(Level { error, parts: parts.iter().map(ordered).collect() });
+        levels.push(Level { error, parts: chosen.iter().map(ordered).collect() });
         finer = parts;
     }
     levels

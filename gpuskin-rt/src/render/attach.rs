@@ -49,14 +49,15 @@ pub(crate) struct Attached {
     indices: wgpu::Buffer,
     /// How far it reaches from what the owner's clips reach, metres.
     reach: f32,
-    arguments: Mutex<Option<Arguments>>,
+    /// For the first pass of a frame, and for what is revealed after it.
+    arguments: Mutex<[Option<Arguments>; 2]>,
 }
 
 /// Arguments of indirect draws, [list][run][part]: as many instances as the owner has in that list.
 #[derive(Clone, Debug)]
 struct Arguments {
     buffer: wgpu::Buffer,
-    /// All views together, then each of them.
+    /// All views together, then each of them; or what is revealed.
     lists: usize,
     runs: usize,
 }
@@ -187,14 +188,20 @@ impl Attached {
             vertices: buffer("gpuskin attachment", &mesh.words, wgpu::BufferUsages::VERTEX),
             indices: buffer("gpuskin attachment", &mesh.indices, wgpu::BufferUsages::INDEX),
             reach: mesh.reach,
-            arguments: Mutex::new(None),
+            arguments: Mutex::default(),
         })
     }
 
-    /// After the culling pass: takes over how many instances each list has.
-    fn record(&self, gpu: (&wgpu::Device, &wgpu::Queue), encoder: &mut wgpu::CommandEncoder, owner: &Lists<'_>) {
+    /// After a culling pass: takes over how many instances each list has.
+    fn record(
+        &self,
+        gpu: (&wgpu::Device, &wgpu::Queue),
+        encoder: &mut wgpu::CommandEncoder,
+        (owner, revealed): (&Lists<'_>, bool),
+    ) {
         let parts = self.parts.len();
         let mut kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = &mut kept[usize::from(revealed)];
         let (lists, runs) = (owner.len(), owner.first().map_or(0, Vec::len));
         let Arguments { buffer, .. } = match kept.take().filter(|a| a.lists == lists && a.runs == runs) {
             Some(arguments) => kept.insert(arguments),
@@ -235,7 +242,9 @@ impl Attached {
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &DrawnPart),
     ) {
         let culled = run.palette.as_ref().is_some_and(|palette| palette.indirect.is_some());
-        let arguments = self.arguments.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
+        let arguments = kept[usize::from(view == Some(View::REVEALED))].clone();
+        drop(kept);
         // One that came after `prepare` shows after the next.
         if culled && arguments.as_ref().is_none_or(|arguments| number >= arguments.runs) {
             return;
@@ -246,8 +255,8 @@ impl Attached {
             part(pass, drawn);
             match arguments.as_ref().filter(|_| culled) {
                 Some(Arguments { buffer, lists, runs }) => {
-                    // Those of all for a view that has come since, as the owner does.
-                    let list = view.map_or(0, |View(view)| view + 1);
+                    // Those of all for a view that has come since, as the owner does; what is revealed has one alone.
+                    let list = view.map_or(0, |View(view)| view.saturating_add(1));
                     let list = if list < *lists { list } else { 0 };
                     let draw = (list * runs + number) * self.parts.len() + i;
                     pass.draw_indexed_indirect(buffer, draw as u64 * DRAW);
@@ -273,18 +282,21 @@ impl Attached {
 type Lists<'a> = [Vec<(&'a wgpu::Buffer, u64)>];
 
 impl CrowdCore {
-    /// After the culling pass: has what hangs on the instances drawn for those that are seen. `views`: of the renderer.
+    /// After the culling pass: has what hangs on the instances drawn for those that are seen, by these views or by all
+    /// together; or for those that are revealed, which is a view alone.
     pub(crate) fn record_attachments(
         &self,
         gpu: (&wgpu::Device, &wgpu::Queue),
         encoder: &mut wgpu::CommandEncoder,
-        views: usize,
+        views: impl Iterator<Item = Option<View>>,
     ) {
         let Some(drawn) = self.drawn().filter(|drawn| !drawn.attached.is_empty()) else { return };
         let list = |view| drawn.runs(view).filter_map(|run| run.palette.and_then(|p| p.indirect)).collect::<Vec<_>>();
-        let lists: Vec<_> = std::iter::once(None).chain((0..views).map(|i| Some(View(i)))).map(list).collect();
-        if !lists[0].is_empty() {
-            drawn.attached.iter().for_each(|attached| attached.record(gpu, encoder, &lists));
+        let mut views = views.peekable();
+        let revealed = views.peek() == Some(&Some(View::REVEALED));
+        let lists: Vec<_> = views.map(list).collect();
+        if lists.first().is_some_and(|list| !list.is_empty()) {
+            drawn.attached.iter().for_each(|attached| attached.record(gpu, encoder, (&lists, revealed)));
         }
     }
 }
@@ -388,6 +400,28 @@ impl<M> Crowd<M> {
         pass: &mut wgpu::RenderPass<'_>,
         group: u32,
         id: AttachmentId,
+        part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
+    ) {
+        self.draw_attachment_seen(pass, (group, None), id, part);
+    }
+
+    /// The same for what one view sees, as [`Crowd::draw_numbered_in`] draws it.
+    pub fn draw_attachment_in(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        view: View,
+        id: AttachmentId,
+        part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
+    ) {
+        self.draw_attachment_seen(pass, (group, Some(view)), id, part);
+    }
+
+    fn draw_attachment_seen(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        (group, view): (u32, Option<View>),
+        id: AttachmentId,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
     ) {
         let attached = {
@@ -395,9 +429,9 @@ impl<M> Crowd<M> {
             state.attachments.get(state.instances.crowd(), id).cloned()
         };
         let (Some(attached), Some(drawn)) = (attached, self.core.drawn()) else { return };
-        for (i, run) in drawn.runs(None).enumerate() {
+        for (i, run) in drawn.runs(view).enumerate() {
             self.core.model.geometry.bind(pass, group, &run);
-            attached.draw(pass, None, (i, &run), |pass, drawn| part(pass, drawn.mesh.material));
+            attached.draw(pass, view, (i, &run), |pass, drawn| part(pass, drawn.mesh.material));
         }
     }
 }

@@ -124,6 +124,9 @@ pub(super) struct State {
     uploaded: u32,
     /// Bytes of records and looks that the last upload wrote.
     uploaded_bytes: u64,
+    /// What was hidden has been looked at since the last upload; and had not been between the two before.
+    revealed: bool,
+    everyone: bool,
     /// Of the records in `buffer`, where the model needs them.
     palettes: Option<Arc<Palettes>>,
 }
@@ -135,6 +138,10 @@ pub(crate) struct Drawn {
     pub(crate) instances: u32,
     /// Some have bones of the game's own.
     pub(crate) live: bool,
+    /// The main view shows all that it sees: what the last frame hid, nobody may look at in this one.
+    pub(crate) everyone: bool,
+    /// What was hidden in the last frame has been looked at in this one.
+    pub(crate) revealed: bool,
     pub(crate) palettes: Option<Arc<Palettes>>,
     /// What hangs on them.
     pub(crate) attached: Vec<Arc<Attached>>,
@@ -162,13 +169,15 @@ impl Drawn {
             first,
             palette,
         };
+        let again = view == Some(View::REVEALED);
         let whole = run(0, self.instances, None);
-        let palettes = self.palettes.iter().flat_map(move |palettes| palettes.runs(self.instances, view));
+        let palettes = self.palettes.iter().filter(move |_| !again || self.revealed);
+        let palettes = palettes.flat_map(move |palettes| palettes.runs(self.instances, view));
         let split = palettes.map(move |palette| {
             let (first, instances) = (palette.first, palette.instances);
             run(first, instances, Some(palette))
         });
-        self.palettes.is_none().then_some(whole).into_iter().chain(split)
+        (self.palettes.is_none() && !again).then_some(whole).into_iter().chain(split)
     }
 }
 
@@ -199,6 +208,8 @@ impl CrowdCore {
             visible,
             uploaded: 0,
             uploaded_bytes: 0,
+            revealed: false,
+            everyone: true,
             palettes: None,
         });
         Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, state })
@@ -221,6 +232,7 @@ impl CrowdCore {
         let scatters = scatters(&device.limits());
         let mut state = self.state();
         let state = &mut *state;
+        state.everyone = !core::mem::take(&mut state.revealed);
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
@@ -292,7 +304,14 @@ impl CrowdCore {
         let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
         let (instances, live) = (state.uploaded, state.layers.live.any());
-        (state.uploaded > 0).then_some(Drawn { buffer, looks, instances, live, palettes, attached })
+        let (everyone, revealed) = (state.everyone, state.revealed);
+        let drawn = Drawn { buffer, looks, instances, live, everyone, revealed, palettes, attached };
+        (state.uploaded > 0).then_some(drawn)
+    }
+
+    /// What was hidden has been looked at.
+    pub(crate) fn set_revealed(&self) {
+        self.state().revealed = true;
     }
 }
 
@@ -380,6 +399,8 @@ impl<M> Crowd<M> {
     /// own, from [`CrowdRenderer::add_view`], makes sure that it lacks nobody. `part` is called before each part is drawn,
     /// with the index of its material, and may bind what it needs. Instances are drawn some at a time, all parts of each:
     /// level of detail by level, in the finest that a view shows them in, and where their poses do not fit one buffer.
+    /// With [occlusion](super::RendererDescriptor::occlusion) the main view counts here as it does before
+    /// [`CrowdRenderer::reveal`]: what that finds is drawn by [`Crowd::draw_numbered_in`].
     pub fn draw_geometry(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -395,10 +416,33 @@ impl<M> Crowd<M> {
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         group: u32,
+        part: impl FnMut(&mut wgpu::RenderPass<'_>, u32, u32),
+    ) {
+        self.draw_seen(pass, group, None, part);
+    }
+
+    /// The same for what one view sees, in the level of detail that this view needs. [`View::REVEALED`] has what
+    /// [`CrowdRenderer::reveal`] found: with occlusion a game's own pipeline draws [`View::MAIN`] before that and this view
+    /// after it, as the renderer does.
+    pub fn draw_numbered_in(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        view: View,
+        part: impl FnMut(&mut wgpu::RenderPass<'_>, u32, u32),
+    ) {
+        self.draw_seen(pass, group, Some(view), part);
+    }
+
+    fn draw_seen(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        view: Option<View>,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32, u32),
     ) {
         let Some(drawn) = self.core.drawn() else { return };
-        for run in drawn.runs(None) {
+        for run in drawn.runs(view) {
             self.core.model.geometry.bind(pass, group, &run);
             for (i, p) in self.core.parts.iter().enumerate() {
                 part(pass, p.mesh.material, run.first);

@@ -1,10 +1,13 @@
 //! The culling pass: of the instances of a crowd, those that a view sees are gathered, get a place in the palette, and
-//! are drawn indirectly, in the level of detail that the view needs.
+//! are drawn indirectly, in the level of detail that the view needs. With occlusion a second pass finds those that the main
+//! view shows after all.
 
 use super::crowd::RECORD;
 use super::geometry::Geometry;
 use super::layouts::{entry, storage, uniform};
-use crate::cull::{self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MOST_VIEWS};
+use crate::cull::{
+    self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOST_VIEWS,
+};
 use crate::{IndexRange, MAX_LEVELS, Time, View};
 
 /// Lists begin at multiples of so many entries: of 256 bytes, as bindings must.
@@ -19,17 +22,19 @@ pub(crate) struct Views {
     pub(crate) count: usize,
     /// Whether levels of detail are chosen.
     detail: bool,
+    /// Whether there is a second pass for the main view.
+    occlusion: bool,
 }
 
 impl Views {
-    pub(crate) fn new(device: &wgpu::Device, detail: bool) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, detail: bool, occlusion: bool) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin views"),
             size: MOST_VIEWS as u64 * VIEW,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        Self { buffer, count: 0, detail }
+        Self { buffer, count: 0, detail, occlusion }
     }
 
     /// Levels of detail that are told apart.
@@ -37,17 +42,18 @@ impl Views {
         if self.detail { geometry.levels.len().min(MAX_LEVELS) } else { 1 }
     }
 
-    /// Lists of entries: of each level, for each view and for all together. One view sees what all do.
+    /// Lists of entries: of each level, for each view, for all together and for the second pass. One view sees what all do.
     fn lists(&self, geometry: &Geometry) -> usize {
         let views = self.count.min(MOST_VIEWS);
-        (views + usize::from(views > 1)) * self.levels(geometry)
+        (views + usize::from(views > 1) + usize::from(self.occlusion)) * self.levels(geometry)
     }
 
     /// What so many instances take of the greatest binding: bytes of the lists.
     pub(crate) fn most_instances(&self, geometry: &Geometry, binding: u64) -> u64 {
         // Offsets have 32 bits.
         let binding = binding.min(u32::MAX.into());
-        let room = binding.saturating_sub(LISTS_AT) / (self.lists(geometry) as u64 * ENTRY).max(1);
+        let each = self.lists(geometry) as u64 * ENTRY + if self.occlusion { MARK } else { 0 };
+        let room = binding.saturating_sub(LISTS_AT) / each.max(1);
         (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD)
     }
 
@@ -70,35 +76,58 @@ pub(crate) struct CullPipelines {
     arguments: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
 }
 
+/// Those of the second pass.
+#[derive(Debug)]
+pub(crate) struct RevealPipelines {
+    reveal: wgpu::ComputePipeline,
+    arguments: wgpu::ComputePipeline,
+}
+
 impl CullPipelines {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let parameters = uniform(size_of::<CullUniform>() as u64, false);
         let views = uniform(MOST_VIEWS as u64 * VIEW, false);
         let (read, write) = (storage(true, false), storage(false, false));
         let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
-        Self {
-            cull: pipeline(device, &cull::cull(), cull::CULL, &bindings),
-            arguments: pipeline(device, &cull::arguments(), cull::ARGUMENTS, &[parameters, write, write, write]),
+        let cull = layout(device, &bindings);
+        let arguments = layout(device, &[parameters, write, write, write]);
+        let first = pipeline(device, &cull::cull(), cull::CULL, &[&cull]);
+        let then = pipeline(device, &cull::arguments(), cull::ARGUMENTS, &[&arguments]);
+        Self { cull: (cull, first), arguments: (arguments, then) }
+    }
+
+    /// `pyramid`: the layout of what hides instances.
+    pub(crate) fn reveal(&self, device: &wgpu::Device, pyramid: &wgpu::BindGroupLayout) -> RevealPipelines {
+        let groups = [&self.cull.0, pyramid];
+        let arguments = [&self.arguments.0];
+        RevealPipelines {
+            reveal: pipeline(device, &cull::reveal(), cull::REVEAL, &groups),
+            arguments: pipeline(device, &cull::arguments(), cull::REVEALED_ARGUMENTS, &arguments),
         }
     }
 }
 
-fn pipeline(
+const LABEL: Option<&str> = Some("gpuskin culling");
+
+fn layout(device: &wgpu::Device, bindings: &[wgpu::BindingType]) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> =
+        (0..).zip(bindings).map(|(binding, ty)| entry(binding, wgpu::ShaderStages::COMPUTE, *ty)).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: LABEL, entries: &entries })
+}
+
+/// A compute pipeline of these groups.
+pub(crate) fn pipeline(
     device: &wgpu::Device,
     text: &str,
     entry_point: &str,
-    bindings: &[wgpu::BindingType],
-) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
-    let label = Some("gpuskin culling");
-    let entries: Vec<_> =
-        (0..).zip(bindings).map(|(binding, ty)| entry(binding, wgpu::ShaderStages::COMPUTE, *ty)).collect();
-    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+    groups: &[&wgpu::BindGroupLayout],
+) -> wgpu::ComputePipeline {
     let source = wgpu::ShaderSource::Wgsl(text.into());
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-    let groups = [Some(&layout)];
-    let descriptor = wgpu::PipelineLayoutDescriptor { label, bind_group_layouts: &groups, immediate_size: 0 };
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label,
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: LABEL, source });
+    let groups: Vec<_> = groups.iter().copied().map(Some).collect();
+    let descriptor = wgpu::PipelineLayoutDescriptor { label: LABEL, bind_group_layouts: &groups, immediate_size: 0 };
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: LABEL,
         layout: Some(&device.create_pipeline_layout(&descriptor)),
         module: &module,
         entry_point: Some(entry_point),
@@ -108,8 +137,7 @@ fn pipeline(
             ..Default::default()
         },
         cache: None,
-    });
-    (layout, pipeline)
+    })
 }
 
 /// Of the instances that share a palette, those that are seen.
@@ -160,7 +188,10 @@ impl Culling {
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
         let seen_instances = buffer(u64::from(chunk.places) * RECORD, Usages::STORAGE);
         let list_bytes = u64::from(capacity) * ENTRY;
-        let lists = buffer(LISTS_AT + lists as u64 * list_bytes, Usages::STORAGE);
+        let marks_at = LISTS_AT + lists as u64 * list_bytes;
+        // Zero: with occlusion nobody was seen before.
+        let marks = if views.occlusion { u64::from(capacity) * MARK } else { 0 };
+        let lists = buffer(marks_at + marks, Usages::STORAGE);
         let arguments = buffer(
             DRAWS_AT + draws.len() as u64 * 4,
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
@@ -199,6 +230,7 @@ impl Culling {
             most_groups: device.limits().max_compute_workgroups_per_dimension,
             levels: levels as u32,
             places: chunk.places,
+            marks_at: if views.occlusion { (marks_at / 4) as u32 } else { 0 },
             errors,
             ..CullUniform::default()
         };
@@ -206,25 +238,48 @@ impl Culling {
         Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants }
     }
 
-    /// Looks at the first `instances`. `live`: layers of some of them hold bones of the game's own.
+    /// Looks at the first `instances`. `live`: layers of some of them hold bones of the game's own. `everyone`: with
+    /// occlusion, those that were hidden in the last frame are not left to the second pass.
     pub(crate) fn record(
         &self,
         queue: &wgpu::Queue,
         pass: &mut wgpu::ComputePass<'_>,
         instances: u32,
-        live: bool,
+        (live, everyone): (bool, bool),
         time: Time,
     ) {
-        let parameters = CullUniform { clock: time.words(), instances, live: live.into(), ..self.constants };
+        let [live, everyone] = [live, everyone].map(u32::from);
+        let parameters = CullUniform { clock: time.words(), instances, live, everyone, ..self.constants };
         queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
+        self.dispatch(pass, [&self.pipelines[0], &self.pipelines[1]], instances);
+    }
+
+    /// Looks once more at the first `instances`, which [`Culling::record`] has seen: what the pyramid does not hide is
+    /// shown after all.
+    pub(crate) fn reveal(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        (pipelines, pyramid): (&RevealPipelines, &wgpu::BindGroup),
+        instances: u32,
+    ) {
+        pass.set_bind_group(1, pyramid, &[]);
+        self.dispatch(pass, [&pipelines.reveal, &pipelines.arguments], instances);
+    }
+
+    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, pipelines: [&wgpu::ComputePipeline; 2], instances: u32) {
         let groups = instances.div_ceil(GROUP_SIZE);
         let across = groups.min(self.constants.most_groups).max(1);
-        pass.set_pipeline(&self.pipelines[0]);
+        pass.set_pipeline(pipelines[0]);
         pass.set_bind_group(0, &self.cull, &[]);
         pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
-        pass.set_pipeline(&self.pipelines[1]);
+        pass.set_pipeline(pipelines[1]);
         pass.set_bind_group(0, &self.write, &[]);
         pass.dispatch_workgroups(1, 1, 1);
+    }
+
+    /// Whether there is a second pass.
+    pub(crate) fn reveals(&self) -> bool {
+        self.constants.marks_at > 0
     }
 
     /// Levels of detail that are drawn one after the other.
@@ -236,7 +291,13 @@ impl Culling {
     fn list(&self, view: Option<View>, level: u32) -> u32 {
         let CullUniform { views, levels, .. } = self.constants;
         let all = if views > 1 { views } else { 0 };
-        view.map(|View(index)| index as u32).filter(|&index| index < views).unwrap_or(all) * levels + level
+        let set = match view {
+            // Behind all others.
+            Some(View::REVEALED) => all + 1,
+            Some(View(index)) if index < views as usize => index as u32,
+            _ => all,
+        };
+        set * levels + level
     }
 
     /// Bytes before the list of a level.

@@ -64,6 +64,8 @@ pub struct Explanation {
     pub uploaded_bytes: u64,
     /// Whether those that no view sees are left out.
     pub culling: CullingState,
+    /// Whether those that are hidden behind others are left out of the main view, too, once [`CrowdRenderer::reveal`] is called.
+    pub occlusion: bool,
     /// Buffers that hold the bones: several where a binding of the device cannot hold all. Each is drawn by itself.
     pub palettes: u32,
     /// Levels of detail that instances are told apart by: 1 where all are drawn in the finest.
@@ -117,6 +119,7 @@ impl<M> Crowd<M> {
             lacks: (encoding != self.meta.encoding).then(|| computes(&limits, &self.meta).err()).flatten(),
             instances: drawn.as_ref().map_or(0, |drawn| drawn.instances),
             uploaded_bytes: self.core.uploaded_bytes(),
+            occlusion: matches!(culling, CullingState::On { .. }) && renderer.occlusion.is_some(),
             culling,
             palettes: poses.map_or(0, |_| palettes),
             levels: runs.iter().max().map_or(1, |level| level + 1),
@@ -175,6 +178,10 @@ impl fmt::Display for Explanation {
         if self.levels > 1 {
             writeln!(f, "  {}, chosen by the error that a view shows", many(self.levels, "level") + " of detail")?;
         }
-        write!(f, "  culling: {}", self.culling)
+        write!(f, "  culling: {}", self.culling)?;
+        if self.occlusion {
+            f.write_str("\n  occlusion: nor do those that are hidden in the main view, from the second frame on")?;
+        }
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::crowd::{LOOK, RECORD};
-use super::cull::{self, Culling, Views};
+use super::cull::{self, Culling, RevealPipelines, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
 use super::layouts::{Layouts, entry, storage, uniform};
@@ -337,6 +337,13 @@ struct Chunk {
     culling: Option<Arc<Culling>>,
 }
 
+impl Chunk {
+    /// Where there is a second pass.
+    fn reveals(&self) -> Option<&Culling> {
+        self.culling.as_deref().filter(|culling| culling.reveals())
+    }
+}
+
 /// Instances that share a palette, as they are drawn.
 pub(crate) struct PaletteRun<'a> {
     pub(crate) instances: u32,
@@ -422,7 +429,10 @@ impl Palettes {
 
     /// The first `instances`, or those of them that a view sees, or any of all: some at a time, a level of detail each.
     pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
-        self.parts(instances).flat_map(move |(range, chunk)| {
+        // What is not culled was drawn the first time.
+        let again = view == Some(View::REVEALED);
+        let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals().is_some());
+        parts.flat_map(move |(range, chunk)| {
             let culling = chunk.culling.as_deref();
             (0..culling.map_or(1, Culling::levels)).map(move |level| PaletteRun {
                 instances: range.end - range.start,
@@ -435,14 +445,13 @@ impl Palettes {
         })
     }
 
-    /// Evaluates the first `instances`, or those of them that are seen, now and before. `live`: some have bones of the game's
-    /// own.
+    /// Evaluates the first `instances`, or those of them that are seen, now and before. The flags are [`Culling::record`]'s.
     pub(crate) fn evaluate(
         &self,
         queue: &wgpu::Queue,
         pass: &mut wgpu::ComputePass<'_>,
         instances: u32,
-        live: bool,
+        flags: (bool, bool),
         times: [Time; 2],
     ) {
         for (range, chunk) in self.parts(instances) {
@@ -451,11 +460,27 @@ impl Palettes {
             queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
             match &chunk.culling {
                 Some(culling) => {
-                    culling.record(queue, pass, count, live, times[0]);
+                    culling.record(queue, pass, count, flags, times[0]);
                     self.poses.set(pass, &chunk.compute, 0);
                     pass.dispatch_workgroups_indirect(&culling.arguments, 0);
                 }
                 None => self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups),
+            }
+        }
+    }
+
+    /// Evaluates those of the first `instances` that the main view shows after all, behind those that have a place.
+    pub(crate) fn reveal(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        pyramid: (&RevealPipelines, &wgpu::BindGroup),
+        instances: u32,
+    ) {
+        for (range, chunk) in self.parts(instances) {
+            if let Some(culling) = chunk.reveals() {
+                culling.reveal(pass, pyramid, range.end - range.start);
+                self.poses.set(pass, &chunk.compute, 0);
+                pass.dispatch_workgroups_indirect(&culling.arguments, 0);
             }
         }
     }

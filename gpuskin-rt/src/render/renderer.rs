@@ -11,76 +11,16 @@ use super::field::{FieldCore, not_textured};
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
 use super::material::{MaterialConstants, Materials};
+use super::occlusion::Occlusion;
 use super::pipelines::{PipelineCache, Surface};
 use super::staging::Uploads;
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::SceneUniform;
-use super::{Camera, CrowdDescriptor, Light, View};
+use super::{Camera, CrowdDescriptor, Light, RendererDescriptor, View};
 use crate::cull::{CullView, MOST_VIEWS};
 use crate::field::FieldDescriptor;
 use crate::shader::{Instances, Variant};
 use crate::{Encoding, MeshPart, Model, Time};
-
-/// What a renderer draws to, and in what light.
-#[derive(Clone, Debug)]
-pub struct RendererDescriptor {
-    /// Format of the colour attachment. Linear light is written: choose an sRGB or a float format.
-    pub color_format: wgpu::TextureFormat,
-    /// Format of the depth attachment, if there is one.
-    pub depth_format: Option<wgpu::TextureFormat>,
-    /// Which depth wins, here and in depth passes: `Greater` for reversed depth.
-    pub depth_compare: wgpu::CompareFunction,
-    /// Samples of a pixel.
-    pub sample_count: u32,
-    /// What [`CrowdRenderer::draw_depth`] draws to.
-    pub depth_pass: DepthPass,
-    /// The light to start with.
-    pub light: Light,
-    /// Instances that no view sees cost neither a pose nor a draw, where the device and the model have it: models in
-    /// [`crate::Encoding::LocalPacked`], up to 15 views. By what clips reach: [`crate::ClipInfo::bounds`].
-    pub culling: bool,
-    /// Pixels that a level of detail may be off where an instance is nearest to the camera, in a picture of
-    /// [`Camera::height`]; 0 draws everything in its finest level. Levels are chosen where instances are culled; elsewhere
-    /// they are drawn in the finest.
-    pub lod_error: f32,
-    /// Whether poses of the frame before are kept for motion vectors, which [`crate::shader`] makes, in models in
-    /// [`crate::Encoding::LocalPacked`] too. Their poses then take twice the memory, and twice the time to evaluate. Models in other
-    /// encodings, and fields, have them anyway.
-    pub motion_vectors: bool,
-}
-
-impl Default for RendererDescriptor {
-    fn default() -> Self {
-        Self {
-            color_format: wgpu::TextureFormat::Rgba8UnormSrgb,
-            depth_format: Some(wgpu::TextureFormat::Depth32Float),
-            depth_compare: wgpu::CompareFunction::Less,
-            sample_count: 1,
-            depth_pass: DepthPass::default(),
-            light: Light::default(),
-            culling: true,
-            lod_error: 1.0,
-            motion_vectors: false,
-        }
-    }
-}
-
-/// A pass without colour: a shadow map, or depth before colour.
-#[derive(Clone, Debug)]
-pub struct DepthPass {
-    /// Format of the depth attachment.
-    pub format: wgpu::TextureFormat,
-    /// Samples of a pixel.
-    pub sample_count: u32,
-    /// Added to depth, against shadows of a surface on itself.
-    pub bias: wgpu::DepthBiasState,
-}
-
-impl Default for DepthPass {
-    fn default() -> Self {
-        Self { format: wgpu::TextureFormat::Depth32Float, sample_count: 1, bias: wgpu::DepthBiasState::default() }
-    }
-}
 
 /// Owns the clock, the views and what is on the device; draws the crowds of all models.
 ///
@@ -98,9 +38,9 @@ impl Default for DepthPass {
 /// ```
 #[derive(Debug)]
 pub struct CrowdRenderer {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    layouts: Layouts,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) layouts: Layouts,
     pipelines: PipelineCache,
     samplers: Samplers,
     white: SampledTexture,
@@ -109,6 +49,7 @@ pub struct CrowdRenderer {
     views: Vec<ViewOnDevice>,
     /// The same for culling; `None` where it is off.
     seen_by: Option<Views>,
+    pub(super) occlusion: Option<Occlusion>,
     lod_error: f32,
     /// The last prepared time, [`Time::to_bits`].
     clock: Arc<AtomicU64>,
@@ -116,7 +57,7 @@ pub struct CrowdRenderer {
     before: Option<Time>,
     /// By content and encoding.
     models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
-    crowds: Vec<Weak<CrowdCore>>,
+    pub(super) crowds: Vec<Weak<CrowdCore>>,
     fields: Vec<Weak<FieldCore>>,
 }
 
@@ -146,7 +87,8 @@ impl CrowdRenderer {
         let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
         let lod_error = descriptor.lod_error;
-        let seen_by = descriptor.culling.then(|| Views::new(device, lod_error > 0.0));
+        let occlusion = Occlusion::new(device, &descriptor);
+        let seen_by = descriptor.culling.then(|| Views::new(device, lod_error > 0.0, occlusion.is_some()));
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -158,6 +100,7 @@ impl CrowdRenderer {
             scene,
             views: Vec::new(),
             seen_by,
+            occlusion,
             lod_error,
             clock: Arc::default(),
             before: None,
@@ -241,7 +184,7 @@ impl CrowdRenderer {
     }
 
     /// What instances are culled by; `None` where they are not.
-    fn culling(&self) -> Option<&Views> {
+    pub(super) fn culling(&self) -> Option<&Views> {
         self.seen_by.as_ref().filter(|views| views.count <= MOST_VIEWS)
     }
 
@@ -258,10 +201,13 @@ impl CrowdRenderer {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         let times = [time, self.time_before()];
-        with_palettes.for_each(|(palettes, d)| palettes.evaluate(queue, &mut pass, d.instances, d.live, times));
+        for (palettes, d) in with_palettes {
+            palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.everyone), times);
+        }
         drop(pass);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            crowd.record_attachments((&self.device, queue), encoder, self.views.len());
+            let each = (0..self.views.len()).map(|view| Some(View(view)));
+            crowd.record_attachments((&self.device, queue), encoder, std::iter::once(None).chain(each));
         }
     }
 
@@ -271,6 +217,11 @@ impl CrowdRenderer {
     /// # Errors
     /// When the view is of another renderer.
     pub fn prepare_view(&self, queue: &wgpu::Queue, view: View, camera: &Camera) -> Result<(), Error> {
+        if view == View::REVEALED {
+            return Err(Error::Descriptor {
+                reason: "View::REVEALED has the camera of View::MAIN; set that".to_owned(),
+            });
+        }
         let Some(on_device) = self.views.get(view.0) else {
             return Err(Error::Descriptor { reason: format!("{view:?} is not of this renderer; use its add_view") });
         };
@@ -284,7 +235,8 @@ impl CrowdRenderer {
         self.draw_view(pass, View::MAIN);
     }
 
-    /// Draws all crowds, seen from another view. A view of another renderer shows nothing.
+    /// Draws all crowds, seen from another view, or what [`CrowdRenderer::reveal`] found: [`View::REVEALED`]. A view of another
+    /// renderer shows nothing.
     pub fn draw_view(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
         self.draw_pass(pass, view, Pass::Color);
     }
@@ -295,7 +247,8 @@ impl CrowdRenderer {
     }
 
     fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: Pass) {
-        let Some(on_device) = self.views.get(view.0) else { return };
+        let again = view == View::REVEALED;
+        let Some(on_device) = self.views.get(if again { View::MAIN.0 } else { view.0 }) else { return };
         pass.set_bind_group(0, &on_device.bind_group, &[]);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
@@ -311,6 +264,9 @@ impl CrowdRenderer {
                     attached.draw_in(pass, view, (number, &run), kind == Pass::Depth);
                 }
             }
+        }
+        if again {
+            return;
         }
         let camera = *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner);
         for field in self.fields.iter().filter_map(Weak::upgrade) {
@@ -465,42 +421,4 @@ fn uniform_buffer(device: &wgpu::Device, label: &str, size: usize, usage: wgpu::
         usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST | usage,
         mapped_at_creation: false,
     })
-}
-
-impl RendererDescriptor {
-    /// Whether a device can draw to these formats.
-    fn check(&self, device: &wgpu::Device) -> Result<(), Error> {
-        let wrong = |reason: String| Err(Error::Descriptor { reason });
-        let color = self.color_format;
-        let filterable = matches!(color.sample_type(None, None), Some(wgpu::TextureSampleType::Float { .. }));
-        if !filterable || color.is_compressed() {
-            return wrong(format!("color_format: {color:?} is no colour of floating point; Rgba8UnormSrgb is one"));
-        }
-        let depth = self.depth_format.map(|format| ("depth_format", format));
-        for (field, format) in depth.into_iter().chain([("depth_pass.format", self.depth_pass.format)]) {
-            if !format.has_depth_aspect() {
-                return wrong(format!("{field}: {format:?} has no depth; Depth32Float has"));
-            }
-        }
-        let depth = self.depth_format.map(|format| ("sample_count", format, self.sample_count));
-        let passes = [
-            ("sample_count", color, self.sample_count),
-            ("depth_pass.sample_count", self.depth_pass.format, self.depth_pass.sample_count),
-        ];
-        for (field, format, count) in passes.into_iter().chain(depth) {
-            if !device.features().contains(format.required_features()) {
-                return wrong(format!("{format:?} needs the device feature {:?}", format.required_features()));
-            }
-            let features = format.guaranteed_format_features(device.features());
-            if !features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT) {
-                return wrong(format!("{format:?} cannot be drawn to on this device; Rgba8UnormSrgb can"));
-            }
-            // With this feature only the adapter knows.
-            let adapter_knows = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
-            if !device.features().contains(adapter_knows) && !features.flags.sample_count_supported(count) {
-                return wrong(format!("{field}: {count} samples of {format:?} are not supported; 1 always are"));
-            }
-        }
-        Ok(())
-    }
 }

@@ -192,18 +192,87 @@ fn create(
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
+    // On OpenGL wgpu copies compressed rows only where nothing is between them.
+    let apart = device.adapter_info().backend == wgpu::Backend::Gl;
+    let mut places = Vec::with_capacity(levels.len());
+    let mut end = 0;
     for (mip_level, texels) in (0..).zip(levels) {
         let blocks = format.blocks(info.level_size(mip_level));
-        let bytes_per_row = Some(blocks[0] * format.block_bytes());
-        queue.write_texture(
-            wgpu::TexelCopyTextureInfo { mip_level, ..texture.as_image_copy() },
+        let place = Place {
+            level: wgpu::TexelCopyTextureInfo { mip_level, ..texture.as_image_copy() },
             texels,
-            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: Some(blocks[1]) },
+            row: blocks[0] * format.block_bytes(),
+            rows: blocks[1],
             // Whole blocks, also where a mip is smaller than one.
-            extent(blocks.map(|side| side * format.block_side())),
-        );
+            size: extent(blocks.map(|side| side * format.block_side())),
+            start: end,
+        };
+        if apart || texels.len() as u64 > ALONE {
+            queue.write_texture(place.level, texels, place.layout(0, place.row), place.size);
+        } else {
+            end += u64::from(place.pitch()) * u64::from(place.rows);
+            places.push(place);
+        }
+    }
+    if let Some(size) = wgpu::BufferSize::new(end) {
+        write_together(device, queue, &places, size);
     }
     texture.create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+/// Levels of more bytes are written each by itself: what that costs more is nothing against the bytes.
+const ALONE: u64 = 1 << 20;
+
+/// A level, and where it stands in a buffer that several are copied from.
+struct Place<'a> {
+    level: wgpu::TexelCopyTextureInfo<'a>,
+    texels: &'a [u8],
+    /// Bytes of a row of blocks.
+    row: u32,
+    rows: u32,
+    size: wgpu::Extent3d,
+    start: u64,
+}
+
+impl Place<'_> {
+    /// Bytes from a row to the next in the buffer.
+    fn pitch(&self) -> u32 {
+        self.row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
+    }
+
+    fn layout(&self, offset: u64, pitch: u32) -> wgpu::TexelCopyBufferLayout {
+        wgpu::TexelCopyBufferLayout { offset, bytes_per_row: Some(pitch), rows_per_image: Some(self.rows) }
+    }
+}
+
+/// Levels through one buffer of so many bytes: writing each by itself takes a tenth of a small model's start-up.
+fn write_together(device: &wgpu::Device, queue: &wgpu::Queue, places: &[Place<'_>], size: wgpu::BufferSize) {
+    let label = Some("gpuskin color");
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label,
+        size: size.get(),
+        usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    // No view: the device has said why through its error handler, and nothing can be written.
+    let Some(mut view) = queue.write_buffer_with(&buffer, 0, size) else { return };
+    for place in places {
+        let pitch = place.pitch() as usize;
+        // Without gaps in one go: row by row takes longer than what is saved.
+        let chunk = if place.row as usize == pitch { place.texels.len() } else { place.row as usize };
+        let starts = (place.start as usize..).step_by(pitch);
+        for (start, rows) in starts.zip(place.texels.chunks(chunk.max(1))) {
+            view.slice(start..start + rows.len()).copy_from_slice(rows);
+        }
+    }
+    drop(view);
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+    for place in places {
+        let layout = place.layout(place.start, place.pitch());
+        let source = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
+        encoder.copy_buffer_to_texture(source, place.level, place.size);
+    }
+    queue.submit([encoder.finish()]);
 }
 
 /// Samplers by what they do, shared by all models.

@@ -117,6 +117,10 @@ pub struct View(pub(crate) usize);
 impl View {
     /// The view that [`crate::CrowdRenderer::prepare`] sets.
     pub const MAIN: Self = Self(0);
+
+    /// The same view once more: what [`crate::CrowdRenderer::reveal`] found, and nothing else. It has the camera of
+    /// [`View::MAIN`], and shows nothing before that was called in a frame.
+    pub const REVEALED: Self = Self(usize::MAX);
 }
 
 impl Camera {

@@ -27,8 +27,16 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .map(|variant| (format!("field of {variant:?}"), drawn(variant, Instances::Field))),
         )
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
-        .chain([("cull".into(), cull::cull()), ("arguments".into(), cull::arguments())])
+        .chain([("cull".into(), cull::cull()), ("reveal".into(), cull::reveal())])
+        .chain([("arguments".into(), cull::arguments())])
+        .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain([("scatter".into(), SCATTER.to_owned())])
+}
+
+fn befores() -> impl Iterator<Item = cull::Before> {
+    let depths = [(1, false), (1, true), (4, false)];
+    let depth = depths.map(|(samples, reversed)| cull::Before::Depth { samples, reversed });
+    std::iter::once(cull::Before::Level).chain(depth)
 }
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {
@@ -134,17 +142,23 @@ fn structures_stand_in_memory_as_their_twins_do() {
         [clock, clock_before, instances, first_instance, stride, live_at, live_stride, before, reserved]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
-    for text in [cull::cull(), cull::arguments()] {
+    for text in [cull::cull(), cull::reveal(), cull::arguments()] {
         let (module, _) = parse(&text);
         let parameters = same_layout!(
             &module,
             "GpuskinCullParameters",
             cull::CullUniform,
-            [clock, instances, views, capacity, parts, most_groups, levels, places, live, reserved, errors]
+            [clock, instances, views, capacity, parts, most_groups, levels, places, live, marks_at, everyone, errors]
         );
-        assert_eq!(parameters, (11, size_of::<cull::CullUniform>()));
+        assert_eq!(parameters, (12, size_of::<cull::CullUniform>()));
     }
     let (module_of_bounds, _) = parse(&cull::cull());
+    let (reveal, _) = parse(&cull::reveal());
+    let pyramid = same_layout!(&reveal, "GpuskinPyramid", cull::PyramidUniform, [size, levels, away, slack]);
+    assert_eq!(pyramid, (7, size_of::<cull::PyramidUniform>()));
+    let (level, _) = parse(&cull::pyramid(cull::Before::Level));
+    let level = same_layout!(&level, "GpuskinLevel", cull::LevelUniform, [size, before]);
+    assert_eq!(level, (2, size_of::<cull::LevelUniform>()));
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
     assert_eq!([1, 2, 3].map(|i: usize| members[i].1), [12, 16, 32]);
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);

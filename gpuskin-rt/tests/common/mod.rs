@@ -5,6 +5,7 @@ pub mod bounds;
 pub mod cells;
 pub mod local;
 pub mod model;
+pub mod occlusion;
 pub mod own;
 pub mod random;
 pub mod squares;

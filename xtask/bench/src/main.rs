@@ -1,7 +1,7 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [encode] [events] [startup] [cpu] [live] [draw] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
@@ -15,6 +15,7 @@ mod foxes;
 mod glb;
 mod live;
 mod million;
+mod normals;
 mod notices;
 mod peer;
 mod plot;
@@ -52,13 +53,13 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 10] =
-    ["bake", "textures", "encode", "events", "startup", "cpu", "live", "draw", "foxes", "million"];
+const SECTIONS: [&str; 11] =
+    ["bake", "textures", "normals", "encode", "events", "startup", "cpu", "live", "draw", "foxes", "million"];
 
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, encode, events, startup, cpu, live, draw, foxes, million; all of them where none is named.
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, foxes, million; all of them where none is named.
 
   --manifest FILE    the sample manifest
   --models FOLDER    glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
@@ -87,13 +88,16 @@ fn run(options: &Options) -> Result<(), String> {
     if wanted("textures") {
         textures::measure(options)?;
     }
+    if wanted("normals") {
+        normals::measure(options)?;
+    }
     if wanted("encode") {
         encode::measure(options)?;
     }
     if wanted("events") {
         notices::measure();
     }
-    if SECTIONS[4..].iter().any(|name| wanted(name)) {
+    if SECTIONS[5..].iter().any(|name| wanted(name)) {
         let context = context::Context::new(&options.manifest)?;
         if wanted("startup") {
             startup::measure(&context)?;

@@ -72,29 +72,40 @@ fn compare(name: &str, manifest: &Manifest) -> Result<(), String> {
 
 /// An image as the library does it all by itself; bytes of BC7 and ASTC.
 fn encode(image: &Image, threads: u32) -> usize {
+    assert_eq!(image.rgba.len(), image.width as usize * image.height as usize * 4);
+    let file = compress(&image.rgba, [image.width, image.height], ColorSpace::Srgb, threads);
+    [TranscoderTextureFormat::BC7_RGBA, TranscoderTextureFormat::ASTC_4x4_RGBA]
+        .into_iter()
+        .map(|format| transcode(&file, format).iter().map(Vec::len).sum::<usize>())
+        .sum()
+}
+
+/// The library's file of UASTC at level 2; with mips if its texels are colours.
+pub(crate) fn compress(rgba: &[u8], [width, height]: [u32; 2], space: ColorSpace, threads: u32) -> Vec<u8> {
     let mut params = CompressorParams::new();
     params.set_basis_format(BasisTextureFormat::UASTC4x4);
-    params.set_color_space(ColorSpace::Srgb);
-    params.set_generate_mipmaps(true);
+    params.set_color_space(space);
+    params.set_generate_mipmaps(matches!(space, ColorSpace::Srgb));
     let flags = sys::UastcPackFlags_PackUASTCLevelDefault | sys::UastcPackFlags_PackUASTCETC1FastestHints;
     // SAFETY: the pointer is that of `params`.
     unsafe { sys::compressor_params_set_pack_uastc_flags(params.0, flags) };
-    assert_eq!(image.rgba.len(), image.width as usize * image.height as usize * 4);
-    params.source_image_mut(0).init(&image.rgba, image.width, image.height, 4);
+    params.source_image_mut(0).init(rgba, width, height, 4);
     let mut compressor = Compressor::new(threads);
     // SAFETY: the parameters hold an image of the size that its texels have.
     let made = unsafe { compressor.init(&params) && compressor.process().is_ok() };
-    assert!(made, "the library encodes {image:?}");
-    let file = compressor.basis_file();
+    assert!(made, "the library encodes {width} x {height}");
+    compressor.basis_file().to_vec()
+}
+
+/// The levels of such a file in a format.
+pub(crate) fn transcode(file: &[u8], format: TranscoderTextureFormat) -> Vec<Vec<u8>> {
     let mut transcoder = Transcoder::new();
     transcoder.prepare_transcoding(file).expect("its own file");
-    let mut bytes = 0;
-    for format in [TranscoderTextureFormat::BC7_RGBA, TranscoderTextureFormat::ASTC_4x4_RGBA] {
-        for level_index in 0..transcoder.image_level_count(file, 0) {
-            let level = TranscodeParameters { level_index, ..Default::default() };
-            bytes += transcoder.transcode_image_level(file, format, level).expect("its own file").len();
-        }
-    }
+    let level = |level_index| {
+        let level = TranscodeParameters { level_index, ..Default::default() };
+        transcoder.transcode_image_level(file, format, level).expect("its own file")
+    };
+    let levels = (0..transcoder.image_level_count(file, 0)).map(level).collect();
     transcoder.end_transcoding();
-    bytes
+    levels
 }

@@ -72,6 +72,14 @@ impl<'a> Measure<'a> {
         &self.worn
     }
 
+    /// The parts of the mesh, from those of its surfaces.
+    pub(super) fn of_mesh(&self, surfaces: Vec<Vec<Vec<u32>>>) -> Vec<Vec<u32>> {
+        let mut parts: Vec<(usize, Vec<u32>)> =
+            self.worn.iter().flatten().copied().zip(surfaces.into_iter().flatten()).collect();
+        parts.sort_by_key(|(p, _)| *p);
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
     /// The error of a level, metres; by the parts of the mesh.
     pub(super) fn error(&self, parts: &[Vec<u32>]) -> f32 {
         let of = |(i, worn): (usize, &Vec<usize>)| {

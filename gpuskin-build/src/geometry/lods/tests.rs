@@ -161,3 +161,37 @@ fn what_is_small_has_no_levels_and_what_is_odd_is_no_panic() {
         levels(&geometry, &vec![vec![place; count]; 3], 7);
     }
 }
+
+#[test]
+fn merged_vertices_are_near_in_all_poses_and_what_is_thin_stays() {
+    let mut thin = tube(81, 12, None, 0, DVec3::ZERO);
+    thin.positions.iter_mut().for_each(|p| *p *= DVec3::new(0.1, 0.1, 1.0));
+    let geometry = geometry(vec![thin, tube(41, 32, Some(0), 1, DVec3::X)]);
+    let poses = bent(&geometry, &[0.7, 1.5]);
+    let measure = Measure::new(&geometry, &poses, worn(&geometry));
+    let part = |p: &gpuskin_rt::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
+    let finest: Vec<&[u32]> = geometry.parts.iter().map(part).collect();
+    let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
+    let clusters = Clusters::new(&geometry, &poses, surfaces);
+    let mut before = f32::INFINITY;
+    for wanted in [24, 48, 96, 192] {
+        let parts = measure.of_mesh(clusters.with(wanted).unwrap());
+        assert!(parts.iter().all(|part| !part.is_empty()) && count(&parts) <= wanted, "{wanted}: {}", count(&parts));
+        // Each part has vertices of its own, and nothing is drawn twice.
+        for (part, finest) in parts.iter().zip(&finest) {
+            assert!(part.iter().all(|v| finest.contains(v)), "{wanted}");
+            let triangles: BTreeSet<&[u32]> = part.chunks_exact(3).collect();
+            assert_eq!(triangles.len() * 3, part.len());
+        }
+        let error = measure.error(&parts);
+        assert!(error < before, "{wanted}: {error} after {before}");
+        before = error;
+    }
+    assert!(before < 0.08, "{before}");
+    // Of the thin one too, though no three of its vertices that are kept lie around it.
+    let thin = measure.of_mesh(clusters.with(24).unwrap());
+    let ends = thin[0].iter().map(|&v| poses[0][v as usize].z);
+    assert!(ends.clone().fold(1.0, f32::min) < 0.1 && ends.fold(0.0, f32::max) > 0.9);
+    // More than vertices are kept for.
+    assert!(clusters.with(100_000).is_none());
+}

@@ -1,0 +1,32 @@
+// The second culling pass, over what the first pass and the game have drawn: of the instances in the main view those that are
+// hidden behind nothing and were not drawn yet get a place in the palette, where they have none, and a list of their own.
+
+@compute @workgroup_size(64)
+fn gpuskin_reveal(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
+    var seen = vec2<u32>(0u);
+    var held = 0u;
+    if (number < gpuskin_parameters.instances) {
+        let at = gpuskin_parameters.marks_at + number;
+        let mark = atomicLoad(&gpuskin_lists[at]);
+        held = mark & gpuskin_mark_place;
+        let reach = gpuskin_reach(number);
+        let shown = gpuskin_shown(0u, reach);
+        var visible = shown != 0u;
+        if (visible && !reach.anywhere) {
+            visible = !gpuskin_is_hidden(gpuskin_views[0].view_proj, reach.middle, reach.edges);
+        }
+        atomicStore(&gpuskin_lists[at], select(0u, gpuskin_mark_seen, visible));
+        if (visible && (mark & gpuskin_mark_seen) == 0u) {
+            seen.x = shown;
+        }
+    }
+    let views = gpuskin_parameters.views;
+    let revealed = select(views, views + 1u, views > 1u);
+    let taken = atomicLoad(&gpuskin_lists[gpuskin_places_taken]);
+    gpuskin_gather(thread, number, seen, vec2<u32>(revealed, 1u), held, taken);
+}

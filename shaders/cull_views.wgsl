@@ -1,0 +1,39 @@
+// The culling pass: who sees an instance. With occlusion the main view shows first those that nothing hid in the last frame.
+
+@compute @workgroup_size(64)
+fn gpuskin_cull(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let views = gpuskin_parameters.views;
+    let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
+    let marked = gpuskin_parameters.marks_at != 0u && number < gpuskin_parameters.instances;
+    let at = gpuskin_parameters.marks_at + number;
+    var seen = vec2<u32>(0u);
+    // All views together show the finest that any does.
+    var finest = 15u;
+    if (number < gpuskin_parameters.instances) {
+        let reach = gpuskin_reach(number);
+        for (var view = 0u; view < views; view++) {
+            let shown = gpuskin_shown(view, reach);
+            seen[view / 8u] |= shown << (view % 8u * 4u);
+            finest = min(finest, select(15u, shown, shown != 0u));
+        }
+        if (marked && gpuskin_parameters.everyone == 0u && !reach.anywhere) {
+            if ((atomicLoad(&gpuskin_lists[at]) & gpuskin_mark_seen) == 0u) {
+                seen.x &= 0xfffffff0u;
+            }
+        }
+    }
+    let drawn = (seen.x & 15u) != 0u;
+    // One view sees what all see together.
+    let sets = select(views, views + 1u, views > 1u);
+    if (sets > views && any(seen != vec2<u32>(0u))) {
+        seen[views / 8u] |= finest << (views % 8u * 4u);
+    }
+    let place = gpuskin_gather(thread, number, seen, vec2<u32>(0u, sets), 0u, 0u);
+    if (marked) {
+        atomicStore(&gpuskin_lists[at], place | select(0u, gpuskin_mark_seen, drawn));
+    }
+}

@@ -1,0 +1,69 @@
+// Whether what was drawn hides a box. Twin of gpuskin-rt/src/cull/pyramid.rs.
+
+// Twin of PyramidUniform in gpuskin-rt/src/cull/pyramid.rs.
+struct GpuskinPyramid {
+    // Pixels of the picture.
+    size: vec2<f32>,
+    // Levels; with none of them nothing is hidden.
+    levels: u32,
+    // What depths are multiplied by, so that they grow with the distance: 1, or -1.
+    away: f32,
+    // How far a depth may be from what was stored.
+    slack: f32,
+    // Not used, zero.
+    reserved_0: f32,
+    reserved_1: f32,
+    reserved_2: f32,
+}
+
+@group(1) @binding(0) var<uniform> gpuskin_pyramid: GpuskinPyramid;
+// What is farthest of each 2x2, 4x4, ... pixels.
+@group(1) @binding(1) var gpuskin_farthest: texture_2d<f32>;
+
+// Whether all that a box covers was drawn nearer than its nearest corner: its middle, and the halves of its edges. Twin of
+// DepthPyramid::hides.
+fn gpuskin_is_hidden(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>) -> bool {
+    // What sums of terms of these sizes may be off, here and where vertices are put.
+    let rows = transpose(view_proj);
+    let most = abs(middle) + abs(edges[0]) + abs(edges[1]) + abs(edges[2]);
+    let off_z = gpuskin_rounding * (dot(abs(rows[2].xyz), most) + abs(rows[2].w));
+    let off_w = gpuskin_rounding * (dot(abs(rows[3].xyz), most) + abs(rows[3].w));
+    var least = vec2<f32>(3e38);
+    var greatest = vec2<f32>(-3e38);
+    var nearest = 3e38;
+    for (var i = 0u; i < 8u; i++) {
+        let sides = vec3<f32>(vec3<u32>(i, i >> 1u, i >> 2u) & vec3<u32>(1u)) * 2.0 - 1.0;
+        let clip = view_proj * vec4<f32>(middle + edges * sides, 1.0);
+        // It reaches behind the eye.
+        if (!(clip.w > off_w)) {
+            return false;
+        }
+        let seen = clip.xyz / clip.w;
+        least = min(least, seen.xy);
+        greatest = max(greatest, seen.xy);
+        nearest = min(nearest, gpuskin_pyramid.away * seen.z - (off_z + abs(seen.z) * off_w) / clip.w);
+    }
+    // Rows from the top; half a pixel for where a rasteriser puts edges.
+    let end = gpuskin_pyramid.size - vec2<f32>(1.0);
+    let low = vec2<f32>(0.5 + 0.5 * least.x, 0.5 - 0.5 * greatest.y) * gpuskin_pyramid.size - 0.5;
+    let high = vec2<f32>(0.5 + 0.5 * greatest.x, 0.5 - 0.5 * least.y) * gpuskin_pyramid.size + 0.5;
+    let first = vec2<u32>(clamp(floor(low), vec2<f32>(0.0), end));
+    let last = vec2<u32>(clamp(floor(high), vec2<f32>(0.0), end));
+    // The finest level that has few texels there.
+    var level = 1u;
+    while (level < gpuskin_pyramid.levels
+        && any((last >> vec2<u32>(level)) - (first >> vec2<u32>(level)) >= vec2<u32>(gpuskin_texels_across))) {
+        level++;
+    }
+    let begin = first >> vec2<u32>(level);
+    let stop = last >> vec2<u32>(level);
+    for (var y = begin.y; y <= stop.y; y++) {
+        for (var x = begin.x; x <= stop.x; x++) {
+            let farthest = textureLoad(gpuskin_farthest, vec2<u32>(x, y), i32(level) - 1).x;
+            if (!(nearest > farthest + gpuskin_pyramid.slack)) {
+                return false;
+            }
+        }
+    }
+    return gpuskin_pyramid.levels > 0u;
+}
