@@ -63,7 +63,7 @@ pub struct Canvas {
 impl Canvas {
     /// `side` pixels each way, a multiple of 64 as rows are copied.
     pub fn new(gpu: &Gpu, side: u32) -> Self {
-        let texture = |format| {
+        let texture = |format, usage| {
             gpu.device.create_texture(&wgpu::TextureDescriptor {
                 label: None,
                 size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
@@ -71,26 +71,46 @@ impl Canvas {
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
                 format,
-                usage: wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::RENDER_ATTACHMENT,
+                usage: usage | wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::RENDER_ATTACHMENT,
                 view_formats: &[],
             })
         };
-        let [color, depth] = [wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Depth32Float].map(texture);
+        let color = texture(wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureUsages::empty());
+        let depth = texture(wgpu::TextureFormat::Depth32Float, wgpu::TextureUsages::TEXTURE_BINDING);
         Self { side, color, depth }
+    }
+
+    /// Its depth, as the passes left it.
+    pub fn depth(&self) -> &wgpu::Texture {
+        &self.depth
     }
 
     /// A pass over both, cleared to black and 1.
     pub fn pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        self.loaded(encoder, (wgpu::LoadOp::Clear(wgpu::Color::BLACK), wgpu::LoadOp::Clear(1.0)), draw);
+    }
+
+    /// A pass over what is there.
+    pub fn pass_over(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        self.loaded(encoder, (wgpu::LoadOp::Load, wgpu::LoadOp::Load), draw);
+    }
+
+    fn loaded(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        (color, depth): (wgpu::LoadOp<wgpu::Color>, wgpu::LoadOp<f32>),
+        draw: impl FnOnce(&mut wgpu::RenderPass<'_>),
+    ) {
         draw(&mut encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                 view: &self.color.create_view(&Default::default()),
                 depth_slice: None,
                 resolve_target: None,
-                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
+                ops: wgpu::Operations { load: color, store: wgpu::StoreOp::Store },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &self.depth.create_view(&Default::default()),
-                depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
+                depth_ops: Some(wgpu::Operations { load: depth, store: wgpu::StoreOp::Store }),
                 stencil_ops: None,
             }),
             ..Default::default()

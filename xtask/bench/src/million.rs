@@ -1,6 +1,9 @@
-//! A million soldiers, seen from among them: culling, levels of detail and poses of those that are seen.
+//! A million soldiers, seen from among them: culling, levels of detail, occlusion and poses of those that are seen.
 
-use gpuskin_rt::{Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor, View, wgpu};
+use gpuskin_rt::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, MeshInfo, Model, RendererDescriptor, View,
+    wgpu,
+};
 
 use crate::Options;
 use crate::context::Context;
@@ -12,6 +15,8 @@ const FRAMES: usize = 31;
 const SOFTWARE_FRAMES: usize = 4;
 /// Metres.
 const EYE: f32 = 1.7;
+/// Degrees that a camera which turns does so in a frame: 90 a second at 60 frames.
+const TURN: f32 = 1.5;
 
 pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
     let usual = [if context.is_software() { 400 } else { 1_000_000 }];
@@ -30,127 +35,196 @@ fn measure_one(context: &Context, count: u32) -> Result<(), String> {
         "million: {count} of {}, {side} to a side, 1 m apart; eye at {EYE} m in their midst; 1920 x 1080; error 1 pixel",
         model.meta.name
     ));
-    let mut renderer = CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default())
-        .map_err(|e| e.to_string())?;
-    let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
-    let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(|e| e.to_string())?;
-    let clips = model.meta.clips.len() as u32;
-    for i in 0..count {
-        let at = [i % side, i / side].map(|c| c as f32 - (side / 2) as f32 + 0.5);
-        let clip = Clip::new((i.wrapping_mul(2_654_435_761) >> 16) as u16 % clips as u16);
-        let instance = Instance::at([at[0], 0.0, at[1]]).facing(i as f32 * 2.4).play(clip).phase(i as f32 * 0.618);
-        crowd.spawn(instance.looping());
-    }
-    let frame = Frame::new(&context.device);
     let aspect = SIZE.width as f32 / SIZE.height as f32;
     let across = 2.0 * ((30.0_f32).to_radians().tan() / aspect).atan();
-    for (name, fov_y) in [("60 degrees across", across), ("60 degrees high", 60.0_f32.to_radians())] {
-        let camera = Camera::perspective_look_at([0.0, EYE, 0.0], [0.0, EYE, -10.0], fov_y, aspect, 0.1, 2000.0);
-        let camera = camera.with_height(SIZE.height);
-        let [mut all, mut poses, mut cpu] = [const { Vec::new() }; 3];
+    let frame = Frame::new(&context.device);
+    for occlusion in [false, true] {
+        let mut scene = Scene::new(context, model, (count, side), occlusion)?;
+        for (name, fov_y) in [("60 degrees across", across), ("60 degrees high", 60.0_f32.to_radians())] {
+            for turn in if occlusion { &[0.0, TURN][..] } else { &[0.0] } {
+                let occluded = if occlusion { ", occlusion" } else { "" };
+                let turning = if *turn > 0.0 { ", turning 90 degrees a second" } else { "" };
+                let camera = |i: usize| {
+                    let (sin, cos) = (i as f32 * turn).to_radians().sin_cos();
+                    let target = [sin * 10.0, EYE, -cos * 10.0];
+                    Camera::perspective_look_at([0.0, EYE, 0.0], target, fov_y, aspect, 0.1, 2000.0)
+                        .with_height(SIZE.height)
+                };
+                scene.measure(context, &frame, &format!("{name}{occluded}{turning}"), camera)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Scene<'m> {
+    renderer: CrowdRenderer,
+    crowd: Crowd<Dynamic>,
+    mesh: &'m MeshInfo,
+    occlusion: bool,
+}
+
+impl<'m> Scene<'m> {
+    fn new(context: &Context, model: &'m Model, (count, side): (u32, u32), occlusion: bool) -> Result<Self, String> {
+        let descriptor = RendererDescriptor { occlusion, ..Default::default() };
+        let mut renderer =
+            CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(|e| e.to_string())?;
+        let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
+        let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(|e| e.to_string())?;
+        let clips = model.meta.clips.len() as u32;
+        for i in 0..count {
+            let at = [i % side, i / side].map(|c| c as f32 - (side / 2) as f32 + 0.5);
+            let clip = Clip::new((i.wrapping_mul(2_654_435_761) >> 16) as u16 % clips as u16);
+            let instance = Instance::at([at[0], 0.0, at[1]]).facing(i as f32 * 2.4).play(clip).phase(i as f32 * 0.618);
+            crowd.spawn(instance.looping());
+        }
+        Ok(Self { renderer, crowd, mesh: &model.meta.mesh, occlusion })
+    }
+
+    fn measure(
+        &mut self,
+        context: &Context,
+        frame: &Frame,
+        name: &str,
+        camera: impl Fn(usize) -> Camera,
+    ) -> Result<(), String> {
         let (frames, first) = if context.is_software() { (SOFTWARE_FRAMES, 1) } else { (FRAMES, 5) };
+        let (mut all, mut steps, mut cpu) = (Vec::new(), [const { Vec::new() }; STEPS], Vec::new());
         for i in 0..frames {
             let mut encoder = context.device.create_command_encoder(&Default::default());
-            frame.timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 0));
+            let mark = |encoder: &mut wgpu::CommandEncoder, query: u32| {
+                frame.timer.as_ref().inspect(|timer| timer.mark(encoder, query));
+            };
+            mark(&mut encoder, 0);
             let moment = 10.0 + i as f64 / 60.0;
-            let (prepare, result) = seconds(|| renderer.prepare(&context.queue, &mut encoder, &camera, moment));
+            let (prepare, result) = seconds(|| self.renderer.prepare(&context.queue, &mut encoder, &camera(i), moment));
             result.map_err(|e| e.to_string())?;
-            frame.timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 1));
-            frame.draw(&renderer, &mut encoder);
-            if let Some(timer) = &frame.timer {
-                timer.mark(&mut encoder, 2);
-                timer.resolve(&mut encoder);
+            mark(&mut encoder, 1);
+            frame.draw(&self.renderer, &mut encoder, View::MAIN);
+            mark(&mut encoder, 2);
+            let mut reveal = 0.0;
+            if self.occlusion {
+                let result;
+                (reveal, result) = seconds(|| self.renderer.reveal(&mut encoder, &frame.depth));
+                result.map_err(|e| e.to_string())?;
+                mark(&mut encoder, 3);
+                frame.draw(&self.renderer, &mut encoder, View::REVEALED);
+            } else {
+                mark(&mut encoder, 3);
             }
+            mark(&mut encoder, 4);
+            frame.timer.as_ref().inspect(|timer| timer.resolve(&mut encoder));
             let commands = encoder.finish();
             let (wall, result) = seconds(|| {
                 context.queue.submit([commands]);
                 context.wait()
             });
             result?;
-            let [before, drawing] = match &frame.timer {
-                Some(timer) => timer.read(context)?,
-                None => [f64::NAN, wall],
-            };
             // The first frames upload everybody, and wake the device.
-            if i >= first {
-                all.push(if before.is_nan() { drawing } else { before + drawing });
-                poses.push(before);
-                cpu.push(prepare);
+            if i < first {
+                continue;
+            }
+            cpu.push(prepare + reveal);
+            match &frame.timer {
+                Some(timer) => {
+                    let moments = timer.read(context)?;
+                    all.push(moments.iter().sum());
+                    steps.iter_mut().zip(moments).for_each(|(step, moment)| step.push(moment));
+                }
+                None => all.push(wall),
             }
         }
-        let counts = crowd.count_levels(&renderer, View::MAIN).map_err(|e| e.to_string())?;
-        let seen: u64 = counts.iter().sum();
-        let mesh = &model.meta.mesh;
-        let triangles: u64 = counts.iter().enumerate().map(|(level, count)| count * mesh.triangles(level)).sum();
-        line(&format!("{name}: in the frustum"), seen);
-        for (level, count) in counts.iter().enumerate() {
-            let error = if level == 0 { 0.0 } else { mesh.levels[level - 1].error * 1e3 };
-            let what = format!("    level {level}, {} triangles, {error:.1} mm", mesh.triangles(level));
-            line(&what, count);
+        self.report(name, all, steps, cpu)
+    }
+
+    fn report(&self, name: &str, all: Vec<f64>, steps: [Vec<f64>; STEPS], cpu: Vec<f64>) -> Result<(), String> {
+        let count = |view| self.crowd.count_levels(&self.renderer, view).map_err(|e| e.to_string());
+        let [first, then] = [count(View::MAIN)?, count(View::REVEALED)?];
+        if self.occlusion {
+            line(&format!("{name}: not hidden in the frame before, and drawn first"), first.iter().sum::<u64>());
+            line(&format!("{name}: revealed"), then.iter().sum::<u64>());
+        } else {
+            line(&format!("{name}: in the frustum"), first.iter().sum::<u64>());
         }
+        let counts: Vec<u64> = first.iter().zip(&then).map(|(a, b)| a + b).collect();
+        for (level, count) in counts.iter().enumerate() {
+            let error = if level == 0 { 0.0 } else { self.mesh.levels[level - 1].error * 1e3 };
+            line(&format!("    level {level}, {} triangles, {error:.1} mm", self.mesh.triangles(level)), count);
+        }
+        let triangles: u64 = counts.iter().enumerate().map(|(level, count)| count * self.mesh.triangles(level)).sum();
         line(&format!("{name}: triangles drawn"), triangles);
         time(&format!("{name}: a frame on the GPU (16.6 are asked of an NVIDIA H200)"), median(all));
-        time(&format!("{name}: of it, culling and poses"), median(poses));
-        time(&format!("{name}: prepare on the CPU"), median(cpu));
+        let names = ["culling and poses", "drawing", "pyramid, second culling and poses", "drawing what is revealed"];
+        for (step, what) in steps.into_iter().zip(names).take(if self.occlusion { STEPS } else { 2 }) {
+            time(&format!("{name}: of it, {what}"), median(step));
+        }
+        time(&format!("{name}: prepare{} on the CPU", if self.occlusion { " and reveal" } else { "" }), median(cpu));
+        Ok(())
     }
-    Ok(())
 }
 
 /// What is drawn to, and when.
 struct Frame {
     color: wgpu::TextureView,
-    depth: wgpu::TextureView,
+    depth: wgpu::Texture,
     timer: Option<Timer>,
 }
 
 impl Frame {
     fn new(device: &wgpu::Device) -> Self {
-        let target = |format| {
-            let texture = device.create_texture(&wgpu::TextureDescriptor {
+        let target = |format, usage| {
+            device.create_texture(&wgpu::TextureDescriptor {
                 label: None,
                 size: SIZE,
                 mip_level_count: 1,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
                 format,
-                usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | usage,
                 view_formats: &[],
-            });
-            texture.create_view(&Default::default())
+            })
         };
         let timer = device.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Timer::new(device));
-        let color = target(RendererDescriptor::default().color_format);
-        Self { color, depth: target(wgpu::TextureFormat::Depth32Float), timer }
+        let color = target(RendererDescriptor::default().color_format, wgpu::TextureUsages::empty());
+        let depth = target(wgpu::TextureFormat::Depth32Float, wgpu::TextureUsages::TEXTURE_BINDING);
+        Self { color: color.create_view(&Default::default()), depth, timer }
     }
 
-    fn draw(&self, renderer: &CrowdRenderer, encoder: &mut wgpu::CommandEncoder) {
+    /// Over what is there, where something was revealed.
+    fn draw(&self, renderer: &CrowdRenderer, encoder: &mut wgpu::CommandEncoder, view: View) {
+        let (color, depth) = match view {
+            View::REVEALED => (wgpu::LoadOp::Load, wgpu::LoadOp::Load),
+            _ => (wgpu::LoadOp::Clear(wgpu::Color::BLACK), wgpu::LoadOp::Clear(1.0)),
+        };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: None,
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                 view: &self.color,
                 depth_slice: None,
                 resolve_target: None,
-                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
+                ops: wgpu::Operations { load: color, store: wgpu::StoreOp::Store },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &self.depth,
-                depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Discard }),
+                view: &self.depth.create_view(&Default::default()),
+                depth_ops: Some(wgpu::Operations { load: depth, store: wgpu::StoreOp::Store }),
                 stencil_ops: None,
             }),
             ..Default::default()
         });
-        renderer.draw(&mut pass);
+        renderer.draw_view(&mut pass, view);
     }
 }
 
-/// Moments of a frame on the GPU: before it, between poses and drawing, after it.
+/// Moments of a frame on the GPU: before it, and after each step.
 struct Timer {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     readable: wgpu::Buffer,
 }
 
-const MARKS: u32 = 3;
+/// Poses, drawing, what is revealed, drawing that.
+const STEPS: usize = 4;
+const MARKS: u32 = STEPS as u32 + 1;
 
 impl Timer {
     fn new(device: &wgpu::Device) -> Self {
@@ -181,7 +255,7 @@ impl Timer {
     }
 
     /// Seconds between the marks.
-    fn read(&self, context: &Context) -> Result<[f64; 2], String> {
+    fn read(&self, context: &Context) -> Result<[f64; STEPS], String> {
         let slice = self.readable.slice(..);
         slice.map_async(wgpu::MapMode::Read, |_| ());
         context.wait()?;
@@ -191,6 +265,6 @@ impl Timer {
         };
         self.readable.unmap();
         let tick = f64::from(context.queue.get_timestamp_period()) * 1e-9;
-        Ok([0, 1].map(|i| ticks[i + 1].wrapping_sub(ticks[i]) as f64 * tick))
+        Ok(core::array::from_fn(|i| ticks[i + 1].wrapping_sub(ticks[i]) as f64 * tick))
     }
 }
