@@ -49,6 +49,20 @@ struct Scene {
 }
 
 /// Soldiers from near to far.
+#[test]
+fn what_stands_still_is_the_finest_level() {
+    let text = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nmode = \"vertex\"\nlods = 2\ntextures = [\"rgba8\"]\n\
+                rest_frame = { clip = \"run\", frame = 3 }\n[model.clips.run]\n";
+    let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text.to_owned()).unwrap();
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let model = &baked.runtime_models()[0];
+    let mesh = &model.meta.mesh;
+    assert_eq!(mesh.levels.len(), 2);
+    let finest: u32 = mesh.parts.iter().map(|part| part.index_count).sum();
+    let rest = model.rest_mesh().unwrap().unwrap();
+    assert_eq!((rest.indices.len(), rest.vertices.len()), (finest as usize, mesh.vertex_count as usize));
+}
+
 fn scene(gpu: &Gpu, model: &Model, lod_error: f32) -> Scene {
     let descriptor = RendererDescriptor { lod_error, ..Default::default() };
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();

@@ -125,8 +125,11 @@ impl Outline {
     }
 }
 
+/// What is wrong, and where in the manifest.
+type Misplaced = (Finding, Range<usize>);
+
 /// Finds the clip of the manifest's rest frame, or says what is wrong and where.
-fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, (Finding, Range<usize>)> {
+fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, Misplaced> {
     let Some(rest) = &entry.rest_frame else { return Ok(None) };
     let names = || model.clips.iter().map(|clip| clip.name.as_str());
     let Some(clip) = names().position(|name| name == rest.clip.value) else {

@@ -10,8 +10,6 @@
 //! | 2 | `Snorm16x2` | normal, octahedral |
 //! | 3 | | tangent, if any: as in packed vertices |
 
-use std::borrow::Cow;
-
 use glam::{Vec2, Vec3, Vec4};
 
 use super::{Vertex, from_octahedral, high_snorm16, in_range, octahedral, snorm, tangent_of, tangent_word, unpack};
@@ -71,22 +69,26 @@ impl Model {
             vertex
         };
         let pairs = fixed.chunks_exact(mesh.format.words()).zip(still.chunks_exact(words(tangent)));
-        let indices = match mesh.wide_indices {
+        let indices: Vec<u32> = match mesh.wide_indices {
             true => all_words(&file, mesh.indices)?,
             false => {
                 part(&file, mesh.indices)?.as_chunks::<2>().0.iter().map(|i| u16::from_le_bytes(*i).into()).collect()
             }
         };
+        // Coarser levels of detail stand behind.
+        let finest = mesh.parts.iter().map(|p| indices.get(p.first_index as usize..)?.get(..p.index_count as usize));
+        let finest: Option<Vec<&[u32]>> = finest.collect();
+        let indices = finest.ok_or(FileError::OtherBake { path: None })?.concat();
         Ok(Some(RestMesh { vertices: pairs.map(at_rest).collect(), indices }))
     }
 }
 
 /// What its constants say of a file that is not there is of another bake.
-fn part<'a>(file: &'a Cow<'_, [u8]>, ByteRange { offset, len }: ByteRange) -> Result<&'a [u8], FileError> {
+fn part(file: &[u8], ByteRange { offset, len }: ByteRange) -> Result<&[u8], FileError> {
     let end = offset.checked_add(len).and_then(|end| usize::try_from(end).ok());
     end.and_then(|end| file.get(offset as usize..end)).ok_or(FileError::OtherBake { path: None })
 }
 
-fn all_words(file: &Cow<'_, [u8]>, range: ByteRange) -> Result<Vec<u32>, FileError> {
+fn all_words(file: &[u8], range: ByteRange) -> Result<Vec<u32>, FileError> {
     Ok(part(file, range)?.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }
