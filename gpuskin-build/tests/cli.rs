@@ -64,8 +64,11 @@ fn what_is_wrong_with_the_command_line() {
         "`--encoding` names 3 encodings: it takes one, or two with a comma between them",
     );
     let acted = |flag: &'static str, names: &'static str| ["preview", "--model", "a", "--out", "a.png", flag, names];
-    misused(&acted("--crossfade", "walk"), "`--crossfade` takes two clips");
-    misused(&acted("--layer", "walk,attack,upper_body,more"), "`--layer` takes two clips and perhaps a mask");
+    misused(&acted("--crossfade", "walk"), "`--crossfade` takes two clips: walk,run");
+    misused(
+        &acted("--layer", "walk,attack,upper_body,more"),
+        "`--layer` takes two clips and perhaps a mask: walk,attack,upper_body",
+    );
     let both = [&acted("--crossfade", "walk,run")[..], &["--encoding", "trs-f16,fixed16"]].concat();
     misused(&both, "`--crossfade` and `--layer` are drawn in one encoding");
     let nothing = gpuskin(&encoded("trs-f16,"));
