@@ -46,6 +46,7 @@ mod measure;
 pub mod model;
 mod names;
 pub mod output;
+mod plain;
 pub mod pose;
 #[cfg(feature = "gpu")]
 pub mod preview;

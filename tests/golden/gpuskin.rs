@@ -15,8 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                152, 220, 177, 242, 71, 88, 237, 104, 182, 106, 197, 40, 240, 87, 172,
-                195,
+                26, 175, 98, 238, 153, 103, 111, 34, 255, 134, 178, 157, 32, 189, 128, 92,
             ],
             format_version: 6,
             name: Borrowed("pole"),
@@ -67,7 +66,7 @@ pub mod models {
                         encoding_error: ErrorInfo {
                             max: 0.000088581386,
                             p9996: 0.000088581386,
-                            normal_degrees: 0.0000034150946,
+                            normal_degrees: 0.0,
                             time: 0.25,
                             bone: 0,
                             vertex: 2,
@@ -75,7 +74,7 @@ pub mod models {
                         motion_error: ErrorInfo {
                             max: 0.000088581386,
                             p9996: 0.000088581386,
-                            normal_degrees: 0.0000034150946,
+                            normal_degrees: 0.0,
                             time: 0.25,
                             bone: 0,
                             vertex: 2,
@@ -107,7 +106,7 @@ pub mod models {
                         encoding_error: ErrorInfo {
                             max: 0.000079703335,
                             p9996: 0.000079703335,
-                            normal_degrees: 0.0022833324,
+                            normal_degrees: 0.002283332,
                             time: 0.125,
                             bone: 1,
                             vertex: 4,
@@ -115,7 +114,7 @@ pub mod models {
                         motion_error: ErrorInfo {
                             max: 0.000079703335,
                             p9996: 0.000079703335,
-                            normal_degrees: 0.0022833324,
+                            normal_degrees: 0.002283332,
                             time: 0.125,
                             bone: 1,
                             vertex: 4,
@@ -158,7 +157,7 @@ pub mod models {
                         encoding_error: ErrorInfo {
                             max: 0.00001525882,
                             p9996: 0.00001525882,
-                            normal_degrees: 0.0000017629667,
+                            normal_degrees: 0.0000017075473,
                             time: 0.125,
                             bone: 0,
                             vertex: 2,
@@ -166,7 +165,7 @@ pub mod models {
                         motion_error: ErrorInfo {
                             max: 0.000015259056,
                             p9996: 0.000015259056,
-                            normal_degrees: 0.0000017629667,
+                            normal_degrees: 0.0000017075473,
                             time: 0.15625,
                             bone: 0,
                             vertex: 2,
@@ -290,8 +289,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            95, 229, 195, 111, 251, 46, 22, 202, 1, 140, 133, 4, 233, 62,
-                            117, 66,
+                            188, 17, 79, 214, 174, 247, 48, 248, 143, 130, 82, 182, 20,
+                            68, 181, 163,
                         ],
                         format_version: 6,
                         name: Borrowed("pole"),
@@ -342,7 +341,7 @@ pub mod models {
                                     encoding_error: ErrorInfo {
                                         max: 0.00008600822,
                                         p9996: 0.00008600822,
-                                        normal_degrees: 0.0000034150946,
+                                        normal_degrees: 0.0,
                                         time: 0.25,
                                         bone: 0,
                                         vertex: 2,
@@ -350,7 +349,7 @@ pub mod models {
                                     motion_error: ErrorInfo {
                                         max: 0.00008600822,
                                         p9996: 0.00008600822,
-                                        normal_degrees: 0.0000034150946,
+                                        normal_degrees: 0.0,
                                         time: 0.25,
                                         bone: 0,
                                         vertex: 2,
@@ -382,7 +381,7 @@ pub mod models {
                                     encoding_error: ErrorInfo {
                                         max: 0.000016313455,
                                         p9996: 0.000016313455,
-                                        normal_degrees: 0.00032228796,
+                                        normal_degrees: 0.00032224727,
                                         time: 0.125,
                                         bone: 0,
                                         vertex: 2,
@@ -390,7 +389,7 @@ pub mod models {
                                     motion_error: ErrorInfo {
                                         max: 0.0057467883,
                                         p9996: 0.0057467883,
-                                        normal_degrees: 0.00032228796,
+                                        normal_degrees: 0.00032224727,
                                         time: 0.020833334,
                                         bone: 1,
                                         vertex: 4,
@@ -433,7 +432,7 @@ pub mod models {
                                     encoding_error: ErrorInfo {
                                         max: 0.000015258796,
                                         p9996: 0.000015258796,
-                                        normal_degrees: 0.0000017629667,
+                                        normal_degrees: 0.0000017075473,
                                         time: 0.125,
                                         bone: 0,
                                         vertex: 2,
@@ -441,7 +440,7 @@ pub mod models {
                                     motion_error: ErrorInfo {
                                         max: 0.000015258991,
                                         p9996: 0.000015258991,
-                                        normal_degrees: 0.0000017629667,
+                                        normal_degrees: 0.0000017075473,
                                         time: 0.15625,
                                         bone: 0,
                                         vertex: 2,

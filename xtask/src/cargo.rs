@@ -9,8 +9,9 @@ use std::process::{Command, ExitCode};
 
 use crate::Failure;
 
-/// `--release`: the tests bake and draw whole models. The features are those of the command line.
-pub(crate) const COMMON: [&str; 4] = ["--workspace", "--release", "--features", "gpuskin-build/cli,gpuskin-build/gpu"];
+/// `--release`: the tests bake and draw whole models. No `--features`: `gpuskin-build/gpu` would give wgpu to every build
+/// script too. `gpuskin-tests` depends on all features that programs here need.
+pub(crate) const COMMON: [&str; 2] = ["--workspace", "--release"];
 
 /// The folder of the workspace.
 pub(crate) fn root() -> &'static Path {

@@ -1,20 +1,23 @@
 //! Vertices that bones move: source and drawn ones side by side.
 
-use glam::{Vec3, Vec4};
+use glam::{DVec4, Vec3};
 use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
 
 use super::{Drawn, Instant, Measured, Stepped, Tally, Times, drawn_pose, instants};
 use crate::frames::FrameGrid;
 use crate::model::Model;
+use crate::plain::{Row, add, cross, dot, dot4, scale};
 use crate::sample::{Rows, Sampler};
 
 /// What one bone adds to the error of a vertex.
 pub(super) struct Entry {
     pub(super) bone: u32,
     /// Drawn weight times drawn position, and the weight.
-    pub(super) drawn: Vec4,
-    /// The same of the source, less the drawn.
-    lost: Vec4,
+    pub(super) drawn: Row,
+    /// The same of the source.
+    source: Row,
+    /// The source's less the drawn.
+    lost: Row,
 }
 
 /// A source vertex against its drawn one.
@@ -42,19 +45,20 @@ impl Mesh {
                 let start = mesh.entries.len();
                 let influences = primitive.influences.of(v);
                 for &(bone, weight) in influences {
-                    let source = (*p * weight).extend(weight);
-                    mesh.entries.push(Entry { bone: u32::from(bone), drawn: Vec4::ZERO, lost: source.as_vec4() });
+                    let source = row((*p * weight).extend(weight));
+                    mesh.entries.push(Entry { bone: u32::from(bone), drawn: [0.0; 4], source, lost: source });
                 }
                 for (bone, weight) in baked.joints.into_iter().zip(baked.weights).filter(|&(_, w)| w > 0.0) {
                     let shown = (baked.position * weight).extend(weight);
                     let exact = (baked.position.as_dvec3() * f64::from(weight)).extend(f64::from(weight));
+                    let drawn = shown.to_array();
                     match influences.iter().position(|&(b, _)| u32::from(b) == bone) {
                         Some(i) => {
                             let source = (*p * influences[i].1).extend(influences[i].1);
                             let entry = &mut mesh.entries[start + i];
-                            (entry.drawn, entry.lost) = (shown, (source - exact).as_vec4());
+                            (entry.drawn, entry.lost) = (drawn, row(source - exact));
                         }
-                        None => mesh.entries.push(Entry { bone, drawn: shown, lost: -shown }),
+                        None => mesh.entries.push(Entry { bone, drawn, source: [0.0; 4], lost: (-shown).to_array() }),
                     }
                 }
                 let normal = primitive.normals.as_ref().map_or(Vec3::ZERO, |n| n[v].as_vec3());
@@ -125,7 +129,7 @@ impl Measured for ClipWork<'_> {
             let bones = self.bones(moment);
             for (v, vertex) in self.mesh.vertices.iter().enumerate() {
                 let entries = self.mesh.entries(vertex);
-                let distance = distance_squared(entries, &bones);
+                let distance = error_squared(entries, &bones);
                 if moment.frame {
                     tally.reach(position(entries, &bones));
                     tally.encoding.add(distance, moment.seconds, v, vertex.bone);
@@ -145,70 +149,92 @@ impl Measured for ClipWork<'_> {
     }
 }
 
-/// A bone's matrices at a moment, by columns.
+fn row(v: DVec4) -> Row {
+    v.as_vec4().to_array()
+}
+
+/// A bone's matrices at a moment.
 pub(super) struct Bone {
-    source: [Vec4; 4],
-    drawn: [Vec4; 4],
-    pub(super) difference: [Vec4; 4],
+    source: [Row; 3],
+    drawn: [Row; 3],
+    pub(super) difference: [Row; 3],
 }
 
 impl Bone {
     fn new(source: &Rows, drawn: &SkinMatrix) -> Self {
-        let d = drawn.rows.map(|r| r.to_array());
-        let by_columns =
-            |f: &dyn Fn(usize, usize) -> f32| [0, 1, 2, 3].map(|c| Vec4::new(f(0, c), f(1, c), f(2, c), 0.0));
-        Self {
-            source: by_columns(&|r, c| source[r][c] as f32),
-            drawn: by_columns(&|r, c| d[r][c]),
-            difference: by_columns(&|r, c| (source[r][c] - f64::from(d[r][c])) as f32),
-        }
+        let drawn = drawn.rows.map(|r| r.to_array());
+        let difference = [0, 1, 2].map(|r| [0, 1, 2, 3].map(|c| (source[r][c] - f64::from(drawn[r][c])) as f32));
+        Self { source: source.map(|row| row.map(|x| x as f32)), drawn, difference }
     }
 }
 
-pub(super) fn transform(m: &[Vec4; 4], p: Vec4) -> Vec4 {
-    m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3] * p.w
+#[inline(always)]
+pub(super) fn transform(m: &[Row; 3], p: &Row) -> Vec3 {
+    Vec3 { x: dot4(&m[0], p), y: dot4(&m[1], p), z: dot4(&m[2], p) }
 }
 
-pub(super) fn distance_squared(entries: &[Entry], bones: &[Bone]) -> f32 {
-    let mut error = Vec4::ZERO;
+/// The square of how far a vertex is off.
+pub(super) fn error_squared(entries: &[Entry], bones: &[Bone]) -> f32 {
+    let mut error = Vec3::ZERO;
     for entry in entries {
         let bone = &bones[entry.bone as usize];
-        error += transform(&bone.difference, entry.drawn) + transform(&bone.source, entry.lost);
+        error = add(error, add(transform(&bone.difference, &entry.drawn), transform(&bone.source, &entry.lost)));
     }
-    error.length_squared()
+    dot(error, error)
 }
 
 /// Where the source has a vertex, metres.
 fn position(entries: &[Entry], bones: &[Bone]) -> Vec3 {
-    let at = entries.iter().map(|e| transform(&bones[e.bone as usize].source, e.drawn + e.lost));
-    at.fold(Vec4::ZERO, |sum, p| sum + p).truncate()
+    let mut sum = Vec3::ZERO;
+    for entry in entries {
+        sum = add(sum, transform(&bones[entry.bone as usize].source, &entry.source));
+    }
+    sum
 }
 
 /// Squared distance between the tips of the two unit normals.
 fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone], normals: Normals) -> f32 {
-    let mut source = [Vec4::ZERO; 3];
-    let mut drawn = [Vec4::ZERO; 3];
+    let mut source = [Vec3::ZERO; 3];
+    let mut drawn = [Vec3::ZERO; 3];
     for entry in entries {
         let bone = &bones[entry.bone as usize];
-        let (w, w_drawn) = (entry.drawn.w + entry.lost.w, entry.drawn.w);
-        for c in 0..3 {
-            source[c] += bone.source[c] * w;
-            drawn[c] += bone.drawn[c] * w_drawn;
-        }
+        blend(&mut source, &bone.source, entry.source[3]);
+        blend(&mut drawn, &bone.drawn, entry.drawn[3]);
     }
     let a = cofactor(&source, vertex.source_normal);
     let n = vertex.drawn_normal;
     let b = match normals {
         Normals::Cofactor => cofactor(&drawn, n),
-        Normals::Plain => (drawn[0] * n.x + drawn[1] * n.y + drawn[2] * n.z).truncate().normalize_or_zero(),
+        Normals::Plain => Vec3 { x: dot(drawn[0], n), y: dot(drawn[1], n), z: dot(drawn[2], n) },
     };
-    if a == Vec3::ZERO || b == Vec3::ZERO { 0.0 } else { a.distance_squared(b) }
+    chord_squared(a, b)
 }
 
-/// The unit normal that a matrix, by columns, makes of one: `SkinMatrix::normal`, from columns.
-fn cofactor(m: &[Vec4; 3], n: Vec3) -> Vec3 {
-    let [a, b, c] = m.map(|c| c.truncate());
-    let bc = b.cross(c);
-    let sign = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };
-    (bc * n.x + c.cross(a) * n.y + a.cross(b) * n.z).normalize_or_zero() * sign
+/// Adds a weighted 3x3 matrix, by rows.
+#[inline(always)]
+fn blend(sum: &mut [Vec3; 3], m: &[Row; 3], weight: f32) {
+    sum[0] = add(sum[0], scale(Vec3 { x: m[0][0], y: m[0][1], z: m[0][2] }, weight));
+    sum[1] = add(sum[1], scale(Vec3 { x: m[1][0], y: m[1][1], z: m[1][2] }, weight));
+    sum[2] = add(sum[2], scale(Vec3 { x: m[2][0], y: m[2][1], z: m[2][2] }, weight));
+}
+
+/// The normal that a 3x3 matrix, by rows, makes of one, of any length: `SkinMatrix::normal`.
+fn cofactor(m: &[Vec3; 3], n: Vec3) -> Vec3 {
+    let [a, b, c] = *m;
+    let bc = cross(b, c);
+    let sign = if dot(a, bc) < 0.0 { -1.0 } else { 1.0 };
+    // The rows of the matrix of cofactors are the cross products of rows.
+    Vec3 { x: sign * dot(bc, n), y: sign * dot(cross(c, a), n), z: sign * dot(cross(a, b), n) }
+}
+
+/// Squared distance between the tips of two vectors that are made as long as one; none where that cannot be. In `f64`: of
+/// vectors nearly alike little is left of the difference.
+fn chord_squared(a: Vec3, b: Vec3) -> f32 {
+    let (ax, ay, az) = (a.x as f64, a.y as f64, a.z as f64);
+    let (bx, by, bz) = (b.x as f64, b.y as f64, b.z as f64);
+    let lengths = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz);
+    let along = ax * bx + ay * by + az * bz;
+    let squared = 2.0 - 2.0 * along / lengths.sqrt();
+    // Neither what rounding left below nothing nor what is no number.
+    if squared > 0.0 && lengths < f64::INFINITY { squared as f32 } else { 0.0 }
 }

@@ -4,10 +4,11 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::bones::{Bone, ClipWork, Mesh, distance_squared, transform};
+use super::bones::{Bone, ClipWork, Mesh, error_squared, transform};
 use super::{Drawn, Times};
 use crate::frames::FrameGrid;
 use crate::model::Model;
+use crate::plain::dot;
 use gpuskin_rt::ClipRecord;
 
 /// What to ask of which clips.
@@ -40,8 +41,9 @@ pub fn motion_within(
 /// Corners of the boxes around the drawn vertices of each bone; none of bones without any.
 fn boxes(mesh: &Mesh, bones: usize) -> Vec<Option<[Vec3; 8]>> {
     let mut boxes = vec![None; bones];
-    for entry in mesh.entries.iter().filter(|entry| entry.drawn.w > 0.0) {
-        let p = entry.drawn.truncate() / entry.drawn.w;
+    for entry in mesh.entries.iter().filter(|entry| entry.drawn[3] > 0.0) {
+        let [x, y, z, w] = entry.drawn;
+        let p = Vec3::new(x, y, z) / w;
         let (least, greatest) = boxes[entry.bone as usize].get_or_insert((p, p));
         (*least, *greatest) = (least.min(p), greatest.max(p));
     }
@@ -63,7 +65,8 @@ impl ClipWork<'_> {
             let bones = self.bones(moment);
             let moves = |(bone, corners): (&Bone, &Option<[Vec3; 8]>)| {
                 corners.iter().flatten().any(|c| {
-                    let error = transform(&bone.difference, c.extend(1.0)).length_squared();
+                    let error = transform(&bone.difference, &[c.x, c.y, c.z, 1.0]);
+                    let error = dot(error, error);
                     error > sure || error.is_nan()
                 })
             };
@@ -73,7 +76,7 @@ impl ClipWork<'_> {
             // Vertices that STEP tracks move jump between frames.
             self.mesh.vertices.iter().enumerate().all(|(v, vertex)| {
                 let counts = moment.frame || !self.stepped.moves(v);
-                !counts || distance_squared(self.mesh.entries(vertex), &bones) <= limit
+                !counts || error_squared(self.mesh.entries(vertex), &bones) <= limit
             })
         })
     }

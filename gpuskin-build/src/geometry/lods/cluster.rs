@@ -4,6 +4,7 @@
 //! from all that are kept is kept next (Gonzalez 1985, "Clustering to minimize the maximum intercluster distance"), so that
 //! every vertex is within some radius of one that is kept, in every pose, and so is the surface between.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::Vec3;
@@ -11,6 +12,7 @@ use rayon::prelude::*;
 
 use super::Poses;
 use crate::geometry::Geometry;
+use crate::plain::distance_squared;
 
 /// Vertices that are kept, at most, of a surface; and distances that are looked at for that. Build scripts do this
 /// unoptimised.
@@ -20,45 +22,55 @@ const MOST_DISTANCES: usize = 1 << 24;
 /// Surfaces whose vertices are kept in an order, each by the groups of its triangles.
 pub(super) struct Clusters<'a> {
     surfaces: Vec<Surface<'a>>,
+    /// All radii, descending, and how many triangles there are within each, as far as that was asked.
+    radii: Vec<(f32, OnceCell<usize>)>,
 }
 
 struct Surface<'a> {
     geometry: &'a Geometry,
     rest: &'a [Vec3],
     groups: Vec<&'a [u32]>,
-    /// Vertices of the mesh, in the order in which they are kept.
+    /// The vertices of the mesh that are used.
+    used: Vec<Used>,
+    /// The corners of each group's triangles: indices into `used`.
+    corners: Vec<Vec<[u32; 3]>>,
+    /// Vertices in the order in which they are kept: indices into `used`.
     order: Vec<u32>,
     /// How far each of them is from all before, metres; descending.
     radii: Vec<f32>,
-    /// Of each vertex of the mesh that is used: those of the order that were the closest when they were kept.
-    owners: BTreeMap<u32, Vec<u32>>,
     /// Whether all vertices are in order.
     complete: bool,
-    /// Vertices of a group at one place.
-    twins: BTreeMap<(usize, Place), Vec<u32>>,
-    /// The groups that have vertices there.
-    groups_at: BTreeMap<Place, Vec<usize>>,
+    /// Of each place: the vertices of the mesh that each group has there.
+    places: Vec<BTreeMap<usize, Vec<u32>>>,
 }
 
-/// Bits of coordinates in the rest pose.
-type Place = [u32; 3];
+struct Used {
+    /// Of the mesh.
+    vertex: u32,
+    /// Index into the places.
+    place: u32,
+    /// Those of the order that were the closest when they were kept.
+    owners: Vec<u32>,
+}
 
 impl<'a> Clusters<'a> {
     /// Of surfaces, each some groups of triangles.
     pub(super) fn new(geometry: &'a Geometry, poses: &'a Poses, surfaces: Vec<Vec<&'a [u32]>>) -> Self {
-        Self { surfaces: surfaces.into_iter().map(|groups| Surface::new(geometry, poses, groups)).collect() }
+        let surfaces: Vec<Surface<'_>> =
+            surfaces.into_iter().map(|groups| Surface::new(geometry, poses, groups)).collect();
+        let mut radii: Vec<f32> = surfaces.iter().flat_map(|surface| surface.radii.iter().copied()).collect();
+        radii.sort_by(|a, b| b.total_cmp(a));
+        radii.dedup();
+        Self { surfaces, radii: radii.into_iter().map(|radius| (radius, OnceCell::new())).collect() }
     }
 
     /// The groups of each surface with at most so many triangles together, all within the same radius; `None` where more
     /// vertices would be needed than are in order.
     pub(super) fn with(&self, triangles: usize) -> Option<Vec<Vec<Vec<u32>>>> {
-        let mut radii: Vec<f32> = self.surfaces.iter().flat_map(|surface| surface.radii.iter().copied()).collect();
-        radii.sort_by(|a, b| b.total_cmp(a));
-        radii.dedup();
         let at = |radius: f32| -> Vec<Vec<Vec<u32>>> { self.surfaces.iter().map(|s| s.within(radius)).collect() };
-        let count = |groups: &[Vec<Vec<u32>>]| groups.iter().flatten().map(Vec::len).sum::<usize>() / 3;
-        let enough = radii.partition_point(|radius| count(&at(*radius)) <= triangles);
-        let radius = *radii.get(enough.checked_sub(1)?)?;
+        let count = |radius: f32| at(radius).iter().flatten().map(Vec::len).sum::<usize>() / 3;
+        let enough = self.radii.partition_point(|(radius, found)| *found.get_or_init(|| count(*radius)) <= triangles);
+        let radius = self.radii.get(enough.checked_sub(1)?)?.0;
         // Of a surface that has no more in order, smaller radii are not known.
         let known = |s: &Surface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
         self.surfaces.iter().all(known).then(|| at(radius))
@@ -68,8 +80,9 @@ impl<'a> Clusters<'a> {
 impl<'a> Surface<'a> {
     fn new(geometry: &'a Geometry, poses: &'a Poses, groups: Vec<&'a [u32]>) -> Self {
         let rest = &poses[0][..];
-        let used: BTreeSet<u32> = groups.iter().copied().flatten().copied().collect();
-        let used: Vec<u32> = used.into_iter().collect();
+        let mut used: Vec<u32> = groups.iter().copied().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
         let most = (MOST_DISTANCES / used.len().max(1)).min(MOST);
         let (mut order, mut radii) = (Vec::new(), Vec::new());
         // Squared distance to the closest that is kept, and all that were that.
@@ -80,7 +93,7 @@ impl<'a> Surface<'a> {
         while let Some(i) = next.filter(|_| order.len() < most) {
             let (kept, number) = (used[i], order.len() as u32);
             radii.push(nearest[i].0.sqrt());
-            order.push(kept);
+            order.push(i as u32);
             nearest.par_iter_mut().zip(&used).with_min_len(1024).for_each(|((distance, owners), &v)| {
                 if let Some(closer) = apart(poses, [kept, v], *distance) {
                     *distance = closer;
@@ -90,19 +103,33 @@ impl<'a> Surface<'a> {
             next = farthest(&|i| nearest[i].0).filter(|&i| nearest[i].0 > 0.0);
         }
         let complete = next.is_none();
-        let mut twins: BTreeMap<_, Vec<u32>> = BTreeMap::new();
-        let mut groups_at: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for (g, group) in groups.iter().enumerate() {
-            for v in group.iter().copied().collect::<BTreeSet<u32>>() {
-                let twins = twins.entry((g, place(rest, v))).or_default();
-                twins.push(v);
-                if twins.len() == 1 {
-                    groups_at.entry(place(rest, v)).or_default().push(g);
-                }
+
+        let mut number_of: BTreeMap<[u32; 3], u32> = BTreeMap::new();
+        let place = |v: u32| (rest[v as usize] + 0.0).to_array().map(f32::to_bits);
+        let mut number = |v: u32| {
+            let next = number_of.len() as u32;
+            *number_of.entry(place(v)).or_insert(next)
+        };
+        let used: Vec<Used> = used
+            .into_iter()
+            .zip(nearest)
+            .map(|(vertex, (_, owners))| Used { vertex, place: number(vertex), owners })
+            .collect();
+        let mut index = vec![0; geometry.vertices.len()];
+        used.iter().enumerate().for_each(|(i, used)| index[used.vertex as usize] = i as u32);
+        let corners: Vec<Vec<[u32; 3]>> = groups
+            .iter()
+            .map(|group| group.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|v| index[v as usize])).collect())
+            .collect();
+        let mut places = vec![BTreeMap::<usize, Vec<u32>>::new(); number_of.len()];
+        for (g, corners) in corners.iter().enumerate() {
+            let mut has = vec![false; used.len()];
+            corners.iter().flatten().for_each(|&i| has[i as usize] = true);
+            for used in used.iter().zip(has).filter_map(|(used, has)| has.then_some(used)) {
+                places[used.place as usize].entry(g).or_default().push(used.vertex);
             }
         }
-        let owners = used.into_iter().zip(nearest.into_iter().map(|(_, owners)| owners)).collect();
-        Self { geometry, rest, groups, order, radii, owners, complete, twins, groups_at }
+        Self { geometry, rest, groups, used, corners, order, radii, complete, places }
     }
 
     /// The groups, as they are where every vertex is within a radius of one that is kept; but never nothing.
@@ -114,36 +141,43 @@ impl<'a> Surface<'a> {
 
     /// The groups with so many vertices kept.
     fn keeping(&self, kept: usize) -> Vec<Vec<u32>> {
-        let owner = |v: u32| {
-            let owners = &self.owners[&v];
-            owners[owners.partition_point(|&owner| (owner as usize) < kept).max(1) - 1]
-        };
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); kept];
-        for &v in self.owners.keys() {
-            members[owner(v) as usize].push(v);
+        let owner = |used: &Used| used.owners[used.owners.partition_point(|&o| (o as usize) < kept).max(1) - 1];
+        let owners: Vec<u32> = self.used.iter().map(owner).collect();
+        let mut members: Vec<Vec<&Used>> = vec![Vec::new(); kept];
+        for (used, &owner) in self.used.iter().zip(&owners) {
+            members[owner as usize].push(used);
         }
-        let centers: Vec<u32> = (0..kept).map(|c| self.center(self.order[c], &members[c])).collect();
-        let becomes = |g: usize, owner: u32, v: u32| self.stand_in(g, centers[owner as usize], v);
+        let centers: Vec<&Used> =
+            self.order.iter().zip(&members).map(|(&c, members)| self.center(&self.used[c as usize], members)).collect();
+        let becomes =
+            |g: usize, owner: u32, i: u32| self.stand_in(g, centers[owner as usize], self.used[i as usize].vertex);
 
         let mut found = BTreeSet::new();
         let mut pairs = BTreeSet::new();
         let mut out = vec![Vec::new(); self.groups.len()];
         // Of what is in two groups of vertices, a corner in each.
         let mut ends: BTreeMap<(usize, u32, u32), u32> = BTreeMap::new();
-        for (g, group) in self.groups.iter().enumerate() {
-            for triangle in group.chunks_exact(3) {
-                let corners = [0, 1, 2].map(|k| owner(triangle[k]));
-                let [a, b, c] = corners;
-                if a == b || b == c || c == a {
-                    if let Some(other) = (1..3).find(|&k| corners[k] != a) {
-                        ends.entry((g, a, corners[other])).or_insert(triangle[0]);
-                        ends.entry((g, corners[other], a)).or_insert(triangle[other]);
-                    }
+        for (g, corners) in self.corners.iter().enumerate() {
+            for &[i, j, k] in corners {
+                let [a, b, c] = [owners[i as usize], owners[j as usize], owners[k as usize]];
+                if a == b && b == c {
                     continue;
                 }
-                let first = (0..3).min_by_key(|&k| corners[k]).unwrap_or(0);
-                if found.insert([0, 1, 2].map(|k| corners[(first + k) % 3])) {
-                    out[g].extend([0, 1, 2].map(|k| becomes(g, corners[k], triangle[k])));
+                if a == b || b == c || c == a {
+                    let (other, at) = if b == a { (c, k) } else { (b, j) };
+                    ends.entry((g, a, other)).or_insert(i);
+                    ends.entry((g, other, a)).or_insert(at);
+                    continue;
+                }
+                let first = if a < b && a < c {
+                    [a, b, c]
+                } else if b < c {
+                    [b, c, a]
+                } else {
+                    [c, a, b]
+                };
+                if found.insert(first) {
+                    out[g].extend([becomes(g, a, i), becomes(g, b, j), becomes(g, c, k)]);
                     pairs.extend([(a, b), (b, c), (c, a)].map(|(a, b)| (a.min(b), a.max(b))));
                 }
             }
@@ -155,12 +189,12 @@ impl<'a> Surface<'a> {
             }
             let [from, to] = [becomes(g, a, near_a), becomes(g, b, ends[&(g, b, a)])];
             let line = (self.at(to) - self.at(from)).normalize_or_zero();
-            let aside = |v: &u32| (self.at(*v) - self.at(from)).reject_from(line).length_squared();
+            let aside = |u: &Used| (self.at(u.vertex) - self.at(from)).reject_from(line).length_squared();
             let both = [a, b].into_iter().flat_map(|c| &members[c as usize]).copied();
-            let own = both.filter(|v| self.twins.contains_key(&(g, place(self.rest, *v))));
-            let widest = own.max_by(|v, w| aside(v).total_cmp(&aside(w)).then(w.cmp(v)));
+            let own = both.filter(|used| self.places[used.place as usize].contains_key(&g));
+            let widest = own.max_by(|v, w| aside(v).total_cmp(&aside(w)).then(w.vertex.cmp(&v.vertex)));
             if let Some(wide) = widest.filter(|v| aside(v) > 0.0) {
-                let wide = self.stand_in(g, wide, near_a);
+                let wide = self.stand_in(g, wide, self.used[near_a as usize].vertex);
                 out[g].extend([from, to, wide, from, wide, to]);
             }
         }
@@ -169,15 +203,16 @@ impl<'a> Surface<'a> {
 
     /// Where some vertices go: to the one that is kept, or, if they are of several groups, where most of these have one, so
     /// that nothing gapes.
-    fn center(&self, kept: u32, members: &[u32]) -> u32 {
-        let groups = |v: u32| self.groups_at.get(&place(self.rest, v)).map_or(0, Vec::len);
-        let all: BTreeSet<usize> =
-            members.iter().filter_map(|&v| self.groups_at.get(&place(self.rest, v))).flatten().copied().collect();
-        if groups(kept) == all.len() {
+    fn center<'b>(&self, kept: &'b Used, members: &[&'b Used]) -> &'b Used {
+        let groups = |used: &Used| &self.places[used.place as usize];
+        let all: BTreeSet<usize> = members.iter().flat_map(|used| groups(used).keys()).copied().collect();
+        if groups(kept).len() == all.len() {
             return kept;
         }
-        let off = |v: u32| self.at(v).distance_squared(self.at(kept));
-        let better = |&a: &u32, &b: &u32| groups(a).cmp(&groups(b)).then(off(b).total_cmp(&off(a))).then(b.cmp(&a));
+        let off = |used: &Used| self.at(used.vertex).distance_squared(self.at(kept.vertex));
+        let better = |a: &&Used, b: &&Used| {
+            groups(a).len().cmp(&groups(b).len()).then(off(b).total_cmp(&off(a))).then(b.vertex.cmp(&a.vertex))
+        };
         members.iter().copied().max_by(better).unwrap_or(kept)
     }
 
@@ -187,24 +222,20 @@ impl<'a> Surface<'a> {
 
     /// What a vertex of a group becomes that goes where another is: of those of its group there, the one whose texture
     /// coordinates are the closest; where its group has none there, it stays.
-    fn stand_in(&self, group: usize, there: u32, v: u32) -> u32 {
+    fn stand_in(&self, group: usize, there: &Used, v: u32) -> u32 {
         let uv = |v: u32| self.geometry.vertices[v as usize].uv;
         let off = |other: &u32| uv(*other).distance_squared(uv(v));
-        let twins = self.twins.get(&(group, place(self.rest, there)));
+        let twins = self.places[there.place as usize].get(&group);
         let closest = twins.into_iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)).then(a.cmp(b)));
         closest.copied().unwrap_or(v)
     }
-}
-
-fn place(rest: &[Vec3], v: u32) -> Place {
-    (rest[v as usize] + 0.0).to_array().map(f32::to_bits)
 }
 
 /// The greatest squared distance of two vertices in any pose, if it is less than a limit.
 fn apart(poses: &Poses, [a, b]: [u32; 2], limit: f32) -> Option<f32> {
     let mut greatest = 0.0_f32;
     for pose in poses {
-        greatest = greatest.max(pose[a as usize].distance_squared(pose[b as usize]));
+        greatest = greatest.max(distance_squared(pose[a as usize], pose[b as usize]));
         if greatest >= limit {
             return None;
         }

@@ -10,8 +10,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::Poses;
-use super::surface::{Fitted, Tree};
+use super::surface::{Boxes, Closest, Fitted, Tree};
 use crate::geometry::Geometry;
+use crate::plain::{add, scale};
 
 /// Points that are looked at. Build scripts do this unoptimised.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,9 @@ pub(super) struct Sample {
 pub(super) const QUICK: Sample = Sample { at_rest: 768, farthest: 32, others: 16 };
 /// For the number that a level is chosen by.
 const THOROUGH: Sample = Sample { at_rest: 2560, farthest: 64, others: 64 };
+
+/// Points that one thread looks at in turn.
+const POINTS_AT_ONCE: usize = 64;
 
 /// What is farther off than this share of the error is what makes it.
 const FAR: f32 = 0.6;
@@ -47,7 +51,32 @@ pub(super) struct Measure<'a> {
     poses: &'a Poses,
     worn: Vec<Vec<usize>>,
     /// Of each surface: what the finest level has.
-    finest: Vec<(Tree, Vec<Point>)>,
+    finest: Vec<Finest>,
+}
+
+struct Finest {
+    surface: Moving,
+    vertices: Vec<Point>,
+}
+
+/// A surface in all poses.
+struct Moving {
+    tree: Tree,
+    /// Of each pose.
+    boxes: Vec<Boxes>,
+}
+
+impl Moving {
+    fn new<'a>(indices: impl Iterator<Item = &'a u32>, poses: &Poses) -> Self {
+        let indices: Vec<u32> = indices.copied().collect();
+        let tree = Tree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
+        let boxes = poses.par_iter().map(|positions| tree.boxes(positions)).collect();
+        Self { tree, boxes }
+    }
+
+    fn at<'a>(&'a self, poses: &'a Poses, pose: usize) -> Fitted<'a> {
+        Fitted { tree: &self.tree, positions: &poses[pose], boxes: &self.boxes[pose] }
+    }
 }
 
 impl<'a> Measure<'a> {
@@ -57,11 +86,11 @@ impl<'a> Measure<'a> {
                 let part = &geometry.parts[p];
                 &geometry.indices[part.first_index as usize..][..part.index_count as usize]
             });
-            let tree = tree(indices, &poses[0]);
-            let mut vertices: Vec<u32> = tree.triangles().iter().flatten().copied().collect();
+            let surface = Moving::new(indices, poses);
+            let mut vertices: Vec<u32> = surface.tree.triangles().iter().flatten().copied().collect();
             vertices.sort_unstable();
             vertices.dedup();
-            (tree, vertices.into_iter().map(|v| [v; 3]).collect())
+            Finest { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect() }
         });
         let finest = finest.collect();
         Self { poses, worn, finest }
@@ -90,43 +119,51 @@ impl<'a> Measure<'a> {
 
     /// That of one of its surfaces, by the parts of that.
     pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: Sample) -> Found {
-        let (finest, vertices) = &self.finest[surface];
-        let coarse = tree(parts.iter().flatten(), &self.poses[0]);
+        let finest = &self.finest[surface];
+        let coarse = Moving::new(parts.iter().flatten(), self.poses);
         // The middle of a triangle, and a third of each edge.
-        let middles = coarse.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]);
-        let away = self.distances(vertices, &coarse, sample);
-        let there = self.distances(&middles.collect::<Vec<_>>(), finest, sample);
+        let middles =
+            coarse.tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]);
+        let away = self.distances(&finest.vertices, &coarse, sample);
+        let there = self.distances(&middles.collect::<Vec<_>>(), &finest.surface, sample);
         let error = away.iter().chain(&there).map(|(_, distance)| *distance).fold(0.0, f32::max);
         let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR);
         Found { error, vertices: far.map(|(point, _)| point[0]).collect() }
     }
 
     /// The distances of points from a surface, of each the greatest that is found.
-    fn distances(&self, points: &[Point], tree: &Tree, sample: Sample) -> Vec<(Point, f32)> {
-        let at_rest = tree.fit(&self.poses[0]);
+    fn distances(&self, points: &[Point], surface: &Moving, sample: Sample) -> Vec<(Point, f32)> {
+        let at_rest = surface.at(self.poses, 0);
         let points: Vec<Point> = strided(points, sample.at_rest).collect();
-        let mut found: Vec<(Point, f32)> =
-            points.par_iter().map(|point| (*point, distance(&at_rest, point, &self.poses[0]))).collect();
+        // What is close to one point is not far from the next.
+        let in_turn = |points: &'_ [Point]| {
+            let mut near = 0;
+            let mut next = |point| {
+                let found = at_rest.closest(middle(point, &self.poses[0]), near);
+                near = found.triangle;
+                found
+            };
+            points.iter().map(&mut next).collect::<Vec<_>>()
+        };
+        let closest: Vec<Closest> = points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect();
         let mut order: Vec<usize> = (0..points.len()).collect();
-        order.sort_by(|&a, &b| found[b].1.total_cmp(&found[a].1).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| closest[b].distance.total_cmp(&closest[a].distance).then(a.cmp(&b)));
         let others = points.len().min(sample.others);
         let some: BTreeSet<usize> =
             order.into_iter().take(sample.farthest).chain((0..others).map(|i| i * points.len() / others)).collect();
-        let in_pose = |positions: &Vec<Vec3>| {
-            let fitted = tree.fit(positions);
-            some.iter().map(|&i| distance(&fitted, &points[i], positions)).collect()
+        let in_pose = |pose: usize| {
+            let there = surface.at(self.poses, pose);
+            let distance =
+                |&i: &usize| there.closest(middle(&points[i], &self.poses[pose]), closest[i].triangle).distance;
+            some.iter().map(distance).collect()
         };
-        let moving: Vec<Vec<f32>> = self.poses[1..].par_iter().map(in_pose).collect();
+        let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();
+        let mut found: Vec<(Point, f32)> = points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
         for distances in moving {
             some.iter().zip(distances).for_each(|(&i, distance)| found[i].1 = found[i].1.max(distance));
         }
         found
     }
-}
-
-fn tree<'a>(indices: impl Iterator<Item = &'a u32>, positions: &[Vec3]) -> Tree {
-    let indices: Vec<u32> = indices.copied().collect();
-    Tree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), positions)
 }
 
 /// At most so many of them, evenly.
@@ -135,6 +172,7 @@ fn strided(points: &[Point], most: usize) -> impl Iterator<Item = Point> + '_ {
     (0..count).map(move |i| points[i * points.len() / count])
 }
 
-fn distance(surface: &Fitted<'_>, point: &Point, positions: &[Vec3]) -> f32 {
-    surface.distance(point.map(|v| positions[v as usize]).iter().sum::<Vec3>() / 3.0)
+fn middle(point: &Point, positions: &[Vec3]) -> Vec3 {
+    let [a, b, c] = *point;
+    scale(add(add(positions[a as usize], positions[b as usize]), positions[c as usize]), 1.0 / 3.0)
 }

@@ -2,8 +2,12 @@
 
 use glam::Vec3;
 
+use crate::plain::{add, distance_squared, dot, greatest, least, scale, sub};
+
 /// Triangles of a leaf.
 const LEAF: usize = 4;
+/// Nodes on the way to a leaf, and one beside each: halves of 2^32 triangles.
+const DEEPEST: usize = 34;
 
 /// Triangles, and the boxes around them.
 #[derive(Clone, Debug)]
@@ -36,25 +40,27 @@ impl Tree {
         &self.triangles
     }
 
-    /// As it lies in a pose.
-    pub(super) fn fit<'a>(&'a self, positions: &'a [Vec3]) -> Fitted<'a> {
+    /// The boxes around its nodes in a pose.
+    pub(super) fn boxes(&self, positions: &[Vec3]) -> Boxes {
         let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate().rev() {
-            boxes[i] = match *node {
+            match *node {
                 Node::Leaf(start, end) => {
-                    let corners = self.triangles[start as usize..end as usize].iter().flatten();
-                    corners.fold(boxes[i], |(least, greatest), &v| {
-                        let p = positions[v as usize];
-                        (least.min(p), greatest.max(p))
-                    })
+                    let (mut low, mut high) = boxes[i];
+                    for &[a, b, c] in &self.triangles[start as usize..end as usize] {
+                        let [a, b, c] = [positions[a as usize], positions[b as usize], positions[c as usize]];
+                        low = least(low, least(a, least(b, c)));
+                        high = greatest(high, greatest(a, greatest(b, c)));
+                    }
+                    boxes[i] = (low, high);
                 }
                 Node::Fork(second) => {
                     let ((a, b), (c, d)) = (boxes[i + 1], boxes[second as usize]);
-                    (a.min(c), b.max(d))
+                    boxes[i] = (least(a, c), greatest(b, d));
                 }
-            };
+            }
         }
-        Fitted { tree: self, positions, boxes }
+        boxes
     }
 }
 
@@ -66,10 +72,16 @@ fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &m
     if triangles.len() <= LEAF {
         return;
     }
-    let middle = |t: &[u32; 3]| t.map(|v| positions[v as usize]).iter().sum::<Vec3>();
-    let (least, greatest) =
-        triangles.iter().map(middle).fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), m| (a.min(m), b.max(m)));
-    let side = greatest - least;
+    let middle = |t: &[u32; 3]| {
+        let [a, b, c] = *t;
+        add(add(positions[a as usize], positions[b as usize]), positions[c as usize])
+    };
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for t in triangles.iter() {
+        let m = middle(t);
+        (low, high) = (least(low, m), greatest(high, m));
+    }
+    let side = high - low;
     let axis = if side.x >= side.y && side.x >= side.z {
         0
     } else if side.y >= side.z {
@@ -86,82 +98,115 @@ fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &m
     split(high, first + half, positions, nodes);
 }
 
+/// The least and the greatest corner of each node's box.
+pub(super) type Boxes = Vec<(Vec3, Vec3)>;
+
 /// A [`Tree`] in a pose.
 pub(super) struct Fitted<'a> {
-    tree: &'a Tree,
-    positions: &'a [Vec3],
-    boxes: Vec<(Vec3, Vec3)>,
+    pub(super) tree: &'a Tree,
+    pub(super) positions: &'a [Vec3],
+    pub(super) boxes: &'a [(Vec3, Vec3)],
+}
+
+/// What is closest to a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Closest {
+    /// Metres; infinite where there are no triangles.
+    pub(super) distance: f32,
+    /// Of [`Tree::triangles`].
+    pub(super) triangle: u32,
 }
 
 impl Fitted<'_> {
-    /// Distance of a point, metres; infinite where there are no triangles.
-    pub(super) fn distance(&self, p: Vec3) -> f32 {
-        let mut best = f32::INFINITY;
-        let mut stack = vec![0_u32];
+    /// What is closest to a point. `near`: a triangle that may be; the closer it is the less is looked at.
+    pub(super) fn closest(&self, p: Vec3, near: u32) -> Closest {
         if self.boxes.is_empty() {
-            return best;
+            return Closest { distance: f32::INFINITY, triangle: 0 };
         }
-        while let Some(i) = stack.pop() {
-            if self.box_distance(i, p) >= best {
+        let mut triangle = near;
+        let mut best = self.squared(near, p);
+        if best.is_nan() {
+            best = f32::INFINITY;
+        }
+        // Nodes that are to be looked at, and how far their boxes are.
+        let mut stack = [(0_u32, 0.0_f32); DEEPEST];
+        let mut waiting = 1;
+        while waiting > 0 {
+            waiting -= 1;
+            let (i, away) = stack[waiting];
+            if away >= best {
                 continue;
             }
             match self.tree.nodes[i as usize] {
                 Node::Leaf(start, end) => {
-                    for t in &self.tree.triangles[start as usize..end as usize] {
-                        let [a, b, c] = t.map(|v| self.positions[v as usize]);
-                        best = best.min(closest(p, a, b, c).distance_squared(p));
+                    for t in start..end {
+                        let squared = self.squared(t, p);
+                        if squared < best {
+                            (best, triangle) = (squared, t);
+                        }
                     }
                 }
                 Node::Fork(second) => {
-                    let mut children = [i + 1, second];
-                    if self.box_distance(children[0], p) < self.box_distance(children[1], p) {
-                        children.swap(0, 1);
-                    }
-                    stack.extend(children);
+                    let first = i + 1;
+                    let (a, b) = (self.box_squared(first, p), self.box_squared(second, p));
+                    let [near, far] = if a < b { [(first, a), (second, b)] } else { [(second, b), (first, a)] };
+                    (stack[waiting], stack[waiting + 1]) = (far, near);
+                    waiting += 2;
                 }
             }
         }
-        best.sqrt()
+        Closest { distance: best.sqrt(), triangle }
     }
 
-    /// Squared distance from a box.
-    fn box_distance(&self, i: u32, p: Vec3) -> f32 {
-        let (least, greatest) = self.boxes[i as usize];
-        (least - p).max(p - greatest).max(Vec3::ZERO).length_squared()
+    /// Squared distance of a triangle.
+    fn squared(&self, triangle: u32, p: Vec3) -> f32 {
+        let [a, b, c] = self.tree.triangles[triangle as usize];
+        let [a, b, c] = [self.positions[a as usize], self.positions[b as usize], self.positions[c as usize]];
+        distance_squared(closest(p, a, b, c), p)
+    }
+
+    /// Squared distance of a box.
+    fn box_squared(&self, i: u32, p: Vec3) -> f32 {
+        let (low, high) = self.boxes[i as usize];
+        distance_squared(least(greatest(p, low), high), p)
     }
 }
 
 /// The point of a triangle that is closest to another: Ericson, "Real-Time Collision Detection", 5.1.5.
 fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
+    let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
+    let (d1, d2) = (dot(ab, ap), dot(ac, ap));
     if d1 <= 0.0 && d2 <= 0.0 {
         return a;
     }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
+    let bp = sub(p, b);
+    let (d3, d4) = (dot(ab, bp), dot(ac, bp));
     if d3 >= 0.0 && d4 <= d3 {
         return b;
     }
     let vc = d1 * d4 - d3 * d2;
     if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return a + ab * (d1 / (d1 - d3).max(f32::MIN_POSITIVE));
+        return add(a, scale(ab, d1 / at_least_tiny(d1 - d3)));
     }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
+    let cp = sub(p, c);
+    let (d5, d6) = (dot(ab, cp), dot(ac, cp));
     if d6 >= 0.0 && d5 <= d6 {
         return c;
     }
     let vb = d5 * d2 - d1 * d6;
     if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return a + ac * (d2 / (d2 - d6).max(f32::MIN_POSITIVE));
+        return add(a, scale(ac, d2 / at_least_tiny(d2 - d6)));
     }
     let va = d3 * d6 - d5 * d4;
     if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        return b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)).max(f32::MIN_POSITIVE));
+        return add(b, scale(sub(c, b), (d4 - d3) / at_least_tiny((d4 - d3) + (d5 - d6))));
     }
     let sum = va + vb + vc;
-    if sum > 0.0 { a + ab * (vb / sum) + ac * (vc / sum) } else { a }
+    if sum > 0.0 { add(a, add(scale(ab, vb / sum), scale(ac, vc / sum))) } else { a }
+}
+
+fn at_least_tiny(x: f32) -> f32 {
+    x.max(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -184,15 +229,24 @@ mod tests {
         let tree = Tree::new(triangles.clone(), &sheet(1.0));
         assert_eq!(tree.triangles().len(), triangles.len());
         for positions in [sheet(1.0), sheet(-0.4)] {
-            let fitted = tree.fit(&positions);
+            let boxes = tree.boxes(&positions);
+            let fitted = Fitted { tree: &tree, positions: &positions, boxes: &boxes };
             for k in 0..200 {
                 let p = Vec3::new((k * 7 % 31) as f32 * 0.6 - 4.0, (k * 5 % 17) as f32, (k % 13) as f32 - 6.0);
                 let corner = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
                 let one_by_one = triangles.iter().map(corner).map(|[a, b, c]| closest(p, a, b, c).distance(p));
-                assert_eq!(fitted.distance(p), one_by_one.fold(f32::INFINITY, f32::min));
+                let expected = one_by_one.fold(f32::INFINITY, f32::min);
+                // Wherever it starts.
+                for near in [0, k as u32 % triangles.len() as u32] {
+                    let found = fitted.closest(p, near);
+                    assert_eq!(found.distance, expected);
+                    let [a, b, c] = corner(&tree.triangles()[found.triangle as usize]);
+                    assert_eq!(closest(p, a, b, c).distance(p), expected);
+                }
             }
         }
-        assert_eq!(Tree::new(Vec::new(), &[]).fit(&[]).distance(Vec3::ZERO), f32::INFINITY);
+        let nothing = Fitted { tree: &Tree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
+        assert_eq!(nothing.closest(Vec3::ZERO, 0).distance, f32::INFINITY);
     }
 
     #[test]
