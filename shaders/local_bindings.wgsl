@@ -17,8 +17,10 @@ struct GpuskinPaletteParameters {
     live_stride: u32,
     // Matrices from an instance's pose to that of the moment before.
     before: u32,
+    // Where live poses of the moment before begin, as live_at.
+    live_before_at: u32,
     // Not used, zero.
-    reserved: vec2<u32>,
+    reserved: u32,
 }
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinPaletteParameters;
@@ -27,5 +29,5 @@ struct GpuskinPaletteParameters {
 @group(0) @binding(2) var<storage, read> gpuskin_instances: array<vec4<u32>>;
 // Rows of skin matrices. [instance][bone]
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette: array<mat3x4<f32>>;
-// What lies over the clips of some instances, then live poses.
+// What lies over the clips of some instances, then live poses, then those of the moment before.
 @group(0) @binding(4) var<storage, read> gpuskin_over: array<vec4<u32>>;

@@ -38,8 +38,9 @@ fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) ->
     return fraction.x * (1.0 - p) + fraction.y * p;
 }
 
-// By the first threads of a workgroup, a clip each; slot 0 has nothing over its clip.
-fn gpuskin_find_shown(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u32>) {
+// By the first threads of a workgroup, a clip each; slot 0 has nothing over its clip. Live poses of this moment begin at
+// live_at.
+fn gpuskin_find_shown(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u32>, live_at: u32) {
     let layer = thread / 3u;
     let clip = thread % 3u;
     if (layer > select(0u, 2u, slot != 0u)) {
@@ -72,7 +73,7 @@ fn gpuskin_find_shown(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u
             let b = gpuskin_over[at + 1u];
             live.kind = b.x & 3u;
             live.weight = select(0.0, gpuskin_layer_weight(a.z, a.w, b.x >> 2u, gpuskin_elapsed(now, a.xy)), live.kind != 0u);
-            live.at = gpuskin_parameters.live_at + b.y * gpuskin_parameters.live_stride;
+            live.at = live_at + b.y * gpuskin_parameters.live_stride;
         }
         gpuskin_live = live;
     }
@@ -137,7 +138,7 @@ fn gpuskin_live_local(at: u32) -> GpuskinLiveLocal {
     let square = dot(rotation, rotation);
     let finite = gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c);
     return GpuskinLiveLocal(
-        GpuskinLocal(rotation / sqrt(square), bitcast<vec3<f32>>(b.xyz), bitcast<vec3<f32>>(c.xyz)),
+        GpuskinLocal(rotation / sqrt(square), bitcast<vec3<f32>>(b.xyz), bitcast<vec3<f32>>(vec3(b.w, c.xy))),
         finite && square > 1e-30 && square < 1e30,
     );
 }

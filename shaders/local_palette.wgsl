@@ -21,9 +21,11 @@ fn gpuskin_write_palette(
         gpuskin_instances[at + 2u],
         gpuskin_instances[at + 3u],
     );
-    let now = select(gpuskin_parameters.clock, gpuskin_parameters.clock_before, group.z != 0u);
+    let before = group.z != 0u;
+    let now = select(gpuskin_parameters.clock, gpuskin_parameters.clock_before, before);
+    let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.live_before_at, before);
     let slot = gpuskin_instances[at + 2u].z >> 12u;
-    gpuskin_find_shown(thread, instance, slot, now);
+    gpuskin_find_shown(thread, instance, slot, now, live_at);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);
     let first = number * gpuskin_parameters.stride + group.z * gpuskin_parameters.before;

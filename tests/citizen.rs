@@ -94,15 +94,19 @@ impl Game {
         text
     }
 
-    /// Folders of this package below `release/build`, those with `file` in them.
     fn built(&self, file: &str) -> PathBuf {
-        let all = entries(&self.target.join("release/build")).into_iter();
-        let mut all: Vec<_> = all
-            .filter(|path| path.to_string_lossy().contains("/gpuskin-test-citizen-") && path.join(file).exists())
-            .collect();
-        all.sort_by_key(|path| fs::metadata(path.join(file)).unwrap().modified().unwrap());
-        all.pop().unwrap_or_else(|| panic!("no {file} below {}", self.target.display()))
+        built(&self.target, file)
     }
+}
+
+/// The newest folder of the game below `release/build` of a target folder that has a file.
+fn built(target: &Path, file: &str) -> PathBuf {
+    let all = entries(&target.join("release/build")).into_iter();
+    let mut all: Vec<_> = all
+        .filter(|path| path.to_string_lossy().contains("/gpuskin-test-citizen-") && path.join(file).exists())
+        .collect();
+    all.sort_by_key(|path| fs::metadata(path.join(file)).unwrap().modified().unwrap());
+    all.pop().unwrap_or_else(|| panic!("no {file} below {}", target.display()))
 }
 
 /// All files below a folder, what stands in them, and since when.
@@ -147,6 +151,31 @@ fn a_build_script_keeps_to_itself() {
 
     traced(&game);
     read_only(&game);
+    crossed(&game);
+}
+
+/// For a machine that is not the one that builds: the script runs on this one, and makes the same.
+fn crossed(game: &Game) {
+    let rustc = |args: &[&str]| {
+        let output = Command::new("rustc").args(args).current_dir(&game.folder).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // One that is really another, where its standard library is installed; else this one by its name, for which cargo keeps
+    // scripts and what is built apart as well.
+    let other = "wasm32-unknown-unknown";
+    let said = rustc(&["-vV"]);
+    let this = said.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc says what it runs on");
+    let installed = Path::new(rustc(&["--print", "target-libdir", "--target", other]).trim()).is_dir();
+    let target = if installed { other } else { this };
+    let output = game.cargo(&["build", "--release", "--target", target]);
+    assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));
+    let made = |folder: &Path| -> BTreeMap<PathBuf, Vec<u8>> {
+        let out = built(folder, "out/gpuskin.rs").join("out");
+        let files = snapshot(&out).into_iter().filter(|(path, _)| !path.starts_with(out.join("gpuskin-cache")));
+        files.map(|(path, (bytes, _))| (path.strip_prefix(&out).unwrap().to_owned(), bytes)).collect()
+    };
+    let (here, there) = (made(&game.target), made(&game.target.join(target)));
+    assert!(here.len() > 4 && here == there, "{target}: {:?}, {:?}", here.keys(), there.keys());
 }
 
 /// The build script under strace: what it writes, and that it asks no network.

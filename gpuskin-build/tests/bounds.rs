@@ -1,6 +1,7 @@
 //! Small files that ask for much: the command refuses or bakes each within 10 seconds and 1 GiB, and says why.
 #![cfg(target_os = "linux")]
 
+#[path = "input/common/mod.rs"]
 mod common;
 
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Every seed of the fuzz targets, and every input that once crashed one; then, for `GPUSKIN_FUZZ_SECONDS` each, what
 //! becomes of them by chance. `cargo fuzz run TARGET` in `fuzz/` looks for new paths, too, and needs a nightly compiler.
 
-#[path = "common/mutate.rs"]
+#[path = "input/common/mutate.rs"]
 #[allow(dead_code, reason = "another test's, too")]
 mod mutate;
 #[path = "../../fuzz/src/targets.rs"]

@@ -1,6 +1,7 @@
 //! The command gives the same bytes in any surroundings: each run is a process of its own, with other hash seeds and
 //! addresses. (`tests/determinism.rs` compares what an unoptimised baker made, in a build script, with an optimised one.)
 
+#[path = "input/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeMap;

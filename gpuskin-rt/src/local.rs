@@ -14,6 +14,7 @@
 //!
 //! [`layout`] says how the words stand.
 
+use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
 use crate::playback::{ClipRecord, FramePair};
@@ -29,8 +30,9 @@ mod validate;
 use layout::{Kind, bone, clip, header, node, track};
 pub use rotation::{from_projection, multiply, slerp, to_projection};
 
-/// A node's transform to its parent: scale first, then rotation, then translation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A node's transform to its parent: scale first, then rotation, then translation. In memory as shaders read it.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct LocalTransform {
     /// Unit quaternion `x, y, z, w`.
     pub rotation: Vec4,
@@ -38,19 +40,26 @@ pub struct LocalTransform {
     pub translation: Vec3,
     /// Per axis.
     pub scale: Vec3,
+    /// Three times four numbers in all.
+    reserved: [f32; 2],
 }
 
 impl LocalTransform {
     /// Moves nothing.
-    pub const IDENTITY: Self = Self { rotation: Vec4::W, translation: Vec3::ZERO, scale: Vec3::ONE };
+    pub const IDENTITY: Self = Self::new(Vec4::W, Vec3::ZERO, Vec3::ONE);
+
+    /// A rotation (unit quaternion `x, y, z, w`), a translation in metres and a scale per axis.
+    pub const fn new(rotation: Vec4, translation: Vec3, scale: Vec3) -> Self {
+        Self { rotation, translation, scale, reserved: [0.0; 2] }
+    }
 
     /// From `self` (t = 0) to `other` (t = 1): along the shorter arc at even speed, the rest component-wise.
     pub fn blend(&self, other: &Self, t: f32) -> Self {
-        Self {
-            rotation: slerp(self.rotation, other.rotation, t),
-            translation: lerp(self.translation, other.translation, t),
-            scale: lerp(self.scale, other.scale, t),
-        }
+        Self::new(
+            slerp(self.rotation, other.rotation, t),
+            lerp(self.translation, other.translation, t),
+            lerp(self.scale, other.scale, t),
+        )
     }
 
     /// Rows of its matrix: `translation * rotation * scale`.
@@ -215,7 +224,7 @@ impl<'a> LocalTracks<'a> {
             Kind::Constant => self.vector(track),
             Kind::Moving => moving(track),
         };
-        LocalTransform { rotation, translation, scale }
+        LocalTransform::new(rotation, translation, scale)
     }
 
     /// Every node's transform to the model.

@@ -40,8 +40,7 @@
 //! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
 //! Motion vectors: the same vertex at the clock of the frame before, `CrowdRenderer::time_before`. Who is moved by a command
-//! has no motion of its own from that, a clip that has just begun stands still before it, and live bones are where they are
-//! now in both. Poses of `local-packed` are kept from one `prepare` to the next where
+//! has no motion of its own from that, and a clip or live bones that have just begun stand still before it. Poses of `local-packed` are kept from one `prepare` to the next where
 //! `RendererDescriptor::motion_vectors` asks for it, and else stand still; in a texture, and of fields, all moments are
 //! there.
 //!

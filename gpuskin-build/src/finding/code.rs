@@ -142,6 +142,7 @@ codes! {
     GpuMissing, "gpu::none", "No GPU was found, or this build has no support for one.", "install a Vulkan driver, or build with the feature `gpu`";
     GpuFailed, "gpu::failed", "The GPU refused to draw.", "update its driver, or choose another adapter with WGPU_ADAPTER_NAME";
     InspectFile, "inspect::unknown_file", "A file is none that gpuskin wrote.", "name an anim-*.ktx2 or color-*.ktx2 file of a bake";
+    PreviewMask, "preview::no_mask", "A model has no mask of the name that was asked for.", "name one of its [model.masks]";
     PreviewClips, "preview::clips_differ", "Two encodings do not have the same clips.", "compare encodings of the same mode";
     More, "more", "More of the same kind was found than is shown.", "repair those that are shown first";
 }

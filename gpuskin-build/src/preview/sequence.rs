@@ -53,7 +53,7 @@ impl Act {
             Ok::<u16, Finding>(at as u16)
         };
         let mask = |name: &String| {
-            let missing = || Finding::error(Code::ClipNotFound, format!("there is no mask {}", quoted(name)));
+            let missing = || Finding::error(Code::PreviewMask, format!("there is no mask {}", quoted(name)));
             let at = masks().position(|mask| mask == name).ok_or_else(|| missing().help(instead(name, masks())))?;
             Ok::<u8, Finding>(at as u8)
         };

@@ -16,11 +16,11 @@ impl LocalTransform {
         let back = (-reference.rotation.truncate()).extend(reference.rotation.w);
         let stretch = |p: f32, r: f32| if r == 0.0 { 1.0 } else { p / r };
         let [x, y, z] = [0, 1, 2].map(|axis| stretch(pose.scale[axis], reference.scale[axis]));
-        Self {
-            rotation: multiply(self.rotation, multiply(back, pose.rotation)),
-            translation: self.translation + (pose.translation - reference.translation),
-            scale: self.scale * Vec3::new(x, y, z),
-        }
+        Self::new(
+            multiply(self.rotation, multiply(back, pose.rotation)),
+            self.translation + (pose.translation - reference.translation),
+            self.scale * Vec3::new(x, y, z),
+        )
     }
 
     /// With a rotation of length 1; `None` where a number is not finite, or the rotation none.
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn adding_the_reference_itself_changes_nothing() {
         let rotation = |x: f32| Vec4::new(x, 0.3, -0.1, 0.8).normalize();
-        let under = LocalTransform { rotation: rotation(0.2), translation: Vec3::X, scale: Vec3::new(1.0, 2.0, 3.0) };
-        let pose = LocalTransform { rotation: rotation(-0.6), translation: Vec3::Y, scale: Vec3::new(0.0, 2.0, 5.0) };
+        let under = LocalTransform::new(rotation(0.2), Vec3::X, Vec3::new(1.0, 2.0, 3.0));
+        let pose = LocalTransform::new(rotation(-0.6), Vec3::Y, Vec3::new(0.0, 2.0, 5.0));
         let same = under.add(&pose, &pose);
         assert!(same.rotation.abs_diff_eq(under.rotation, 1e-6));
         assert_eq!((same.translation, same.scale), (under.translation, under.scale));

@@ -4,6 +4,7 @@ use core::fmt::Write;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::LocalTransform;
 use super::layout::{bone, clip, header, node, track};
 use crate::LayerSet;
 
@@ -58,12 +59,14 @@ pub struct PaletteUniform {
     pub live_stride: u32,
     /// Matrices from an instance's pose to that of the moment before.
     pub before: u32,
+    /// Where live poses of the moment before begin, as `live_at`.
+    pub live_before_at: u32,
     /// Not used, zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
-/// Words of one node's or bone's live transform: rotation, translation, scale, or three rows; three times four.
-pub const LIVE_WORDS: usize = 12;
+/// Words of one node's or bone's live transform: a `LocalTransform`, or three rows; three times four.
+pub const LIVE_WORDS: usize = size_of::<LocalTransform>() / 4;
 
 /// From one live pose to the next in units of four words: as much as nodes or bones need, whichever are more.
 pub const fn live_stride(bones: usize, nodes: usize) -> usize {

@@ -2,11 +2,8 @@ use super::*;
 
 #[test]
 fn matrices_compose_as_transforms_do() {
-    let a = LocalTransform {
-        rotation: Vec4::new(0.1, 0.3, -0.2, 0.8).normalize(),
-        translation: Vec3::new(1.0, 2.0, 3.0),
-        scale: Vec3::new(1.0, 2.0, -0.5),
-    };
+    let rotation = Vec4::new(0.1, 0.3, -0.2, 0.8).normalize();
+    let a = LocalTransform::new(rotation, Vec3::new(1.0, 2.0, 3.0), Vec3::new(1.0, 2.0, -0.5));
     let b = LocalTransform { rotation: Vec4::new(-0.4, 0.3, 0.1, 0.2).normalize(), ..a };
     let p = Vec3::new(0.3, -0.4, 0.5);
     let both = compose(&a.matrix(), &b.matrix());
@@ -18,7 +15,7 @@ fn matrices_compose_as_transforms_do() {
 #[test]
 fn blends_reach_both_ends() {
     let a = LocalTransform::IDENTITY;
-    let b = LocalTransform { rotation: Vec4::X, translation: Vec3::ONE, scale: Vec3::splat(3.0) };
+    let b = LocalTransform::new(Vec4::X, Vec3::ONE, Vec3::splat(3.0));
     assert!(a.blend(&b, 0.0).rotation.abs_diff_eq(a.rotation, 1e-6));
     assert!(a.blend(&b, 1.0).rotation.abs_diff_eq(b.rotation, 1e-6));
     assert_eq!(a.blend(&b, 0.5).scale, Vec3::splat(2.0));

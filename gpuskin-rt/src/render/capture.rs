@@ -331,7 +331,8 @@ impl Capture {
         });
         self.queue.write_buffer(&buffer, 0, sets);
         self.queue.write_buffer(&buffer, sets.len() as u64, rows);
-        OverBuffer { buffer, live_at: (sets.len() / 16) as u32 }
+        let live_at = (sets.len() / 16) as u32;
+        OverBuffer { buffer, live_at, live_before_at: live_at }
     }
 }
 

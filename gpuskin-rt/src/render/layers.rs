@@ -41,7 +41,7 @@ struct Room {
 
 impl Room {
     fn bytes(self, live: &LivePoses) -> u64 {
-        self.sets as u64 * SET + self.poses as u64 * live.pose_bytes()
+        self.sets as u64 * SET + self.poses as u64 * live.pose_bytes() * live.moments()
     }
 }
 
@@ -49,7 +49,8 @@ impl Layers {
     /// `poses`: what evaluates the model; `None` where it is no palette.
     pub(crate) fn new(poses: Option<&Poses>) -> Self {
         let most = poses.map_or(0, |poses| poses.binding);
-        Self { live: LivePoses::new(poses.map_or(0, Poses::live_stride)), most, ..Self::default() }
+        let live = poses.map_or_else(LivePoses::default, |poses| LivePoses::new(poses.live_stride(), poses.moments()));
+        Self { live, most, ..Self::default() }
     }
 
     /// The set of an instance, a new one where it has none; `None` where there is no such instance.
@@ -186,7 +187,9 @@ impl Layers {
                 usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
-            let over = OverBuffer { buffer, live_at: room.sets as u32 * (SET / 16) as u32 };
+            let live_at = room.sets as u32 * (SET / 16) as u32;
+            let kept = room.poses as u32 * poses.live_stride() * (poses.moments() - 1);
+            let over = OverBuffer { buffer, live_at, live_before_at: live_at + kept };
             if let Some((old, held)) = self.device.take().filter(|(_, held)| held.poses > 0) {
                 let bytes = held.poses as u64 * self.live.pose_bytes();
                 uploads.encoder().copy_buffer_to_buffer(
@@ -208,7 +211,7 @@ impl Layers {
             }
         });
         debug_assert_eq!(u64::from(poses.live_stride()) * 16, self.live.pose_bytes());
-        self.live.upload(uploads, &over.buffer, over.live_bytes());
+        self.live.upload(uploads, over);
     }
 
     /// Twice as much of what is short, as far as a buffer goes.

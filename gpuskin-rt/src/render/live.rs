@@ -2,7 +2,7 @@
 
 use super::crowd::State;
 use super::layers::local_poses;
-use super::palette::Poses;
+use super::palette::{OverBuffer, Poses};
 use super::staging::{Staging, Uploads};
 use super::{Crowd, Error, InstanceId};
 use crate::LiveBones;
@@ -21,11 +21,27 @@ pub(crate) struct LivePoses {
     /// Rows of a pose.
     stride: u64,
     free: Vec<u32>,
+    before: Option<Before>,
+}
+
+/// What keeps the poses of the moment before.
+#[derive(Debug, Default)]
+struct Before {
+    /// Between both in their buffer: nothing is copied within one.
+    between: Option<wgpu::Buffer>,
+    /// Poses that had no moment before.
+    new: Vec<u32>,
 }
 
 impl LivePoses {
-    pub(super) fn new(stride: u32) -> Self {
-        Self { stride: stride.into(), ..Self::default() }
+    /// Of so many rows each, at one moment or also the one before.
+    pub(super) fn new(stride: u32, moments: u32) -> Self {
+        Self { stride: stride.into(), before: (moments > 1).then(Before::default), ..Self::default() }
+    }
+
+    /// Moments of which poses are kept.
+    pub(super) fn moments(&self) -> u64 {
+        1 + u64::from(self.before.is_some())
     }
 
     /// Poses, those that are free included.
@@ -48,10 +64,12 @@ impl LivePoses {
 
     /// Room for a pose, whatever it holds.
     pub(super) fn add(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
+        let pose = self.free.pop().unwrap_or_else(|| {
             self.count += 1;
             self.count as u32 - 1
-        })
+        });
+        self.before.iter_mut().for_each(|before| before.new.push(pose));
+        pose
     }
 
     pub(super) fn remove(&mut self, pose: u32) {
@@ -62,6 +80,7 @@ impl LivePoses {
         self.count = 0;
         self.free.clear();
         self.staging.clear();
+        self.before.iter_mut().for_each(|before| before.new.clear());
     }
 
     /// Of no more bones than a pose has room for.
@@ -86,38 +105,42 @@ impl LivePoses {
         }
     }
 
-    /// Brings the poses that were set to where they stand on the device.
-    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, target: &wgpu::Buffer, at: u64) {
-        self.staging.copy(uploads, target, at);
+    /// Brings the poses that were set to where they stand on the device, and those that stood there to the moment before.
+    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, over: &OverBuffer) {
+        let (pose, all) = (self.pose_bytes(), self.count as u64 * self.pose_bytes());
+        let any = self.any();
+        let Some(before) = self.before.as_mut().filter(|_| any) else {
+            return self.staging.copy(uploads, &over.buffer, over.live_bytes());
+        };
+        let between = match before.between.take() {
+            Some(buffer) if buffer.size() >= all => buffer,
+            _ => uploads.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("gpuskin live bones before"),
+                size: all.next_power_of_two(),
+                usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }),
+        };
+        let aside = |uploads: &mut Uploads<'_>, at: u64, bytes: u64| {
+            let from = over.live_bytes() + at;
+            uploads.encoder().copy_buffer_to_buffer(&over.buffer, from, &between, at, bytes);
+        };
+        aside(uploads, 0, all);
+        self.staging.copy(uploads, &over.buffer, over.live_bytes());
+        // They have not moved.
+        before.new.drain(..).for_each(|new| aside(uploads, u64::from(new) * pose, pose));
+        uploads.encoder().copy_buffer_to_buffer(&between, 0, &over.buffer, over.live_before_bytes(), all);
+        before.between = Some(between);
     }
 }
 
-/// Nodes that are brought into rows at once.
-const BATCH: usize = 64;
-
 /// A pose as the device reads it, from the first row on.
 pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]>) {
-    match bones {
-        LiveBones::Model(bones) => {
-            let own: &[u8] = bytemuck::cast_slice(bones);
-            to.slice(..own.len()).copy_from_slice(own);
-        }
-        LiveBones::Local(nodes) => {
-            // Some at a time, because mapped memory takes whole lines best.
-            let mut rows = [[[0.0_f32; 4]; 3]; BATCH];
-            for (i, nodes) in nodes.chunks(BATCH).enumerate() {
-                for (rows, node) in rows.iter_mut().zip(nodes) {
-                    *rows = [
-                        node.rotation.to_array(),
-                        node.translation.extend(0.0).to_array(),
-                        node.scale.extend(0.0).to_array(),
-                    ];
-                }
-                let bytes: &[u8] = bytemuck::cast_slice(&rows[..nodes.len()]);
-                to.slice(i * BATCH * EACH..i * BATCH * EACH + bytes.len()).copy_from_slice(bytes);
-            }
-        }
-    }
+    let own: &[u8] = match bones {
+        LiveBones::Model(bones) => bytemuck::cast_slice(bones),
+        LiveBones::Local(nodes) => bytemuck::cast_slice(nodes),
+    };
+    to.slice(..own.len()).copy_from_slice(own);
 }
 
 /// Whether there are as many as so many instances of the model have.

@@ -83,12 +83,19 @@ pub(crate) struct OverBuffer {
     pub(crate) buffer: wgpu::Buffer,
     /// Where live poses begin, in units of four words.
     pub(crate) live_at: u32,
+    /// Where those of the moment before do; the same where they are not kept.
+    pub(crate) live_before_at: u32,
 }
 
 impl OverBuffer {
     /// Bytes before the live poses.
     pub(crate) fn live_bytes(&self) -> u64 {
         u64::from(self.live_at) * 16
+    }
+
+    /// Bytes before those of the moment before.
+    pub(crate) fn live_before_bytes(&self) -> u64 {
+        u64::from(self.live_before_at) * 16
     }
 }
 
@@ -173,7 +180,8 @@ impl Poses {
             live_at: over.live_at,
             live_stride: self.live_stride(),
             before: self.before(),
-            reserved: [0; 2],
+            live_before_at: over.live_before_at,
+            reserved: 0,
         }
     }
 

@@ -139,7 +139,18 @@ fn structures_stand_in_memory_as_their_twins_do() {
         &palette,
         "GpuskinPaletteParameters",
         PaletteUniform,
-        [clock, clock_before, instances, first_instance, stride, live_at, live_stride, before, reserved]
+        [
+            clock,
+            clock_before,
+            instances,
+            first_instance,
+            stride,
+            live_at,
+            live_stride,
+            before,
+            live_before_at,
+            reserved
+        ]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
     for text in [cull::cull(), cull::reveal(), cull::arguments()] {

@@ -1,0 +1,510 @@
+//! What the importer decides: bones, clips and their names, what takes part, what is refused and how that is said.
+
+use std::path::Path;
+
+use crate::common::build::{Gltf, figure};
+use crate::common::{Outcome, at, clip, entry, import_entry};
+use glam::{DMat4, DVec3};
+use gpuskin_build::import::Pixels;
+use gpuskin_build::manifest::UpAxis;
+use gpuskin_build::model::{Local, Model, Primitive};
+use miette::Diagnostic;
+use serde_json::json;
+
+/// Vertices in the scene, at rest.
+fn rest(model: &Model, p: &Primitive) -> Vec<DVec3> {
+    let mut global = vec![DMat4::IDENTITY; model.nodes.len()];
+    for &i in &model.order {
+        let local = match model.nodes[i].local {
+            Local::Trs(t) => DMat4::from_scale_rotation_translation(t.scale, t.rotation, t.translation),
+            Local::Matrix(m) => m,
+        };
+        global[i] = model.nodes[i].parent.map_or(local, |p| global[p] * local);
+    }
+    let bone = |b: u16| global[model.bones[usize::from(b)].node] * model.bones[usize::from(b)].inverse_bind;
+    let vertex =
+        |v: usize| p.influences.of(v).iter().map(|(b, w)| bone(*b).transform_point3(p.positions[v]) * *w).sum();
+    (0..p.positions.len()).map(vertex).collect()
+}
+
+fn near(a: &[DVec3], b: &[[f64; 3]]) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert!(a.distance(DVec3::from_array(*b)) < 1e-6, "{a} is not {b:?}");
+    }
+}
+
+#[track_caller]
+fn refused(outcome: &Outcome, parts: &[&str]) {
+    let errors = outcome.errors();
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
+}
+
+#[track_caller]
+fn warned(outcome: &Outcome, parts: &[&str]) {
+    outcome.model();
+    let warnings = outcome.warnings();
+    assert!(warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {warnings:#?}");
+}
+
+fn names(model: &Model) -> Vec<&str> {
+    model.clips.iter().map(|c| c.name.as_str()).collect()
+}
+
+#[test]
+fn one_list_of_bones() {
+    let outcome = figure().import();
+    let model = outcome.model();
+    // The hat rides on the head's bone, the stones share one that stands still, the unused joint is none.
+    let bones: Vec<_> = model.bones.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(bones, ["Spine", "Head", "Stone1"]);
+    let [body, hat, stone1, stone2] = &model.primitives[..] else { panic!("four primitives") };
+    near(&rest(model, body), &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    near(&rest(model, stone1), &[[3.0, 0.0, 0.0], [4.0, 0.0, 0.0], [3.0, 1.0, 0.0]]);
+    near(&rest(model, stone2), &[[0.0, 0.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]);
+    near(&rest(model, hat), &[[-0.24, 1.57, 0.0], [0.04, 2.53, 0.0], [-1.2, 1.85, 0.0]]);
+    assert_eq!(body.influences.of(2), [(1, 0.75), (0, 0.25)]);
+    // Mirrored, and still seen from the front.
+    assert_eq!((stone1.triangles[0], stone2.triangles[0]), ([0, 1, 2], [0, 2, 1]));
+    assert_eq!(stone2.normals.as_ref().map(|n| n[0]), Some(DVec3::Z));
+}
+
+#[test]
+fn a_moved_mirror_is_kept_out_of_its_bone() {
+    let mut g = Gltf::new();
+    let mesh = g.triangle();
+    let node = g.node(None, json!({ "name": "Shield", "mesh": mesh, "scale": [1, 1, -1] }));
+    g.clip("Swing", &[node]);
+    let outcome = g.import();
+    let model = outcome.model();
+    let primitive = &model.primitives[0];
+    assert!(model.bones[0].inverse_bind.determinant() < 0.0);
+    assert_eq!(primitive.triangles[0], [0, 2, 1]);
+    near(&rest(model, primitive), &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+}
+
+#[test]
+fn many_props_are_one_bone() {
+    let mut g = figure();
+    let mesh = g.triangle();
+    for i in 0..50 {
+        g.node(None, json!({ "name": format!("Prop{i}"), "mesh": mesh, "translation": [i, 0, 0] }));
+        g.node(Some(2), json!({ "name": format!("Feather{i}"), "mesh": mesh, "translation": [i, 0, 0] }));
+    }
+    assert_eq!(g.import().model().bones.len(), 3);
+    // A prop that cannot be seen is no reason to fail.
+    g.node(None, json!({ "name": "Flat", "mesh": mesh, "scale": [0, 0, 0] }));
+    assert_eq!(g.import().model().bones.len(), 3);
+}
+
+#[test]
+fn a_bone_that_cannot_be_undone_is_not_shared() {
+    let mut g = figure();
+    let view =
+        g.json["accessors"][g.json["skins"][0]["inverseBindMatrices"].as_u64().expect("index") as usize]["bufferView"]
+            .clone();
+    let offset =
+        g.json["bufferViews"][view.as_u64().expect("index") as usize]["byteOffset"].as_u64().expect("offset") as usize;
+    // The z axis of the head's matrix.
+    g.bin[offset + 64 + 40..][..4].copy_from_slice(&0_f32.to_le_bytes());
+    let outcome = g.import();
+    let bones: Vec<_> = outcome.model().bones.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(bones, ["Spine", "Head", "Head", "Stone1"]);
+    assert_eq!(outcome.model().bones[2].inverse_bind, DMat4::IDENTITY);
+}
+
+#[test]
+fn skins_that_share_a_joint_share_its_bone() {
+    let mut g = figure();
+    let skin = g.json["skins"][0].clone();
+    let skin = g.push("skins", skin);
+    g.node(None, json!({ "name": "Coat", "mesh": 0, "skin": skin }));
+    assert_eq!(g.import().model().bones.len(), 3);
+}
+
+#[test]
+fn too_many_bones() {
+    let mut g = Gltf::new();
+    let mesh = g.triangle();
+    let nodes: Vec<usize> = (0..1025).map(|i| g.node(None, json!({ "name": format!("N{i}"), "mesh": mesh }))).collect();
+    g.clip("Move", &nodes);
+    refused(&g.import(), &["1025 bones", "1024"]);
+}
+
+#[test]
+fn clips_under_their_own_names() {
+    let outcome = figure().import();
+    assert_eq!(names(outcome.model()), ["walk", "run_fast"]);
+    assert_eq!(outcome.model().clips[1].source, "Armature|RunFast");
+    let mut g = figure();
+    g.clip("Other|Jump", &[1]);
+    g.push("animations", json!({}));
+    let outcome = g.import();
+    assert_eq!(names(outcome.model()), ["armature_walk", "armature_run_fast", "other_jump", "animation_3"]);
+    warned(&outcome, &["`animation 3` moves nothing"]);
+}
+
+#[test]
+fn clips_that_the_manifest_lists() {
+    let choose = |clips| figure().import_with(|e| e.clips = Some(clips));
+    let outcome = choose(vec![clip("sprint", Some("Armature|RunFast")), clip("walk", None)]);
+    assert_eq!(names(outcome.model()), ["sprint", "walk"]);
+    assert_eq!(outcome.model().clips[0].index, 1);
+    let help = |outcome: &Outcome| format!("{}", outcome.findings.iter().next().and_then(|f| f.help()).expect("help"));
+    let outcome = choose(vec![clip("wakl", None)]);
+    refused(&outcome, &["no clip `wakl`"]);
+    assert_eq!(help(&outcome), "did you mean `walk`? There are `walk`, `run_fast`");
+    let outcome = choose(vec![clip("walk", Some("Armature|walk"))]);
+    refused(&outcome, &["no clip `Armature|walk`"]);
+    assert_eq!(help(&outcome), "did you mean `Armature|Walk`? There are `Armature|Walk`, `Armature|RunFast`");
+}
+
+#[test]
+fn clips_of_one_name() {
+    let mut g = figure();
+    g.clip("Armature|walk", &[1]);
+    refused(&g.import(), &["`Armature|Walk`", "`Armature|walk`", "would both be `walk`"]);
+    let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|walk"))]));
+    assert_eq!(outcome.model().clips[0].index, 2);
+    refused(&g.import_with(|e| e.clips = Some(vec![clip("walk", None)])), &["could be two clips"]);
+    g.clip("Armature|Walk", &[1]);
+    let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|Walk"))]));
+    warned(&outcome, &["2 clips", "the first is taken"]);
+    assert_eq!(outcome.model().clips[0].index, 0);
+}
+
+fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::manifest::ClipEntry>>) -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
+    std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");
+    let mut entry = entry("model.glb");
+    entry.animations = vec![at("other.glb".into())];
+    entry.clips = clips;
+    let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
+    assert_eq!(outcome.inputs.len(), 2);
+    outcome
+}
+
+#[test]
+fn clips_from_other_files() {
+    let mut g = Gltf::new();
+    let tail = g.node(None, json!({ "name": "Tail" }));
+    let head = g.node(None, json!({ "name": "Head" }));
+    g.clip("mixamo.com", &[head, tail]);
+    // Meshes of the other file do not matter, compressed or not.
+    g.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
+    let outcome = with_other(&g, None);
+    assert_eq!(names(outcome.model()), ["walk", "run_fast", "mixamo_com"]);
+    let clip_ = &outcome.model().clips[2];
+    assert_eq!((clip_.file.as_deref(), clip_.channels.len(), clip_.channels[0].node), (Some("other.glb"), 1, 2));
+    warned(&outcome, &["1 of 2 nodes", "`Tail`"]);
+
+    g.json["animations"][0]["name"] = json!("Armature|Walk");
+    refused(&with_other(&g, None), &["`Armature|Walk` of model.glb", "`Armature|Walk` of other.glb", "`walk`"]);
+    let source = Some("other.glb#Armature|Walk");
+    let outcome = with_other(&g, Some(vec![clip("walk", source)]));
+    assert!(outcome.model().clips[0].file.is_some());
+    warned(&with_other(&g, Some(vec![clip("run_fast", None)])), &["other.glb", "none of its clips"]);
+
+    let mut g = Gltf::new();
+    let tail = g.node(None, json!({ "name": "Tail" }));
+    g.clip("Wag", &[tail]);
+    refused(&with_other(&g, None), &["other.glb", "no node", "`Tail`"]);
+}
+
+#[test]
+fn a_missing_file_is_the_only_thing_said_about_its_clips() {
+    let clips = || Some(vec![clip("walk", None), clip("wave", None)]);
+    let outcome = figure().import_with(|e| (e.animations, e.clips) = (vec![at("wave.glb".into())], clips()));
+    assert_eq!(outcome.errors().len(), 1, "{:#?}", outcome.errors());
+    refused(&outcome, &["cannot read", "wave.glb"]);
+    refused(&figure().import_with(|e| e.clips = clips()), &["no clip `wave`"]);
+}
+
+#[test]
+fn include_and_exclude() {
+    let choose = |include: &[&str], exclude: &[&str]| {
+        let list = |names: &[&str]| names.iter().map(|n| at((*n).to_owned())).collect::<Vec<_>>();
+        figure().import_with(|e| (e.include, e.exclude) = (list(include), list(exclude)))
+    };
+    let parts = |outcome: &Outcome| outcome.model().primitives.iter().map(|p| p.node).collect::<Vec<_>>();
+    assert_eq!(parts(&choose(&["Body"], &[])), [3]);
+    assert_eq!(parts(&choose(&["Root", "Stone1"], &[])), [4, 5]);
+    assert_eq!(parts(&choose(&[], &["Root", "Stone1"])), [3, 6]);
+    refused(&choose(&["Bodi"], &[]), &["no node `Bodi`"]);
+    refused(&choose(&[], &["Triangle"]), &["no node `Triangle`"]);
+    refused(&choose(&["Body"], &["Body"]), &["no mesh to draw"]);
+}
+
+#[test]
+fn everything_is_reported_together() {
+    let mut g = figure();
+    g.json["meshes"][1]["primitives"][0]["attributes"]["POSITION"] = json!(999);
+    g.json["meshes"][2]["primitives"][0]["material"] = json!(7);
+    g.json["animations"][0]["samplers"][0]["interpolation"] = json!("BEZIER");
+    let outcome = g.import_with(|e| e.include = vec![at("Boddy".into()), at("Hat".into()), at("Stone1".into())]);
+    refused(&outcome, &["model.glb", "mesh 1 `Triangle`, primitive 0", "POSITION", "no accessor 999"]);
+    refused(&outcome, &["material 7"]);
+    refused(&outcome, &["clip `Armature|Walk`", "`BEZIER`"]);
+    refused(&outcome, &["`Boddy`"]);
+    assert!(outcome.inputs.iter().any(|i| i.ends_with("model.glb")));
+}
+
+#[test]
+fn values_that_gltf_does_not_have() {
+    let refuse = |place: &str, value: serde_json::Value, parts: &[&str]| {
+        let mut g = textured(&png(4, 4));
+        *g.json.pointer_mut(place).expect("a place") = value;
+        refused(&g.import(), parts);
+    };
+    let position = figure().json["meshes"][1]["primitives"][0]["attributes"]["POSITION"].clone();
+    let place = |key: &str| format!("/accessors/{position}/{key}");
+    refuse(&place("componentType"), json!(5124), &["POSITION", "component type 5124 does not exist"]);
+    refuse(&place("type"), json!("VEC9"), &["POSITION", "VEC3 is needed, VEC9 is there"]);
+    refuse(&place("type"), json!("MAT2"), &["POSITION", "VEC3 is needed, MAT2 is there"]);
+    refuse(&place("count"), json!(-1), &["accessors[", "].count", "whole number"]);
+    let place = "/materials/1/alphaMode";
+    refuse(place, json!("DITHER"), &["material 1 `Felt`", "there is no alpha mode `DITHER`"]);
+
+    let mut g = figure();
+    g.json["meshes"][1]["primitives"][0]["mode"] = json!(7);
+    refused(&g.import(), &["mesh 1 `Triangle`, primitive 0", "there is no primitive mode 7"]);
+    let mut g = figure();
+    let indices = json!({ "bufferView": 0, "componentType": 5126 });
+    let place = format!("/accessors/{position}");
+    g.json.pointer_mut(&place).expect("a place")["sparse"] =
+        json!({ "count": 1, "indices": indices, "values": { "bufferView": 0 } });
+    refused(&g.import(), &["POSITION", "sparse", "component type 5126", "not allowed"]);
+}
+
+#[test]
+fn channels_of_extensions_are_left_out() {
+    let mut g = figure();
+    let pointer =
+        json!({ "extensions": { "KHR_animation_pointer": { "pointer": "/nodes/0/scale" } }, "path": "pointer" });
+    let channels = g.json["animations"][0]["channels"].as_array_mut().expect("a list");
+    channels.push(json!({ "sampler": 0, "target": pointer }));
+    channels.push(json!({ "sampler": 0, "target": { "path": "scale" } }));
+    let outcome = g.import();
+    warned(&outcome, &["channels of the path `pointer` are not supported"]);
+    warned(&outcome, &["a channel has no target node"]);
+    assert_eq!(outcome.model().clips.len(), figure().import().model().clips.len());
+}
+
+#[test]
+fn what_is_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = crate::common::import_file(folder.path(), "gone.glb");
+    refused(&outcome, &["cannot read", "gone.glb"]);
+    assert_eq!(outcome.inputs.len(), 1);
+    refused(
+        &crate::common::import_file(folder.path().parent().expect("above"), folder.path().to_str().expect("UTF-8")),
+        &["not a regular file"],
+    );
+    let mut g = figure();
+    g.json["animations"] = json!([]);
+    refused(&g.import(), &["has no animation"]);
+    let mut g = Gltf::new();
+    let node = g.node(None, json!({}));
+    g.clip("Run", &[node]);
+    refused(&g.import(), &["no mesh to draw"]);
+}
+
+#[test]
+fn text_that_is_not_gltf() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |text: &str| {
+        std::fs::write(folder.path().join("a.gltf"), text).expect("writable");
+        crate::common::import_file(folder.path(), "a.gltf")
+    };
+    refused(&read(""), &["a.gltf", "not glTF"]);
+    refused(&read("Kaydara FBX Binary"), &["a.gltf", "not glTF"]);
+    refused(&read("{}"), &["asset"]);
+    refused(&read(r#"{"asset":{"version":"1.0"}}"#), &["\"1.0\" is not supported"]);
+    refused(&read(r#"{"asset":{"version":"2.0"},"nodes":[{},{"mesh":-1}]}"#), &["nodes[1].mesh", "whole number"]);
+    refused(
+        &read(r#"{"asset":{"version":"2.0"},"extensionsRequired":["VENDOR_x","KHR_draco_mesh_compression"]}"#),
+        &["`VENDOR_x`"],
+    );
+    refused(&read(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))), &["a.gltf"]);
+}
+
+#[test]
+fn odd_vertices_are_warned_of() {
+    let mut g = figure();
+    let zero = g.floats("VEC4", &[0.0, 0.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 0.5, 0.5, -1.0, 0.0]);
+    let primitive = &mut g.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["WEIGHTS_0"] = json!(zero);
+    primitive["targets"] = json!([{ "POSITION": 0 }]);
+    let outcome = g.import();
+    warned(&outcome, &["1 of 3 vertices have no weights"]);
+    warned(&outcome, &["weights of 1 of 3 vertices sum to 4.000"]);
+    warned(&outcome, &["1 weights are negative"]);
+    warned(&outcome, &["morph targets"]);
+    let influences = &outcome.model().primitives[0].influences;
+    assert_eq!(influences.of(0), [(0, 1.0)]);
+    assert_eq!(influences.of(1), [(1, 0.75), (0, 0.25)]);
+
+    let mut g = figure();
+    let nan = g.floats("VEC3", &[f32::NAN; 9]);
+    g.json["meshes"][1]["primitives"][0]["attributes"]["NORMAL"] = json!(nan);
+    warned(&g.import(), &["NORMAL", "9 numbers are not finite"]);
+    g.json["meshes"][1]["primitives"][0]["attributes"]["POSITION"] = json!(nan);
+    refused(&g.import(), &["POSITION", "element 0 is not finite"]);
+
+    let mut g = figure();
+    g.json["meshes"][0]["primitives"][0]["attributes"].as_object_mut().expect("object").remove("JOINTS_0");
+    warned(&g.import(), &["no JOINTS_0"]);
+    let mut g = figure();
+    g.json["meshes"][1]["primitives"][0]["mode"] = json!(1);
+    warned(&g.import(), &["lines", "left out"]);
+}
+
+#[test]
+fn key_times() {
+    let with = |times: &[f32]| {
+        let mut g = figure();
+        let input = g.floats("SCALAR", times);
+        let output = g.floats("VEC3", &vec![1.0; times.len() * 3]);
+        g.json["animations"][0]["samplers"][0] = json!({ "input": input, "output": output });
+        g.import()
+    };
+    let outcome = with(&[0.5, 1.5]);
+    assert_eq!((outcome.model().clips[0].start, outcome.model().clips[0].end), (0.5, 1.5));
+    refused(&with(&[0.0, 2.0, 1.0]), &["clip `Armature|Walk`, sampler 0", "key 2 at 1 s comes after key 1 at 2 s"]);
+    refused(&with(&[0.0, f32::INFINITY]), &["sampler 0", "not finite"]);
+    warned(&with(&[0.0, 1.0, 1.0, 2.0]), &["several keys at one time"]);
+    warned(&with(&[-1.0, 1.0]), &["first key is at -1 s"]);
+}
+
+#[test]
+fn the_last_channel_wins() {
+    let mut g = figure();
+    g.clip("Armature|Twice", &[1, 1]);
+    let output = g.floats("VEC3", &[7.0; 6]);
+    let animation = &mut g.json["animations"][2];
+    let input = animation["samplers"][0]["input"].clone();
+    animation["samplers"].as_array_mut().expect("a list").push(json!({ "input": input, "output": output }));
+    animation["channels"][1]["sampler"] = json!(1);
+    let outcome = g.import();
+    warned(&outcome, &["two channels", "`Spine`"]);
+    let channels = &outcome.model().clips[2].channels;
+    assert_eq!((channels.len(), channels[0].curve.values[0].x), (1, 7.0));
+}
+
+#[test]
+fn an_animated_matrix_stays_a_matrix() {
+    let mut g = figure();
+    g.json["nodes"][0] = json!({ "name": "Root", "children": [1], "matrix": [2,0,0,0, 0,2,0,0, 0,0,2,0, 5,0,0,1] });
+    let outcome = g.import();
+    assert!(matches!(outcome.model().nodes[0].local, Local::Matrix(_)));
+}
+
+#[test]
+fn scale_and_up_axis() {
+    let outcome = figure().import_with(|e| (e.scale, e.up) = (0.01, UpAxis::Z));
+    let root = outcome.model().root;
+    near(&[root.transform_point3(DVec3::new(100.0, 200.0, 300.0))], &[[1.0, 3.0, -2.0]]);
+}
+
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(vec![]);
+    image::RgbImage::new(width, height).write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
+    bytes.into_inner()
+}
+
+/// The figure with a texture on its hat.
+fn textured(image: &[u8]) -> Gltf {
+    let mut g = figure();
+    let view = g.view(image);
+    g.push("images", json!({ "bufferView": view, "name": "skin" }));
+    g.push("samplers", json!({ "magFilter": 9728, "wrapS": 33071, "wrapT": 33648 }));
+    g.push("textures", json!({ "source": 0, "sampler": 0 }));
+    let transform = json!({ "offset": [0.5, 0.25], "rotation": std::f64::consts::FRAC_PI_2, "scale": [2, 1] });
+    let base = json!({ "index": 0, "extensions": { "KHR_texture_transform": transform } });
+    g.push("materials", json!({ "name": "unused" }));
+    let pbr = json!({ "baseColorTexture": base, "baseColorFactor": [1, 0.5, 0, 1] });
+    g.push(
+        "materials",
+        json!({ "name": "Felt", "pbrMetallicRoughness": pbr, "alphaMode": "MASK", "doubleSided": true }),
+    );
+    let uv = g.floats("VEC2", &[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    let primitive = &mut g.json["meshes"][1]["primitives"][0];
+    primitive["attributes"]["TEXCOORD_0"] = json!(uv);
+    primitive["material"] = json!(1);
+    g
+}
+
+#[test]
+fn materials() {
+    let outcome = textured(&png(4, 4)).import();
+    let model = outcome.model();
+    // The default material of the other meshes comes first, the unused one is dropped.
+    assert_eq!(model.materials.len(), 2);
+    let felt = &model.materials[1];
+    assert_eq!((felt.name.as_str(), felt.base_color, felt.alpha_cutoff), ("Felt", [1.0, 0.5, 0.0, 1.0], Some(0.5)));
+    let texture = felt.base_color_texture.expect("textured");
+    assert!(texture.nearest && felt.double_sided && !felt.normal_map);
+    assert_eq!(texture.wrap, [gpuskin_rt::Wrap::Clamp, gpuskin_rt::Wrap::Mirror]);
+    assert_eq!((model.images[0].width, model.images[0].rgba.len()), (4, 64));
+    let uvs: Vec<DVec3> = model.primitives[1].uvs.iter().map(|uv| uv.extend(0.0)).collect();
+    near(&uvs, &[[0.5, 0.25, 0.0], [0.5, -1.75, 0.0], [1.5, 0.25, 0.0]]);
+    assert!(model.primitives[0].uvs.is_empty());
+}
+
+#[test]
+fn images_that_are_refused() {
+    refused(&textured(&png(4, 4)[..40]).import(), &["material 1 `Felt`", "image 0 (skin)", "cannot be decoded"]);
+    refused(&textured(&png(8200, 2)).import(), &["8200 x 2"]);
+    refused(&textured(b"\xABKTX 20\xBB\r\n\x1A\n").import(), &["KTX2"]);
+    refused(&textured(b"RIFF\0\0\0\0WEBPVP8 ").import(), &["WebP"]);
+    refused(&textured(b"text").import(), &["neither PNG nor JPEG"]);
+    let mut g = textured(b"");
+    g.json["textures"][0] = json!({ "extensions": { "KHR_texture_basisu": { "source": 0 } } });
+    refused(&g.import(), &["KHR_texture_basisu"]);
+    let mut g = textured(&png(4, 4));
+    g.json["meshes"][1]["primitives"][0]["attributes"].as_object_mut().expect("object").remove("TEXCOORD_0");
+    warned(&g.import(), &["no TEXCOORD_0"]);
+}
+
+#[test]
+fn glossy_materials_are_warned_of() {
+    let mut g = figure();
+    g.push(
+        "materials",
+        json!({ "extensions": { "KHR_materials_pbrSpecularGlossiness": { "diffuseFactor": [1, 0, 0, 1] } } }),
+    );
+    g.json["meshes"][1]["primitives"][0]["material"] = json!(0);
+    warned(&g.import(), &["material 0", "KHR_materials_pbrSpecularGlossiness"]);
+}
+
+#[test]
+fn files_beside_the_gltf() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+        std::fs::write(path, bytes).expect("writable");
+    };
+    let mut g = textured(b"");
+    write("art/data one.bin", &g.bin);
+    write("art/t/skin.png", &png(2, 2));
+    g.json["buffers"] = json!([{ "byteLength": g.bin.len(), "uri": "data%20one.bin" }]);
+    g.json["images"][0] = json!({ "uri": "t/skin.png" });
+    write("art/a.gltf", g.json.to_string().as_bytes());
+    let outcome = crate::common::import_file(folder.path(), "art/a.gltf");
+    assert_eq!(outcome.model().images[0].name, "image 0 (t/skin.png)");
+    let inputs: Vec<&Path> = outcome.inputs.iter().map(|i| i.strip_prefix(folder.path()).expect("below")).collect();
+    assert_eq!(inputs, ["art/a.gltf", "art/data one.bin", "art/t/skin.png"].map(Path::new));
+
+    // What is missing counts as an input: when it appears, the build has to run again.
+    g.json["images"][0] = json!({ "uri": "gone.png" });
+    write("art/a.gltf", g.json.to_string().as_bytes());
+    let outcome = crate::common::import_file(folder.path(), "art/a.gltf");
+    refused(&outcome, &["image 0 (gone.png)", "cannot read"]);
+    assert!(outcome.inputs.contains(&folder.path().join("art/gone.png")));
+
+    g.json["buffers"] = json!([{ "uri": "data%20one.bin" }]);
+    write("art/a.gltf", g.json.to_string().as_bytes());
+    refused(&crate::common::import_file(folder.path(), "art/a.gltf"), &["buffers[0].byteLength is missing"]);
+}

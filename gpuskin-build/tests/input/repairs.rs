@@ -1,0 +1,249 @@
+//! Numbers that are wrong: each is repaired with a warning or refused with an error, both of which say where it stands, and
+//! nothing that is not a number is baked. The table in the documentation of `gpuskin_build::import` has all of them.
+
+use crate::common::bake::try_bake;
+use crate::common::build::{Gltf, figure};
+use serde_json::json;
+
+#[track_caller]
+fn refused(g: &Gltf, parts: &[&str]) {
+    let errors = try_bake(g).expect_err("refused");
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
+    assert!(errors.iter().all(|e| e.contains("model `model`") && e.contains("model.glb")), "{errors:#?}");
+}
+
+#[track_caller]
+fn repaired(g: &Gltf, parts: &[&str]) {
+    let warnings = try_bake(g).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    assert!(warnings.iter().any(|w| parts.iter().all(|p| w.contains(p))), "{parts:?} not in {warnings:#?}");
+}
+
+/// The figure with a third clip, of one channel.
+fn moving(path: &str, interpolation: &str, shape: &str, times: &[f32], values: &[f32]) -> Gltf {
+    let mut g = figure();
+    let (input, output) = (g.floats("SCALAR", times), g.floats(shape, values));
+    let samplers = json!([{ "input": input, "output": output, "interpolation": interpolation }]);
+    let channels = json!([{ "sampler": 0, "target": { "node": 1, "path": path } }]);
+    g.push("animations", json!({ "name": "Odd", "channels": channels, "samplers": samplers }));
+    g
+}
+
+/// What stands last in the binary chunk are the values, before them the times: their accessors.
+fn accessors(g: &Gltf) -> [String; 2] {
+    let count = g.json["accessors"].as_array().expect("a list").len();
+    [count - 2, count - 1].map(|i| format!("accessor {i}"))
+}
+
+/// Where floats of an accessor stand in the binary chunk.
+fn place(g: &Gltf, accessor: &serde_json::Value) -> usize {
+    let index = |v: &serde_json::Value| v.as_u64().expect("index") as usize;
+    let view = index(&g.json["accessors"][index(accessor)]["bufferView"]);
+    index(&g.json["bufferViews"][view]["byteOffset"])
+}
+
+fn put(g: &mut Gltf, accessor: &serde_json::Value, float: usize, value: f32) {
+    let at = place(g, accessor) + 4 * float;
+    g.bin[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+#[test]
+fn the_figure_is_fine() {
+    assert_eq!(try_bake(&figure()).expect("it bakes"), Vec::<String>::new());
+}
+
+#[test]
+fn keys_that_are_no_numbers() {
+    for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, odd, 0.0]);
+        let [_, values] = accessors(&g);
+        refused(
+            &g,
+            &["clip `Odd`, channel 0 (sampler 0)", "node 1 `Spine`", "values", &values, "element 1 is not finite"],
+        );
+        let g = moving("translation", "LINEAR", "VEC3", &[0.0, odd], &[0.0; 6]);
+        let [times, _] = accessors(&g);
+        refused(&g, &["clip `Odd`, sampler 0", "key times", &times, "element 1 is not finite"]);
+    }
+    // In tangents, too.
+    let mut values = [0.0; 18];
+    values[2] = f32::NAN;
+    let g = moving("scale", "CUBICSPLINE", "VEC3", &[0.0, 1.0], &values);
+    refused(&g, &["clip `Odd`", "node 1 `Spine`", "element 0 is not finite"]);
+}
+
+#[test]
+fn key_times_out_of_order() {
+    let g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0, 0.5], &[0.0; 9]);
+    let [times, _] = accessors(&g);
+    refused(&g, &["clip `Odd`, sampler 0", &times, "key 2 at 0.5 s comes after key 1 at 1 s"]);
+    let g = moving("translation", "LINEAR", "VEC3", &[0.0, 0.5, 0.5, 1.0], &[0.0; 12]);
+    let [times, _] = accessors(&g);
+    repaired(&g, &["clip `Odd`", "several keys at one time", "sampler 0", &times, "jumps"]);
+    let g = moving("translation", "LINEAR", "VEC3", &[-0.5, 0.5], &[0.0; 6]);
+    repaired(&g, &["clip `Odd`", "first key is at -0.5 s"]);
+    // Ages, and less than a float can tell apart.
+    let g = moving("translation", "LINEAR", "VEC3", &[0.0, 3e38], &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    let errors = try_bake(&g).expect_err("refused");
+    assert!(errors.iter().any(|e| e.contains("`model`") && e.contains("clip `odd` alone")), "{errors:#?}");
+    let tiny = f32::from_bits(1);
+    try_bake(&moving("translation", "LINEAR", "VEC3", &[0.0, tiny], &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]))
+        .expect("it bakes");
+}
+
+#[test]
+fn clips_of_nothing() {
+    let mut g = figure();
+    g.push("animations", json!({ "name": "Empty" }));
+    repaired(&g, &["clip `Empty` moves nothing"]);
+    let g = moving("translation", "LINEAR", "VEC3", &[0.0], &[0.0, 1.0, 0.0]);
+    assert_eq!(try_bake(&g).expect("it bakes"), Vec::<String>::new());
+    let mut g = moving("translation", "LINEAR", "VEC3", &[0.0], &[0.0, 1.0, 0.0]);
+    let last = g.json["accessors"].as_array().expect("a list").len() - 2;
+    g.json["accessors"][last]["count"] = json!(0);
+    refused(&g, &["clip `Odd`, sampler 0", &format!("accessor {last}"), "no elements"]);
+    let g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0; 9]);
+    let [_, values] = accessors(&g);
+    refused(&g, &["clip `Odd`", "node 1 `Spine`", &values, "has 3 values; its 2 keys need 2"]);
+}
+
+#[test]
+fn quaternions_of_no_length() {
+    let zero = [0.0; 4];
+    let turn = [0.0, 0.0, 0.6, 0.8];
+    for (interpolation, values) in [
+        ("LINEAR", [turn, zero, turn].concat()),
+        ("STEP", [turn, zero, turn].concat()),
+        ("CUBICSPLINE", [zero, turn, zero, zero, zero, zero, zero, turn, zero].concat()),
+    ] {
+        let g = moving("rotation", interpolation, "VEC4", &[0.0, 0.5, 1.0], &values);
+        let [_, accessor] = accessors(&g);
+        repaired(&g, &["clip `Odd`", "node 1 `Spine`", &accessor, "1 rotations", "length zero: taken as none"]);
+    }
+    let mut g = figure();
+    g.json["nodes"][1]["rotation"] = json!([0, 0, 0, 0]);
+    repaired(&g, &["node 1 `Spine`", "length zero: taken as none"]);
+    // Opposite keys of a spline pass through zero between them; any length is brought to one.
+    let through = [&zero[..], &[0.0, 0.0, 0.0, 1.0], &zero, &zero, &[0.0, 0.0, 0.0, -1.0], &zero].concat();
+    try_bake(&moving("rotation", "CUBICSPLINE", "VEC4", &[0.0, 1.0], &through)).expect("it bakes");
+    let long = [[0.0, 0.0, 0.0, 1e38], [0.0, 0.0, 1e-38, 0.0]].concat();
+    try_bake(&moving("rotation", "LINEAR", "VEC4", &[0.0, 1.0], &long)).expect("it bakes");
+}
+
+#[test]
+fn weights_and_joints() {
+    let with = |weights: [f32; 4]| {
+        let mut g = figure();
+        let accessor = g.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"].clone();
+        for (i, weight) in weights.into_iter().enumerate() {
+            put(&mut g, &accessor, i, weight);
+        }
+        (format!("accessor {accessor}"), g)
+    };
+    let place = "mesh 0 `Triangle`, primitive 0";
+    for odd in [f32::NAN, f32::INFINITY] {
+        let (accessor, g) = with([0.5, odd, 0.0, 0.0]);
+        refused(&g, &[place, "WEIGHTS_0", &accessor, "element 0 is not finite"]);
+    }
+    repaired(&with([0.0; 4]).1, &[place, "1 of 3 vertices have no weights"]);
+    repaired(&with([0.8, 0.8, 0.0, 0.0]).1, &[place, "sum to 1.600"]);
+    repaired(&with([1.0, -0.5, 0.0, 0.0]).1, &[place, "1 weights are negative"]);
+    try_bake(&with([3e38, 3e38, 3e38, 3e38]).1).expect("it bakes");
+
+    let mut g = figure();
+    let joints = g.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"].clone();
+    let at = self::place(&g, &joints);
+    g.bin[at + 4] = 9;
+    let accessor = format!("accessor {joints}");
+    refused(&g, &[place, &accessor, "vertex 1: joint 9; the skin has 3 joints"]);
+    // Without weight it moves nothing.
+    g.bin[at + 4] = 1;
+    g.bin[at + 6] = 9;
+    try_bake(&g).expect("it bakes");
+}
+
+#[test]
+fn bind_matrices() {
+    let mut g = figure();
+    let accessor = g.json["skins"][0]["inverseBindMatrices"].clone();
+    let label = format!("skin 0: inverse bind matrices: accessor {accessor}");
+    for i in 0..16 {
+        put(&mut g, &accessor, i, 0.0);
+    }
+    repaired(&g, &[&label, "element 0, for joint `Spine`", "singular"]);
+    repaired(&g, &[&label, "element 0, for joint `Spine`", "last row is not 0 0 0 1"]);
+    // Flat along z, and so nearly flat that the inverse is beyond f32.
+    for depth in [0.0, 1e-38, f32::from_bits(1)] {
+        let mut g = figure();
+        put(&mut g, &accessor, 10, depth);
+        try_bake(&g).expect("it bakes");
+    }
+    // A joint that moves nothing may have any.
+    let mut g = figure();
+    for i in 32..48 {
+        put(&mut g, &accessor, i, 0.0);
+    }
+    assert_eq!(try_bake(&g).expect("it bakes"), Vec::<String>::new());
+    put(&mut g, &accessor, 3, f32::NAN);
+    refused(&g, &["skin 0", "inverse bind matrices", &format!("accessor {accessor}"), "not finite"]);
+    let mut g = figure();
+    g.json["nodes"][1] = json!({ "name": "Spine", "children": [2], "matrix": [1,0,0,1, 0,1,0,0, 0,0,1,0, 0,1,0,2] });
+    repaired(&g, &["node 1 `Spine`", "last row"]);
+}
+
+#[test]
+fn accessors_past_their_buffers_and_absurd_counts() {
+    let change = |key: &str, value: serde_json::Value| {
+        let mut g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0; 6]);
+        let last = g.json["accessors"].as_array().expect("a list").len() - 1;
+        g.json["accessors"][last][key] = value;
+        (format!("accessor {last}"), g)
+    };
+    for count in [3_u64, 1 << 32, u64::MAX / 12, u64::MAX] {
+        let (accessor, g) = change("count", json!(count));
+        refused(&g, &["clip `Odd`", "node 1 `Spine`", &accessor, "pass the end of buffer view"]);
+    }
+    let (accessor, g) = change("byteOffset", json!(4));
+    refused(&g, &["clip `Odd`", &accessor, "pass the end of buffer view"]);
+    let (accessor, g) = change("bufferView", json!(99));
+    refused(&g, &["clip `Odd`", &accessor, "no buffer view 99"]);
+    let (_, mut g) = change("byteOffset", json!(0));
+    let last = g.json["bufferViews"].as_array().expect("a list").len() - 1;
+    g.json["bufferViews"][last]["byteLength"] = json!(1000);
+    refused(&g, &["clip `Odd`", &format!("buffer view {last}"), "pass the end of buffer 0"]);
+}
+
+#[test]
+fn numbers_that_no_texture_holds() {
+    // Too far for halves, and for floats after a scale.
+    let mut g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0, 0.0, 0.0, 3e38, 0.0, 0.0]);
+    let errors = try_bake(&g).expect_err("refused");
+    assert!(errors.iter().any(|e| e.contains("`odd`") && e.contains("out of the range of")), "{errors:#?}");
+    g.json["nodes"][0]["scale"] = json!([1e300, 1, 1]);
+    let errors = try_bake(&g).expect_err("refused");
+    assert!(errors.iter().any(|e| e.contains("farther out than 32-bit floats reach")), "{errors:#?}");
+    // Vertices that are far out of every clip's way.
+    let mut g = figure();
+    let position = g.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].clone();
+    put(&mut g, &position, 0, 3e38);
+    let errors = try_bake(&g).expect_err("refused");
+    assert!(errors.iter().any(|e| e.contains("farther out than 32-bit floats reach")), "{errors:#?}");
+}
+
+#[test]
+fn attributes_that_are_no_numbers() {
+    let mut g = figure();
+    let normal = g.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"].clone();
+    put(&mut g, &normal, 1, f32::NAN);
+    repaired(&g, &["mesh 0 `Triangle`, primitive 0", "NORMAL: 1 numbers are not finite: taken as zero"]);
+    let mut g = figure();
+    let position = g.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].clone();
+    put(&mut g, &position, 4, f32::NAN);
+    refused(&g, &["mesh 0 `Triangle`, primitive 0", "POSITION", &format!("accessor {position}"), "element 1"]);
+    // Triangles without area have no normal.
+    let mut g = figure();
+    for float in 0..9 {
+        put(&mut g, &position, float, 1.0);
+    }
+    g.json["meshes"][0]["primitives"][0]["attributes"].as_object_mut().expect("object").remove("NORMAL");
+    try_bake(&g).expect("it bakes");
+}

@@ -1,0 +1,150 @@
+//! What materials have beside their base colour: textures that are found, shared, and left out with a reason.
+
+use crate::common::build::{Gltf, figure};
+use gpuskin_build::model::{Material, Model};
+use serde_json::{Value, json};
+
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(vec![]);
+    image::RgbImage::new(width, height).write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
+    bytes.into_inner()
+}
+
+/// A figure with texture coordinates in two sets, these images, and a material.
+fn with(images: &[&[u8]], material: Value) -> Gltf {
+    let mut g = figure();
+    for image in images {
+        let view = g.view(image);
+        let index = g.push("images", json!({ "bufferView": view }));
+        g.push("textures", json!({ "source": index }));
+    }
+    let uv = g.floats("VEC2", &[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    let material = g.push("materials", material);
+    let primitive = &mut g.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["TEXCOORD_0"] = json!(uv);
+    primitive["attributes"]["TEXCOORD_1"] = json!(uv);
+    primitive["material"] = json!(material);
+    g
+}
+
+fn surface(model: &Model) -> &Material {
+    model.materials.iter().find(|m| m.name == "Steel").expect("it is used")
+}
+
+#[test]
+fn textures_and_factors_are_read() {
+    let transform = json!({ "KHR_texture_transform": { "scale": [2, 2] } });
+    let material = json!({
+        "name": "Steel",
+        "pbrMetallicRoughness": {
+            "metallicFactor": 0.25, "roughnessFactor": 0.5,
+            "baseColorTexture": { "index": 0, "extensions": transform },
+            "metallicRoughnessTexture": { "index": 1, "extensions": transform },
+        },
+        "occlusionTexture": { "index": 1, "strength": 0.75, "extensions": transform },
+        "normalTexture": { "index": 2, "scale": 1.5, "extensions": transform },
+        "emissiveTexture": { "index": 0, "extensions": transform },
+        "emissiveFactor": [1, 0.5, 0.25],
+        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 6.0 } },
+    });
+    let outcome = with(&[&png(4, 4), &png(8, 4), &png(4, 8)], material).import();
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    let m = surface(outcome.model());
+    let image = |texture: Option<gpuskin_build::model::Texture>| {
+        texture.map(|t| (outcome.model().images[t.image].width, outcome.model().images[t.image].height))
+    };
+    assert_eq!((image(m.base_color_texture), image(m.emissive_texture)), (Some((4, 4)), Some((4, 4))));
+    assert_eq!((image(m.metallic_roughness_texture), image(m.occlusion_texture)), (Some((8, 4)), Some((8, 4))));
+    assert_eq!(image(m.normal_texture), Some((4, 8)));
+    assert_eq!(outcome.model().images.len(), 3, "each is decoded once");
+    assert_eq!((m.metallic, m.roughness, m.occlusion_strength, m.normal_scale), (0.25, 0.5, 0.75, 1.5));
+    assert_eq!(m.emissive, [6.0, 3.0, 1.5]);
+}
+
+#[test]
+fn strengths_of_emitted_light() {
+    let read = |strength: Value| {
+        let extension = json!({ "KHR_materials_emissive_strength": strength });
+        with(&[], json!({ "name": "Steel", "emissiveFactor": [1, 0, 0.5], "extensions": extension })).import()
+    };
+    let outcome = read(json!({}));
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    assert_eq!(surface(outcome.model()).emissive, [1.0, 0.0, 0.5]);
+    let outcome = read(json!({ "emissiveStrength": -2 }));
+    assert!(outcome.warnings()[0].contains("`Steel`: its emissive factor is negative"), "{:#?}", outcome.warnings());
+    assert_eq!(surface(outcome.model()).emissive, [0.0; 3]);
+    assert!(read(json!({ "emissiveStrength": "x" })).errors()[0].contains("materials[0].extensions"));
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_with_a_reason() {
+    let good = png(4, 4);
+    let broken = &good[..40];
+    let huge = png(8200, 2);
+    let base = json!({ "index": 0 });
+    for (images, key, value, reason) in [
+        (
+            [&good[..], broken],
+            "normalTexture",
+            json!({ "index": 1 }),
+            "normal texture is left out: image 1: it cannot be decoded",
+        ),
+        (
+            [&good, &huge],
+            "emissiveTexture",
+            json!({ "index": 1 }),
+            "emissive texture is left out: image 1: it has 8200 x 2",
+        ),
+        (
+            [&good, b"none"],
+            "occlusionTexture",
+            json!({ "index": 1 }),
+            "occlusion texture is left out: image 1: it is neither",
+        ),
+        ([&good, &good], "normalTexture", json!({ "index": 9 }), "normal texture is left out: there is no texture 9"),
+        ([&good, &good], "emissiveTexture", json!({ "index": 1, "texCoord": 1 }), "other texture coordinates"),
+        (
+            [&good, &good],
+            "normalTexture",
+            json!({ "index": 1, "extensions": { "KHR_texture_transform": { "offset": [0.5, 0] } } }),
+            "other texture coordinates",
+        ),
+        (
+            [&good, &good],
+            "occlusionTexture",
+            json!({ "index": 1, "extensions": { "KHR_texture_transform": { "offset": "x" } } }),
+            "occlusion texture is left out: KHR_texture_transform",
+        ),
+    ] {
+        let mut material = json!({ "name": "Steel", "pbrMetallicRoughness": { "baseColorTexture": base } });
+        material[key] = value;
+        let outcome = with(&images, material).import();
+        let warnings = outcome.warnings();
+        let told = |w: &String| w.contains(reason) && w.contains("material") && w.contains("`Steel`");
+        assert!(warnings.len() == 1 && told(&warnings[0]), "{key}: {warnings:#?} instead of {reason}");
+        let m = surface(outcome.model());
+        assert!(m.base_color_texture.is_some());
+        assert!(m.normal_texture.is_none() && m.occlusion_texture.is_none() && m.emissive_texture.is_none());
+    }
+}
+
+#[test]
+fn occlusion_of_another_size_is_left_out() {
+    let material = json!({
+        "name": "Steel",
+        "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": 0 } },
+        "occlusionTexture": { "index": 1 },
+    });
+    let outcome = with(&[&png(4, 4), &png(8, 8)], material).import();
+    assert!(outcome.warnings()[0].contains("8 x 8 texels, the metallic-roughness texture has 4 x 4"));
+    let m = surface(outcome.model());
+    assert!(m.metallic_roughness_texture.is_some() && m.occlusion_texture.is_none());
+}
+
+#[test]
+fn factors_that_are_no_numbers_are_refused() {
+    let material = json!({ "name": "Steel", "normalTexture": { "index": 0, "scale": 1e39 } });
+    let outcome = with(&[&png(4, 4)], material).import();
+    let errors = outcome.errors();
+    assert!(errors.iter().any(|e| e.contains("materials[0].normalTexture.scale")), "{errors:#?}");
+}

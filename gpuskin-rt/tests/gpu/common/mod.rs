@@ -1,0 +1,202 @@
+//! What the tests on an adapter share: devices, and models that no baker made.
+
+pub mod bounds;
+pub mod cells;
+pub mod local;
+pub mod model;
+pub mod occlusion;
+pub mod own;
+pub mod random;
+pub mod squares;
+
+use gpuskin_rt::wgpu;
+
+/// The backends that tests run on, one by one.
+pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
+
+/// A device and how to talk to it.
+pub struct Gpu {
+    pub name: String,
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+}
+
+/// A device with WebGL2's limits, which is all that the renderer asks for.
+pub fn gpu(backends: wgpu::Backends) -> Option<Gpu> {
+    gpu_with(backends, wgpu::Limits::downlevel_webgl2_defaults())
+}
+
+/// A device with compute, of the limits that every such device has.
+pub fn compute(backends: wgpu::Backends) -> Option<Gpu> {
+    gpu_with(backends, wgpu::Limits::downlevel_defaults())
+}
+
+/// A device; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a failure.
+pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
+    open(backends, limits, wgpu::Features::empty())
+}
+
+/// A device with those of these features that its adapter has.
+pub fn open(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
+    let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
+    let instance = wgpu::Instance::new(descriptor);
+    let opened = pollster::block_on(async {
+        let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
+        let required_features = adapter.features() & features;
+        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, required_features, ..Default::default() };
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
+        let info = adapter.get_info();
+        Ok::<_, String>(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
+    });
+    opened
+        .inspect_err(|e| {
+            let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
+            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device for {backends:?}: {e}");
+            println!("SKIPPED on {backends:?}: no device ({e}); GPUSKIN_REQUIRE_GPU=1 makes this a failure");
+        })
+        .ok()
+}
+
+/// A device that validates and draws nothing.
+pub fn noop(limits: wgpu::Limits) -> Gpu {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::NOOP;
+    descriptor.backend_options.noop.enable = true;
+    let instance = wgpu::Instance::new(descriptor);
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default())).expect("noop is always there");
+    let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
+    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).expect("noop allows everything");
+    Gpu { name: "noop".into(), device, queue }
+}
+
+/// A picture: RGBA8 as stored (sRGB), rows top down.
+#[derive(Clone, PartialEq)]
+pub struct Picture {
+    pub side: u32,
+    pub pixels: Vec<[u8; 4]>,
+}
+
+impl Picture {
+    pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
+        self.pixels[(y * self.side + x) as usize]
+    }
+
+    /// Pixels that are not as the background is.
+    pub fn covered(&self) -> usize {
+        self.pixels.iter().filter(|p| **p != self.pixels[0]).count()
+    }
+
+    pub fn save(&self, path: &std::path::Path) {
+        let file = std::fs::File::create(path).unwrap();
+        let mut encoder = png::Encoder::new(file, self.side, self.side);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.write_header().unwrap().write_image_data(self.pixels.as_flattened()).unwrap();
+    }
+}
+
+/// Square targets to draw to.
+pub struct Canvas {
+    pub side: u32,
+    pub color: wgpu::Texture,
+    pub depth: wgpu::Texture,
+}
+
+impl Canvas {
+    pub fn new(gpu: &Gpu, side: u32) -> Self {
+        let texture = |format, usage| {
+            gpu.device.create_texture(&wgpu::TextureDescriptor {
+                label: None,
+                size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format,
+                usage: usage | wgpu::TextureUsages::RENDER_ATTACHMENT,
+                view_formats: &[],
+            })
+        };
+        Self {
+            side,
+            color: texture(wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureUsages::COPY_SRC),
+            depth: texture(wgpu::TextureFormat::Depth32Float, wgpu::TextureUsages::TEXTURE_BINDING),
+        }
+    }
+
+    /// Colour and depth, cleared to a dark grey and 1.
+    pub fn pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        self.color_pass(encoder, wgpu::LoadOp::Clear(1.0), draw);
+    }
+
+    /// The same over the depth that is there.
+    pub fn pass_over_depth(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        self.color_pass(encoder, wgpu::LoadOp::Load, draw);
+    }
+
+    fn color_pass(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        depth: wgpu::LoadOp<f32>,
+        draw: impl FnOnce(&mut wgpu::RenderPass<'_>),
+    ) {
+        let color = self.color.create_view(&Default::default());
+        let attachment = wgpu::RenderPassColorAttachment {
+            view: &color,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(wgpu::Color { r: 0.01, g: 0.01, b: 0.01, a: 1.0 }),
+                store: wgpu::StoreOp::Store,
+            },
+        };
+        draw(&mut encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            color_attachments: &[Some(attachment)],
+            depth_stencil_attachment: Some(depth_attachment(&self.depth.create_view(&Default::default()), depth)),
+            ..Default::default()
+        }));
+    }
+
+    /// Depth only, cleared to 1.
+    pub fn depth_pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        draw(&mut encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            depth_stencil_attachment: Some(depth_attachment(
+                &self.depth.create_view(&Default::default()),
+                wgpu::LoadOp::Clear(1.0),
+            )),
+            ..Default::default()
+        }));
+    }
+
+    /// Submits, and reads the colours back.
+    pub fn finish(&self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder) -> Picture {
+        let row = (self.side * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: u64::from(row * self.side),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        encoder.copy_texture_to_buffer(
+            self.color.as_image_copy(),
+            wgpu::TexelCopyBufferInfo {
+                buffer: &buffer,
+                layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None },
+            },
+            self.color.size(),
+        );
+        gpu.queue.submit([encoder.finish()]);
+        buffer.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
+        gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        let bytes = buffer.get_mapped_range(..).unwrap();
+        let rows = bytes.chunks(row as usize).map(|r| r[..self.side as usize * 4].as_chunks::<4>().0);
+        Picture { side: self.side, pixels: rows.flatten().copied().collect() }
+    }
+}
+
+fn depth_attachment(view: &wgpu::TextureView, load: wgpu::LoadOp<f32>) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+    wgpu::RenderPassDepthStencilAttachment {
+        view,
+        depth_ops: Some(wgpu::Operations { load, store: wgpu::StoreOp::Store }),
+        stencil_ops: None,
+    }
+}

@@ -1,0 +1,167 @@
+//! Crowds of which views see a part, drawn on every backend that is here: the picture is that of the whole crowd.
+
+use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
+use glam::Vec3;
+use gpuskin_rt::*;
+
+const SIDE: u32 = 128;
+const COUNT: u32 = 300;
+
+/// With bounds as a bake leaves them: what the frames reach.
+fn test_model() -> TestModel {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
+    recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.build(|_, _| Pose::REST).with_bounds()
+}
+
+struct Scene {
+    renderer: CrowdRenderer,
+    crowd: Crowd<Dynamic>,
+    sun: View,
+    records: Vec<InstanceRecord>,
+}
+
+/// Instances around the origin, every third of them fading from one clip to another.
+fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
+    let mut renderer =
+        CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { culling, ..Default::default() }).unwrap();
+    let crowd =
+        Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: COUNT, ..Default::default() })
+            .unwrap();
+    let mut random = Random(3);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let camera = cameras().next().unwrap().0;
+    renderer.prepare(&gpu.queue, &mut encoder, &camera, 3.0).unwrap();
+    let ids: Vec<_> = (0..COUNT)
+        .map(|i| {
+            let at = random.vector() * 40.0;
+            let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.5, 1.5));
+            let id = crowd.spawn(instance.play(Clip::new((i % 3) as u16)).looping().phase(i as f32 * 0.137));
+            if i % 3 == 0 {
+                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 }));
+            }
+            crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]);
+            crowd.set_visible(id, i % 7 != 0);
+            id
+        })
+        .collect();
+    let records = ids.iter().map(|id| crowd.get(*id).unwrap()).collect();
+    let sun = renderer.add_view();
+    Scene { renderer, crowd, sun, records }
+}
+
+/// The main view's, and the sun's.
+fn cameras() -> impl Iterator<Item = (Camera, Camera)> {
+    (0..6).map(|i| {
+        let (sin, cos) = (i as f32 * 1.1).sin_cos();
+        let eye = Vec3::new(cos * 8.0, i as f32 * 4.0 - 10.0, sin * 8.0);
+        let main = Camera::perspective_look_at(eye.to_array(), [sin * 30.0, 0.0, cos * 30.0], 0.7, 1.0, 0.1, 35.0);
+        let sun = Camera::orthographic_look_at([cos * 20.0, 30.0, 0.0], [0.0, -30.0, sin], 12.0, 9.0, 60.0);
+        (main, sun)
+    })
+}
+
+const NOW: f64 = 4.5;
+
+/// What the main view and the sun show.
+fn draw(gpu: &Gpu, scene: &mut Scene, (main, sun): &(Camera, Camera)) -> [Picture; 2] {
+    let canvas = [Canvas::new(gpu, SIDE), Canvas::new(gpu, SIDE)];
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    scene.renderer.prepare(&gpu.queue, &mut encoder, main, NOW).unwrap();
+    // After what it encodes, before it is submitted.
+    scene.renderer.prepare_view(&gpu.queue, scene.sun, sun).unwrap();
+    canvas[1].pass(&mut encoder, |pass| scene.renderer.draw_view(pass, scene.sun));
+    gpu.queue.submit([encoder.finish()]);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    canvas[0].pass(&mut encoder, |pass| scene.renderer.draw(pass));
+    let main = canvas[0].finish(gpu, encoder);
+    [main, canvas[1].finish(gpu, gpu.device.create_command_encoder(&Default::default()))]
+}
+
+#[test]
+fn pictures_are_those_of_the_whole_crowd_and_only_what_is_seen_is_drawn() {
+    let test = test_model();
+    let bounds = cull::pack_bounds(&test.model.meta).unwrap();
+    let now = Time::from_secs(NOW);
+    for backend in BACKENDS {
+        let Some(gpu) = compute(backend) else { continue };
+        let (mut whole, mut culled) = (scene(&gpu, &test, false), scene(&gpu, &test, true));
+        let mut limits = wgpu::Limits::downlevel_defaults();
+        limits.max_storage_buffer_binding_size = (4 * 48 * 79).max(test.model.animation.levels[0].len);
+        let small = gpu_with(backend, limits).unwrap();
+        let mut split = scene(&small, &test, true);
+        let mut shown = 0;
+        for (i, cameras) in cameras().enumerate() {
+            let expected = draw(&gpu, &mut whole, &cameras);
+            shown += expected.iter().map(Picture::covered).sum::<usize>();
+            assert!(draw(&gpu, &mut culled, &cameras) == expected, "camera {i} on {}", gpu.name);
+            assert!(draw(&small, &mut split, &cameras) == expected, "camera {i}, several palettes on {}", gpu.name);
+            for (view, camera) in [(View::MAIN, &cameras.0), (culled.sun, &cameras.1)] {
+                // Sums that are taken in another order may differ at the edges of a view.
+                let [least, most] = [0.999, 1.001].map(|factor| {
+                    let sees = |record: &&InstanceRecord| {
+                        let (middle, edges) = cull::reach(&bounds, record, false, now).unwrap();
+                        cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
+                    };
+                    // Who is hidden is not drawn.
+                    let visible =
+                        culled.records.iter().enumerate().filter(|(i, _)| i % 7 != 0).map(|(_, record)| record);
+                    visible.filter(sees).count() as u64
+                });
+                for scene in [&culled, &split] {
+                    let drawn = scene.crowd.count_drawn(&scene.renderer, view).unwrap();
+                    assert!((least..=most).contains(&drawn), "camera {i}: {drawn}, not {least} to {most}");
+                    assert!(drawn < u64::from(COUNT) / 2, "camera {i}: {drawn}");
+                }
+                assert_eq!(whole.crowd.count_drawn(&whole.renderer, view).unwrap(), u64::from(COUNT));
+            }
+        }
+        assert!(shown > 3000, "{shown} pixels");
+    }
+}
+
+#[test]
+fn crowds_of_nobody_of_one_and_of_nobody_in_sight_are_drawn() {
+    let test = test_model();
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        let mut scene = scene(&gpu, &test, true);
+        let cameras = cameras().next().unwrap();
+        scene.crowd.clear();
+        assert_eq!(draw(&gpu, &mut scene, &cameras)[0].covered(), 0);
+        let id = scene.crowd.spawn(Instance::at([0.0; 3]));
+        let away = Camera::perspective_look_at([0.0, 0.0, 9.0], [0.0, 0.0, 20.0], 0.7, 1.0, 0.1, 35.0);
+        let at = Camera::perspective_look_at([0.0, 0.0, 9.0], [0.0; 3], 0.7, 1.0, 0.1, 35.0);
+        assert_eq!(draw(&gpu, &mut scene, &(away, away)).map(|p| p.covered()), [0, 0]);
+        let [main, sun] = draw(&gpu, &mut scene, &(at, away));
+        assert!(main.covered() > 20 && sun.covered() == 0);
+        let [main, sun] = draw(&gpu, &mut scene, &(away, at));
+        assert!(main.covered() == 0 && sun.covered() > 20);
+        scene.crowd.despawn(id);
+        assert_eq!(draw(&gpu, &mut scene, &(at, at)).map(|p| p.covered()), [0, 0]);
+    }
+}
+
+#[test]
+fn more_views_than_lists_cull_nothing() {
+    let test = test_model();
+    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let mut scene = scene(&gpu, &test, true);
+    let cameras = cameras().next().unwrap();
+    let few = draw(&gpu, &mut scene, &cameras);
+    let views: Vec<_> = (0..cull::MOST_VIEWS).map(|_| scene.renderer.add_view()).collect();
+    assert!(draw(&gpu, &mut scene, &cameras) == few);
+    assert_eq!(scene.crowd.count_drawn(&scene.renderer, views[0]).unwrap(), u64::from(COUNT));
+}
+
+#[test]
+fn models_without_bounds_are_not_culled() {
+    let mut test = test_model();
+    test.model.meta.bounds = Aabb::EMPTY;
+    assert!(cull::pack_bounds(&test.model.meta).is_none());
+    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let mut scene = scene(&gpu, &test, true);
+    draw(&gpu, &mut scene, &cameras().next().unwrap());
+    assert_eq!(scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap(), u64::from(COUNT));
+}

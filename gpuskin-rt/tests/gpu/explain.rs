@@ -1,0 +1,112 @@
+//! What a crowd says of how it is drawn. On wgpu's `noop` backend, which has any limits.
+
+use crate::common::model::{Pose, Random, Recipe, TestModel};
+use crate::common::{Gpu, noop};
+use gpuskin_rt::render::{CullingState, DrawPath};
+use gpuskin_rt::*;
+use wgpu::Limits;
+
+fn model(encoding: Encoding) -> TestModel {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    Recipe::random(&mut Random(1), encoding, format, 5).build(|_, _| Pose::REST)
+}
+
+struct Scene {
+    gpu: Gpu,
+    renderer: CrowdRenderer,
+    crowd: Crowd<Dynamic>,
+}
+
+fn scene(limits: Limits, model: &Model, culling: bool) -> Scene {
+    let gpu = noop(limits);
+    let descriptor = RendererDescriptor { culling, ..Default::default() };
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, model, Default::default()).unwrap();
+    Scene { gpu, renderer, crowd }
+}
+
+impl Scene {
+    fn explain(&mut self, instances: u32) -> Explanation {
+        for _ in 0..instances {
+            self.crowd.spawn(Instance::at([0.0; 3]));
+        }
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let camera = Camera::orthographic_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 1.0);
+        self.renderer.prepare(&self.gpu.queue, &mut encoder, &camera, 0.0).unwrap();
+        self.gpu.queue.submit([encoder.finish()]);
+        self.crowd.explain(&self.renderer)
+    }
+}
+
+#[test]
+fn a_palette_is_told_by_its_encoding_views_and_buffers() {
+    let local = model(Encoding::LocalPacked).with_bounds().model;
+    let mut scene = scene(Limits::downlevel_defaults(), &local, true);
+    let nobody = scene.explain(0);
+    assert_eq!((nobody.path, nobody.instances, nobody.palettes, nobody.draws), (DrawPath::Palette, 0, 0, 0));
+    let few = scene.explain(3);
+    assert_eq!((few.path, few.encoding, few.lacks.clone()), (DrawPath::Palette, Encoding::LocalPacked, None));
+    assert_eq!((few.instances, few.palettes, few.draws, few.bytes_of_an_instance), (3, 1, 1, 5 * 48));
+    assert_eq!(few.culling, CullingState::On { views: 1 });
+    assert_eq!(
+        few.to_string(),
+        "test: palette, because it plays local-packed, whose poses a compute pass composes\n  \
+         3 instances in 1 palette of bones (240 bytes each), 1 draw a view\n  \
+         culling: instances that the view does not see cost neither a pose nor a draw"
+    );
+    assert_eq!(few.uploaded_bytes, 3 * (64 + 16));
+    assert_eq!(scene.explain(0).uploaded_bytes, 0, "nobody was commanded");
+    scene.renderer.add_view();
+    let two = scene.explain(0).to_string();
+    assert!(two.contains("none of 2 views sees"), "{two}");
+    for _ in 0..cull::MOST_VIEWS {
+        scene.renderer.add_view();
+    }
+    let views = cull::MOST_VIEWS + 2;
+    assert_eq!(scene.explain(0).culling, CullingState::TooManyViews { views, most: cull::MOST_VIEWS });
+}
+
+#[test]
+fn why_nothing_is_culled_is_told() {
+    let bounded = model(Encoding::LocalPacked).with_bounds().model;
+    let not_asked = scene(Limits::downlevel_defaults(), &bounded, false).explain(1);
+    assert_eq!(not_asked.culling, CullingState::NotAsked);
+    assert!(not_asked.to_string().contains("`RendererDescriptor::culling` is off"), "{not_asked}");
+    let unbounded = model(Encoding::LocalPacked).model;
+    assert_eq!(scene(Limits::downlevel_defaults(), &unbounded, true).explain(1).culling, CullingState::NoBounds);
+}
+
+#[test]
+fn palettes_beyond_a_binding_are_several() {
+    let local = model(Encoding::LocalPacked).model;
+    let mut limits = Limits::downlevel_defaults();
+    // 5 bones of 48 bytes: 64 instances.
+    limits.max_storage_buffer_binding_size = (240 * 64).max(local.animation.levels[0].len);
+    let each = (limits.max_storage_buffer_binding_size / 240).min((limits.max_storage_buffer_binding_size - 256) / 128);
+    let each = each / 16 * 16;
+    let several = scene(limits, &local, true).explain(1_000);
+    assert_eq!(u64::from(several.palettes), 1_000_u64.div_ceil(each));
+    assert!(several.palettes > 1 && several.draws == several.palettes, "{several}");
+}
+
+#[test]
+fn devices_without_compute_are_told_what_they_lack() {
+    let mut both = model(Encoding::LocalPacked).model;
+    both.others = vec![model(Encoding::MatrixF16).model].into();
+    let other = scene(Limits::downlevel_webgl2_defaults(), &both, true).explain(2);
+    assert_eq!((other.path, other.encoding), (DrawPath::Direct, Encoding::MatrixF16));
+    assert_eq!((other.culling, other.palettes, other.bytes_of_an_instance), (CullingState::Direct, 0, 0));
+    let text = other.to_string();
+    for part in [
+        "test: direct, because it plays matrix-f16",
+        "not what was chosen first",
+        "storage buffers",
+        "2 instances, 1 draw a view",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(matches!(other.lacks, Some(Error::Limit { .. })), "{text}");
+
+    let chosen = scene(Limits::downlevel_defaults(), &model(Encoding::TrsPacked).model, true).explain(1);
+    assert_eq!((chosen.path, chosen.lacks), (DrawPath::Direct, None));
+}

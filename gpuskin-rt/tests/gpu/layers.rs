@@ -1,0 +1,358 @@
+//! Layers and live bones on every backend that is here: against their Rust twins, and as crowds have them.
+
+use crate::common::cells::{self, COUNT, PIXELS, ROW, middle};
+use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, gpu_with};
+use glam::{Quat, Vec3};
+use gpuskin_rt::local::LocalTransform;
+use gpuskin_rt::render::{Capture, CaptureFrame};
+use gpuskin_rt::*;
+
+/// Of the diagonal of what is drawn.
+const POSITION_TOLERANCE: f32 = 4e-6;
+const NORMAL_TOLERANCE_DEGREES: f32 = 0.02;
+
+fn model(encoding: Encoding, bones: u32) -> TestModel {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let mut recipe = Recipe::random(&mut Random(7), encoding, format, bones);
+    recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.build(|_, _| Pose::REST)
+}
+
+/// Any transform, and of the game's own length where it is a quaternion.
+fn local(random: &mut Random) -> LocalTransform {
+    let rotation = (random.direction() * 0.7).extend(random.within(-1.0, 1.0));
+    LocalTransform::new(rotation, random.vector() * 0.2, Vec3::ONE + random.vector() * 0.2)
+}
+
+fn matrix(random: &mut Random) -> [[f32; 4]; 3] {
+    let m = glam::Mat3::from_quat(Quat::from_axis_angle(random.direction(), random.within(-3.0, 3.0)))
+        * glam::Mat3::from_diagonal(Vec3::ONE + random.vector() * 0.3);
+    [0, 1, 2].map(|row| m.row(row).extend(random.within(-0.5, 0.5)).to_array())
+}
+
+/// A set in the middle of what happens to it, up to `now`.
+fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: Time) -> LayerSet {
+    let mut set = LayerSet::default();
+    let mut ago = 2.0;
+    for _ in 0..random.below(6) {
+        ago *= random.within(0.5, 0.9);
+        let moment = now - f64::from(ago);
+        let (layer, seconds) = (random.below(2) as usize, random.unit());
+        match random.below(5) {
+            0 => set.set_weight(layer, random.unit(), seconds, moment),
+            1 => set.set_paused(random.unit() < 0.3, moment),
+            _ => {
+                let fade = if random.unit() < 0.2 { 0.0 } else { 1.5 * seconds };
+                let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
+                let transition = Transition::crossfade(fade).curve(curve);
+                let next = Instance::<Dynamic>::at([0.0; 3])
+                    .play(Clip::new(random.below(3) as u16))
+                    .speed(random.within(-1.5, 1.5))
+                    .phase(random.unit())
+                    .record(meta, moment)
+                    .playback();
+                let mask = random.below(4).checked_sub(1).map(|mask| mask as u8);
+                set.play(
+                    layer,
+                    &next,
+                    mask,
+                    &transition,
+                    if random.unit() < 0.3 { 1.0 } else { random.unit() },
+                    moment,
+                );
+            }
+        }
+    }
+    if let Some(live) = live {
+        set.set_live(live, 0, random.within(-0.3, 1.0), now - 0.5);
+        if random.unit() < 0.3 {
+            set.release_live(0.4, now - 0.2);
+        }
+    }
+    set
+}
+
+fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f32) {
+    let captured = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().layered(frames).unwrap();
+    let (mut distance, mut angle) = (0.0_f32, 0.0_f32);
+    for (vertices, frame) in captured.iter().zip(frames) {
+        let expected = test.on_cpu_over(frame);
+        assert_eq!(vertices.len(), expected.len());
+        // One bone by itself is what it is among all.
+        let shown = frame.record.shown(&test.records, frame.time);
+        let over = frame.layers.unwrap_or_default().shown(&test.records, frame.live, frame.time);
+        let (tracks, texels) = (test.tracks(), test.texels());
+        for (i, bone) in tracks.pose_over(shown, &over).iter().enumerate().step_by(7) {
+            assert_eq!(tracks.bone_over(shown, &over, i), *bone);
+            assert_eq!(texels.bone_over(shown, &over, i as u32), *bone);
+        }
+        let min = expected.iter().map(|v| v.position).reduce(Vec3::min).unwrap();
+        let max = expected.iter().map(|v| v.position).reduce(Vec3::max).unwrap();
+        for (vertex, twin) in vertices.iter().zip(&expected) {
+            let (position, normal) = (Vec3::from(vertex.position), Vec3::from(vertex.normal));
+            assert!(position.is_finite() && normal.is_finite(), "{vertex:?} instead of {twin:?}");
+            distance = distance.max(position.distance(twin.position) / (max - min).length());
+            angle = angle.max(normal.cross(twin.normal).length().atan2(normal.dot(twin.normal)).to_degrees());
+        }
+    }
+    (distance, angle)
+}
+
+#[test]
+fn layers_and_live_bones_are_what_their_twin_says() {
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        // Hierarchies within workgroup memory, and beyond it.
+        for (seed, bones) in (0..).zip([1, 40, 252, 253]) {
+            let test = model(Encoding::LocalPacked, bones);
+            let random = &mut Random(seed);
+            let nodes = test.tracks().node_count();
+            let mut locals: Vec<_> = (0..nodes).map(|_| local(random)).collect();
+            let mut matrices: Vec<_> = (0..bones).map(|_| matrix(random)).collect();
+            // What is not finite, or no rotation, is left out.
+            locals[nodes / 2].translation.y = f32::NAN;
+            locals[nodes / 3].rotation *= 0.0;
+            matrices[bones as usize / 2][1][2] = f32::INFINITY;
+            let frames: Vec<_> = (0..if bones > 250 { 16 } else { 60 })
+                .map(|i| {
+                    let live = [None, None, Some(LiveBones::Local(&locals)), Some(LiveBones::Model(&matrices))][i % 4];
+                    let time = Time::from_secs(f64::from(random.within(3.0, 9.0)) + 1e6);
+                    let clip = Clip::<Dynamic>::new(random.below(3) as u16);
+                    let record = Instance::at(random.vector()).play(clip).looping().phase(random.unit());
+                    let record = record.record(&test.model.meta, time - 5.0);
+                    let layers = Some(set(&test.model.meta, random, live.as_ref(), time)).filter(|_| i != 5);
+                    CaptureFrame { record, layers, live, time }
+                })
+                .collect();
+            let worst = compare(&gpu, &test, &frames);
+            println!("{bones} bones on {}: {worst:?}", gpu.name);
+            assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
+        }
+    }
+}
+
+fn renderer(gpu: &Gpu) -> CrowdRenderer {
+    CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor::default()).unwrap()
+}
+
+fn prepare(gpu: &Gpu, renderer: &mut CrowdRenderer, seconds: f64) {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.prepare(&gpu.queue, &mut encoder, &cells::camera(), seconds).unwrap();
+    gpu.queue.submit([encoder.finish()]);
+}
+
+fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, seconds: f64) -> Picture {
+    let canvas = Canvas::new(gpu, PIXELS * ROW);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.prepare(&gpu.queue, &mut encoder, &cells::camera(), seconds).unwrap();
+    canvas.pass(&mut encoder, |pass| renderer.draw(pass));
+    canvas.finish(gpu, encoder)
+}
+
+fn standing(i: u32) -> Instance<Dynamic> {
+    Instance::at(middle(i).to_array())
+        .play(Clip::new((i % 3) as u16))
+        .looping()
+        .phase(i as f32 * 0.137)
+        .facing(i as f32)
+}
+
+/// Poses of the game's own for some instances at a moment.
+fn poses(test: &TestModel, moment: u64) -> (Vec<LocalTransform>, Vec<[[f32; 4]; 3]>) {
+    let random = &mut Random(moment);
+    let (nodes, bones) = (test.tracks().node_count(), test.tracks().bone_count());
+    ((0..nodes).map(|_| local(random)).collect(), (0..bones).map(|_| matrix(random)).collect())
+}
+
+/// What is told to the instance of a square at 1, 2 and 3 seconds.
+fn command(crowd: &Crowd<Dynamic>, id: InstanceId, i: u32, moment: u32, test: &TestModel) {
+    let over = Transition::crossfade(1.5).looping();
+    let (locals, matrices) = poses(test, u64::from(moment + i % 2));
+    let live = if i % 8 == 3 { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
+    let mask = (i % 5 < 3).then(|| Mask::new((i % 3) as u8));
+    match (moment, i % 4) {
+        (1, 1 | 2) => assert!(crowd.play_layer(id, 0, Clip::new(1), mask, over, 0.7).unwrap()),
+        (2, 2) => assert!(crowd.play_layer(id, 1, Clip::new((i % 3) as u16), mask, over, 1.0).unwrap()),
+        (3, 1) if i.is_multiple_of(3) => assert!(crowd.stop_layer(id, 0, 2.0)),
+        (3, 2) if i.is_multiple_of(3) => assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, 0.4).unwrap()),
+        (3, 2) if i % 3 == 1 => assert!(crowd.pause(id)),
+        (1, 3) => assert!(crowd.set_live(id, live, if i.is_multiple_of(3) { 9.0 } else { 0.0 }).unwrap()),
+        (3, 3) if i % 3 == 1 => assert!(crowd.release_live(id, 2.0)),
+        _ => {}
+    }
+}
+
+/// Other live bones for the instances that have some, at 2 seconds: one by one, or together.
+fn update(crowd: &Crowd<Dynamic>, ids: &[InstanceId], test: &TestModel, together: bool) {
+    let mut all = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+    for i in (3..COUNT).step_by(4) {
+        let (id, (locals, matrices)) = (ids[i as usize], poses(test, u64::from(2 + i % 2)));
+        let is_local = i % 8 == 3;
+        if !together {
+            let live = if is_local { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
+            assert!(crowd.update_live(id, live).unwrap());
+        }
+        all.2[usize::from(is_local)].push(id);
+        if is_local { all.0.extend(locals) } else { all.1.extend(matrices) }
+    }
+    if together {
+        let (locals, matrices, [of_matrices, of_locals]) = all;
+        assert_eq!(crowd.update_lives(&of_locals, LiveBones::Local(&locals)).unwrap(), of_locals.len());
+        assert_eq!(crowd.update_lives(&of_matrices, LiveBones::Model(&matrices)).unwrap(), of_matrices.len());
+    }
+}
+
+#[test]
+fn layers_follow_their_instances() {
+    let test = model(Encoding::LocalPacked, 4);
+    for backend in BACKENDS {
+        let Some(gpu) = compute(backend) else { continue };
+        // One palette, and two.
+        let mut limits = wgpu::Limits::downlevel_defaults();
+        limits.max_storage_buffer_binding_size = (4 * 48 * 190).max(test.model.animation.levels[0].len);
+        let mut pictures = Vec::new();
+        for (capacity, gpu) in [(10, Some(gpu)), (300, gpu_with(backend, limits.clone()))] {
+            let Some(gpu) = gpu else { continue };
+            let mut renderer = renderer(&gpu);
+            let crowd =
+                Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity, ..Default::default() })
+                    .unwrap();
+            prepare(&gpu, &mut renderer, 0.0);
+            // Others come and go between them, with layers of their own.
+            let other = |i: u32| {
+                let id = crowd.spawn(standing(i));
+                (1..3).for_each(|moment| command(&crowd, id, i, moment, &test));
+                id
+            };
+            let mut ids = Vec::new();
+            let mut others = Vec::new();
+            for i in 0..COUNT {
+                if capacity == 10 && i % 3 == 0 {
+                    others.push(other(i));
+                }
+                ids.push(crowd.spawn(standing(i)));
+            }
+            for moment in 1..4 {
+                prepare(&gpu, &mut renderer, moment.into());
+                (0..COUNT).for_each(|i| command(&crowd, ids[i as usize], i, moment, &test));
+                if moment == 2 {
+                    update(&crowd, &ids, &test, capacity == 300);
+                }
+                let gone = others.len() / 2;
+                others.drain(..gone).for_each(|id| assert!(crowd.despawn(id)));
+            }
+            others.into_iter().for_each(|id| assert!(crowd.despawn(id)));
+            let picture = draw(&gpu, &mut renderer, 3.7);
+            let vertices = |i: u32| {
+                let id = ids[i as usize];
+                let (locals, matrices) = poses(&test, u64::from(2 + i % 2));
+                let live = if i % 8 == 3 { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
+                let layers = crowd.layers(id);
+                assert_eq!(layers.is_some(), !i.is_multiple_of(4), "{i}");
+                let live = layers.and_then(|set| set.live_pose()).map(|_| live);
+                let frame = CaptureFrame { record: crowd.get(id).unwrap(), layers, live, time: Time::from_secs(3.7) };
+                test.on_cpu_over(&frame).iter().map(|v| v.position).collect()
+            };
+            cells::check(&picture, vertices);
+            pictures.push(picture);
+
+            // When all is taken away they are as without.
+            for (i, id) in (0..).zip(&ids) {
+                (0..2).for_each(|layer| {
+                    crowd.stop_layer(*id, layer, 0.3);
+                });
+                crowd.release_live(*id, if i % 2 == 0 { 0.0 } else { 0.3 });
+            }
+            let after = draw(&gpu, &mut renderer, 4.5);
+            let vertices = |i: u32| {
+                let record = crowd.get(ids[i as usize]).unwrap();
+                test.on_cpu(&record, Time::from_secs(4.5)).iter().map(|v| v.position).collect()
+            };
+            cells::check(&after, vertices);
+            crowd.clear();
+            assert_eq!(draw(&gpu, &mut renderer, 4.5).covered(), 0);
+            assert!(crowd.is_empty());
+        }
+        assert!(pictures.windows(2).all(|p| p[0] == p[1]), "however palettes are split");
+    }
+}
+
+#[test]
+fn sets_are_used_again() {
+    let test = model(Encoding::LocalPacked, 4);
+    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let mut renderer = renderer(&gpu);
+    let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor::default()).unwrap();
+    let (locals, _) = poses(&test, 1);
+    let mut greatest = 0;
+    let mut last = None;
+    for second in 0..400 {
+        prepare(&gpu, &mut renderer, second.into());
+        let id = last.take().filter(|_| second % 7 != 0).unwrap_or_else(|| crowd.spawn(standing(0)));
+        assert!(crowd.play_layer(id, 0, Clip::new(0), None, Transition::crossfade(0.1), 1.0).unwrap());
+        assert!(crowd.set_live(id, LiveBones::Local(&locals), 0.1).unwrap());
+        greatest = greatest.max(crowd.get(id).unwrap().layer_set());
+        match second % 3 {
+            0 => assert!(crowd.despawn(id)),
+            // Faded away when nobody looks any more.
+            1 => assert!(crowd.stop_layer(id, 0, 0.3) && crowd.release_live(id, 0.3)),
+            _ => {
+                assert!(crowd.stop_layer(id, 0, 0.0) && crowd.release_live(id, 0.0));
+                assert!(crowd.layers(id).is_none() && crowd.get(id).unwrap().layer_set() == 0);
+                last = Some(id);
+            }
+        }
+    }
+    assert!(greatest <= 130, "{greatest} sets for one at a time");
+}
+
+#[test]
+fn what_cannot_be_laid_over_is_refused() {
+    let test = model(Encoding::LocalPacked, 4);
+    let (locals, matrices) = poses(&test, 1);
+    let live = LiveBones::Local(&locals);
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let mut renderer = renderer(&gpu);
+        let others = Crowd::with_model(&mut renderer, &model(Encoding::TrsF16, 4).model, Default::default()).unwrap();
+        let id = others.spawn(standing(0));
+        let layer = others.play_layer(id, 0, Clip::new(0), None, Transition::cut(), 1.0);
+        let refused = [layer, others.set_live(id, live, 0.0), others.update_live(id, live)];
+        for result in refused {
+            let error = result.unwrap_err().to_string();
+            assert!(
+                error.contains("trs-f16") && error.contains("local-packed") && error.contains("downlevel"),
+                "{error}"
+            );
+        }
+        assert!(!others.stop_layer(id, 0, 0.0) && !others.release_live(id, 0.0) && others.layers(id).is_none());
+    }
+    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let mut renderer = renderer(&gpu);
+    let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+    let id = crowd.spawn(standing(0));
+    let play = |layer, clip, mask| crowd.play_layer(id, layer, Clip::new(clip), mask, Transition::cut(), 1.0);
+    for (result, what) in [
+        (play(2, 0, None), "layer 2"),
+        (play(0, 3, None), "clip 3"),
+        (play(0, 0, Some(Mask::new(3))), "mask 3"),
+        (crowd.set_live(id, LiveBones::Local(&locals[1..]), 0.0), "4 live nodes"),
+        (crowd.set_live(id, LiveBones::Model(&matrices[..3]), 0.0), "3 live bones"),
+    ] {
+        let error = result.unwrap_err();
+        assert!(matches!(error, Error::Argument { .. }) && error.to_string().contains(what), "{error}");
+    }
+    assert!(!crowd.update_live(id, live).unwrap(), "nothing was set");
+    assert!(crowd.set_live(id, live, 0.0).unwrap());
+    assert!(crowd.update_live(id, LiveBones::Model(&matrices)).is_err(), "of the other kind");
+    assert!(crowd.update_lives(&[id, id], live).is_err(), "not enough for two");
+    assert!(crowd.despawn(id));
+    assert!(
+        !play(0, 0, None).unwrap() && !crowd.set_live(id, live, 0.0).unwrap() && !crowd.update_live(id, live).unwrap()
+    );
+    assert!(!crowd.stop_layer(id, 0, 0.0) && !crowd.release_live(id, 0.0) && crowd.layers(id).is_none());
+    // Numbers that are none.
+    let id = crowd.spawn(standing(0));
+    let over = Transition::crossfade(f32::NAN).speed(f32::INFINITY).phase(f32::NAN);
+    assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, f32::NAN).unwrap());
+    assert!(crowd.layers(id).is_none(), "no weight is no layer");
+}

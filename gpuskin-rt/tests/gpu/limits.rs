@@ -1,0 +1,296 @@
+//! What a device does not allow, and what does not fit together, comes back as values. Runs on wgpu's `noop` backend:
+//! it validates as a device would, and needs none.
+
+use crate::common::model::{Pose, Random, Recipe, TestModel, nearest, plain};
+use crate::common::noop;
+use gpuskin_rt::render::{Capture, DepthPass};
+use gpuskin_rt::*;
+use wgpu::{Limits, TextureFormat};
+
+fn test_model(frames_per_layer: u32) -> TestModel {
+    let mut random = Random(3);
+    let format = VertexFormat { packing: Packing::Full, tangent: true, color: false };
+    let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, format, 20);
+    recipe.frames_per_layer = frames_per_layer;
+    recipe.build(|_, _| Pose::random(&mut random, false))
+}
+
+fn webgl2() -> Limits {
+    Limits::downlevel_webgl2_defaults()
+}
+
+/// Why a crowd of a model cannot be made on a device of such limits.
+fn refusal(model: &Model, limits: Limits) -> Error {
+    let gpu = noop(limits);
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let error = Crowd::with_model(&mut renderer, model, Default::default()).unwrap_err();
+    assert_eq!(Capture::new(&gpu.device, &gpu.queue, model).unwrap_err(), error);
+    error
+}
+
+#[test]
+fn webgl2_is_enough() {
+    let gpu = noop(webgl2());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    for frames_per_layer in [5, 32] {
+        Crowd::with_model(&mut renderer, &test_model(frames_per_layer).model, Default::default()).unwrap();
+        for encoding in Encoding::ALL.into_iter().filter(|e| e.is_vertex()) {
+            let format = VertexFormat { packing: Packing::Static, tangent: encoding.holds_tangents(), color: false };
+            let mut recipe = Recipe::random(&mut Random(4), encoding, format, 1);
+            recipe.frames_per_layer = frames_per_layer;
+            let model = recipe.build(|_, _| Pose::REST).model;
+            Crowd::with_model(&mut renderer, &model, Default::default()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn models_beyond_a_device_are_refused_with_numbers() {
+    let one = test_model(32).model;
+    let height = u64::from(one.meta.texture.height.max(one.meta.texture.width));
+    let small = |change: fn(&mut Limits)| {
+        let mut limits = webgl2();
+        change(&mut limits);
+        limits
+    };
+    let cases = [
+        (
+            &one,
+            small(|l| l.max_texture_dimension_2d = 48),
+            "across the animation texture: 64 are needed, the device has 48",
+        ),
+        (&one, small(|l| l.max_vertex_buffer_array_stride = 64), "bytes of a vertex: 72 are needed, the device has 64"),
+        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 are needed, the device has 6"),
+        (
+            &one,
+            small(|l| l.max_uniform_buffer_binding_size = 4096),
+            "uniform buffer: 16384 are needed, the device has 4096",
+        ),
+        (&one, small(|l| l.max_buffer_size = 10_000), "bytes of vertices: 10800 are needed, the device has 10000"),
+    ];
+    assert!(height > 48);
+    for (model, limits, text) in cases {
+        let error = refusal(model, limits).to_string();
+        assert!(error.starts_with("test: ") && error.contains(text) && error.contains("request"), "{error}");
+    }
+    let layered = test_model(1).model;
+    let error = refusal(&layered, small(|l| l.max_texture_array_layers = 8)).to_string();
+    assert!(error.contains("layers of the animation texture: 14 are needed, the device has 8"), "{error}");
+}
+
+#[test]
+fn devices_without_compute_are_told_what_would_work() {
+    let local = || Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
+    let error = refusal(&local(), webgl2());
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    let error = error.to_string();
+    for text in ["test: ", "4 are needed, the device has 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
+    {
+        assert!(error.contains(text), "{error}");
+    }
+    // Baked for both classes of devices, the other model is drawn.
+    let mut both = local();
+    both.others = vec![test_model(32).model].into();
+    let gpu = noop(webgl2());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, &both, Default::default()).unwrap();
+    assert_eq!(crowd.variant().encoding, Encoding::MatrixF32);
+
+    let mut limits = Limits::downlevel_defaults();
+    let gpu = noop(limits.clone());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    Crowd::with_model(&mut renderer, &local(), Default::default()).unwrap();
+
+    limits.max_storage_buffer_binding_size = 512;
+    let error = refusal(&local(), limits).to_string();
+    assert!(error.contains("the device has 512") && error.contains("higher limits"), "{error}");
+}
+
+#[test]
+fn words_that_are_not_those_of_the_constants_are_refused() {
+    let good = Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
+    let wrong: [fn(&mut Model); 9] = [
+        |m| m.meta.clips.to_mut()[1].first_frame += 1,
+        |m| m.meta.clips.to_mut()[1].intervals += 1,
+        |m| m.meta.clips.to_mut()[1].additive = None,
+        |m| m.meta.masks = m.meta.masks[..2].to_vec().into(),
+        |m| m.meta.clips = m.meta.clips[..2].to_vec().into(),
+        |m| m.meta.texture.rows += 1,
+        |m| m.meta.texture.height += 1,
+        |m| m.animation.levels.to_mut()[0].len -= 4,
+        |m| m.animation.levels.to_mut()[0].offset -= 4,
+    ];
+    for (i, change) in wrong.into_iter().enumerate() {
+        let mut model = good.clone();
+        change(&mut model);
+        model.meta.mesh.clips.len = (model.meta.clips.len() * size_of::<ClipRecord>()) as u64;
+        let error = refusal(&model, Limits::downlevel_defaults());
+        assert!(matches!(error, Error::Model { .. }), "{i}: {error}");
+    }
+}
+
+#[test]
+fn a_crowd_beyond_a_device_is_drawn_as_it_was() {
+    let mut limits = webgl2();
+    limits.max_buffer_size = 64 * 500;
+    let gpu = noop(limits);
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
+    recipe.materials = vec![plain([1.0; 4])];
+    let model = recipe.build(|_, _| Pose::REST).model;
+    let crowd =
+        Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 10, ..Default::default() }).unwrap();
+    let prepare = |renderer: &mut CrowdRenderer| {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let camera = Camera::orthographic_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 1.0);
+        let result = renderer.prepare(&gpu.queue, &mut encoder, &camera, 1.0);
+        gpu.queue.submit([encoder.finish()]);
+        result
+    };
+    // Doubling would pass the limit at 640; there is room for 500.
+    let ids: Vec<_> = (0..500).map(|_| crowd.spawn(Instance::at([0.0; 3]))).collect();
+    prepare(&mut renderer).unwrap();
+    let more = crowd.spawn(Instance::at([0.0; 3]));
+    let error = prepare(&mut renderer).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "test: bytes of 501 instances: 32064 are needed, the device has 32000; \
+         make several crowds of the model, or request the device with a higher max_buffer_size"
+    );
+    assert!(crowd.despawn(more));
+    prepare(&mut renderer).unwrap();
+    assert_eq!((crowd.len(), crowd.despawn(ids[0])), (500, true));
+    prepare(&mut renderer).unwrap();
+}
+
+const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+
+#[test]
+fn a_capacity_beyond_the_device_is_no_panic() {
+    let mut limits = webgl2();
+    limits.max_buffer_size = 64 * 500;
+    let gpu = noop(limits);
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let model = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1).build(|_, _| Pose::REST).model;
+    let error =
+        Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 501, ..Default::default() }).unwrap_err();
+    assert!(error.to_string().starts_with("test: bytes of 501 instances"), "{error}");
+    let error = Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: u32::MAX, ..Default::default() })
+        .unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+}
+
+#[test]
+fn formats_that_cannot_be_drawn_to_are_refused() {
+    let gpu = noop(webgl2());
+    let good = RendererDescriptor::default();
+    let depth = |format| DepthPass { format, ..Default::default() };
+    let cases = [
+        (RendererDescriptor { color_format: TextureFormat::Depth32Float, ..good.clone() }, "color_format"),
+        (RendererDescriptor { color_format: TextureFormat::Rgba8Uint, ..good.clone() }, "color_format"),
+        (RendererDescriptor { color_format: TextureFormat::Bc7RgbaUnorm, ..good.clone() }, "color_format"),
+        (RendererDescriptor { color_format: TextureFormat::Rgba8Snorm, ..good.clone() }, "cannot be drawn to"),
+        (RendererDescriptor { depth_format: Some(TextureFormat::Rgba8Unorm), ..good.clone() }, "depth_format"),
+        (RendererDescriptor { depth_format: Some(TextureFormat::Stencil8), ..good.clone() }, "depth_format"),
+        (
+            RendererDescriptor { depth_format: Some(TextureFormat::Depth32FloatStencil8), ..good.clone() },
+            "device feature",
+        ),
+        (RendererDescriptor { depth_pass: depth(TextureFormat::R8Unorm), ..good.clone() }, "depth_pass.format"),
+        (RendererDescriptor { sample_count: 0, ..good.clone() }, "sample_count"),
+        (RendererDescriptor { sample_count: 16, ..good.clone() }, "sample_count"),
+        (
+            RendererDescriptor { depth_pass: DepthPass { sample_count: 3, ..good.depth_pass.clone() }, ..good },
+            "samples",
+        ),
+    ];
+    for (descriptor, text) in cases {
+        let error = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    }
+}
+
+#[test]
+fn constants_that_contradict_themselves_are_refused() {
+    let good = test_model(32).model;
+    let wrong: [fn(&mut Model); 17] = [
+        |m| m.meta.clips = vec![].into(),
+        |m| m.meta.clips.to_mut()[1].first_frame = 9,
+        |m| m.meta.clips.to_mut()[1].first_frame = u32::MAX,
+        |m| m.meta.clips.to_mut()[0].stored = 0,
+        |m| m.meta.mesh.clips.len -= 16,
+        |m| m.meta.mesh.vertex_count += 1,
+        |m| m.meta.mesh.vertex_count = 0,
+        |m| m.meta.mesh.vertices.offset = u64::MAX,
+        |m| m.meta.mesh.indices.offset += 4,
+        |m| m.meta.mesh.parts.to_mut()[0].index_count += 3,
+        |m| m.meta.mesh.parts.to_mut()[0].material = 1,
+        |m| m.meta.texture.width = 60,
+        |m| m.meta.texture.height -= 1,
+        |m| m.meta.texture.frames_per_layer = 0,
+        |m| m.meta.texture.frames += 1,
+        |m| m.meta.encoding = Encoding::VatPacked,
+        |m| m.animation.levels = vec![].into(),
+    ];
+    for (i, change) in wrong.into_iter().enumerate() {
+        let mut model = good.clone();
+        change(&mut model);
+        let error = refusal(&model, webgl2());
+        assert!(matches!(error, Error::Model { .. }), "{i}: {error}");
+    }
+    let mut model = good.clone();
+    model.meta.content_hash[3] ^= 1;
+    assert!(matches!(refusal(&model, webgl2()), Error::Files { .. }));
+}
+
+#[test]
+fn colour_textures_that_are_not_as_described_are_refused() {
+    let formats = vec![ColorFormat::Bc7, ColorFormat::Rgba8].into();
+    let info = ColorTexture { width: 4, height: 4, levels: 3, srgb: true, formats };
+    let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
+    recipe.materials = vec![Material { base_color_texture: Some(nearest(0)), ..plain([1.0; 4]) }];
+    recipe.textures = vec![(info, vec![vec![vec![9; 16]; 3], vec![vec![9; 64], vec![9; 16], vec![9; 4]]])];
+    let good = recipe.build(|_, _| Pose::REST).model;
+    let gpu = noop(webgl2());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, &good, Default::default());
+    drop(crowd.unwrap());
+    let wrong: [fn(&mut Model); 8] = [
+        |m| m.meta.textures.to_mut()[0].width = 0,
+        |m| m.meta.textures.to_mut()[0].height = 2,
+        |m| m.meta.textures.to_mut()[0].levels = 4,
+        |m| m.textures.to_mut()[1].levels.to_mut()[1].len = 4,
+        |m| m.textures.to_mut()[1].levels.to_mut()[2].offset = 1 << 40,
+        |m| m.textures = vec![].into(),
+        |m| m.meta.textures.to_mut()[0].formats = vec![ColorFormat::Rgba8].into(),
+        |m| m.meta.materials.to_mut()[0].base_color_texture = Some(nearest(1)),
+    ];
+    for (i, change) in wrong.into_iter().enumerate() {
+        let mut model = good.clone();
+        change(&mut model);
+        let error = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap_err();
+        assert!(matches!(error, Error::Model { .. }), "{i}: {error}");
+    }
+    let mut model = good;
+    model.meta.textures.to_mut()[0].width = 4096;
+    let error = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap_err();
+    assert!(error.to_string().contains("4096 are needed, the device has 2048"), "{error}");
+}
+
+#[test]
+fn views_of_another_renderer_are_refused() {
+    let gpu = noop(webgl2());
+    let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+    let view = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap().add_view();
+    let camera = Camera::orthographic_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 1.0);
+    let error = renderer.prepare_view(&gpu.queue, view, &camera).unwrap_err().to_string();
+    assert!(error.contains("add_view"), "{error}");
+}
+
+#[test]
+fn handles_may_be_used_from_any_thread() {
+    fn of_any_thread<T: Send + Sync>() {}
+    of_any_thread::<Crowd<Dynamic>>();
+    of_any_thread::<CrowdRenderer>();
+    of_any_thread::<Capture>();
+}

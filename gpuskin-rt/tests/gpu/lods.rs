@@ -1,0 +1,188 @@
+//! Levels of detail on the GPU: each instance in the level that the twin names, and how many poses there are room for.
+
+use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute};
+use glam::Vec3;
+use gpuskin_rt::*;
+
+const SIDE: u32 = 128;
+const COUNT: u32 = 400;
+const NOW: f64 = 4.5;
+/// Metres, of the levels below the finest.
+const ERRORS: [f32; 3] = [0.15, 0.3, 0.6];
+
+/// Boxes of a metre or so, with levels that have fewer of the triangles.
+fn test_model(levels: bool) -> TestModel {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
+    recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }; 2];
+    let mut test = recipe.build(|_, _| Pose::REST);
+    let meta = &mut test.model.meta;
+    let bounds = Aabb { min: [-1.5; 3], max: [1.5; 3] };
+    meta.clips.to_mut().iter_mut().for_each(|clip| clip.bounds = bounds);
+    meta.bounds = bounds;
+    if levels {
+        let part = |p: &MeshPart, share: u32| {
+            let index_count = p.index_count / 3 / share * 3;
+            IndexRange { first_index: p.first_index, index_count }
+        };
+        let level =
+            |(i, error)| MeshLevel { error, parts: meta.mesh.parts.iter().map(|p| part(p, 2_u32 << i)).collect() };
+        meta.mesh.levels = (0..).zip(ERRORS).map(level).collect();
+    }
+    test
+}
+
+struct Scene {
+    renderer: CrowdRenderer,
+    crowd: Crowd<Dynamic>,
+    ids: Vec<InstanceId>,
+    sun: View,
+}
+
+fn scene(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, visible: Option<u32>) -> Scene {
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: COUNT, visible }).unwrap();
+    let mut random = Random(3);
+    let instance = |i: u32| {
+        let at = random.vector() * 60.0;
+        let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.3, 2.0));
+        // At one moment, so that all show the same pose.
+        instance.play(Clip::new(0)).looping().starting(0.0)
+    };
+    let ids: Vec<InstanceId> = (0..COUNT).map(instance).map(|instance| crowd.spawn(instance)).collect();
+    ids.iter().step_by(7).for_each(|id| assert!(crowd.set_visible(*id, false)));
+    let sun = renderer.add_view();
+    Scene { renderer, crowd, ids, sun }
+}
+
+/// The main view's, and the sun's.
+fn cameras() -> [Camera; 2] {
+    let main = Camera::perspective_look_at([0.0, 4.0, 50.0], [0.0; 3], 1.0, 1.0, 0.1, 200.0).with_height(SIDE);
+    [main, Camera::orthographic_look_at([10.0, 50.0, 0.0], [0.0; 3], 30.0, 20.0, 100.0).with_height(900)]
+}
+
+/// What the main view shows.
+fn draw(gpu: &Gpu, scene: &mut Scene, [main, sun]: &[Camera; 2]) -> Picture {
+    let canvas = Canvas::new(gpu, SIDE);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    scene.renderer.prepare_view(&gpu.queue, scene.sun, sun).unwrap();
+    scene.renderer.prepare(&gpu.queue, &mut encoder, main, NOW).unwrap();
+    canvas.pass(&mut encoder, |pass| scene.renderer.draw(pass));
+    canvas.finish(gpu, encoder)
+}
+
+/// How many instances a view shows in each level, by the twin; with errors and edges that are so much greater.
+fn expected(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, factor: f32) -> [u64; 4] {
+    let (bounds, view) = (cull::pack_bounds(&test.model.meta).unwrap(), camera.uniform(lod_error));
+    let errors = [0.0, ERRORS[0], ERRORS[1], ERRORS[2]].map(|error| error * factor);
+    let mut counts = [0; 4];
+    for id in &scene.ids {
+        let (record, look) = (scene.crowd.get(*id).unwrap(), scene.crowd.look(*id).unwrap());
+        let (middle, edges) = cull::reach(&bounds, &record, false, Time::from_secs(NOW)).unwrap();
+        if look.hidden == 0 && cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor)) {
+            counts[cull::level(&view, &errors, middle, edges, record.scale)] += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn each_instance_is_drawn_in_the_level_of_its_twin() {
+    let test = test_model(true);
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        for lod_error in [0.0, 1.0, 4.0] {
+            let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() }, None);
+            let cameras = cameras();
+            draw(&gpu, &mut scene, &cameras);
+            for (view, camera) in [(View::MAIN, &cameras[0]), (scene.sun, &cameras[1])] {
+                let counts = scene.crowd.count_levels(&scene.renderer, view).unwrap();
+                let twin = expected(&scene, &test, camera, lod_error, 1.0);
+                // Sums that are taken in another order may differ at the edges of a view, and between two levels.
+                let edges = [0.9995, 1.0005].map(|factor| expected(&scene, &test, camera, lod_error, factor));
+                for level in 0..4 {
+                    let slack = edges.iter().map(|edge| edge[level].abs_diff(twin[level])).sum::<u64>();
+                    assert!(counts[level].abs_diff(twin[level]) <= slack, "{counts:?}, not {twin:?} on {}", gpu.name);
+                }
+                assert!(twin.iter().sum::<u64>() > 50);
+                if lod_error == 0.0 {
+                    assert_eq!(twin[1..], [0; 3]);
+                } else if view == View::MAIN && lod_error == 1.0 {
+                    assert!(twin.iter().filter(|count| **count > 10).count() >= 3, "{twin:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The picture of a level is that of a model which has nothing else.
+#[test]
+fn a_level_draws_its_own_triangles() {
+    let (levels, mut coarse) = (test_model(true), test_model(false));
+    let parts = levels.model.meta.mesh.levels[2].parts.clone();
+    // Another model to the renderer.
+    let meta = &mut coarse.model.meta;
+    meta.content_hash[15] ^= 1;
+    for payload in [&mut coarse.model.mesh, &mut coarse.model.animation] {
+        let Data::Bytes(bytes) = &mut payload.data else { panic!("in memory") };
+        bytes.to_mut()[15] ^= 1;
+    }
+    for (part, range) in meta.mesh.parts.to_mut().iter_mut().zip(parts.iter()) {
+        (part.first_index, part.index_count) = (range.first_index, range.index_count);
+    }
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        // Everything is far enough for the coarsest.
+        let descriptor = || RendererDescriptor { lod_error: 1e4, ..Default::default() };
+        let mut few = scene(&gpu, &coarse, descriptor(), None);
+        let mut all = scene(&gpu, &levels, descriptor(), None);
+        let picture = draw(&gpu, &mut all, &cameras());
+        assert!(picture == draw(&gpu, &mut few, &cameras()) && picture.covered() > 100, "{}", gpu.name);
+        let counts = all.crowd.count_levels(&all.renderer, View::MAIN).unwrap();
+        assert!(counts[3] > 100 && counts[..3] == [0; 3], "{counts:?}");
+        let mut fine = scene(&gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() }, None);
+        assert!(draw(&gpu, &mut fine, &cameras()).covered() > picture.covered());
+    }
+}
+
+/// All show the same pose: whose it is does not matter, and everybody stands where they are.
+#[test]
+fn more_in_sight_than_there_are_poses_for_share_them() {
+    let test = test_model(true);
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        let expected = draw(&gpu, &mut scene(&gpu, &test, RendererDescriptor::default(), None), &cameras());
+        for visible in [0, 1, 70, COUNT * 2] {
+            let mut bounded = scene(&gpu, &test, RendererDescriptor::default(), Some(visible));
+            assert!(draw(&gpu, &mut bounded, &cameras()) == expected, "{visible} on {}", gpu.name);
+            assert!(bounded.crowd.count_drawn(&bounded.renderer, View::MAIN).unwrap() > 100);
+        }
+    }
+}
+
+#[test]
+fn layers_are_culled_by_what_the_model_reaches_and_live_bones_never() {
+    let test = test_model(true);
+    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let mut scene = scene(&gpu, &test, RendererDescriptor::default(), None);
+    let away = [Camera::perspective_look_at([0.0, 0.0, 200.0], [0.0, 0.0, 300.0], 1.0, 1.0, 0.1, 90.0); 2];
+    let drawn = |scene: &mut Scene| {
+        draw(&gpu, scene, &away);
+        scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap()
+    };
+    for id in &scene.ids[..20] {
+        assert!(scene.crowd.play_layer(*id, 0, Clip::new(1), None, Transition::cut(), 0.5).unwrap());
+    }
+    assert_eq!(drawn(&mut scene), 0);
+    // Just outside, its own clip reaches into the picture no more; with a layer it may.
+    let (near, layered) = (scene.ids[30], scene.ids[31]);
+    for id in [near, layered] {
+        assert!(scene.crowd.move_to(id, Vec3::new(0.0, 0.0, 197.5).to_array()) && scene.crowd.scale_to(id, 1.0));
+    }
+    assert!(scene.crowd.play_layer(layered, 0, Clip::new(1), None, Transition::cut(), 0.5).unwrap());
+    assert_eq!(drawn(&mut scene), 1);
+    let matrices = [[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]; 4];
+    assert!(scene.crowd.set_live(scene.ids[0], LiveBones::Model(&matrices), 0.0).unwrap());
+    // Whose they are, the pass does not know: all with layers are kept. Some of them are hidden.
+    let visible = |id: &&InstanceId| scene.crowd.look(**id).is_some_and(|look| look.hidden == 0);
+    let expected = scene.ids[..20].iter().chain([&layered]).filter(visible).count() as u64;
+    assert_eq!(drawn(&mut scene), expected);
+}

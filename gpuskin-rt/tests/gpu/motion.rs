@@ -1,0 +1,242 @@
+//! Motion vectors as the documentation of `shader` makes them, and poses that are played once.
+
+use crate::common::model::{Pose, Random, Recipe, plain};
+use crate::common::own::{Own, OwnDescriptor};
+use crate::common::squares::{map, renderer, square_recipe, squares};
+use crate::common::{BACKENDS, Gpu, compute, gpu, noop};
+use glam::Vec3;
+use gpuskin_rt::render::{CaptureFrame, vertex_buffers};
+use gpuskin_rt::*;
+
+/// The text in the documentation of `shader` that makes motion vectors; with a target that every device draws to.
+fn documented() -> String {
+    let lines = include_str!("../../src/shader.rs").lines().map(|line| line.trim_start_matches("//!"));
+    let example = lines.skip_while(|line| line.trim() != "```wgsl").skip(1).take_while(|line| line.trim() != "```");
+    let text = example.collect::<Vec<_>>().join("\n");
+    let written = text.replace("@location(0) vec4<f32> {\n     // Of", "@location(0) vec4<u32> {\n     // Of");
+    let written =
+        written.replace("return vec4<f32>(varyings.now.xy", "return bitcast<vec4<u32>>(vec4<f32>(varyings.now.xy");
+    written.replace(", 0.0, 1.0);\n }", ", 0.0, 1.0));\n }")
+}
+
+/// What the middle of the picture moved by.
+fn motion(
+    gpu: &Gpu,
+    renderer: &CrowdRenderer,
+    crowd: &Crowd<Dynamic>,
+    cameras: [Camera; 2],
+    times: [f64; 2],
+) -> [f32; 4] {
+    let clocks = times.map(|time| Time::from_secs(time).words());
+    let matrices: [[[f32; 4]; 4]; 2] = cameras.map(|camera| camera.view_proj);
+    let bytes = [bytemuck::bytes_of(&matrices), bytemuck::bytes_of(&clocks)].concat();
+    let own = Own::new(
+        gpu,
+        OwnDescriptor {
+            text: shader::source(crowd.variant(), 1) + &documented(),
+            instances: renderer.model_layout(crowd.variant()),
+            buffers: vertex_buffers(crowd.variant()),
+            uniforms: vec![&bytes],
+            topology: wgpu::PrimitiveTopology::TriangleList,
+            format: wgpu::TextureFormat::Rgba32Uint,
+            targets: 1,
+            side: 16,
+        },
+    );
+    let encoder = gpu.device.create_command_encoder(&Default::default());
+    own.draw(gpu, encoder, |pass| crowd.draw_geometry(pass, 1, |_, _| {}))[0][8 * 16 + 8]
+}
+
+#[test]
+fn motion_is_that_of_pose_and_camera() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let mut renderer = renderer(&gpu);
+        let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        // A metre down in a second from a metre up, as large as the picture.
+        let at = Instance::at([4.0, 4.0, 0.0]).scaled(40.0).play(Clip::new(2)).starting(10.0);
+        crowd.spawn(at);
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), 10.99).unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        let near = |found: [f32; 4], x: f32, y: f32| {
+            assert!(
+                (found[0] - x).abs() < 1e-4 && (found[1] - y).abs() < 1e-4 && found[3] == 1.0,
+                "{found:?}, not {x}, {y}"
+            );
+        };
+        let (here, there) = (map(8.0), Camera::orthographic_look_at([5.0, 4.0, 5.0], [5.0, 4.0, 0.0], 4.0, 4.0, 10.0));
+        // 40 metres a second over 4 metres of half a picture, for 10 ms.
+        near(motion(&gpu, &renderer, &crowd, [here; 2], [10.99, 10.98]), 0.0, -0.1);
+        near(motion(&gpu, &renderer, &crowd, [here; 2], [10.99, 10.99]), 0.0, 0.0);
+        near(motion(&gpu, &renderer, &crowd, [here, there], [10.99, 10.99]), 0.25, 0.0);
+        near(motion(&gpu, &renderer, &crowd, [here; 2], [90.0, 20.0]), 0.0, 0.0);
+    }
+}
+
+/// Writes where a vertex is and was, to a pixel of its own.
+const BOTH: &str = r"
+    struct Clocks {
+        now: vec2<u32>,
+        before: vec2<u32>,
+        vertices: u32,
+    }
+    @group(0) @binding(0) var<uniform> clocks: Clocks;
+
+    struct Varyings {
+        @builtin(position) pixel: vec4<f32>,
+        @location(0) @interpolate(flat) now: vec3<f32>,
+        @location(1) @interpolate(flat) before: vec3<f32>,
+    }
+
+    @vertex
+    fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
+        let pixel = gpuskin_instance_number(input) * clocks.vertices + index;
+        let place = (vec2<f32>(vec2<u32>(pixel % 64u, pixel / 64u)) + 0.5) / 32.0 - 1.0;
+        let now = gpuskin_skin_vertex(input, clocks.now).position;
+        let before = gpuskin_skin_vertex_before(input, clocks.before).position;
+        return Varyings(vec4<f32>(place.x, -place.y, 0.0, 1.0), now, before);
+    }
+
+    struct Texels {
+        @location(0) now: vec4<u32>,
+        @location(1) before: vec4<u32>,
+    }
+
+    @fragment
+    fn fragment(varyings: Varyings) -> Texels {
+        let now = bitcast<vec4<u32>>(vec4<f32>(varyings.now, 1.0));
+        return Texels(now, bitcast<vec4<u32>>(vec4<f32>(varyings.before, 1.0)));
+    }
+";
+
+/// A square of so many metres around the origin, from above.
+fn above(half: f32) -> Camera {
+    Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], half, half, 100.0)
+}
+
+#[test]
+fn palettes_keep_the_pose_of_the_frame_before() {
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        // Matrices of nodes in workgroup memory, with culling; and behind those of the bones, without.
+        for (bones, culling) in [(4, true), (253, false)] {
+            let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+            let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones).build(|_, _| Pose::REST);
+            let test = if culling { test.with_bounds() } else { test };
+            let descriptor = RendererDescriptor { motion_vectors: true, culling, ..Default::default() };
+            let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+            let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+            let mut prepare = |seconds: f64| {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &above(20.0), seconds).unwrap();
+                gpu.queue.submit([encoder.finish()]);
+            };
+            let moving = |i: u16| Instance::at([f32::from(i) * 4.0 - 16.0, 0.0, 0.0]).play(Clip::new(i % 2)).looping();
+            let ids: Vec<_> = (0..9).map(|i| crowd.spawn(moving(i).speed(0.7 + 0.1 * f32::from(i)))).collect();
+            prepare(7.0);
+            let fade = Transition::crossfade(2.0);
+            assert!(crowd.play(ids[2], Clip::new(1), fade) && crowd.play(ids[3], Clip::new(2), fade));
+            assert!(crowd.play_layer(ids[4], 0, Clip::new(1), Some(Mask::new(0)), fade, 0.8).unwrap());
+            let matrix = |x| vec![[[0.8, 0.0, -0.6, x], [0.0, 1.0, 0.0, 0.1], [0.6, 0.0, 0.8, 0.0]]; bones as usize];
+            let matrices = [matrix(0.3), matrix(0.9), matrix(-0.4)];
+            let [first, second, new] = [0, 1, 2].map(|i| LiveBones::Model(&matrices[i]));
+            assert!(crowd.set_live(ids[5], first, 1.5).unwrap() && crowd.set_live(ids[1], second, 0.0).unwrap());
+            // Nobody sees it: whoever comes after it gets its place.
+            assert!(!culling || crowd.move_to(ids[6], [400.0, 0.0, 0.0]));
+            prepare(7.9);
+            // Moves in the last frame; what it plays was there before.
+            assert!(crowd.move_to(ids[7], [12.0, 1.0, 0.0]));
+            assert!(crowd.update_live(ids[5], second).unwrap() && crowd.set_live(ids[8], new, 0.0).unwrap());
+            prepare(8.4);
+            assert_eq!([renderer.time(), renderer.time_before()], [8.4, 7.9].map(Time::from_secs));
+
+            let times = [renderer.time(), renderer.time_before()];
+            let words = [times[0].words(), times[1].words(), [150, 0]];
+            let own = Own::new(
+                &gpu,
+                OwnDescriptor {
+                    text: shader::source(crowd.variant(), 1) + BOTH,
+                    instances: renderer.model_layout(crowd.variant()),
+                    buffers: vertex_buffers(crowd.variant()),
+                    uniforms: vec![bytemuck::bytes_of(&words)],
+                    topology: wgpu::PrimitiveTopology::PointList,
+                    format: wgpu::TextureFormat::Rgba32Uint,
+                    targets: 2,
+                    side: 64,
+                },
+            );
+            let encoder = gpu.device.create_command_encoder(&Default::default());
+            let drawn: Vec<Vec<[f32; 4]>> = own.draw(&gpu, encoder, |pass| crowd.draw_geometry(pass, 1, |_, _| {}));
+            let mut moved = 0;
+            for (number, id) in ids.iter().enumerate() {
+                let (record, layers) = (crowd.get(*id).unwrap(), crowd.layers(*id));
+                let found = drawn.iter().map(|texels| &texels[number * 150..][..150]);
+                if culling && number == 6 {
+                    assert!(found.flatten().all(|texel| *texel == [0.0; 4]), "it is not drawn");
+                    continue;
+                }
+                // Now and before; who has just got some had the same.
+                let live = match number {
+                    1 => [Some(second); 2],
+                    5 => [Some(second), Some(first)],
+                    8 => [Some(new); 2],
+                    _ => [None; 2],
+                };
+                let twin = |(time, live)| test.on_cpu_over(&CaptureFrame { record, layers, live, time });
+                let twins = [0, 1].map(|moment| twin((times[moment], live[moment])));
+                for (found, twin) in found.zip(&twins) {
+                    for (texel, twin) in found.iter().zip(twin) {
+                        let distance = Vec3::from_slice(&texel[..3]).distance(twin.position);
+                        assert!(texel[3] == 1.0 && distance < 1e-4, "{number}: {texel:?}, not {}", twin.position);
+                    }
+                }
+                let far = twins[0].iter().zip(&twins[1]).any(|(a, b)| a.position.distance(b.position) > 1e-2);
+                moved += usize::from(far);
+            }
+            assert!(moved > 5, "{moved} of {} move", ids.len());
+        }
+    }
+}
+
+#[test]
+fn poses_of_the_frame_before_are_kept_only_where_asked_for() {
+    let gpu = noop(wgpu::Limits::downlevel_defaults());
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, 4).build(|_, _| Pose::REST);
+    let bytes = [false, true].map(|motion_vectors| {
+        let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+        assert_eq!(renderer.time_before(), renderer.time());
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare(&gpu.queue, &mut encoder, &above(8.0), 5.0).unwrap();
+        assert_eq!(renderer.time_before(), Time::from_secs(5.0), "nothing was before");
+        crowd.explain(&renderer).bytes_of_an_instance
+    });
+    assert_eq!(bytes, [4 * 48, 8 * 48]);
+}
+
+#[test]
+fn a_pose_that_is_played_once_ends_as_it_begins() {
+    let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
+    let meta = &test.model.meta;
+    for speed in [1.0, -0.5] {
+        let pose = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(speed).starting(5.0);
+        let record = pose.once().record(meta, Time::ZERO);
+        assert!(record.playback().finishes_at().unwrap().since(Time::from_secs(5.0)) < 1e-7);
+        assert!([5.000_001, 1e9].iter().all(|now| record.is_finished(Time::from_secs(*now))));
+        assert!(!record.is_finished(Time::from_secs(4.9)));
+        let mut queue = EventQueue::new();
+        queue.play(&meta.clips, 0, "pose", record.playback(), Time::from_secs(4.0));
+        let ends: Vec<_> = queue.drain(&meta.clips, Time::from_secs(6.0)).map(|n| (n.instance, n.kind)).collect();
+        assert_eq!(ends, [("pose", NoticeKind::Finished)]);
+        for now in [0.0, 5.0, 5e8] {
+            let y = test.on_cpu(&record, Time::from_secs(now))[0].position.y;
+            assert!((y - 0.8).abs() < 1e-3, "{y} at {now}");
+        }
+        let looped = pose.looping().record(meta, Time::ZERO);
+        assert_eq!((looped.playback().finishes_at(), looped.is_finished(Time::MAX)), (None, false));
+    }
+    let still = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(0.0).once().record(meta, Time::ZERO);
+    assert!(!still.is_finished(Time::MAX));
+}

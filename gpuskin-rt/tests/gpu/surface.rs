@@ -1,0 +1,180 @@
+//! What the renderer's own material shows: colours of vertices, emitted light.
+
+use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, gpu};
+use glam::{Vec2, Vec3, Vec4};
+use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::*;
+
+const HALF_LIGHT: Light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [0.5; 3], ground: [0.5; 3], wrap: 0.0 };
+const CAMERA: fn() -> Camera = || Camera::orthographic_look_at([0.5, 0.5, 5.0], [0.5, 0.5, 0.0], 0.5, 0.5, 10.0);
+
+/// A square of a metre in two triangles of a colour each: below its diagonal, and above.
+fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material: Material) -> Recipe {
+    let vertex = |(x, y): (f32, f32), color| Vertex {
+        position: Vec3::new(x, y, 0.0),
+        normal: Vec3::Z,
+        tangent: Vec4::X,
+        uv: Vec2::new(x, 1.0 - y),
+        joints: [0; 4],
+        weights: [1.0, 0.0, 0.0, 0.0],
+        part: 0,
+        color,
+    };
+    let below = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)].map(|at| vertex(at, colors[0]));
+    let above = [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|at| vertex(at, colors[1]));
+    Recipe {
+        encoding,
+        format,
+        bones: 1,
+        clips: vec![TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false }],
+        frames_per_layer: 8,
+        normals: Normals::Cofactor,
+        width: 64,
+        vertices: [below, above].concat(),
+        indices: (0..6).collect(),
+        materials: vec![material],
+        textures: Vec::new(),
+    }
+}
+
+fn renderer(gpu: &Gpu) -> CrowdRenderer {
+    CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light: HALF_LIGHT, ..Default::default() }).unwrap()
+}
+
+fn picture(gpu: &Gpu, recipe: Recipe) -> Picture {
+    let model = recipe.build(|_, _| Pose::REST).model;
+    let mut renderer = renderer(gpu);
+    let crowd = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap();
+    crowd.spawn(Instance::at([0.0; 3]));
+    let canvas = Canvas::new(gpu, 32);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.prepare(&gpu.queue, &mut encoder, &CAMERA(), 0.0).unwrap();
+    canvas.pass(&mut encoder, |pass| renderer.draw(pass));
+    canvas.finish(gpu, encoder)
+}
+
+/// Below the diagonal, and above.
+fn halves(picture: &Picture) -> [[u8; 4]; 2] {
+    [picture.at(22, 25), picture.at(8, 6)]
+}
+
+/// As it is stored.
+fn srgb(linear: Vec3) -> [u8; 4] {
+    let curve = |c: f32| if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+    let [r, g, b] = linear.to_array().map(|c| (curve(c.clamp(0.0, 1.0)) * 255.0).round() as u8);
+    [r, g, b, 255]
+}
+
+#[track_caller]
+fn assert_close(seen: [u8; 4], expected: [u8; 4], what: &dyn core::fmt::Debug) {
+    // Alpha is not shown.
+    assert!(seen[..3].iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1), "{seen:?} not {expected:?}: {what:?}");
+}
+
+const BELOW: Vec4 = Vec4::new(1.0, 0.2, 0.0, 1.0);
+const ABOVE: Vec4 = Vec4::new(0.2, 0.8, 0.6, 0.4);
+
+#[test]
+fn colours_of_vertices_are_in_the_picture() {
+    let base = Vec3::new(1.0, 0.5, 0.8);
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static] {
+            for (tangent, color) in [(false, true), (true, true), (true, false)] {
+                let format = VertexFormat { packing, tangent, color };
+                let encoding = if packing == Packing::Static { Encoding::VatF16 } else { Encoding::MatrixF16 };
+                let recipe = square(encoding, format, [BELOW, ABOVE], plain(base.extend(1.0).to_array()));
+                let shown = halves(&picture(&gpu, recipe));
+                for (shown, own) in shown.into_iter().zip([BELOW, ABOVE]) {
+                    let own = if color { own.truncate() } else { Vec3::ONE };
+                    assert_close(shown, srgb(base * own * 0.5), &(format, &gpu.name));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn alpha_of_vertices_is_cut_out_of_picture_and_depth() {
+    let colored = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    let masked = Material { alpha_cutoff: Some(0.5), ..plain([1.0; 4]) };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let recipe = || square(Encoding::TrsF16, colored, [BELOW, ABOVE], masked.clone());
+        let seen = picture(&gpu, recipe());
+        let [below, above] = halves(&seen);
+        assert_close(below, srgb(BELOW.truncate() * 0.5), &gpu.name);
+        assert_close(above, srgb(Vec3::splat(0.01)), &gpu.name);
+
+        // Depth alone, then what stands behind: it shows through.
+        let mut renderer = renderer(&gpu);
+        let hole = recipe().build(|_, _| Pose::REST).model;
+        let plain = VertexFormat { color: false, ..colored };
+        let wall = square(Encoding::TrsF16, plain, [Vec4::ONE; 2], self::plain([0.0, 0.0, 1.0, 1.0]));
+        let wall = wall.build(|_, _| Pose::REST).model;
+        let canvas = Canvas::new(&gpu, 32);
+        let view = renderer.add_view();
+        let front = Crowd::with_model(&mut renderer, &hole, Default::default()).unwrap();
+        front.spawn(Instance::at([0.0; 3]));
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare(&gpu.queue, &mut encoder, &CAMERA(), 0.0).unwrap();
+        renderer.prepare_view(&gpu.queue, view, &CAMERA()).unwrap();
+        canvas.depth_pass(&mut encoder, |pass| renderer.draw_depth(pass, view));
+        gpu.queue.submit([encoder.finish()]);
+        front.clear();
+        let behind = Crowd::with_model(&mut renderer, &wall, Default::default()).unwrap();
+        behind.spawn(Instance::at([0.0, 0.0, -1.0]));
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare(&gpu.queue, &mut encoder, &CAMERA(), 0.0).unwrap();
+        canvas.pass_over_depth(&mut encoder, |pass| renderer.draw(pass));
+        let [below, above] = halves(&canvas.finish(&gpu, encoder));
+        assert_close(below, srgb(Vec3::splat(0.01)), &gpu.name);
+        assert_close(above, srgb(Vec3::Z * 0.5), &gpu.name);
+    }
+}
+
+#[test]
+fn what_is_not_lit_shows_its_base_colour() {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for cutoff in [None, Some(0.5)] {
+            let color = [0.5, 0.25, 1.0, 1.0];
+            // What it would emit does not show: so the extension has it.
+            let material = Material { unlit: true, alpha_cutoff: cutoff, emissive: [1.0; 3], ..plain(color) };
+            let seen = picture(&gpu, square(Encoding::TrsF16, format, [BELOW, ABOVE], material));
+            let [below, above] = halves(&seen);
+            let shown = |own: Vec4| srgb(Vec3::new(0.5, 0.25, 1.0) * own.truncate());
+            assert_close(below, shown(BELOW), &(cutoff, &gpu.name));
+            let expected = if cutoff.is_some() { srgb(Vec3::splat(0.01)) } else { shown(ABOVE) };
+            assert_close(above, expected, &(cutoff, &gpu.name));
+        }
+    }
+}
+
+#[test]
+fn emitted_light_is_added_to_what_is_lit() {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (textured, cutoff) in [(false, None), (true, None), (true, Some(0.5))] {
+            let material = Material {
+                emissive: [0.25, 0.0, 1.5],
+                emissive_texture: textured.then(|| nearest(0)),
+                alpha_cutoff: cutoff,
+                ..plain([0.5, 0.5, 0.0, 1.0])
+            };
+            let mut recipe = square(Encoding::MatrixF32, format, [BELOW, ABOVE], material);
+            // Left it shines, right it does not.
+            let formats = vec![ColorFormat::Rgba8].into();
+            let info = ColorTexture { width: 2, height: 1, levels: 1, srgb: true, formats };
+            recipe.textures = vec![(info, vec![vec![vec![255, 255, 255, 255, 0, 0, 0, 255]]])];
+            let seen = picture(&gpu, recipe);
+            let lit = |own: Vec4| Vec3::new(0.5, 0.5, 0.0) * own.truncate() * 0.5;
+            let light = Vec3::new(0.25, 0.0, 1.5);
+            let (at_left, at_right) = (seen.at(8, 29), seen.at(22, 29));
+            assert_close(at_left, srgb(lit(BELOW) + light), &(textured, cutoff, &gpu.name));
+            let right = if textured { Vec3::ZERO } else { light };
+            assert_close(at_right, srgb(lit(BELOW) + right), &(textured, cutoff, &gpu.name));
+            let above = if cutoff.is_some() { Vec3::splat(0.01) } else { lit(ABOVE) + light };
+            assert_close(seen.at(8, 6), srgb(above), &(textured, cutoff, &gpu.name));
+        }
+    }
+}

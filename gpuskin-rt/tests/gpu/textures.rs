@@ -1,0 +1,166 @@
+//! Textures of materials: which format a device takes, what it then shows, and how a game's own pipelines get at them.
+
+use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
+use crate::common::{BACKENDS, Canvas, Gpu, open};
+use glam::{Vec2, Vec3, Vec4};
+use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::wgpu::{Features, TextureFormat};
+use gpuskin_rt::*;
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+const GREEN: [u8; 4] = [0, 255, 0, 255];
+/// Not a power of two: mips of 12, 6, 3 and 1 texels, two of which end within a block.
+const SIDE: u32 = 12;
+
+/// A BC7 block of one opaque colour: mode 6, both end points the same. Colours are exact where they are odd.
+fn bc7_block(color: [u8; 4]) -> [u8; 16] {
+    let mut bits: u128 = 1 << 6;
+    for (channel, value) in (0..).zip(color) {
+        let value = u128::from(value >> 1);
+        bits |= value << (7 + channel * 14) | value << (14 + channel * 14);
+    }
+    // The lowest bits of both end points.
+    (bits | 3 << 63).to_le_bytes()
+}
+
+/// The levels of a texture of one colour.
+fn levels(format: ColorFormat, color: [u8; 4]) -> Vec<Vec<u8>> {
+    let sides = [12, 6, 3, 1];
+    let unit = if format == ColorFormat::Rgba8 { color.to_vec() } else { bc7_block(color).to_vec() };
+    sides.map(|side| unit.repeat(format.blocks([side, side]).iter().product::<u32>() as usize)).to_vec()
+}
+
+fn texture(srgb: bool, formats: &[ColorFormat]) -> ColorTexture {
+    ColorTexture { width: SIDE, height: SIDE, levels: 4, srgb, formats: formats.to_vec().into() }
+}
+
+/// A square of 8 metres with these textures.
+fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) -> Model {
+    let vertex = |x: f32, y: f32| Vertex {
+        position: Vec3::new(x, y, 0.0) * 8.0,
+        normal: Vec3::Z,
+        tangent: Vec4::X,
+        uv: Vec2::new(x, y),
+        joints: [0; 4],
+        weights: [1.0, 0.0, 0.0, 0.0],
+        part: 0,
+        color: Vec4::ONE,
+    };
+    let recipe = Recipe {
+        encoding: Encoding::MatrixF16,
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
+        bones: 1,
+        clips: vec![TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false }],
+        frames_per_layer: 8,
+        normals: Normals::Cofactor,
+        width: 64,
+        vertices: vec![vertex(0.0, 0.0), vertex(1.0, 0.0), vertex(1.0, 1.0), vertex(0.0, 1.0)],
+        indices: vec![0, 1, 2, 0, 2, 3],
+        materials: vec![material],
+        textures,
+    };
+    recipe.build(|_, _| Pose::REST).model
+}
+
+fn renderer(gpu: &Gpu) -> CrowdRenderer {
+    let light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [1.0; 3], ground: [1.0; 3], wrap: 0.0 };
+    CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light, ..Default::default() }).unwrap()
+}
+
+/// What a model shows in the middle, seen over so many metres.
+fn seen(gpu: &Gpu, model: &Model, metres: f32) -> Result<[u8; 4], Error> {
+    let mut renderer = renderer(gpu);
+    let crowd = Crowd::with_model(&mut renderer, model, Default::default())?;
+    crowd.spawn(Instance::at([0.0; 3]));
+    let camera = Camera::orthographic_look_at([4.0, 4.0, 5.0], [4.0, 4.0, 0.0], metres / 2.0, metres / 2.0, 10.0);
+    let canvas = Canvas::new(gpu, 64);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.prepare(&gpu.queue, &mut encoder, &camera, 0.0)?;
+    canvas.pass(&mut encoder, |pass| renderer.draw(pass));
+    Ok(canvas.finish(gpu, encoder).at(32, 32))
+}
+
+fn close(a: [u8; 4], b: [u8; 4]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 2)
+}
+
+fn with(features: Features) -> impl Iterator<Item = Gpu> {
+    let limits = wgpu::Limits::downlevel_webgl2_defaults;
+    BACKENDS.into_iter().filter_map(move |backend| open(backend, limits(), features))
+}
+
+/// Red in BC7, green in RGBA8.
+fn either() -> Model {
+    let formats = [ColorFormat::Bc7, ColorFormat::Rgba8];
+    let files = vec![levels(ColorFormat::Bc7, RED), levels(ColorFormat::Rgba8, GREEN)];
+    let material = Material { base_color_texture: Some(nearest(0)), ..plain([1.0; 4]) };
+    square(material, vec![(texture(true, &formats), files)])
+}
+
+#[test]
+fn a_device_takes_the_first_format_that_it_reads() {
+    for gpu in with(CrowdRenderer::OPTIONAL_FEATURES) {
+        let reads = gpu.device.features().contains(Features::TEXTURE_COMPRESSION_BC);
+        // From near, and from so far that the smallest mips are seen.
+        for metres in [8.0, 20.0, 60.0, 200.0] {
+            let color = seen(&gpu, &either(), metres).unwrap();
+            assert!(close(color, if reads { RED } else { GREEN }), "{metres}: {color:?} on {}", gpu.name);
+        }
+    }
+    for gpu in with(Features::empty()) {
+        let color = seen(&gpu, &either(), 8.0).unwrap();
+        assert!(close(color, GREEN), "{color:?} on {}", gpu.name);
+    }
+}
+
+#[test]
+fn a_device_that_reads_none_of_the_formats_is_told() {
+    for gpu in with(Features::empty()) {
+        let mut model = either();
+        model.meta.textures.to_mut()[0].formats = vec![ColorFormat::Bc7].into();
+        model.textures.to_mut().truncate(1);
+        let error = seen(&gpu, &model, 8.0).unwrap_err();
+        assert!(matches!(&error, Error::TextureFormat { formats, .. } if formats == &["bc7"]), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("OPTIONAL_FEATURES") && text.contains("rgba8") && text.contains("test"), "{text}");
+    }
+}
+
+#[test]
+fn other_textures_are_loaded_when_they_are_asked_for() {
+    for gpu in with(CrowdRenderer::OPTIONAL_FEATURES) {
+        let formats = [ColorFormat::Bc7, ColorFormat::Rgba8];
+        let files = || vec![levels(ColorFormat::Bc7, RED), levels(ColorFormat::Rgba8, RED)];
+        let material = Material {
+            base_color_texture: Some(nearest(0)),
+            normal_texture: Some(MaterialTexture { wrap: [Wrap::Mirror; 2], ..nearest(1) }),
+            emissive_texture: Some(nearest(0)),
+            ..plain([1.0; 4])
+        };
+        let textures = vec![(texture(true, &formats), files()), (texture(false, &formats), files())];
+        let mut model = square(material, textures);
+        let mut renderer = renderer(&gpu);
+        let crowd = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap();
+        let made = renderer.material_textures(&model, 0).unwrap();
+        let (color, normal) = if gpu.device.features().contains(Features::TEXTURE_COMPRESSION_BC) {
+            (TextureFormat::Bc7RgbaUnormSrgb, TextureFormat::Bc7RgbaUnorm)
+        } else {
+            (TextureFormat::Rgba8UnormSrgb, TextureFormat::Rgba8Unorm)
+        };
+        let [base, emissive, normals] = [made.base_color, made.emissive, made.normal].map(Option::unwrap);
+        assert_eq!((base.view.texture().format(), normals.view.texture().format()), (color, normal));
+        assert_eq!((base.view.texture().mip_level_count(), base.view.texture().width()), (4, SIDE));
+        assert_eq!((&emissive.view, &emissive.sampler), (&base.view, &base.sampler), "one texture, loaded once");
+        assert!(made.orm.is_none() && normals.sampler != base.sampler);
+        assert!(renderer.material_textures(&model, 1).unwrap_err().to_string().contains("no material 1"));
+        drop(crowd);
+
+        // A crowd needs none of them but the base colour.
+        for payload in &mut model.textures.to_mut()[2..] {
+            payload.data = Data::File { name: "not/there".into(), baked: "".into() };
+        }
+        let _crowd = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap();
+        let error = renderer.material_textures(&model, 0).unwrap_err();
+        assert!(matches!(error, Error::Files { .. }), "{error}");
+    }
+}

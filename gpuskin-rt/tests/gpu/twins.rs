@@ -1,0 +1,185 @@
+//! The WGSL against its Rust twins, on every backend that is here.
+
+use crate::common::model::{Pose, Random, Recipe, TestModel};
+use crate::common::{BACKENDS, Gpu, compute, gpu};
+use glam::Vec3;
+use gpuskin_rt::render::Capture;
+use gpuskin_rt::*;
+
+/// Of the diagonal of what is drawn.
+const POSITION_TOLERANCE: f32 = 2e-6;
+const NORMAL_TOLERANCE_DEGREES: f32 = 0.01;
+
+fn model(seed: u64, encoding: Encoding, format: VertexFormat, bones: u32, array: bool, mirrored: bool) -> TestModel {
+    let mut random = Random(seed);
+    let mut recipe = Recipe::random(&mut random, encoding, format, bones);
+    if array {
+        recipe.frames_per_layer = 5;
+    }
+    recipe.build(|_, _| Pose::random(&mut random, mirrored))
+}
+
+/// Instances of all kinds and moments to look at them.
+fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
+    let month = 30.0 * 86_400.0;
+    let mut all = Vec::new();
+    for (start, elapsed) in [(0.0, 0.0), (3.0, 0.123), (1e6, 7.31), (17.25, month + 0.37), (50.0, -20.0), (4e9, 1e8)] {
+        for clip in 0..meta.clips.len() as u16 {
+            for mode in 0..9 {
+                let rotation = random.direction().extend(random.within(-1.0, 1.0)).to_array();
+                let instance = Instance::<Dynamic>::at(random.vector())
+                    .rotated(rotation)
+                    .scaled(random.within(0.5, 1.5))
+                    .play(Clip::new(clip))
+                    .starting(start);
+                let instance = match mode {
+                    0 => instance,
+                    1 => instance.looping().speed(random.within(0.1, 3.0)).phase(random.unit()),
+                    2 => instance.looping().speed(-1.7).phase(0.3),
+                    3 => instance.once().speed(-0.4).seek(0.6),
+                    4 => instance.once().seek(0.2),
+                    5 => instance.speed(0.0).seek(random.unit().into()),
+                    6 => instance.repeat(Repeat::PingPong).speed(1.3).phase(random.unit()),
+                    _ => instance.speed(0.7).phase(random.unit()),
+                };
+                let mut record = instance.record(meta, Time::ZERO);
+                let now = Time::from_secs(start + elapsed);
+                // A fade in the middle, then one that interrupted another.
+                for i in 7..=mode {
+                    let clip = Clip::<Dynamic>::new((clip + 1) % meta.clips.len() as u16);
+                    let next = Instance::at([0.0; 3]).play(clip).phase(random.unit()).record(meta, now).playback();
+                    let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
+                    record.play(&next, 0.5, curve, now - f64::from(9 - i) * 0.1);
+                }
+                all.push((record, now));
+            }
+        }
+    }
+    all
+}
+
+/// A part of them, another for each seed: together the tests see all.
+fn some(seed: u64, moments: Vec<(InstanceRecord, Time)>) -> Vec<(InstanceRecord, Time)> {
+    moments.into_iter().skip(seed as usize % 5).step_by(5).collect()
+}
+
+/// Greatest distance over the diagonal, and greatest angle in degrees.
+fn compare(gpu: &Gpu, test: &TestModel, frames: &[(InstanceRecord, Time)]) -> (f32, f32) {
+    let captured = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(frames).unwrap();
+    assert_eq!(captured.len(), frames.len());
+    let (mut distance, mut angle) = (0.0_f32, 0.0_f32);
+    for (vertices, (record, now)) in captured.iter().zip(frames) {
+        let expected = test.on_cpu(record, *now);
+        assert_eq!(vertices.len(), expected.len());
+        let min = expected.iter().map(|v| v.position).reduce(Vec3::min).unwrap();
+        let max = expected.iter().map(|v| v.position).reduce(Vec3::max).unwrap();
+        for (vertex, twin) in vertices.iter().zip(&expected) {
+            let (position, normal) = (Vec3::from(vertex.position), Vec3::from(vertex.normal));
+            assert!(position.is_finite() && normal.is_finite(), "{vertex:?} instead of {twin:?}");
+            distance = distance.max(position.distance(twin.position) / (max - min).length());
+            angle = angle.max(normal.cross(twin.normal).length().atan2(normal.dot(twin.normal)).to_degrees());
+        }
+    }
+    (distance, angle)
+}
+
+#[test]
+fn every_variant_is_what_its_twin_says() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let (mut distance, mut angle) = (0.0_f32, 0.0_f32);
+        let textured = shader::Variant::all().filter(|v| !v.encoding.needs_compute());
+        for (seed, variant) in (0..).zip(textured) {
+            let mirrored = seed % 2 == 1;
+            let mut test = model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored);
+            test.model.meta.normals = variant.normals;
+            assert_eq!(shader::Variant::of(&test.model.meta), variant);
+            let frames = some(seed, moments(&test.model.meta, &mut Random(seed + 1000)));
+            let worst = compare(&gpu, &test, &frames);
+            assert!(
+                worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES,
+                "{variant:?} on {}: {worst:?}",
+                gpu.name
+            );
+            (distance, angle) = (distance.max(worst.0), angle.max(worst.1));
+        }
+        println!("{}: positions within {distance:.1e} of the diagonal, normals within {angle:.1e} degrees", gpu.name);
+    }
+}
+
+#[test]
+fn one_bone_and_a_thousand() {
+    let narrow = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for bones in [1, 256, 1024] {
+            for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
+                let test = model(u64::from(bones), encoding, narrow, bones, bones == 1024, false);
+                let frames = some(0, moments(&test.model.meta, &mut Random(1)));
+                let worst = compare(&gpu, &test, &frames[..12]);
+                assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn palettes_are_what_their_twin_says() {
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        // Hierarchies within workgroup memory, and beyond it.
+        for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
+            for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
+                let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
+                let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
+                let frames = some(seed, moments(&test.model.meta, &mut Random(seed)));
+                let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
+                let worst = compare(&gpu, &test, frames);
+                println!("{bones} bones on {}: {worst:?}", gpu.name);
+                assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_are_captured_across_sheets() {
+    let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
+    let full = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let mut random = Random(5);
+    let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, full, 3);
+    let some = recipe.vertices.clone();
+    // 400,000 vertices: three frames are more than the 2^20 that are read back at once.
+    recipe.vertices = (0..400_000).map(|i| some[i % some.len()]).collect();
+    let test = recipe.build(|_, _| Pose::random(&mut random, false));
+    let frames = moments(&test.model.meta, &mut random);
+    let captured = render::capture(&gpu.device, &gpu.queue, &test.model, &frames[..5]).unwrap();
+    for (vertices, (record, now)) in captured.iter().zip(&frames) {
+        assert_eq!(vertices.len(), 400_000);
+        let expected = test.on_cpu(record, *now);
+        for i in [0, 48_575, 48_576, 199_999, 248_575, 248_576, 300_001, 399_999] {
+            assert!(Vec3::from(vertices[i].position).distance(expected[i].position) < 1e-5, "{i}");
+        }
+    }
+    assert!(render::capture(&gpu.device, &gpu.queue, &test.model, &[]).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_not_a_number_stays_finite() {
+    let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
+    let format = VertexFormat { packing: Packing::Wide, tangent: true, color: false };
+    let test = model(9, Encoding::TrsF16, format, 5, false, false);
+    let nan = f32::NAN;
+    let instances = [
+        Instance::<Dynamic>::at([nan, f32::INFINITY, 0.0]).rotated([nan; 4]).scaled(nan).speed(nan).phase(nan),
+        Instance::at([0.0; 3]).rotated([0.0; 4]).facing(nan).speed(f32::INFINITY).seek(f64::NAN).play(Clip::new(77)),
+        Instance::at([0.0; 3]).rotated([1e-30; 4]).scaled(0.0).speed(1e30).phase(-1e30),
+        Instance::at([0.0; 3]).rotated([3e38; 4]).speed(f32::MAX).starting(f64::NAN),
+    ];
+    let frames = instances.map(|i| (i.record(&test.model.meta, Time::ZERO), Time::from_secs(12.3)));
+    for (record, now) in frames {
+        let captured = render::capture(&gpu.device, &gpu.queue, &test.model, &[(record, now)]).unwrap();
+        for (vertex, twin) in captured[0].iter().zip(test.on_cpu(&record, now)) {
+            let position = Vec3::from(vertex.position);
+            assert!(position.is_finite(), "{vertex:?}");
+            assert!(position.distance(twin.position) < 1e-4, "{vertex:?} instead of {twin:?}");
+        }
+    }
+}
