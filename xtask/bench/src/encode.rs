@@ -51,7 +51,8 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
 fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
     let all = |encoding| drafts(manifest, &BakeOptions::default(), encoding);
     let mut of_encodings = Vec::new();
-    for encoding in Encoding::ALL {
+    // Those of bones.
+    for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex()) {
         match all(encoding) {
             Ok(drafts) => of_encodings.push(drafts),
             // Models of the folder that cannot be baked are listed by `bake`.
