@@ -40,9 +40,9 @@
 //! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
 //! Motion vectors: the same vertex at the clock of the frame before, `CrowdRenderer::time_before`. Who is moved by a command
-//! has no motion of its own from that, and a clip or live bones that have just begun stand still before it. Poses of `local-packed` are kept from one `prepare` to the next where
-//! `RendererDescriptor::motion_vectors` asks for it, and else stand still; in a texture, and of fields, all moments are
-//! there.
+//! has no motion of its own from that, and a clip or live bones that have just begun stand still before it. Poses of
+//! `local-packed` are kept from one `prepare` to the next where `RendererDescriptor::motion_vectors` asks for it, and else
+//! stand still; in a texture, and of fields, all moments are there.
 //!
 //! ```wgsl
 //! struct Motion {
