@@ -12,9 +12,13 @@
 //! and fast.
 
 mod bones;
+mod bounds;
+mod mesh;
 mod moments;
 mod stepped;
 mod tally;
+#[cfg(test)]
+mod tests;
 mod within;
 
 use gpuskin_rt::vertex::Vertex;
@@ -22,12 +26,13 @@ use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Normals, Texels};
 
 use crate::frames::FrameGrid;
 use crate::model::Model;
-use bones::{ClipWork, Mesh};
+use bones::ClipWork;
+use mesh::Mesh;
 
-pub(crate) use moments::{Instant, instants};
+pub(crate) use moments::{Instant, Instants};
 pub use moments::{drawn_pose, playback_at};
 pub(crate) use stepped::Stepped;
-pub(crate) use tally::{Measured, Tally, measure_all};
+pub(crate) use tally::{Measured, Seen, Tally, measure_all};
 pub use within::{Search, motion_within};
 
 /// What is drawn.
@@ -75,5 +80,5 @@ pub fn measure(
 ) -> Vec<ClipErrors> {
     let mesh = Mesh::new(model, drawn);
     let work = |i| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, times);
-    measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices.len())
+    measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices)
 }

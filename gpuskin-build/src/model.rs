@@ -1,5 +1,8 @@
 //! A model as imported: validated once, in `f64`, in the units of its file.
 
+#[cfg(test)]
+pub(crate) mod fixtures;
+
 use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 
 /// A model: one hierarchy, one list of bones, the meshes that they move and the clips that move them.

@@ -3,11 +3,38 @@
 
 use glam::Vec3;
 
-/// Components of a vector, or a row of a matrix.
-pub(crate) type Row = [f32; 4];
+/// Four numbers, as a register holds them.
+pub(crate) type Lanes = [f32; 4];
+
+/// A matrix of three rows and four columns, by columns. The last lane of each is nothing.
+///
+/// A compiler that optimises makes single instructions of four lanes, where it cannot see that the last is of no use: loops over
+/// them stand in functions of their own, which are not inlined and leave all lanes in memory.
+pub(crate) type Columns = [Lanes; 4];
+
+/// A matrix times a homogeneous point.
+#[inline(always)]
+pub(crate) fn transform([x, y, z, w]: &Columns, p: &Lanes) -> Lanes {
+    [
+        x[0] * p[0] + y[0] * p[1] + z[0] * p[2] + w[0] * p[3],
+        x[1] * p[0] + y[1] * p[1] + z[1] * p[2] + w[1] * p[3],
+        x[2] * p[0] + y[2] * p[1] + z[2] * p[2] + w[2] * p[3],
+        x[3] * p[0] + y[3] * p[1] + z[3] * p[2] + w[3] * p[3],
+    ]
+}
 
 #[inline(always)]
-pub(crate) fn dot4(a: &Row, b: &Row) -> f32 {
+pub(crate) fn add_lanes(a: Lanes, b: Lanes) -> Lanes {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
+}
+
+#[inline(always)]
+pub(crate) fn scale_lanes(a: Lanes, by: f32) -> Lanes {
+    [a[0] * by, a[1] * by, a[2] * by, a[3] * by]
+}
+
+#[inline(always)]
+pub(crate) fn dot_lanes(a: &Lanes, b: &Lanes) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 }
 
@@ -42,22 +69,36 @@ pub(crate) fn distance_squared(a: Vec3, b: Vec3) -> f32 {
     dot(d, d)
 }
 
+/// The lesser of two numbers; `a` where one is none.
+#[inline(always)]
+fn lesser(a: f32, b: f32) -> f32 {
+    if b < a { b } else { a }
+}
+
+/// The greater of two numbers; `a` where one is none.
+#[inline(always)]
+fn greater(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
+}
+
+#[inline(always)]
+pub(crate) fn least_lanes(a: Lanes, b: Lanes) -> Lanes {
+    [lesser(a[0], b[0]), lesser(a[1], b[1]), lesser(a[2], b[2]), lesser(a[3], b[3])]
+}
+
+#[inline(always)]
+pub(crate) fn greatest_lanes(a: Lanes, b: Lanes) -> Lanes {
+    [greater(a[0], b[0]), greater(a[1], b[1]), greater(a[2], b[2]), greater(a[3], b[3])]
+}
+
 /// The lesser of each component; those of `a` where one is no number.
 #[inline(always)]
 pub(crate) fn least(a: Vec3, b: Vec3) -> Vec3 {
-    Vec3 {
-        x: if b.x < a.x { b.x } else { a.x },
-        y: if b.y < a.y { b.y } else { a.y },
-        z: if b.z < a.z { b.z } else { a.z },
-    }
+    Vec3 { x: lesser(a.x, b.x), y: lesser(a.y, b.y), z: lesser(a.z, b.z) }
 }
 
 /// The greater of each component; those of `a` where one is no number.
 #[inline(always)]
 pub(crate) fn greatest(a: Vec3, b: Vec3) -> Vec3 {
-    Vec3 {
-        x: if b.x > a.x { b.x } else { a.x },
-        y: if b.y > a.y { b.y } else { a.y },
-        z: if b.z > a.z { b.z } else { a.z },
-    }
+    Vec3 { x: greater(a.x, b.x), y: greater(a.y, b.y), z: greater(a.z, b.z) }
 }

@@ -1,5 +1,7 @@
 //! One encoding tried on a model: texels, packed vertices, errors.
 
+use std::sync::OnceLock;
+
 use gpuskin_rt::local::layout::MAX_NODES;
 use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
@@ -72,6 +74,8 @@ pub(super) struct Attempt {
     pub(super) texels: encode::Texels,
     pub(super) mesh: PackedMesh,
     pub(super) errors: Vec<ClipErrors>,
+    /// The errors at a few frames of each clip, where they have been looked at.
+    probed: OnceLock<Vec<ClipErrors>>,
     /// What the encoding cannot hold, with the clip's index.
     pub(super) misfits: Vec<(usize, Misfit)>,
 }
@@ -108,13 +112,14 @@ impl Attempt {
         let mut plan = Plan::new(source.outline, encoding, rates)?;
         let (texels, misfits) = texels(source.outline, &plan, source.tolerance)?;
         plan.texture = texels.texture;
-        let mesh = PackedMesh::choose(source, &plan, &texels, limits);
-        Ok(Self { plan, texels, mesh, errors: Vec::new(), misfits })
+        let Packed { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
+        let probed = probed.map_or_else(OnceLock::new, OnceLock::from);
+        Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits })
     }
 
     /// The errors at a few frames of each clip.
-    pub(super) fn probe(&self, source: Source<'_>) -> Vec<ClipErrors> {
-        self.mesh.measure(source, &self.plan, &self.texels, Times::Some(PROBES))
+    pub(super) fn probe(&self, source: Source<'_>) -> &[ClipErrors] {
+        self.probed.get_or_init(|| self.mesh.probe(source, &self.plan, &self.texels))
     }
 
     /// For each of some clips, whether its motion error is within a limit, metres.
@@ -200,6 +205,18 @@ pub(super) struct PackedMesh {
     unpacked: Vec<Vertex>,
 }
 
+/// How vertices are packed, and the errors at a few frames where the choice asked for them.
+struct Packed {
+    mesh: PackedMesh,
+    probed: Option<Vec<ClipErrors>>,
+}
+
+impl From<PackedMesh> for Packed {
+    fn from(mesh: PackedMesh) -> Self {
+        Self { mesh, probed: None }
+    }
+}
+
 impl PackedMesh {
     fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
         let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
@@ -216,41 +233,50 @@ impl PackedMesh {
     }
 
     /// In full for the exact baseline, else the smallest that meets the limits, or else that does not show.
-    fn choose(source: Source<'_>, plan: &Plan, texels: &encode::Texels, limits: Option<&Limits>) -> Self {
+    fn choose(source: Source<'_>, plan: &Plan, texels: &encode::Texels, limits: Option<&Limits>) -> Packed {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
         if plan.encoding.is_vertex() {
-            return Self::fixed(geometry, range, plan.encoding.range_rows());
+            return Self::fixed(geometry, range, plan.encoding.range_rows()).into();
         }
+        let packed = |packing| Self::new(geometry, range, packing);
         if plan.encoding.is_exact() {
-            return Self::new(geometry, range, Packing::Full);
-        }
-        let probe = |mesh: &Self| mesh.measure(source, plan, texels, Times::Some(PROBES));
-        let worst = |mesh: &Self| probe(mesh).iter().fold(0.0, |worst: f32, e| worst.max(e.encoding.max));
-        let narrow = Self::new(geometry, range, Packing::Narrow);
-        if limits.is_some_and(|limits| limits.miss(&probe(&narrow)).is_none()) {
-            return narrow;
+            return packed(Packing::Full).into();
         }
         // What is drawn of one bone each has no weights to lose.
         let rigid = geometry.vertices.iter().all(|v| v.weights[1] == 0.0);
-        let packed = if rigid {
-            narrow
-        } else {
-            let wide = Self::new(geometry, range, Packing::Wide);
-            if limits.is_none() && worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow } else { wide }
-        };
-        if limits.is_some_and(|limits| limits.miss(&probe(&packed)).is_some()) {
-            let full = Self::new(geometry, range, Packing::Full);
-            if limits.is_some_and(|limits| limits.miss(&probe(&full)).is_none()) {
-                return full;
+        let Some(limits) = limits else {
+            let worst =
+                |mesh: &Self| mesh.probe(source, plan, texels).iter().fold(0.0_f32, |w, e| w.max(e.encoding.max));
+            let narrow = packed(Packing::Narrow);
+            if rigid {
+                return narrow.into();
             }
+            let wide = packed(Packing::Wide);
+            return if worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow.into() } else { wide.into() };
+        };
+        let all = [Packing::Narrow, Packing::Wide, Packing::Full];
+        let candidates = all.into_iter().filter(|packing| !rigid || *packing != Packing::Wide);
+        let mut missed = Vec::new();
+        for packing in candidates {
+            let mesh = packed(packing);
+            let probed = mesh.probe(source, plan, texels);
+            if limits.miss(&probed).is_none() {
+                return Packed { mesh, probed: Some(probed) };
+            }
+            missed.push(Packed { mesh, probed: Some(probed) });
         }
-        packed
+        // More precise vertices do not mend it.
+        missed.swap_remove(missed.len() - 2)
     }
 
     fn drawn<'a>(&'a self, source: Source<'a>, texels: &'a encode::Texels) -> Drawn<'a> {
         let baked_of_source = &source.geometry(texels.encoding).baked_of_source;
         Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
+    }
+
+    fn probe(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels) -> Vec<ClipErrors> {
+        self.measure(source, plan, texels, Times::Some(PROBES))
     }
 
     fn measure(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {

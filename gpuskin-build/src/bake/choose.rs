@@ -76,7 +76,7 @@ impl Choice<'_> {
 
     /// In an encoding that was named, whatever it loses, unless somebody set a tolerance.
     fn named(&self, encoding: Encoding) -> Result<Attempt, Finding> {
-        let rates = self.rates(encoding, u64::MAX)?;
+        let (rates, _) = self.rates(encoding, u64::MAX)?;
         let set = self.set_limits();
         let any = set.encoding.is_finite() || set.normal.is_finite();
         let mut attempt = Attempt::new(self.source, encoding, &rates, any.then_some(&set))?;
@@ -184,8 +184,10 @@ impl Choice<'_> {
     /// finding, and by how much it is out.
     fn candidate(&self, encoding: Encoding, most: u64) -> (Result<Attempt, (Distance, Finding)>, Candidate) {
         let limits = self.limits();
-        let made =
-            self.rates(encoding, most).and_then(|rates| Attempt::new(self.source, encoding, &rates, Some(&limits)));
+        let made = self.rates(encoding, most).and_then(|(rates, made)| match made {
+            Some(attempt) => Ok(attempt),
+            None => Attempt::new(self.source, encoding, &rates, Some(&limits)),
+        });
         let mut attempt = match made {
             Ok(attempt) => attempt,
             Err(finding) => {
@@ -199,7 +201,7 @@ impl Choice<'_> {
             let candidate = Candidate::new(&attempt, Some(finding.message().to_owned()));
             return (Err((Distance::FAR, finding)), candidate);
         }
-        let early = limits.miss(&attempt.probe(self.source));
+        let early = limits.miss(attempt.probe(self.source));
         if early.is_none() || self.options.explain {
             attempt.measure(self.source, Times::All);
         }

@@ -1,83 +1,15 @@
-//! Vertices that bones move: source and drawn ones side by side.
+//! A clip of a model whose vertices bones move.
 
-use glam::{DVec4, Vec3};
+use glam::Vec3;
 use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
 
-use super::{Drawn, Instant, Measured, Stepped, Tally, Times, drawn_pose, instants};
+use super::bounds::Bounds;
+use super::mesh::{Entry, Mesh, NormalPair, Point};
+use super::{Drawn, Instant, Instants, Measured, Seen, Stepped, Tally, Times, drawn_pose};
 use crate::frames::FrameGrid;
 use crate::model::Model;
-use crate::plain::{Row, add, cross, dot, dot4, scale};
+use crate::plain::{Columns, Lanes, add, add_lanes, cross, dot_lanes, scale, scale_lanes, transform};
 use crate::sample::{Rows, Sampler};
-
-/// What one bone adds to the error of a vertex.
-pub(super) struct Entry {
-    pub(super) bone: u32,
-    /// Drawn weight times drawn position, and the weight.
-    pub(super) drawn: Row,
-    /// The same of the source.
-    source: Row,
-    /// The source's less the drawn.
-    lost: Row,
-}
-
-/// A source vertex against its drawn one.
-pub(super) struct VertexPair {
-    entries: std::ops::Range<u32>,
-    source_normal: Vec3,
-    drawn_normal: Vec3,
-    has_normal: bool,
-    /// The bone of greatest weight.
-    bone: u32,
-}
-
-/// The vertices of a model.
-pub(super) struct Mesh {
-    pub(super) entries: Vec<Entry>,
-    pub(super) vertices: Vec<VertexPair>,
-}
-
-impl Mesh {
-    pub(super) fn new(model: &Model, drawn: &Drawn<'_>) -> Self {
-        let mut mesh = Self { entries: Vec::new(), vertices: Vec::new() };
-        for primitive in &model.primitives {
-            for (v, p) in primitive.positions.iter().enumerate() {
-                let baked = &drawn.vertices[drawn.baked_of_source[mesh.vertices.len()] as usize];
-                let start = mesh.entries.len();
-                let influences = primitive.influences.of(v);
-                for &(bone, weight) in influences {
-                    let source = row((*p * weight).extend(weight));
-                    mesh.entries.push(Entry { bone: u32::from(bone), drawn: [0.0; 4], source, lost: source });
-                }
-                for (bone, weight) in baked.joints.into_iter().zip(baked.weights).filter(|&(_, w)| w > 0.0) {
-                    let shown = (baked.position * weight).extend(weight);
-                    let exact = (baked.position.as_dvec3() * f64::from(weight)).extend(f64::from(weight));
-                    let drawn = shown.to_array();
-                    match influences.iter().position(|&(b, _)| u32::from(b) == bone) {
-                        Some(i) => {
-                            let source = (*p * influences[i].1).extend(influences[i].1);
-                            let entry = &mut mesh.entries[start + i];
-                            (entry.drawn, entry.lost) = (drawn, row(source - exact));
-                        }
-                        None => mesh.entries.push(Entry { bone, drawn, source: [0.0; 4], lost: (-shown).to_array() }),
-                    }
-                }
-                let normal = primitive.normals.as_ref().map_or(Vec3::ZERO, |n| n[v].as_vec3());
-                mesh.vertices.push(VertexPair {
-                    entries: start as u32..mesh.entries.len() as u32,
-                    source_normal: normal,
-                    drawn_normal: baked.normal,
-                    has_normal: normal.length_squared() > 0.0,
-                    bone: u32::from(influences[0].0),
-                });
-            }
-        }
-        mesh
-    }
-
-    pub(super) fn entries(&self, vertex: &VertexPair) -> &[Entry] {
-        &self.entries[vertex.entries.start as usize..vertex.entries.end as usize]
-    }
-}
 
 /// A clip, as the source has it and as it is drawn.
 pub(super) struct ClipWork<'a> {
@@ -86,7 +18,7 @@ pub(super) struct ClipWork<'a> {
     record: ClipRecord,
     pub(super) mesh: &'a Mesh,
     drawn: &'a Drawn<'a>,
-    pub(super) instants: Vec<Instant>,
+    pub(super) instants: Instants,
     pub(super) stepped: Stepped,
 }
 
@@ -101,7 +33,7 @@ impl<'a> ClipWork<'a> {
         times: Times,
     ) -> Self {
         let clip = &model.clips[clip];
-        let instants = instants(clip, &grid, times, false);
+        let instants = Instants::new(clip, &grid, times, false);
         let stepped = Stepped::new(model, clip, false);
         Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, instants, stepped }
     }
@@ -115,126 +47,210 @@ impl<'a> ClipWork<'a> {
 }
 
 impl Measured for ClipWork<'_> {
-    fn instants(&self) -> &[Instant] {
+    fn instants(&self) -> &Instants {
         &self.instants
     }
 
-    fn step_tracks(&self) -> usize {
-        self.stepped.tracks
+    fn stepped(&self) -> &Stepped {
+        &self.stepped
     }
 
-    fn run(&self, instants: &[Instant]) -> Tally {
+    fn at_frames(&self, instants: &[Instant]) -> Tally {
         let mut tally = Tally::default();
-        for moment in instants {
-            let bones = self.bones(moment);
-            for (v, vertex) in self.mesh.vertices.iter().enumerate() {
-                let entries = self.mesh.entries(vertex);
-                let distance = error_squared(entries, &bones);
-                if moment.frame {
-                    tally.reach(position(entries, &bones));
-                    tally.encoding.add(distance, moment.seconds, v, vertex.bone);
-                    if vertex.has_normal {
-                        let normals = self.drawn.normals;
-                        tally.encoding.add_normal(normal_chord_squared(vertex, entries, &bones, normals));
+        let poses: Vec<Vec<Bone>> = instants.iter().map(|moment| self.bones(moment)).collect();
+        for group in &self.mesh.groups {
+            for (moment, bones) in instants.iter().zip(&poses) {
+                for point in self.mesh.points(group) {
+                    let entries = self.mesh.entries(point);
+                    tally.add(error_squared(entries, bones), point.count, seen(moment, point));
+                    let mut place = Lanes::default();
+                    position(entries, bones, &mut place);
+                    tally.reach(place);
+                    let (pairs, greatest) = (self.mesh.normals(point), &mut tally.normal);
+                    if !pairs.is_empty() {
+                        *greatest = normal_chord_squared(*greatest, pairs, entries, bones, self.drawn.normals);
                     }
-                }
-                if moment.frame || !self.stepped.moves(v) {
-                    tally.motion.add(distance, moment.seconds, v, vertex.bone);
                 }
             }
         }
-        // Between frames normals follow positions; they are measured at frames only.
-        tally.motion.normal = tally.encoding.normal;
+        tally
+    }
+
+    fn between(&self, instants: &[Instant], floor: f32) -> Tally {
+        let mut tally = Tally::default();
+        let floor = floor.sqrt();
+        let poses: Vec<(Vec<Bone>, Bounds)> = instants
+            .iter()
+            .map(|moment| {
+                let bones = self.bones(moment);
+                let bounds = Bounds::new(self.mesh, &bones);
+                (bones, bounds)
+            })
+            .collect();
+        for group in &self.mesh.groups {
+            for (moment, (bones, bounds)) in instants.iter().zip(&poses) {
+                if bounds.of(group) < floor {
+                    continue;
+                }
+                for point in self.mesh.points(group) {
+                    if !self.stepped.moves(point.vertex as usize) {
+                        tally.add(error_squared(self.mesh.entries(point), bones), point.count, seen(moment, point));
+                    }
+                }
+            }
+        }
         tally
     }
 }
 
-fn row(v: DVec4) -> Row {
-    v.as_vec4().to_array()
+fn seen(moment: &Instant, point: &Point) -> Seen {
+    Seen { seconds: moment.seconds, vertex: point.vertex, bone: point.bone }
 }
 
 /// A bone's matrices at a moment.
 pub(super) struct Bone {
-    source: [Row; 3],
-    drawn: [Row; 3],
-    pub(super) difference: [Row; 3],
+    pub(super) source: Columns,
+    pub(super) difference: Columns,
+    source_linear: Linear,
+    drawn_linear: Linear,
 }
 
 impl Bone {
     fn new(source: &Rows, drawn: &SkinMatrix) -> Self {
         let drawn = drawn.rows.map(|r| r.to_array());
-        let difference = [0, 1, 2].map(|r| [0, 1, 2, 3].map(|c| (source[r][c] - f64::from(drawn[r][c])) as f32));
-        Self { source: source.map(|row| row.map(|x| x as f32)), drawn, difference }
+        Self {
+            source: columns(|r, c| source[r][c] as f32),
+            difference: columns(|r, c| (source[r][c] - f64::from(drawn[r][c])) as f32),
+            source_linear: Linear::new(|r, c| source[r][c] as f32),
+            drawn_linear: Linear::new(|r, c| drawn[r][c]),
+        }
     }
 }
 
-#[inline(always)]
-pub(super) fn transform(m: &[Row; 3], p: &Row) -> Vec3 {
-    Vec3 { x: dot4(&m[0], p), y: dot4(&m[1], p), z: dot4(&m[2], p) }
+/// A matrix by what stands in a row and a column.
+fn columns(at: impl Fn(usize, usize) -> f32) -> Columns {
+    [0, 1, 2, 3].map(|c| [at(0, c), at(1, c), at(2, c), 0.0])
 }
 
-/// The square of how far a vertex is off.
+/// The square of how far a point is off.
 pub(super) fn error_squared(entries: &[Entry], bones: &[Bone]) -> f32 {
-    let mut error = Vec3::ZERO;
-    for entry in entries {
-        let bone = &bones[entry.bone as usize];
-        error = add(error, add(transform(&bone.difference, &entry.drawn), transform(&bone.source, &entry.lost)));
-    }
-    dot(error, error)
+    let mut off = Lanes::default();
+    error(entries, bones, &mut off);
+    dot_lanes(&off, &off)
 }
 
-/// Where the source has a vertex, metres.
-fn position(entries: &[Entry], bones: &[Bone]) -> Vec3 {
-    let mut sum = Vec3::ZERO;
-    for entry in entries {
-        sum = add(sum, transform(&bones[entry.bone as usize].source, &entry.source));
-    }
-    sum
-}
+// The following are not inlined for the sake of the fourth lane: see `crate::plain`.
 
-/// Squared distance between the tips of the two unit normals.
-fn normal_chord_squared(vertex: &VertexPair, entries: &[Entry], bones: &[Bone], normals: Normals) -> f32 {
-    let mut source = [Vec3::ZERO; 3];
-    let mut drawn = [Vec3::ZERO; 3];
+/// How far a point is off.
+#[inline(never)]
+fn error(entries: &[Entry], bones: &[Bone], off: &mut Lanes) {
+    let mut sum = [0.0; 4];
     for entry in entries {
         let bone = &bones[entry.bone as usize];
-        blend(&mut source, &bone.source, entry.source[3]);
-        blend(&mut drawn, &bone.drawn, entry.drawn[3]);
+        let one = add_lanes(transform(&bone.difference, &entry.drawn), transform(&bone.source, &entry.lost));
+        sum = add_lanes(sum, one);
     }
-    let a = cofactor(&source, vertex.source_normal);
-    let n = vertex.drawn_normal;
-    let b = match normals {
-        Normals::Cofactor => cofactor(&drawn, n),
-        Normals::Plain => Vec3 { x: dot(drawn[0], n), y: dot(drawn[1], n), z: dot(drawn[2], n) },
+    *off = sum;
+}
+
+/// Where the source has a point, metres.
+#[inline(never)]
+fn position(entries: &[Entry], bones: &[Bone], place: &mut Lanes) {
+    let mut sum = [0.0; 4];
+    for entry in entries {
+        sum = add_lanes(sum, transform(&bones[entry.bone as usize].source, &entry.source));
+    }
+    *place = sum;
+}
+
+/// The weighted matrices of source and picture.
+#[inline(never)]
+fn blend(entries: &[Entry], bones: &[Bone], source: &mut Linear, drawn: &mut Linear) {
+    let (mut a, mut b) = (Linear::default(), Linear::default());
+    for entry in entries {
+        let bone = &bones[entry.bone as usize];
+        a.add(&bone.source_linear, entry.source[3]);
+        b.add(&bone.drawn_linear, entry.drawn[3]);
+    }
+    (*source, *drawn) = (a, b);
+}
+
+/// The greatest squared distance between the tips of the unit normals of a point; `known` where none is greater.
+fn normal_chord_squared(known: f32, pairs: &[NormalPair], entries: &[Entry], bones: &[Bone], normals: Normals) -> f32 {
+    let (mut source, mut drawn) = (Linear::default(), Linear::default());
+    blend(entries, bones, &mut source, &mut drawn);
+    let source = cofactor(source.columns());
+    let drawn = match normals {
+        Normals::Cofactor => cofactor(drawn.columns()),
+        Normals::Plain => drawn.columns(),
     };
-    chord_squared(a, b)
+    let mut greatest = known;
+    for pair in pairs {
+        greatest = greater_chord(greatest, turn(&source, pair.source), turn(&drawn, pair.drawn));
+    }
+    greatest
 }
 
-/// Adds a weighted 3x3 matrix, by rows.
+/// A 3x3 matrix by columns, nine numbers on end.
+#[derive(Clone, Copy, Default)]
+struct Linear {
+    first: Lanes,
+    second: Lanes,
+    last: f32,
+}
+
+impl Linear {
+    /// By what stands in a row and a column.
+    fn new(at: impl Fn(usize, usize) -> f32) -> Self {
+        Self {
+            first: [at(0, 0), at(1, 0), at(2, 0), at(0, 1)],
+            second: [at(1, 1), at(2, 1), at(0, 2), at(1, 2)],
+            last: at(2, 2),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, other: &Self, weight: f32) {
+        self.first = add_lanes(self.first, scale_lanes(other.first, weight));
+        self.second = add_lanes(self.second, scale_lanes(other.second, weight));
+        self.last += other.last * weight;
+    }
+
+    #[inline(always)]
+    fn columns(&self) -> [Vec3; 3] {
+        let ([a, b, c, d], [e, f, g, h]) = (self.first, self.second);
+        [Vec3 { x: a, y: b, z: c }, Vec3 { x: d, y: e, z: f }, Vec3 { x: g, y: h, z: self.last }]
+    }
+}
+
+/// What turns normals as a 3x3 matrix turns the surface, both by columns: `SkinMatrix::normal`.
+fn cofactor([a, b, c]: [Vec3; 3]) -> [Vec3; 3] {
+    let of = [cross(b, c), cross(c, a), cross(a, b)];
+    // The first row of the matrix times that of its cofactors.
+    let determinant = a.x * of[0].x + b.x * of[1].x + c.x * of[2].x;
+    if determinant < 0.0 { of.map(|column| scale(column, -1.0)) } else { of }
+}
+
+/// A 3x3 matrix by columns times a vector.
 #[inline(always)]
-fn blend(sum: &mut [Vec3; 3], m: &[Row; 3], weight: f32) {
-    sum[0] = add(sum[0], scale(Vec3 { x: m[0][0], y: m[0][1], z: m[0][2] }, weight));
-    sum[1] = add(sum[1], scale(Vec3 { x: m[1][0], y: m[1][1], z: m[1][2] }, weight));
-    sum[2] = add(sum[2], scale(Vec3 { x: m[2][0], y: m[2][1], z: m[2][2] }, weight));
+fn turn(m: &[Vec3; 3], v: Vec3) -> Vec3 {
+    add(add(scale(m[0], v.x), scale(m[1], v.y)), scale(m[2], v.z))
 }
 
-/// The normal that a 3x3 matrix, by rows, makes of one, of any length: `SkinMatrix::normal`.
-fn cofactor(m: &[Vec3; 3], n: Vec3) -> Vec3 {
-    let [a, b, c] = *m;
-    let bc = cross(b, c);
-    let sign = if dot(a, bc) < 0.0 { -1.0 } else { 1.0 };
-    // The rows of the matrix of cofactors are the cross products of rows.
-    Vec3 { x: sign * dot(bc, n), y: sign * dot(cross(c, a), n), z: sign * dot(cross(a, b), n) }
-}
-
-/// Squared distance between the tips of two vectors that are made as long as one; none where that cannot be. In `f64`: of
-/// vectors nearly alike little is left of the difference.
-fn chord_squared(a: Vec3, b: Vec3) -> f32 {
+/// The greater of a squared chord and that between the tips of two vectors that are made as long as one, where that can be. In
+/// `f64`: of vectors nearly alike little is left of the difference.
+#[inline(always)]
+fn greater_chord(known: f32, a: Vec3, b: Vec3) -> f32 {
     let (ax, ay, az) = (a.x as f64, a.y as f64, a.z as f64);
     let (bx, by, bz) = (b.x as f64, b.y as f64, b.z as f64);
     let lengths = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz);
     let along = ax * bx + ay * by + az * bz;
-    let squared = 2.0 - 2.0 * along / lengths.sqrt();
+    // Most are less without a doubt, which asks for no root and no division. What rounding does is less than 1e-12.
+    let cosine = 1.0 - 0.5 * known as f64;
+    if along > 0.0 && cosine > 0.0 && along * along > cosine * cosine * lengths * (1.0 + 1e-12) {
+        return known;
+    }
+    let squared = (2.0 - 2.0 * along / lengths.sqrt()) as f32;
     // Neither what rounding left below nothing nor what is no number.
-    if squared > 0.0 && lengths < f64::INFINITY { squared as f32 } else { 0.0 }
+    if squared > known && lengths < f64::INFINITY { squared } else { known }
 }

@@ -15,7 +15,22 @@ const MOTION_OVERSAMPLING: u32 = 4;
 pub(crate) struct Instant {
     pub(crate) seconds: f64,
     /// A frame stands there.
-    pub(crate) frame: bool,
+    frame: bool,
+}
+
+/// The times at which a clip is measured, ascending.
+pub(crate) struct Instants {
+    /// Where frames stand.
+    pub(crate) frames: Vec<Instant>,
+    pub(crate) between: Vec<Instant>,
+}
+
+impl Instants {
+    /// `morphs`: keys of morph weights are among them.
+    pub(crate) fn new(clip: &Clip, grid: &FrameGrid, times: Times, morphs: bool) -> Self {
+        let (frames, between) = instants(clip, grid, times, morphs).into_iter().partition(|instant| instant.frame);
+        Self { frames, between }
+    }
 }
 
 /// The matrices of all bones as drawn at a time of a clip, between frames too.
@@ -30,8 +45,7 @@ pub fn playback_at(grid: &FrameGrid, seconds: f64) -> Playback {
     Playback { offset: clamped_offset(fraction), clip: Playback::ONCE, ..Playback::default() }
 }
 
-/// The times at which a clip is measured, ascending. `morphs`: keys of morph weights are among them.
-pub(crate) fn instants(clip: &Clip, grid: &FrameGrid, times: Times, morphs: bool) -> Vec<Instant> {
+fn instants(clip: &Clip, grid: &FrameGrid, times: Times, morphs: bool) -> Vec<Instant> {
     if let Times::Some(most) = times {
         let step = (grid.stored.div_ceil(most.max(1))).max(1) as usize;
         return (0..grid.stored).step_by(step).map(|i| Instant { seconds: grid.time(i), frame: true }).collect();

@@ -41,13 +41,13 @@ impl Stepped {
         Self { tracks, vertices }
     }
 
-    /// Whether any vertex is moved so.
-    pub(crate) fn any(&self) -> bool {
-        !self.vertices.is_empty()
+    /// How many vertices are.
+    pub(crate) fn count(&self) -> usize {
+        self.vertices.iter().filter(|&&moves| moves).count()
     }
 
     /// Whether a source vertex is.
     pub(crate) fn moves(&self, vertex: usize) -> bool {
-        self.any() && self.vertices[vertex]
+        self.vertices.get(vertex).is_some_and(|moves| *moves)
     }
 }

@@ -1,63 +1,101 @@
 //! What is found at the moments of a clip, and put together.
 
-use glam::Vec3;
 use gpuskin_rt::{Aabb, ErrorInfo};
 use rayon::prelude::*;
 
-use super::{ClipErrors, Instant};
+use super::{ClipErrors, Instant, Instants, Stepped};
+use crate::plain::{Lanes, greatest_lanes, least_lanes};
 
 /// Vertex evaluations in a unit of parallel work.
-const WORK_UNIT: usize = 1 << 17;
+const WORK_UNIT: usize = 1 << 18;
 /// The share of distances that may be greater than the percentile.
 const TAIL: f64 = 0.0004;
 
 /// A clip that is measured.
 pub(crate) trait Measured: Sync {
     /// When.
-    fn instants(&self) -> &[Instant];
+    fn instants(&self) -> &Instants;
 
-    /// What is found at some of these.
-    fn run(&self, instants: &[Instant]) -> Tally;
+    /// What its STEP tracks move.
+    fn stepped(&self) -> &Stepped;
 
-    /// Its tracks with STEP keys.
-    fn step_tracks(&self) -> usize;
+    /// What is found at some of the frames.
+    fn at_frames(&self, frames: &[Instant]) -> Tally;
+
+    /// What is found at some moments between frames, of vertices that STEP tracks do not move. Those whose squared distance is
+    /// less than `floor` may be left out.
+    fn between(&self, moments: &[Instant], floor: f32) -> Tally;
 }
 
 /// The errors of clips, looked at in parallel. `vertices`: evaluated at a moment.
 pub(crate) fn measure_all(clips: &[impl Measured], vertices: usize) -> Vec<ClipErrors> {
-    let chunk = (WORK_UNIT / vertices.max(1)).max(1);
-    let units: Vec<(usize, &[Instant])> =
-        clips.iter().enumerate().flat_map(|(i, clip)| clip.instants().chunks(chunk).map(move |c| (i, c))).collect();
-    let results: Vec<(usize, Tally)> = units.into_par_iter().map(|(i, part)| (i, clips[i].run(part))).collect();
-    let mut tallies: Vec<Tally> = clips.iter().map(|_| Tally::default()).collect();
-    results.into_iter().for_each(|(i, tally)| tallies[i].merge(tally));
-    clips.iter().zip(tallies).map(|(clip, tally)| tally.finish(clip.step_tracks())).collect()
+    clips.par_iter().map(|clip| measure_one(clip, vertices)).collect()
 }
 
-/// Distances of one kind: their greatest, and how they are spread.
-#[derive(Default)]
-pub(crate) struct Spread {
+fn measure_one(clip: &impl Measured, vertices: usize) -> ClipErrors {
+    let chunk = (WORK_UNIT / vertices.max(1)).max(1);
+    let Instants { frames, between } = clip.instants();
+    let frames = frames.par_chunks(chunk).map(|part| clip.at_frames(part)).reduce_with(Tally::merge);
+    let frames = frames.unwrap_or_default();
+    let count = between.len() as u64 * (vertices - clip.stepped().count()) as u64;
+    // The percentile of all times is no less than this: enough is greater at frames already.
+    let (floor, _) = frames.percentile(frames.count + count);
+    let between = between.par_chunks(chunk).map(|part| clip.between(part, floor)).reduce_with(Tally::merge);
+    frames.finish(between, count, clip.stepped().tracks)
+}
+
+/// When and where something was seen; what is earlier, or then before in the model, is less.
+#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
+pub(crate) struct Seen {
+    pub(crate) seconds: f64,
+    pub(crate) vertex: u32,
+    pub(crate) bone: u32,
+}
+
+/// What is found at some times of a clip: distances, their greatest and how they are spread.
+pub(crate) struct Tally {
+    /// The greatest squared one; less than nothing where there is none.
     greatest: f32,
-    at: Option<(f64, usize, u32)>,
+    /// Where it was seen first.
+    at: Seen,
     count: u64,
     /// By the upper half of the bits of the squared distance: 0.4 % of the distance a bin.
-    bins: Vec<u32>,
+    bins: Box<[u32; BINS]>,
     /// Greatest squared chord between normals.
     pub(crate) normal: f32,
+    /// Bounds; the last lane is of no use.
+    low: Lanes,
+    high: Lanes,
 }
 
-impl Spread {
-    pub(crate) fn add(&mut self, squared: f32, seconds: f64, vertex: usize, bone: u32) {
+/// Bins of distances: what 15 bits tell apart, because no square has a sign.
+const BINS: usize = 1 << 15;
+
+impl Default for Tally {
+    fn default() -> Self {
+        let bins = vec![0; BINS].try_into().expect("as many as there are");
+        let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
+        let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
+        Self { greatest: -1.0, at: Seen::default(), count: 0, bins, normal: 0.0, low, high }
+    }
+}
+
+impl Tally {
+    /// `count` vertices are off by as much.
+    #[inline]
+    pub(crate) fn add(&mut self, squared: f32, count: u32, seen: Seen) {
         // A pose that is no pose is infinitely wrong.
-        let squared = if squared.is_nan() { f32::INFINITY } else { squared };
-        if self.bins.is_empty() {
-            self.bins = vec![0; 1 << 15];
+        let squared = if squared < f32::INFINITY { squared } else { f32::INFINITY };
+        self.count += u64::from(count);
+        self.bins[(squared.to_bits() >> 16) as usize % BINS] += count;
+        if squared >= self.greatest {
+            self.see(squared, seen);
         }
-        self.count += 1;
-        self.bins[(squared.to_bits() >> 16) as usize & 0x7fff] += 1;
-        if squared > self.greatest || self.at.is_none() {
-            self.greatest = squared;
-            self.at = Some((seconds, vertex, bone));
+    }
+
+    fn see(&mut self, squared: f32, seen: Seen) {
+        if squared > self.greatest || seen < self.at {
+            (self.greatest, self.at) = (squared, seen);
         }
     }
 
@@ -65,76 +103,63 @@ impl Spread {
         self.normal = self.normal.max(chord_squared);
     }
 
-    fn merge(&mut self, other: Self) {
-        self.count += other.count;
-        self.normal = self.normal.max(other.normal);
-        if other.greatest > self.greatest || self.at.is_none() {
-            (self.greatest, self.at) = (other.greatest, other.at);
-        }
-        if self.bins.is_empty() {
-            self.bins = other.bins;
-        } else {
-            self.bins.iter_mut().zip(other.bins).for_each(|(a, b)| *a = a.saturating_add(b));
-        }
+    /// Widens the bounds.
+    #[inline(always)]
+    pub(crate) fn reach(&mut self, position: Lanes) {
+        self.low = least_lanes(self.low, position);
+        self.high = greatest_lanes(self.high, position);
     }
 
-    fn finish(&self) -> ErrorInfo {
-        let (seconds, vertex, bone) = self.at.unwrap_or_default();
-        let mut above = (self.count as f64 * TAIL) as i64;
+    /// The same in whatever order.
+    fn merge(mut self, other: Self) -> Self {
+        self.low = least_lanes(self.low, other.low);
+        self.high = greatest_lanes(self.high, other.high);
+        self.count += other.count;
+        self.normal = self.normal.max(other.normal);
+        if other.greatest >= self.greatest {
+            self.see(other.greatest, other.at);
+        }
+        self.bins.iter_mut().zip(other.bins.iter()).for_each(|(a, b)| *a = a.saturating_add(*b));
+        self
+    }
+
+    /// Between which squared distances the percentile of so many is, if those that are not here are less.
+    fn percentile(&self, count: u64) -> (f32, f32) {
+        let mut above = (count as f64 * TAIL) as i64;
         let bin = self.bins.iter().rposition(|&n| {
             above -= i64::from(n);
             above < 0
         });
-        let edge = bin.map_or(0.0, |bin| f32::from_bits((bin as u32 + 1) << 16));
+        let edge = |bin: usize| f32::from_bits((bin as u32) << 16);
+        bin.map_or((0.0, 0.0), |bin| (edge(bin), edge(bin + 1)))
+    }
+
+    /// The errors among so many.
+    fn info(&self, count: u64) -> ErrorInfo {
+        let greatest = self.greatest.max(0.0);
         let chord = f64::from(self.normal.sqrt());
         ErrorInfo {
-            max: self.greatest.sqrt(),
-            p9996: edge.min(self.greatest).sqrt(),
+            max: greatest.sqrt(),
+            p9996: self.percentile(count).1.min(greatest).sqrt(),
             normal_degrees: (2.0 * libm::asin((chord / 2.0).min(1.0))).to_degrees() as f32,
-            time: seconds as f32,
-            bone,
-            vertex: vertex as u32,
+            time: self.at.seconds as f32,
+            bone: self.at.bone,
+            vertex: self.at.vertex,
         }
     }
-}
 
-/// What is found at some times of a clip.
-pub(crate) struct Tally {
-    pub(crate) encoding: Spread,
-    pub(crate) motion: Spread,
-    least: Vec3,
-    greatest: Vec3,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        let (least, greatest) = (Aabb::EMPTY.min.into(), Aabb::EMPTY.max.into());
-        Self { encoding: Spread::default(), motion: Spread::default(), least, greatest }
+    /// Of what was found at frames, and of so many distances between them, of which the least may be left out. Between frames
+    /// normals follow positions; they are measured at frames only.
+    fn finish(self, between: Option<Self>, count: u64, step_tracks: usize) -> ClipErrors {
+        let (encoding, count) = (self.info(self.count), self.count + count);
+        let bounds = Aabb { min: three(self.low), max: three(self.high) };
+        let all = between.into_iter().fold(self, Self::merge);
+        ClipErrors { encoding, motion: all.info(count), bounds, step_tracks }
     }
 }
 
-impl Tally {
-    /// Widens the bounds.
-    pub(crate) fn reach(&mut self, position: Vec3) {
-        self.least = self.least.min(position);
-        self.greatest = self.greatest.max(position);
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.least = self.least.min(other.least);
-        self.greatest = self.greatest.max(other.greatest);
-        self.encoding.merge(other.encoding);
-        self.motion.merge(other.motion);
-    }
-
-    fn finish(self, step_tracks: usize) -> ClipErrors {
-        ClipErrors {
-            encoding: self.encoding.finish(),
-            motion: self.motion.finish(),
-            bounds: Aabb { min: self.least.into(), max: self.greatest.into() },
-            step_tracks,
-        }
-    }
+fn three([x, y, z, _]: Lanes) -> [f32; 3] {
+    [x, y, z]
 }
 
 #[cfg(test)]
@@ -143,14 +168,37 @@ mod tests {
 
     #[test]
     fn the_percentile_leaves_out_the_tail() {
-        let mut spread = Spread::default();
+        let mut tally = Tally::default();
         for i in 0..10_000_u32 {
-            spread.add((i as f32 * 1e-3).powi(2), f64::from(i), i as usize, 0);
+            tally.add((i as f32 * 1e-3).powi(2), 1, Seen { vertex: i, ..Seen::default() });
         }
-        let info = spread.finish();
+        let info = tally.info(tally.count);
         assert!((info.max - 9.999).abs() < 1e-3 && info.vertex == 9999);
         // 4 of 10,000 are above.
         assert!(info.p9996 >= 9.995 * 0.999 && info.p9996 <= 9.995 * 1.005, "{}", info.p9996);
-        assert_eq!(Spread::default().finish(), ErrorInfo::default());
+        assert_eq!(Tally::default().info(0), ErrorInfo::default());
+        // As many at once.
+        let mut heaps = Tally::default();
+        (1..=1000).for_each(|i| heaps.add((i as f32).powi(2), if i == 500 { 1_000_000 } else { 1 }, Seen::default()));
+        assert!((heaps.info(heaps.count).p9996 - 600.0).abs() < 5.0);
+        // The least need not be there.
+        let mut tops = Tally::default();
+        (550..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, Seen::default()));
+        assert_eq!(tops.info(heaps.count), heaps.info(heaps.count));
+    }
+
+    #[test]
+    fn the_worst_is_where_it_was_first_seen_in_any_order() {
+        let seen = [(2.0, 5), (1.0, 9), (1.0, 7), (3.0, 0)].map(|(seconds, vertex)| Seen { seconds, vertex, bone: 3 });
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
+            let mut parts = [Tally::default(), Tally::default()];
+            for (n, &i) in order.iter().enumerate() {
+                parts[n / 2].add(0.25, 1, seen[i]);
+            }
+            let [tally, other] = parts;
+            let tally = tally.merge(other).merge(Tally::default());
+            let info = tally.info(tally.count);
+            assert_eq!((info.max, info.time, info.vertex, info.bone), (0.5, 1.0, 7, 3));
+        }
     }
 }

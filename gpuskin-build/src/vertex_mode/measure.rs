@@ -9,7 +9,7 @@ use gpuskin_rt::{ClipRecord, Texels, Time};
 use super::Evaluator;
 use crate::frames::FrameGrid;
 use crate::measure::{
-    ClipErrors, Drawn, Instant, Measured, Search, Stepped, Tally, Times, instants, measure_all, playback_at,
+    ClipErrors, Drawn, Instant, Instants, Measured, Search, Seen, Stepped, Tally, Times, measure_all, playback_at,
 };
 use crate::model::Model;
 
@@ -56,7 +56,7 @@ fn measure_some(
         texels: &drawn.texels,
         rows: &rows,
         stepped: Stepped::new(model, &model.clips[i], true),
-        instants: instants(&model.clips[i], &grids[i], times, true),
+        instants: Instants::new(&model.clips[i], &grids[i], times, true),
     };
     measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len())
 }
@@ -70,20 +70,52 @@ struct Work<'a> {
     /// The row of each source vertex.
     rows: &'a [u32],
     stepped: Stepped,
-    instants: Vec<Instant>,
+    instants: Instants,
 }
 
 impl Measured for Work<'_> {
-    fn instants(&self) -> &[Instant] {
+    fn instants(&self) -> &Instants {
         &self.instants
     }
 
-    fn step_tracks(&self) -> usize {
-        self.stepped.tracks
+    fn stepped(&self) -> &Stepped {
+        &self.stepped
     }
 
-    fn run(&self, instants: &[Instant]) -> Tally {
+    fn at_frames(&self, instants: &[Instant]) -> Tally {
         let mut tally = Tally::default();
+        self.look_at(instants, true, |found| {
+            tally.reach(found.position.as_vec3().extend(0.0).to_array());
+            tally.add(found.squared, 1, found.seen);
+            tally.add_normal(found.chord_squared);
+        });
+        tally
+    }
+
+    fn between(&self, instants: &[Instant], _floor: f32) -> Tally {
+        let mut tally = Tally::default();
+        self.look_at(instants, false, |found| {
+            if !self.stepped.moves(found.seen.vertex as usize) {
+                tally.add(found.squared, 1, found.seen);
+            }
+        });
+        tally
+    }
+}
+
+/// What is found of a vertex at a moment.
+struct Found {
+    seen: Seen,
+    /// Of the source, metres.
+    position: DVec3,
+    /// The squared distance between what the source has and what is drawn.
+    squared: f32,
+    /// The same of the normals, where they were asked for and are there.
+    chord_squared: f32,
+}
+
+impl Work<'_> {
+    fn look_at(&self, instants: &[Instant], normals: bool, mut tell: impl FnMut(Found)) {
         let mut decoded: Vec<(u32, Vec<BakedVertex>)> = Vec::new();
         for instant in instants {
             let seconds = instant.seconds;
@@ -103,32 +135,22 @@ impl Measured for Work<'_> {
                     let matrix = moment.matrix(p, local);
                     let position = moment.carried(&matrix, p, local);
                     let row = self.rows[v] as usize;
-                    let bone = || u32::from(primitive.influences.of(local)[0].0);
+                    let bone = u32::from(primitive.influences.of(local)[0].0);
                     let shown = a[row].position * (1.0 - frames.t) + b[row].position * frames.t;
                     let squared = (position - shown.as_dvec3()).length_squared() as f32;
-                    if instant.frame {
-                        tally.reach(position.as_vec3());
-                        tally.encoding.add(squared, seconds, v, bone());
-                        let normal = moment.normal(&matrix, p, local);
-                        if normal != DVec3::ZERO {
-                            let shown = BakedVertex::lerp(a[row], b[row], frames.t).normal;
-                            tally.encoding.add_normal(chord_squared(normal, shown));
-                        }
-                    }
-                    if instant.frame || !self.stepped.moves(v) {
-                        tally.motion.add(squared, seconds, v, bone());
-                    }
+                    let normal = if normals { moment.normal(&matrix, p, local) } else { DVec3::ZERO };
+                    let chord_squared = if normal == DVec3::ZERO {
+                        0.0
+                    } else {
+                        chord_squared(normal, BakedVertex::lerp(a[row], b[row], frames.t).normal)
+                    };
+                    tell(Found { seen: Seen { seconds, vertex: v as u32, bone }, position, squared, chord_squared });
                     v += 1;
                 }
             }
         }
-        // Between frames normals follow positions; they are measured at frames only.
-        tally.motion.normal = tally.encoding.normal;
-        tally
     }
-}
 
-impl Work<'_> {
     /// All rows of a frame; those that hold its range mean nothing.
     fn decode(&self, frame: u32) -> Vec<BakedVertex> {
         let first = self.texels.encoding().range_rows();

@@ -9,7 +9,8 @@ use crate::frames::rate_ladder;
 use crate::manifest::Fps;
 use crate::measure;
 
-/// The share of the motion tolerance that a search for frame rates goes for: it does not look at every vertex.
+/// The share of the motion tolerance that a search for frame rates goes for: how vertices are packed may change with the rates of
+/// other clips.
 const SEARCH_MARGIN: f64 = 0.98;
 
 impl Choice<'_> {
@@ -26,9 +27,9 @@ impl Choice<'_> {
     }
 
     /// The rate of each clip; where it is searched, the lowest at which the motion error is allowed, or the highest that there
-    /// is. All clips search at once: each round encodes and measures the model with the rates that are next. An error where it
-    /// turns out to take as many bytes as `most`.
-    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<Vec<f64>, Finding> {
+    /// is. All clips search at once: each round encodes and measures the model with the rates that are next; where those of
+    /// the last are the answer, its attempt comes too. An error where it turns out to take as many bytes as `most`.
+    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<(Vec<f64>, Option<Attempt>), Finding> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
         let limits = self.limits();
@@ -40,6 +41,7 @@ impl Choice<'_> {
                 Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
             })
             .collect();
+        let mut last: Option<(Vec<f64>, Attempt)> = None;
         while searches.iter().any(|search| !search.is_over()) {
             for search in &searches {
                 rates[search.clip] = search.ladder[search.low];
@@ -53,21 +55,24 @@ impl Choice<'_> {
             let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
             let probed = attempt.probe(self.source);
             // What is beyond the limits whatever the rate needs no search.
-            if !named && limits.miss(&probed).is_some() {
-                return Ok(outline.rates());
+            if !named && limits.miss(probed).is_some() {
+                let source = outline.rates();
+                let same = source == rates;
+                return Ok((source, same.then_some(attempt)));
             }
-            let slack = probed.iter().fold(0.0, |worst: f64, e| worst.max(e.encoding.max.into()));
             let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();
             let limit = limits.motion * SEARCH_MARGIN;
-            let within = attempt.motion_within(self.source, measure::Search { clips: &clips, limit, slack });
+            let within = attempt.motion_within(self.source, measure::Search { clips: &clips, limit });
             for (search, within) in searches.iter_mut().filter(|search| !search.is_over()).zip(within) {
                 search.step(within);
             }
+            last = Some((rates.clone(), attempt));
         }
         for search in &searches {
             rates[search.clip] = search.ladder[search.high];
         }
-        Ok(rates)
+        let made = last.filter(|(made, _)| *made == rates).map(|(_, attempt)| attempt);
+        Ok((rates, made))
     }
 }
 

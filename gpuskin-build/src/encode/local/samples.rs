@@ -1,17 +1,29 @@
 //! The vertices at which a clip's error is looked at while its bits are handed out.
 
+use std::ops::Range;
+
 use glam::{DMat4, DVec3};
 
 use super::skeleton::Skeleton;
 use crate::frames::rest_diagonal;
 use crate::model::Model;
-use crate::sample::{Sampler, rows};
+use crate::plain::{Columns, Lanes, add_lanes, dot_lanes, transform};
+use crate::sample::Sampler;
 
 /// Some vertices of a model: for each bone those that stand out farthest in 26 directions. A bone's error is affine in the
 /// position, so that it is greatest at such a vertex where one bone moves it, and nearly so where several do.
 pub(super) struct Samples {
-    /// For each vertex: its bones, and its position times the weight, and the weight.
-    vertices: Vec<Vec<(usize, [f64; 4])>>,
+    vertices: Vec<Range<u32>>,
+    /// What bones do to each vertex.
+    influences: Vec<Influence>,
+}
+
+struct Influence {
+    bone: u32,
+    /// Whether the vertex is looked at for this bone.
+    counts: bool,
+    /// Position times weight, and the weight.
+    place: Lanes,
 }
 
 /// Influences below this are not what a vertex is looked at for.
@@ -21,7 +33,7 @@ const SLIGHT: f64 = 0.05;
 const SOCKET_REACH: f64 = 0.25;
 
 /// What would hang on sockets: points around each in the rest pose, as vertices of its bones.
-fn around_sockets(model: &Model) -> Vec<Vec<(usize, [f64; 4])>> {
+fn around_sockets(model: &Model) -> Vec<(usize, DVec3)> {
     if model.sockets.is_empty() {
         return Vec::new();
     }
@@ -35,7 +47,7 @@ fn around_sockets(model: &Model) -> Vec<Vec<(usize, [f64; 4])>> {
         for offset in [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z] {
             let point = back.transform_point3(global.w_axis.truncate() + offset * reach);
             if point.is_finite() {
-                vertices.push(vec![(b, point.extend(1.0).to_array())]);
+                vertices.push((b, point));
             }
         }
     }
@@ -66,50 +78,73 @@ impl Samples {
             farthest.iter().flatten().filter(|f| f.1 > f64::NEG_INFINITY).map(|f| f.2).collect();
         chosen.sort_unstable();
         chosen.dedup();
-        let vertex = |(i, v): (usize, usize)| {
-            let (p, influences) = (model.primitives[i].positions[v], model.primitives[i].influences.of(v));
-            influences.iter().map(|&(bone, w)| (usize::from(bone), (p * w).extend(w).to_array())).collect()
-        };
-        let vertices = chosen.into_iter().map(vertex).chain(around_sockets(model)).collect();
-        Self { vertices }
+        let mut samples = Self { vertices: Vec::new(), influences: Vec::new() };
+        for (i, v) in chosen {
+            let p = model.primitives[i].positions[v];
+            samples.push(p, model.primitives[i].influences.of(v).iter().map(|&(bone, w)| (usize::from(bone), w)));
+        }
+        for (bone, p) in around_sockets(model) {
+            samples.push(p, std::iter::once((bone, 1.0)));
+        }
+        samples
+    }
+
+    fn push(&mut self, position: DVec3, bones: impl Iterator<Item = (usize, f64)>) {
+        let start = self.influences.len() as u32;
+        self.influences.extend(bones.map(|(bone, weight)| {
+            let place = (position * weight).extend(weight).as_vec4().to_array();
+            Influence { bone: bone as u32, counts: weight >= SLIGHT, place }
+        }));
+        self.vertices.push(start..self.influences.len() as u32);
+    }
+
+    fn of_vertices(&self) -> impl Iterator<Item = &[Influence]> {
+        self.vertices.iter().map(|range| &self.influences[range.start as usize..range.end as usize])
     }
 
     /// Greatest distance that the vertices of each bone are off in any frame, metres.
     pub(super) fn errors(&self, skeleton: &Skeleton, source: &[Vec<DMat4>], coded: &[Vec<DMat4>]) -> Vec<f64> {
-        let mut worst = vec![0.0_f64; skeleton.bones.len()];
-        let mut differences = vec![[[0.0; 4]; 3]; skeleton.bones.len()];
+        // Squared. Differences are taken in `f64`, and are small: then `f32` is precise.
+        let mut worst = vec![0.0_f32; skeleton.bones.len()];
+        let mut differences = vec![Columns::default(); skeleton.bones.len()];
         for f in 0..source.first().map_or(0, Vec::len) {
             for (difference, bone) in differences.iter_mut().zip(&skeleton.bones) {
-                *difference = rows(&((coded[bone.joint][f] - source[bone.joint][f]) * bone.inverse_bind));
+                let lost = (coded[bone.joint][f] - source[bone.joint][f]) * bone.inverse_bind;
+                *difference = lost.as_mat4().to_cols_array_2d();
             }
-            for vertex in &self.vertices {
-                let mut off = [0.0; 3];
-                for (bone, p) in vertex {
-                    let [x, y, z] = &differences[*bone];
-                    off = [off[0] + dot(x, p), off[1] + dot(y, p), off[2] + dot(z, p)];
-                }
-                let off = (off[0] * off[0] + off[1] * off[1] + off[2] * off[2]).sqrt();
-                let off = if off.is_nan() { f64::INFINITY } else { off };
-                for (bone, p) in vertex {
-                    if p[3] >= SLIGHT && off > worst[*bone] {
-                        worst[*bone] = off;
+            for influences in self.of_vertices() {
+                let mut off = Lanes::default();
+                sum(influences, &differences, &mut off);
+                let off = dot_lanes(&off, &off);
+                let off = if off < f32::INFINITY { off } else { f32::INFINITY };
+                for influence in influences {
+                    let worst = &mut worst[influence.bone as usize];
+                    if influence.counts && off > *worst {
+                        *worst = off;
                     }
                 }
             }
         }
-        worst
+        worst.into_iter().map(|squared| f64::from(squared).sqrt()).collect()
     }
 
-    /// Where the vertices of a bone are in a frame, and their weights.
-    pub(super) fn of_bone<'a>(&'a self, bone: usize) -> impl Iterator<Item = DVec3> + 'a {
-        let of_bone =
-            move |vertex: &'a Vec<(usize, [f64; 4])>| vertex.iter().find(|(b, p)| *b == bone && p[3] >= SLIGHT);
-        self.vertices.iter().filter_map(of_bone).map(|(_, [x, y, z, w])| DVec3::new(*x, *y, *z) / *w)
+    /// Where the vertices of a bone are.
+    pub(super) fn of_bone(&self, bone: usize) -> impl Iterator<Item = DVec3> {
+        let of_bone = move |influences: &'_ [Influence]| {
+            let found = influences.iter().find(|influence| influence.bone as usize == bone && influence.counts)?;
+            let [x, y, z, w] = found.place.map(f64::from);
+            Some(DVec3::new(x, y, z) / w)
+        };
+        self.of_vertices().filter_map(of_bone)
     }
 }
 
-/// In plain arithmetic: see `crate::plain`.
-#[inline(always)]
-fn dot(a: &[f64; 4], b: &[f64; 4]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+/// How far a vertex is off. Not inlined, for the sake of the fourth lane: see `crate::plain`.
+#[inline(never)]
+fn sum(influences: &[Influence], differences: &[Columns], off: &mut Lanes) {
+    let mut sum = Lanes::default();
+    for influence in influences {
+        sum = add_lanes(sum, transform(&differences[influence.bone as usize], &influence.place));
+    }
+    *off = sum;
 }

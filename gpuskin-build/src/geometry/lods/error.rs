@@ -151,10 +151,15 @@ impl<'a> Measure<'a> {
         let others = points.len().min(sample.others);
         let some: BTreeSet<usize> =
             order.into_iter().take(sample.farthest).chain((0..others).map(|i| i * points.len() / others)).collect();
+        // Neither the error nor what is far depends on what is closer than this.
+        let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR;
         let in_pose = |pose: usize| {
             let there = surface.at(self.poses, pose);
-            let distance =
-                |&i: &usize| there.closest(middle(&points[i], &self.poses[pose]), closest[i].triangle).distance;
+            let distance = |&i: &usize| {
+                let (point, near) = (middle(&points[i], &self.poses[pose]), closest[i].triangle);
+                let most = there.distance(point, near);
+                if most <= matters { most } else { there.closest(point, near).distance }
+            };
             some.iter().map(distance).collect()
         };
         let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();

@@ -158,6 +158,11 @@ impl Fitted<'_> {
         Closest { distance: best.sqrt(), triangle }
     }
 
+    /// Distance of a triangle, metres; infinite where there are none.
+    pub(super) fn distance(&self, p: Vec3, triangle: u32) -> f32 {
+        if self.boxes.is_empty() { f32::INFINITY } else { self.squared(triangle, p).sqrt() }
+    }
+
     /// Squared distance of a triangle.
     fn squared(&self, triangle: u32, p: Vec3) -> f32 {
         let [a, b, c] = self.tree.triangles[triangle as usize];

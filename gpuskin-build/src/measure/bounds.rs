@@ -1,0 +1,102 @@
+//! How far points can be off at a moment, without looking at each.
+//!
+//! With what a source weight is more than the drawn one, d = w - w', the error of a point (see [`super`]) is
+//!
+//! ```text
+//! sum w' (S - D) p'  +  sum d S p  +  sum w' S (p - p')
+//! ```
+//!
+//! The first is at most what the worst of the point's bones does to a corner of the box around its points, times the weights. In
+//! the second S p is in the box around all that bones may reach then: its middle times the sum of the d, and its radius times
+//! the sum of their sizes. In the third a bone stretches by at most a norm of its matrix.
+
+use glam::Vec3;
+
+use super::bones::Bone;
+use super::mesh::{Entry, Group, Mesh};
+use crate::plain::{Lanes, dot_lanes, greatest_lanes, least_lanes, transform};
+
+/// What rounding may do, to everything.
+const ROUNDING: f32 = 1.01;
+
+/// Corners of a box.
+pub(super) type Corners = [Vec3; 8];
+
+/// Bounds at a moment.
+pub(super) struct Bounds {
+    /// What each bone does to the points that it moves, metres.
+    bones: Vec<f32>,
+    /// What belongs to the last three lanes of [`slack`].
+    radius: f32,
+    middle: f32,
+    stretch: f32,
+}
+
+impl Bounds {
+    pub(super) fn new(mesh: &Mesh, bones: &[Bone]) -> Self {
+        let mut bounds = Self { bones: vec![0.0; bones.len()], radius: 0.0, middle: 0.0, stretch: 0.0 };
+        let (mut low, mut high) = ([f32::INFINITY; 4], [f32::NEG_INFINITY; 4]);
+        for ((bone, corners), bound) in bones.iter().zip(&mesh.boxes).zip(&mut bounds.bones) {
+            for c in corners.iter().flatten() {
+                let corner = [c.x, c.y, c.z, 1.0];
+                let off = transform(&bone.difference, &corner);
+                let squared = dot_lanes(&off, &off);
+                *bound = worst([*bound, squared].into_iter());
+                let place = transform(&bone.source, &corner);
+                (low, high) = (least_lanes(low, place), greatest_lanes(high, place));
+            }
+            if corners.is_some() {
+                let [x, y, z, _] = &bone.source;
+                bounds.stretch = bounds.stretch.max(dot_lanes(x, x) + dot_lanes(y, y) + dot_lanes(z, z));
+            }
+        }
+        bounds.bones.iter_mut().for_each(|squared| *squared = squared.sqrt());
+        let ([a, b, c, _], [d, e, f, _]) = (low, high);
+        let (low, high) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
+        (bounds.radius, bounds.middle) = ((high - low).length() * 0.5, ((high + low) * 0.5).length());
+        bounds.stretch = bounds.stretch.sqrt();
+        bounds
+    }
+
+    /// Metres that a point of a group is off at most; no number where nothing is known.
+    pub(super) fn of(&self, group: &Group) -> f32 {
+        self.with(worst(group.bones.iter().map(|&bone| self.bones[bone as usize])), &group.slack)
+    }
+
+    /// The same of all points.
+    pub(super) fn of_all(&self, mesh: &Mesh) -> f32 {
+        self.with(worst(self.bones.iter().copied()), &mesh.slack)
+    }
+
+    fn with(&self, worst: f32, slack: &Lanes) -> f32 {
+        ROUNDING * dot_lanes(slack, &[worst, self.radius, self.middle, self.stretch])
+    }
+}
+
+/// The greatest; no number where one is none.
+fn worst(bounds: impl Iterator<Item = f32>) -> f32 {
+    bounds.fold(0.0, |worst, bound| if bound <= worst { worst } else { bound })
+}
+
+/// What a point's bound is made of: the sum of its drawn weights, of the sizes of what weights lose, the size of their sum, and what
+/// is lost of positions. `position`: of the source.
+pub(super) fn slack(position: Vec3, entries: &[Entry]) -> Lanes {
+    let (mut weights, mut sizes, mut sum, mut places) = (0.0, 0.0, 0.0_f32, 0.0);
+    for entry in entries {
+        let [x, y, z, lost] = entry.lost;
+        weights += entry.drawn[3];
+        sizes += lost.abs();
+        sum += lost;
+        // Beside it, what `f32` leaves of a position.
+        places += (Vec3::new(x, y, z) - position * lost).length() + 1e-6 * lost.abs() * position.length();
+    }
+    [weights, sizes, sum.abs() + 1e-6 * sizes, places]
+}
+
+/// The corners of a box.
+pub(super) fn corners((low, high): (Vec3, Vec3)) -> Corners {
+    [0, 1, 2, 3, 4, 5, 6, 7].map(|i| {
+        let side = |axis: usize| if i >> axis & 1 == 0 { low[axis] } else { high[axis] };
+        Vec3::new(side(0), side(1), side(2))
+    })
+}
