@@ -60,15 +60,26 @@ impl Measured for ClipWork<'_> {
         let poses: Vec<Vec<Bone>> = instants.iter().map(|moment| self.bones(moment)).collect();
         for group in &self.mesh.groups {
             for (moment, bones) in instants.iter().zip(&poses) {
-                for point in self.mesh.points(group) {
+                let points = self.mesh.points(group);
+                let normals = |point| Turns::new(self.mesh.entries(point), bones, self.drawn.normals);
+                let shared = points.first().filter(|_| group.rigid).map(normals);
+                for point in points {
                     let entries = self.mesh.entries(point);
                     tally.add(error_squared(entries, bones), point.count, seen(moment, point));
                     let mut place = Lanes::default();
                     position(entries, bones, &mut place);
                     tally.reach(place);
-                    let (pairs, greatest) = (self.mesh.normals(point), &mut tally.normal);
+                    let pairs = self.mesh.normals(point);
                     if !pairs.is_empty() {
-                        *greatest = normal_chord_squared(*greatest, pairs, entries, bones, self.drawn.normals);
+                        let own;
+                        let turns = match &shared {
+                            Some(turns) => turns,
+                            None => {
+                                own = normals(point);
+                                &own
+                            }
+                        };
+                        tally.normal = turns.chord_squared(pairs, tally.normal);
                     }
                 }
             }
@@ -175,20 +186,31 @@ fn blend(entries: &[Entry], bones: &[Bone], source: &mut Linear, drawn: &mut Lin
     (*source, *drawn) = (a, b);
 }
 
-/// The greatest squared distance between the tips of the unit normals of a point; `known` where none is greater.
-fn normal_chord_squared(known: f32, pairs: &[NormalPair], entries: &[Entry], bones: &[Bone], normals: Normals) -> f32 {
-    let (mut source, mut drawn) = (Linear::default(), Linear::default());
-    blend(entries, bones, &mut source, &mut drawn);
-    let source = cofactor(source.columns());
-    let drawn = match normals {
-        Normals::Cofactor => cofactor(drawn.columns()),
-        Normals::Plain => drawn.columns(),
-    };
-    let mut greatest = known;
-    for pair in pairs {
-        greatest = greater_chord(greatest, turn(&source, pair.source), turn(&drawn, pair.drawn));
+/// What turns normals of a point, in the source and as drawn; by columns.
+struct Turns {
+    source: [Vec3; 3],
+    drawn: [Vec3; 3],
+}
+
+impl Turns {
+    fn new(entries: &[Entry], bones: &[Bone], normals: Normals) -> Self {
+        let (mut source, mut drawn) = (Linear::default(), Linear::default());
+        blend(entries, bones, &mut source, &mut drawn);
+        let drawn = match normals {
+            Normals::Cofactor => cofactor(drawn.columns()),
+            Normals::Plain => drawn.columns(),
+        };
+        Self { source: cofactor(source.columns()), drawn }
     }
-    greatest
+
+    /// The greatest squared distance between the tips of unit normals; `known` where none is greater.
+    fn chord_squared(&self, pairs: &[NormalPair], known: f32) -> f32 {
+        let mut greatest = known;
+        for pair in pairs {
+            greatest = greater_chord(greatest, turn(&self.source, pair.source), turn(&self.drawn, pair.drawn));
+        }
+        greatest
+    }
 }
 
 /// A 3x3 matrix by columns, nine numbers on end.

@@ -75,7 +75,7 @@ impl Bounds {
 
 /// The greatest; no number where one is none.
 fn worst(bounds: impl Iterator<Item = f32>) -> f32 {
-    bounds.fold(0.0, |worst, bound| if bound <= worst { worst } else { bound })
+    bounds.fold(0.0, |worst: f32, bound| if bound <= worst || worst.is_nan() { worst } else { bound })
 }
 
 /// What a point's bound is made of: the sum of its drawn weights, of the sizes of what weights lose, the size of their sum, and what

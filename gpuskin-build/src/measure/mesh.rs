@@ -41,6 +41,8 @@ pub(super) struct Point {
 pub(super) struct Group {
     points: Range<u32>,
     pub(super) bones: Vec<u32>,
+    /// One bone moves them, all of each.
+    pub(super) rigid: bool,
     /// The greatest of the points, lane by lane: see [`slack`].
     pub(super) slack: Lanes,
 }
@@ -128,12 +130,13 @@ impl Mesh {
         let same = |group: &Group| group.points.len() < MOST && draft.bones().eq(group.bones.iter().copied());
         if !self.groups.last().is_some_and(same) {
             let bones = draft.bones().collect();
-            self.groups.push(Group { points: next..next, bones, slack: Lanes::default() });
+            self.groups.push(Group { points: next..next, bones, rigid: true, slack: Lanes::default() });
         }
         let slack = slack(draft.positions[0], &draft.entries);
         self.slack = greatest_lanes(self.slack, slack);
         if let Some(group) = self.groups.last_mut() {
             group.points.end = next + 1;
+            group.rigid &= matches!(draft.entries[..], [Entry { source: [.., 1.0], drawn: [.., 1.0], .. }]);
             group.slack = greatest_lanes(group.slack, slack);
         }
     }

@@ -1,7 +1,7 @@
 use glam::{DMat3, DVec3, DVec4};
 use gpuskin_rt::{ClipRecord, Encoding, Normals};
 
-use super::{ClipErrors, Drawn, Instants, Times, drawn_pose, measure};
+use super::{ClipErrors, Drawn, Instants, Search, Times, drawn_pose, measure, motion_within};
 use crate::encode::{Encoder, Ranges, shape};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
@@ -97,4 +97,32 @@ fn errors_are_those_of_every_vertex_by_itself() {
             assert!(normals == Normals::Cofactor || angle > 1.0, "{angle}");
         }
     }
+}
+
+#[test]
+fn what_is_no_number_is_infinitely_wrong() {
+    let model = bent_cube();
+    let grid = FrameGrid::new(1.0, 6.0, false);
+    let record = ClipRecord { first_frame: 0, intervals: 6, stored: 7, reserved: 0 };
+    let sampler = Sampler::in_place(&model, &model.clips[0], &grid);
+    let mut poses: Vec<Vec<Rows>> = (0..7).map(|i| sampler.skin_matrices(grid.time(i))).collect();
+    poses[3][1][0][0] = f64::NAN;
+    let shape = shape(Encoding::MatrixF32, 7, 2, None).unwrap();
+    let mut encoder = Encoder::new(Encoding::MatrixF32, shape, &model, Ranges::default().finish());
+    encoder.clip(0, &poses);
+    let texels = encoder.finish();
+    let geometry = Geometry::new(&model, 4);
+    let drawn = Drawn {
+        texels: texels.view(),
+        vertices: &geometry.vertices,
+        baked_of_source: &geometry.baked_of_source,
+        normals: Normals::Cofactor,
+    };
+    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, Times::All)[0];
+    assert_eq!([encoding.max, motion.max], [f32::INFINITY; 2]);
+    assert_eq!([encoding.p9996, motion.p9996], [f32::INFINITY; 2]);
+    // None of it is blended into the frame before, and still it is no number.
+    assert_eq!([encoding.time, motion.time], [1.0 / 3.0; 2]);
+    let within = motion_within(&model, &[grid], &[record], &drawn, Search { clips: &[0], limit: 1e9 });
+    assert_eq!(within, [false]);
 }
