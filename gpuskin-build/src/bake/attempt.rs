@@ -255,19 +255,22 @@ impl PackedMesh {
             let wide = packed(Packing::Wide);
             return if worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow.into() } else { wide.into() };
         };
-        let all = [Packing::Narrow, Packing::Wide, Packing::Full];
-        let candidates = all.into_iter().filter(|packing| !rigid || *packing != Packing::Wide);
-        let mut missed = Vec::new();
-        for packing in candidates {
+        let probed = |packing| {
             let mesh = packed(packing);
-            let probed = mesh.probe(source, plan, texels);
-            if limits.miss(&probed).is_none() {
-                return Packed { mesh, probed: Some(probed) };
-            }
-            missed.push(Packed { mesh, probed: Some(probed) });
+            let errors = mesh.probe(source, plan, texels);
+            let fits = limits.miss(&errors).is_none();
+            (Packed { mesh, probed: Some(errors) }, fits)
+        };
+        let (mut small, mut fits) = probed(Packing::Narrow);
+        if !fits && !rigid {
+            (small, fits) = probed(Packing::Wide);
         }
-        // More precise vertices do not mend it.
-        missed.swap_remove(missed.len() - 2)
+        if fits {
+            return small;
+        }
+        // Where more precise vertices do not mend it, they would be for nothing.
+        let (full, fits) = probed(Packing::Full);
+        if fits { full } else { small }
     }
 
     fn drawn<'a>(&'a self, source: Source<'a>, texels: &'a encode::Texels) -> Drawn<'a> {

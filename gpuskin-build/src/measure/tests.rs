@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::fixtures::{cube, model};
 use crate::sample::{Rows, Sampler};
 
-/// A cube whose corners have one, two or three bones' worth of weights, none like another but across its edges.
+/// A cube whose corners one bone moves, or two in shares of their own; normals are rounded and sides unequal.
 fn bent_cube() -> Model {
     let mut model = model(cube(true, |corner| {
         let weight = (corner.x * 0.31 + corner.y * 0.17 + corner.z * 0.08 + 0.6) / 1.2;

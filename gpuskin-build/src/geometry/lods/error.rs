@@ -139,7 +139,7 @@ impl<'a> Measure<'a> {
         let in_turn = |points: &'_ [Point]| {
             let mut near = 0;
             let mut next = |point| {
-                let found = at_rest.closest(middle(point, &self.poses[0]), near);
+                let found = at_rest.closest(middle(point, &self.poses[0]), near, 0.0);
                 near = found.triangle;
                 found
             };
@@ -156,9 +156,7 @@ impl<'a> Measure<'a> {
         let in_pose = |pose: usize| {
             let there = surface.at(self.poses, pose);
             let distance = |&i: &usize| {
-                let (point, near) = (middle(&points[i], &self.poses[pose]), closest[i].triangle);
-                let most = there.distance(point, near);
-                if most <= matters { most } else { there.closest(point, near).distance }
+                there.closest(middle(&points[i], &self.poses[pose]), closest[i].triangle, matters).distance
             };
             some.iter().map(distance).collect()
         };

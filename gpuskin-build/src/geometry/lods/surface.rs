@@ -118,8 +118,9 @@ pub(super) struct Closest {
 }
 
 impl Fitted<'_> {
-    /// What is closest to a point. `near`: a triangle that may be; the closer it is the less is looked at.
-    pub(super) fn closest(&self, p: Vec3, near: u32) -> Closest {
+    /// What is closest to a point, or the first found that is as close as `enough`, metres. `near`: a triangle that may be; the
+    /// closer it is the less is looked at.
+    pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> Closest {
         if self.boxes.is_empty() {
             return Closest { distance: f32::INFINITY, triangle: 0 };
         }
@@ -131,7 +132,7 @@ impl Fitted<'_> {
         // Nodes that are to be looked at, and how far their boxes are.
         let mut stack = [(0_u32, 0.0_f32); DEEPEST];
         let mut waiting = 1;
-        while waiting > 0 {
+        while waiting > 0 && best > enough * enough {
             waiting -= 1;
             let (i, away) = stack[waiting];
             if away >= best {
@@ -156,11 +157,6 @@ impl Fitted<'_> {
             }
         }
         Closest { distance: best.sqrt(), triangle }
-    }
-
-    /// Distance of a triangle, metres; infinite where there are none.
-    pub(super) fn distance(&self, p: Vec3, triangle: u32) -> f32 {
-        if self.boxes.is_empty() { f32::INFINITY } else { self.squared(triangle, p).sqrt() }
     }
 
     /// Squared distance of a triangle.
@@ -243,15 +239,17 @@ mod tests {
                 let expected = one_by_one.fold(f32::INFINITY, f32::min);
                 // Wherever it starts.
                 for near in [0, k as u32 % triangles.len() as u32] {
-                    let found = fitted.closest(p, near);
+                    let found = fitted.closest(p, near, 0.0);
                     assert_eq!(found.distance, expected);
+                    let enough = fitted.closest(p, near, 1.5).distance;
+                    assert!(enough == expected || (expected..=1.5).contains(&enough));
                     let [a, b, c] = corner(&tree.triangles()[found.triangle as usize]);
                     assert_eq!(closest(p, a, b, c).distance(p), expected);
                 }
             }
         }
         let nothing = Fitted { tree: &Tree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
-        assert_eq!(nothing.closest(Vec3::ZERO, 0).distance, f32::INFINITY);
+        assert_eq!(nothing.closest(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
     }
 
     #[test]
