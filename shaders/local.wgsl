@@ -99,7 +99,12 @@ fn gpuskin_local_clip_at(clip: u32) -> u32 {
 
 // A clip as playback needs it; its frames are counted from 0.
 fn gpuskin_local_clip(clip_at: u32) -> GpuskinClip {
-    return GpuskinClip(0u, gpuskin_words[clip_at + gpuskin_intervals], gpuskin_words[clip_at + gpuskin_stored], 0u);
+    return GpuskinClip(
+        0u,
+        gpuskin_words[clip_at + gpuskin_intervals],
+        gpuskin_words[clip_at + gpuskin_stored],
+        gpuskin_words[clip_at + gpuskin_held],
+    );
 }
 
 // Two frames of a clip, counted from its first; t = 0 shows a, t = 1 shows b.

@@ -7,9 +7,10 @@ struct GpuskinClip {
     first_frame: u32,
     // From the clip's start to its end, at least 1.
     intervals: u32,
-    // intervals + 1, or intervals where the last pose is the first.
+    // intervals + 1, or intervals where the last pose is the first; less those that are held.
     stored: u32,
-    reserved: u32,
+    // Lower half: the first of the frames that show one pose. Upper half: how many follow it, and are not stored.
+    held: u32,
 }
 
 struct GpuskinPlayback {
@@ -103,6 +104,13 @@ fn gpuskin_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
     return GpuskinPhase(select(phase.value, folded, (playback.clip & gpuskin_ping_pong) != 0u), phase.ended);
 }
 
+// Index in the animation texture of what a frame shows.
+fn gpuskin_stored_frame(clip: GpuskinClip, frame: u32) -> u32 {
+    let held = clip.held & 0xffffu;
+    let row = frame - min(max(frame, held) - held, clip.held >> 16u);
+    return clip.first_frame + select(row, row - clip.stored, row >= clip.stored);
+}
+
 fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, now: vec2<u32>) -> GpuskinFramePair {
     let phase = gpuskin_phase(playback, now);
     var position = gpuskin_multiply(phase.value, clip.intervals);
@@ -110,10 +118,9 @@ fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, now: vec2<u3
         position = vec2<u32>(clip.intervals, 0u);
     }
     let a = position.x;
-    let b = min(a + 1u, clip.intervals);
     return GpuskinFramePair(
-        clip.first_frame + select(a, a - clip.stored, a >= clip.stored),
-        clip.first_frame + select(b, b - clip.stored, b >= clip.stored),
+        gpuskin_stored_frame(clip, a),
+        gpuskin_stored_frame(clip, min(a + 1u, clip.intervals)),
         f32(position.y >> 8u) / 16777216.0,
         clip.first_frame,
     );

@@ -134,11 +134,11 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
 fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Finding> {
     match times {
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
-        PoseTimes::AllFrames => Ok((0..grid.stored).map(|i| grid.time(i)).collect()),
+        PoseTimes::AllFrames => Ok((0..grid.stored).map(|row| grid.time_of(row)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
             Some(frame) => Err(Finding::error(
                 Code::ClipFrame,
-                format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.stored - 1),
+                format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.intervals),
             )),
             None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
         },

@@ -113,7 +113,7 @@ pub use layers::{LayerSet, LiveBones};
 pub use look::InstanceLook;
 pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use model::*;
-pub use playback::{ClipRecord, FramePair, Playback, Repeat};
+pub use playback::{ClipRecord, FramePair, HeldFrames, Playback, Repeat};
 pub use record::{InstanceRecord, Shown};
 #[cfg(feature = "wgpu")]
 pub use render::{

@@ -136,9 +136,9 @@ impl<'a> LocalTracks<'a> {
     /// If there is no such clip.
     pub fn record(&self, clip: usize) -> ClipRecord {
         let at = self.clip_at(clip);
-        let [first_frame, intervals, stored] =
-            [clip::FIRST_FRAME, clip::INTERVALS, clip::STORED].map(|i| self.words.get(at + i));
-        ClipRecord { first_frame, intervals, stored, ..ClipRecord::default() }
+        let [first_frame, intervals, stored, held] =
+            [clip::FIRST_FRAME, clip::INTERVALS, clip::STORED, clip::HELD].map(|i| self.words.get(at + i));
+        ClipRecord { first_frame, intervals, stored, held }
     }
 
     /// Index of the clip whose first frame is the pose that a clip adds to; `None` where it is a pose of its own.

@@ -15,10 +15,63 @@ pub struct ClipRecord {
     pub first_frame: u32,
     /// Intervals between frames from the clip's start to its end, at least 1. Frame i stands at i / intervals.
     pub intervals: u32,
-    /// Frames stored: `intervals + 1`, or `intervals` where the last pose is the first (a closed loop).
+    /// Frames stored: `intervals + 1`, or `intervals` where the last pose is the first (a closed loop); less those that
+    /// [`Self::held`] leaves out.
     pub stored: u32,
-    /// Not used, zero.
-    pub reserved: u32,
+    /// [`HeldFrames::bits`].
+    pub held: u32,
+}
+
+impl ClipRecord {
+    /// Index in the animation texture of what a frame shows; `frame` up to `intervals`.
+    pub const fn stored_frame(&self, frame: u32) -> u32 {
+        let row = HeldFrames::from_bits(self.held).row(frame);
+        self.first_frame + if row >= self.stored { row - self.stored } else { row }
+    }
+
+    /// Whether every frame up to `intervals` shows one that is stored.
+    pub(crate) fn is_sound(&self) -> bool {
+        let held = HeldFrames::from_bits(self.held);
+        let (intervals, all) = (u64::from(self.intervals), u64::from(self.stored) + u64::from(held.count));
+        let within = u64::from(held.first) + u64::from(held.count) <= intervals;
+        intervals > 0 && self.stored > 0 && (all == intervals || all == intervals + 1) && within
+    }
+}
+
+/// Frames of a clip that all show one pose, of which the first is stored for all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct HeldFrames {
+    /// The first of them.
+    pub first: u16,
+    /// How many follow it, and are not stored.
+    pub count: u16,
+}
+
+impl HeldFrames {
+    /// All frames are stored.
+    pub const NONE: Self = Self { first: 0, count: 0 };
+
+    /// As shaders read it: the first in the lower half.
+    pub const fn bits(self) -> u32 {
+        self.first as u32 | (self.count as u32) << 16
+    }
+
+    /// Of [`Self::bits`].
+    pub const fn from_bits(bits: u32) -> Self {
+        Self { first: bits as u16, count: (bits >> 16) as u16 }
+    }
+
+    /// The place of a frame among those that are stored.
+    pub const fn row(self, frame: u32) -> u32 {
+        let after = frame.saturating_sub(self.first as u32);
+        frame - if after < self.count as u32 { after } else { self.count as u32 }
+    }
+
+    /// The first frame at a place among those that are stored.
+    pub const fn frame(self, row: u32) -> u32 {
+        if row > self.first as u32 { row + self.count as u32 } else { row }
+    }
 }
 
 /// What a clip does at its ends.
@@ -166,10 +219,9 @@ pub fn frame_pair(playback: &Playback, clip: &ClipRecord, now: Time) -> FramePai
     if ended {
         (frame, fraction) = (clip.intervals, 0);
     }
-    let wrap = |f: u32| if f >= clip.stored { f - clip.stored } else { f };
     FramePair {
-        a: clip.first_frame + wrap(frame),
-        b: clip.first_frame + wrap((frame + 1).min(clip.intervals)),
+        a: clip.stored_frame(frame),
+        b: clip.stored_frame((frame + 1).min(clip.intervals)),
         t: (fraction >> 8) as f32 / 16_777_216.0,
         first: clip.first_frame,
     }
@@ -179,8 +231,8 @@ pub fn frame_pair(playback: &Playback, clip: &ClipRecord, now: Time) -> FramePai
 mod tests {
     use super::*;
 
-    const LOOP: ClipRecord = ClipRecord { first_frame: 10, intervals: 4, stored: 4, reserved: 0 };
-    const OPEN: ClipRecord = ClipRecord { first_frame: 10, intervals: 4, stored: 5, reserved: 0 };
+    const LOOP: ClipRecord = ClipRecord { first_frame: 10, intervals: 4, stored: 4, held: 0 };
+    const OPEN: ClipRecord = ClipRecord { first_frame: 10, intervals: 4, stored: 5, held: 0 };
 
     fn playing(speed: f64, duration: f64, offset: u32, once: bool) -> Playback {
         let rate = Time::from_bits(rate(speed, duration) as u64).words();
@@ -212,6 +264,37 @@ mod tests {
         assert_eq!(at(&back, &OPEN, 0.0), (12, 13, 0.0));
         assert_eq!(at(&back, &OPEN, 0.5), (11, 12, 0.0));
         assert_eq!(at(&back, &OPEN, 9.0), (10, 11, 0.0));
+    }
+
+    #[test]
+    fn held_frames_show_the_first_of_them() {
+        for (held, rows) in [
+            (HeldFrames { first: 0, count: 2 }, [0, 0, 0, 1, 2]),
+            (HeldFrames { first: 1, count: 2 }, [0, 1, 1, 1, 2]),
+            (HeldFrames { first: 2, count: 2 }, [0, 1, 2, 2, 2]),
+            (HeldFrames { first: 0, count: 4 }, [0; 5]),
+            (HeldFrames { first: 4, count: 0 }, [0, 1, 2, 3, 4]),
+        ] {
+            assert_eq!(HeldFrames::from_bits(held.bits()), held);
+            assert_eq!([0, 1, 2, 3, 4].map(|frame| held.row(frame)), rows);
+            (0..=rows[4])
+                .for_each(|row| assert_eq!(rows.iter().position(|r| *r == row), Some(held.frame(row) as usize)));
+            let clip = ClipRecord { stored: rows[4] + 1, held: held.bits(), ..OPEN };
+            assert!(clip.is_sound());
+            for i in 0..4 {
+                let f = frame_pair(&playing(1.0, 2.0, i << 30, true), &clip, Time::from_secs(5.0));
+                assert_eq!((f.a, f.b), (10 + rows[i as usize], 10 + rows[i as usize + 1]), "{held:?}");
+            }
+            assert_eq!(at(&playing(1.0, 2.0, 0, true), &clip, 9.0), (10 + rows[4], 10 + rows[4], 0.0));
+        }
+        // A loop that ends as it begins wraps from what is held.
+        let clip = ClipRecord { stored: 3, held: HeldFrames { first: 2, count: 1 }.bits(), ..LOOP };
+        assert!(clip.is_sound());
+        assert_eq!(at(&playing(1.0, 2.0, 3 << 30, false), &clip, 0.25), (12, 10, 0.5));
+        for held in [HeldFrames { first: 3, count: 2 }, HeldFrames { first: 0, count: 3 }] {
+            assert!(!ClipRecord { stored: 3, held: held.bits(), ..LOOP }.is_sound());
+        }
+        assert!(!ClipRecord { stored: 3, ..LOOP }.is_sound() && !ClipRecord::default().is_sound());
     }
 
     #[test]
@@ -258,7 +341,7 @@ mod tests {
     #[test]
     fn every_frame_can_be_named_exactly() {
         for intervals in [1_u32, 3, 7, 30, 999, 65_535] {
-            let clip = ClipRecord { first_frame: 0, intervals, stored: intervals + 1, reserved: 0 };
+            let clip = ClipRecord { first_frame: 0, intervals, stored: intervals + 1, held: 0 };
             for i in [0, intervals / 3, intervals / 2, intervals - 1] {
                 let offset = clamped_offset(f64::from(i) / f64::from(intervals));
                 let p = Playback { offset, clip: Playback::ONCE, ..Default::default() };

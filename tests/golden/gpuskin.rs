@@ -15,9 +15,10 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                26, 175, 98, 238, 153, 103, 111, 34, 255, 134, 178, 157, 32, 189, 128, 92,
+                225, 72, 201, 84, 202, 133, 250, 166, 185, 73, 248, 198, 135, 188, 146,
+                162,
             ],
-            format_version: 6,
+            format_version: 7,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -41,6 +42,7 @@ pub mod models {
                         first_frame: 0,
                         intervals: 12,
                         stored: 12,
+                        held: HeldFrames { first: 0, count: 0 },
                         looped: true,
                         duration: 0.5,
                         frame_rate: 24.0,
@@ -86,6 +88,7 @@ pub mod models {
                         first_frame: 12,
                         intervals: 6,
                         stored: 7,
+                        held: HeldFrames { first: 0, count: 0 },
                         looped: false,
                         duration: 0.25,
                         frame_rate: 24.0,
@@ -126,6 +129,7 @@ pub mod models {
                         first_frame: 19,
                         intervals: 2,
                         stored: 3,
+                        held: HeldFrames { first: 0, count: 0 },
                         looped: false,
                         duration: 0.25,
                         frame_rate: 8.0,
@@ -270,9 +274,9 @@ pub mod models {
                 name: Borrowed("pole/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1488,
+            size: 1496,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 976, len: 512 }]),
+            levels: Borrowed(&[ByteRange { offset: 984, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
@@ -289,10 +293,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            188, 17, 79, 214, 174, 247, 48, 248, 143, 130, 82, 182, 20,
-                            68, 181, 163,
+                            20, 187, 120, 74, 17, 100, 63, 255, 145, 90, 137, 15, 114,
+                            39, 74, 111,
                         ],
-                        format_version: 6,
+                        format_version: 7,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -316,6 +320,7 @@ pub mod models {
                                     first_frame: 2,
                                     intervals: 12,
                                     stored: 12,
+                                    held: HeldFrames { first: 0, count: 0 },
                                     looped: true,
                                     duration: 0.5,
                                     frame_rate: 24.0,
@@ -361,6 +366,7 @@ pub mod models {
                                     first_frame: 16,
                                     intervals: 6,
                                     stored: 7,
+                                    held: HeldFrames { first: 0, count: 0 },
                                     looped: false,
                                     duration: 0.25,
                                     frame_rate: 24.0,
@@ -401,6 +407,7 @@ pub mod models {
                                     first_frame: 25,
                                     intervals: 2,
                                     stored: 3,
+                                    held: HeldFrames { first: 0, count: 0 },
                                     looped: false,
                                     duration: 0.25,
                                     frame_rate: 8.0,
@@ -545,12 +552,12 @@ pub mod models {
                             name: Borrowed("pole/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 2048,
+                        size: 2064,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 1024,
+                                    offset: 1040,
                                     len: 1024,
                                 },
                             ],

@@ -32,7 +32,8 @@ fn clips_stand_in_the_order_of_the_manifest_or_else_of_the_file() {
 fn all_loop_but_death() {
     for clip in models::ALL.iter().flat_map(|model| &*model.meta.clips) {
         assert_eq!(clip.looped, clip.name != "die", "{}", clip.name);
-        assert_eq!(clip.stored, clip.intervals + u32::from(!clip.looped), "{}", clip.name);
+        let shown = clip.stored + u32::from(clip.held.count);
+        assert_eq!(shown, clip.intervals + u32::from(!clip.looped), "{}", clip.name);
         assert!((f64::from(clip.intervals) / clip.duration - clip.frame_rate).abs() < 1e-9);
         assert!(clip.encoding_error.max > 0.0 && clip.motion_error.max >= clip.encoding_error.max);
     }
@@ -151,7 +152,7 @@ fn the_mesh_file_holds_what_the_constants_say() {
             bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("4 bytes"))).collect::<Vec<u32>>()
         };
         let records = model.meta.clips.iter().map(|clip| clip.record());
-        let expected: Vec<u32> = records.flat_map(|r| [r.first_frame, r.intervals, r.stored, r.reserved]).collect();
+        let expected: Vec<u32> = records.flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]).collect();
         assert_eq!(words(mesh.clips), expected);
         assert!(!mesh.wide_indices);
         let indices: Vec<u32> = words(mesh.indices).iter().flat_map(|w| [w & 0xffff, w >> 16]).collect();

@@ -183,7 +183,7 @@ fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
     let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
     let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
         let sampler = Sampler::in_place(&plan.model, clip, grid);
-        (0..grid.stored).into_par_iter().map(|i| sampler.skin_matrices(grid.time(i))).collect()
+        (0..grid.stored).into_par_iter().map(|row| sampler.skin_matrices(grid.time_of(row))).collect()
     };
     let mut ranges = Ranges::default();
     if plan.encoding == Encoding::MatrixUnorm {

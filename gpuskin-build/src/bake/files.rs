@@ -153,7 +153,7 @@ fn mesh_file(
         // Two to a word; an odd last one is padded.
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
-    let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.reserved]));
+    let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]));
     let rest = still.map(|still| RestInfo { vertices: section(&mut still.words.iter().copied()), ..still.info });
     let info = MeshInfo {
         format: mesh.format,
@@ -199,6 +199,7 @@ fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {
         first_frame: record.first_frame,
         intervals: record.intervals,
         stored: record.stored,
+        held: grid.held,
         looped: plan.looped[index],
         duration: grid.duration,
         frame_rate: grid.rate(),

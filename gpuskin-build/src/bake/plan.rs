@@ -7,7 +7,7 @@ use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
 use crate::finding::{Code, Finding, Findings, Label};
-use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, SEAM_TOLERANCE, is_still, rate, seam};
+use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, Hold, SEAM_TOLERANCE, rate, seam};
 use crate::limits::{self, Limits};
 use crate::manifest::{Fps, Manifest, ModelEntry, RestMoment};
 use crate::model::Model;
@@ -43,8 +43,8 @@ pub(super) struct ClipOutline {
     pub(super) looped: bool,
     /// Distance of its ends, metres.
     seam: f64,
-    /// Nothing moves in it: one frame shows all of it.
-    still: bool,
+    /// When nothing moves in it.
+    hold: Hold,
     /// The first clip that has the same curves, itself mostly: at the same rate they share frames.
     family: usize,
 }
@@ -94,7 +94,7 @@ impl Outline {
                 fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps),
                 looped,
                 seam,
-                still: is_still(clip, entry.wants_vertices()),
+                hold: Hold::longest(clip, entry.wants_vertices()),
                 family: model.clips[..index].iter().position(|other| other.moves_as(clip)).unwrap_or(index),
             });
         }
@@ -175,10 +175,10 @@ impl Plan {
         let mut first_frame: u64 = 0;
         for ((clip, shape), rate) in model.clips.iter().zip(&outline.clips).zip(rates) {
             let closed = shape.looped && shape.seam <= closes_within;
-            let grid = if shape.still {
-                FrameGrid { duration: clip.end, intervals: 1, stored: 1 }
+            let grid = if shape.hold.is_all_of(clip) {
+                FrameGrid::still(clip.end)
             } else {
-                FrameGrid::new(clip.end, *rate, closed)
+                FrameGrid::new(clip.end, *rate, closed).holding(shape.hold)
             };
             // The same curves at the same times are the same frames. Tracks that are alike are shared where they are written.
             let same = |&other: &usize| outline.clips[other].family == shape.family && grids[other] == grid;
@@ -193,7 +193,7 @@ impl Plan {
                 first_frame: first_frame.min(u64::from(u32::MAX)) as u32,
                 intervals: grid.intervals,
                 stored: grid.stored,
-                reserved: 0,
+                held: grid.held.bits(),
             });
             first_frame += u64::from(grid.stored);
             grids.push(grid);

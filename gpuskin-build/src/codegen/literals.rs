@@ -2,8 +2,8 @@
 
 use gpuskin_rt::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
-    IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLevel, MeshPart, Metadata, Normals, Packing,
-    RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLevel, MeshPart, Metadata,
+    Normals, Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -81,9 +81,10 @@ structs! {
     AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
     ValueRange { min, extent }
     ClipInfo {
-        name, source, first_frame, intervals, stored, looped, duration, frame_rate, bounds, events,
+        name, source, first_frame, intervals, stored, held, looped, duration, frame_rate, bounds, events,
         root_motion, additive, encoding_error, motion_error
     }
+    HeldFrames { first, count }
     ClipEvent { event, phase }
     RootMotion { planar, keys }
     RootKey { translation, rotation }

@@ -60,9 +60,9 @@ fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> 
     let displacement = Displacement::new(model, &model.clips[clip], grid);
     let joints = skeleton.joints.len();
     let (mut locals, mut globals) = (vec![Vec::new(); joints], vec![Vec::new(); joints]);
-    for frame in 0..grid.stored {
-        let root = displacement.as_ref().map(|displacement| displacement.undone(grid.time(frame)));
-        let pose = skeleton.pose(model, &curves, root.as_ref(), grid.time(frame));
+    for time in (0..grid.stored).map(|row| grid.time_of(row)) {
+        let root = displacement.as_ref().map(|displacement| displacement.undone(time));
+        let pose = skeleton.pose(model, &curves, root.as_ref(), time);
         for (j, global) in skeleton.globals(pose.iter().copied()).into_iter().enumerate() {
             globals[j].push(global);
         }

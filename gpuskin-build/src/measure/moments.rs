@@ -48,7 +48,7 @@ pub fn playback_at(grid: &FrameGrid, seconds: f64) -> Playback {
 fn instants(clip: &Clip, grid: &FrameGrid, times: Times, morphs: bool) -> Vec<Instant> {
     if let Times::Some(most) = times {
         let step = (grid.stored.div_ceil(most.max(1))).max(1) as usize;
-        return (0..grid.stored).step_by(step).map(|i| Instant { seconds: grid.time(i), frame: true }).collect();
+        return (0..grid.stored).step_by(step).map(|row| Instant { seconds: grid.time_of(row), frame: true }).collect();
     }
     if grid.duration == 0.0 {
         return vec![Instant { seconds: 0.0, frame: true }];

@@ -28,7 +28,7 @@ fn bent_cube() -> Model {
 fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f64; 3], [DVec3; 2]) {
     let clip = &model.clips[0];
     let grid = FrameGrid::new(1.0, 6.0, false);
-    let record = ClipRecord { first_frame: 0, intervals: 6, stored: 7, reserved: 0 };
+    let record = ClipRecord { first_frame: 0, intervals: 6, stored: 7, held: 0 };
     let sampler = Sampler::in_place(model, clip, &grid);
     let poses: Vec<Vec<Rows>> = (0..7).map(|i| sampler.skin_matrices(grid.time(i))).collect();
     let mut encoder = Encoder::new(encoding, shape(encoding, 7, 2, None).unwrap(), model, Ranges::default().finish());
@@ -103,7 +103,7 @@ fn errors_are_those_of_every_vertex_by_itself() {
 fn what_is_no_number_is_infinitely_wrong() {
     let model = bent_cube();
     let grid = FrameGrid::new(1.0, 6.0, false);
-    let record = ClipRecord { first_frame: 0, intervals: 6, stored: 7, reserved: 0 };
+    let record = ClipRecord { first_frame: 0, intervals: 6, stored: 7, held: 0 };
     let sampler = Sampler::in_place(&model, &model.clips[0], &grid);
     let mut poses: Vec<Vec<Rows>> = (0..7).map(|i| sampler.skin_matrices(grid.time(i))).collect();
     poses[3][1][0][0] = f64::NAN;

@@ -120,7 +120,7 @@ pub(super) fn times(clip: &ClipInfo) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpuskin_rt::{Aabb, ErrorInfo};
+    use gpuskin_rt::{Aabb, ErrorInfo, HeldFrames};
 
     fn clip(duration: f64, looped: bool) -> ClipInfo {
         ClipInfo {
@@ -129,6 +129,7 @@ mod tests {
             first_frame: 0,
             intervals: 1,
             stored: 2,
+            held: HeldFrames::NONE,
             looped,
             duration,
             frame_rate: 1.0,

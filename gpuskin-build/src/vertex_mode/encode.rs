@@ -32,8 +32,8 @@ pub(crate) fn encode(
     let mut misfits = Vec::new();
     for (index, (clip, (grid, record))) in model.clips.iter().zip(grids.iter().zip(records)).enumerate() {
         let evaluator = Evaluator::in_place(model, clip, grid);
-        let frame = |i: u32| {
-            let moment = evaluator.at(grid.time(i));
+        let frame = |row: u32| {
+            let moment = evaluator.at(grid.time_of(row));
             frame_bytes(encoding, &mesh.at(model, &moment).collect::<Vec<_>>(), &texture.range)
         };
         let frames: Vec<(Vec<u8>, Option<usize>)> = (0..grid.stored).into_par_iter().map(frame).collect();
@@ -67,8 +67,8 @@ fn reach(model: &Model, mesh: &VertexMesh, grids: &[FrameGrid]) -> ValueRange {
     let mut ends = Vec::new();
     for (clip, grid) in model.clips.iter().zip(grids) {
         let evaluator = Evaluator::in_place(model, clip, grid);
-        let of_frame = |i: u32| {
-            let moment = evaluator.at(grid.time(i));
+        let of_frame = |row: u32| {
+            let moment = evaluator.at(grid.time_of(row));
             let empty = [DVec3::INFINITY, DVec3::NEG_INFINITY];
             mesh.at(model, &moment).fold(empty, |[a, b], s| [a.min(s.position), b.max(s.position)])
         };

@@ -75,7 +75,7 @@ fn vertices_that_differ_in_texture_coordinates_share_a_row() {
 fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
     let mesh = VertexMesh::new(model);
     let grids = [FrameGrid::new(1.0, 4.0, false)];
-    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, reserved: 0 }];
+    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, held: 0 }];
     let texture = shape(encoding, 5, mesh.rows() + encoding.range_rows(), None).unwrap();
     let (texels, misfits) = encode(model, &mesh, encoding, texture, &grids, &records);
     assert!(misfits.is_empty());
@@ -169,7 +169,7 @@ fn far_vertices_are_told() {
     model.root = DMat4::from_scale(DVec3::splat(1e5));
     let mesh = VertexMesh::new(&model);
     let grids = [FrameGrid::new(1.0, 4.0, false)];
-    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, reserved: 0 }];
+    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, held: 0 }];
     for (encoding, fits) in [(Encoding::VatF16, false), (Encoding::VatPacked, true)] {
         let texture = shape(encoding, 5, mesh.rows() + encoding.range_rows(), None).unwrap();
         let (_, misfits) = encode(&model, &mesh, encoding, texture, &grids, &records);

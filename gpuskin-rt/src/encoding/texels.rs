@@ -53,10 +53,9 @@ impl<'a> Texels<'a> {
             }
         };
         let stored = |clip: &ClipRecord| {
-            let poses = clip.stored == clip.intervals || Some(clip.stored) == clip.intervals.checked_add(1);
             let end = clip.first_frame.checked_add(clip.stored);
             let within = clip.first_frame >= self.encoding.range_frames() && end.is_some_and(|end| end <= frames);
-            clip.intervals > 0 && clip.stored > 0 && poses && within
+            clip.is_sound() && within
         };
         !clips.is_empty() && places && clips.iter().all(stored)
     }

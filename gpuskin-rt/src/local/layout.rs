@@ -90,14 +90,16 @@ pub mod clip {
     pub const FRAMES_AT: usize = 1;
     /// Intervals between frames, as in [`ClipRecord`](crate::ClipRecord).
     pub const INTERVALS: usize = 2;
-    /// Frames stored.
+    /// Frames stored, as there.
     pub const STORED: usize = 3;
     /// Number of its first frame, counted through all clips; ascending.
     pub const FIRST_FRAME: usize = 4;
     /// One more than the index of the clip whose first frame is the pose that this one adds to; 0: a pose of its own.
     pub const REFERENCE: usize = 5;
+    /// Frames that the first of them stands for: [`HeldFrames::bits`](crate::HeldFrames::bits).
+    pub const HELD: usize = 6;
     /// One entry a node.
-    pub const ENTRIES: usize = 6;
+    pub const ENTRIES: usize = 7;
 }
 
 /// A moving track.

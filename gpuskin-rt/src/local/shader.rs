@@ -124,6 +124,7 @@ fn constants() -> String {
         ("intervals", clip::INTERVALS),
         ("stored", clip::STORED),
         ("reference", clip::REFERENCE),
+        ("held", clip::HELD),
         ("entries", clip::ENTRIES),
         ("track_origin", track::ORIGIN),
         ("moving_words", track::WORDS),

@@ -5,6 +5,7 @@ use super::layout::{
     Kind, MAX_BONES, MAX_NODES, MAX_WIDTH, bone, clip, entry_kind, entry_track, header, mask_words, node, shape_width,
     track,
 };
+use crate::ClipRecord;
 
 /// Whether words can be evaluated without leaving them: counts, offsets, parents before children.
 pub(super) fn is_sound(words: Words<'_>) -> bool {
@@ -64,10 +65,9 @@ fn hierarchy(levels: usize, starts: Words<'_>, count: u32, nodes: Words<'_>) -> 
 /// The first frame that the next clip may have.
 fn one_clip(words: Words<'_>, at: u32, nodes: usize, least_frame: u32) -> Option<u32> {
     let head = words.section(at, clip::ENTRIES + nodes)?;
-    let (frame_words, stored, intervals) =
-        (head.get(clip::FRAME_WORDS), head.get(clip::STORED), head.get(clip::INTERVALS));
-    let first = head.get(clip::FIRST_FRAME);
-    if intervals == 0 || stored == 0 || u64::from(stored) > u64::from(intervals) + 1 || first < least_frame {
+    let [frame_words, first_frame, intervals, stored, held] =
+        [clip::FRAME_WORDS, clip::FIRST_FRAME, clip::INTERVALS, clip::STORED, clip::HELD].map(|i| head.get(i));
+    if !(ClipRecord { first_frame, intervals, stored, held }).is_sound() || first_frame < least_frame {
         return None;
     }
     // A component may be read with the word after it.
@@ -76,7 +76,7 @@ fn one_clip(words: Words<'_>, at: u32, nodes: usize, least_frame: u32) -> Option
     for node in 0..nodes {
         one_node(words, head.get(clip::ENTRIES + node), frame_words)?;
     }
-    first.checked_add(stored)
+    first_frame.checked_add(stored)
 }
 
 fn one_node(words: Words<'_>, entry: u32, frame_words: u32) -> Option<()> {

@@ -1,7 +1,7 @@
 //! What the baker tells the runtime of a clip.
 
 use super::{Aabb, List, Str};
-use crate::ClipRecord;
+use crate::{ClipRecord, HeldFrames};
 
 /// A clip.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +15,10 @@ pub struct ClipInfo {
     pub first_frame: u32,
     /// Intervals between frames over the clip's length, at least 1.
     pub intervals: u32,
-    /// Frames stored: one less than its poses where the last is the first.
+    /// Frames stored: one less than its poses where the last is the first, and less those of [`Self::held`].
     pub stored: u32,
+    /// The longest run of frames in which nothing moves.
+    pub held: HeldFrames,
     /// Whether it starts over when it ends, unless an instance says otherwise.
     pub looped: bool,
     /// Seconds.
@@ -40,7 +42,8 @@ pub struct ClipInfo {
 impl ClipInfo {
     /// What the GPU's playback needs of it.
     pub fn record(&self) -> ClipRecord {
-        ClipRecord { first_frame: self.first_frame, intervals: self.intervals, stored: self.stored, reserved: 0 }
+        let Self { first_frame, intervals, stored, held, .. } = *self;
+        ClipRecord { first_frame, intervals, stored, held: held.bits() }
     }
 }
 

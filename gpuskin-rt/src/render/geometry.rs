@@ -376,7 +376,10 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
         (meta.clips.is_empty(), "it has no clips"),
         (meta.clips.len() > MAX_CLIPS, "it has more clips than the runtime holds"),
         (mesh.clips.len != (meta.clips.len() * size_of::<ClipRecord>()) as u64, "its clip records are incomplete"),
-        (!meta.clips.iter().all(|c| c.stored > 0 && frames_hold(c.first_frame, c.stored)), "a clip has no frames"),
+        (
+            !meta.clips.iter().all(|c| c.record().is_sound() && frames_hold(c.first_frame, c.stored)),
+            "a clip has not its frames",
+        ),
         (!meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()), "a clip has no ranges"),
         (mesh.vertex_count == 0 || index_count == 0, "it has no vertices"),
         (

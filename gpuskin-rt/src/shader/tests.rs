@@ -132,7 +132,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let (clips, _) = layout(&module, "GpuskinModel");
     assert_eq!(clips[11], ("clips".into(), size_of::<ModelUniform>() as u32));
 
-    let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, reserved]);
+    let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, held]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
     let (palette, _) = parse(&local::palette(Scratch::Workgroup));
     let parameters = same_layout!(

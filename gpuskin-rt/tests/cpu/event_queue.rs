@@ -12,6 +12,7 @@ fn clip(events: &[(u16, u32)], duration: f64) -> ClipInfo {
         first_frame: 0,
         intervals: 1,
         stored: 2,
+        held: HeldFrames::NONE,
         looped: true,
         duration,
         frame_rate: 1.0 / duration,

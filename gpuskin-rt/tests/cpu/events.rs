@@ -14,6 +14,7 @@ fn clip(phases: &[u32]) -> ClipInfo {
         first_frame: 0,
         intervals: 1,
         stored: 2,
+        held: HeldFrames::NONE,
         looped: true,
         duration: 1.0,
         frame_rate: 1.0,
@@ -211,6 +212,7 @@ fn walk(random: &mut Random, keys: usize) -> ClipInfo {
         root_motion: Some(RootMotion { planar: false, keys: list.into() }),
         intervals,
         stored: keys as u32,
+        held: HeldFrames::NONE,
         ..clip(&[])
     }
 }
@@ -249,6 +251,7 @@ fn loops_go_on_from_where_they_end() {
         root_motion: Some(RootMotion { planar: true, keys: keys.into() }),
         intervals: 2,
         stored: 3,
+        held: HeldFrames::NONE,
         ..clip(&[])
     };
     let moved = |rate: f64, repeat, to: f64| clip.root_displacement(&playback(speed(rate), 0.0, 0, repeat), 0.0, to);

@@ -48,7 +48,9 @@ impl Playing {
         let position = phase * f64::from(record.intervals);
         let frame = |i: f64| {
             let i = (i as u32).min(record.intervals);
-            record.first_frame + if i >= record.stored { i - record.stored } else { i }
+            let (held, left_out) = (record.held & 0xffff, record.held >> 16);
+            let row = i - i.saturating_sub(held).min(left_out);
+            record.first_frame + if row >= record.stored { row - record.stored } else { row }
         };
         let a = position.floor();
         Between { clip: (clip & 1023) as usize, a: frame(a), b: frame(a + 1.0), t: position - a }

@@ -263,7 +263,7 @@ fn figure() -> TestModel {
         encoding: Encoding::TrsF16,
         format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 3,
-        clips: vec![TestClip { intervals: 8, stored: 8, duration: 1.0, looped: true }],
+        clips: vec![TestClip { intervals: 8, stored: 8, held: HeldFrames::NONE, duration: 1.0, looped: true }],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,

@@ -27,7 +27,7 @@ fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material:
         encoding,
         format,
         bones: 1,
-        clips: vec![TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false }],
+        clips: vec![TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false }],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,

@@ -50,7 +50,7 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         encoding: Encoding::MatrixF16,
         format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 1,
-        clips: vec![TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false }],
+        clips: vec![TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false }],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,

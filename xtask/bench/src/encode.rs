@@ -151,14 +151,14 @@ fn sample(draft: &Draft) {
     let plan = &draft.plan;
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
         let sampler = Sampler::new(&plan.model, Some(clip));
-        (0..grid.stored).for_each(|frame| drop(black_box(sampler.skin_matrices(grid.time(frame)))));
+        (0..grid.stored).for_each(|frame| drop(black_box(sampler.skin_matrices(grid.time_of(frame)))));
     }
 }
 
 fn sample_peer(draft: &Draft, peer: &Peer) {
     let plan = &draft.plan;
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
-        (0..grid.stored).for_each(|frame| drop(black_box(peer.skin_matrices(clip.index, grid.time(frame)))));
+        (0..grid.stored).for_each(|frame| drop(black_box(peer.skin_matrices(clip.index, grid.time_of(frame)))));
     }
 }
 
@@ -168,7 +168,7 @@ fn difference(draft: &Draft, peer: &Peer) -> (f64, f64) {
     let (mut apart, mut greatest) = (0.0_f64, 0.0_f64);
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
         let sampler = Sampler::new(&plan.model, Some(clip));
-        for time in (0..grid.stored).map(|frame| grid.time(frame)) {
+        for time in (0..grid.stored).map(|frame| grid.time_of(frame)) {
             let theirs = peer.skin_matrices(clip.index, time);
             for (ours, theirs) in sampler.skin_matrices(time).iter().zip(&theirs) {
                 let theirs = rows(&theirs.as_dmat4());

@@ -1,5 +1,5 @@
 use gpuskin_rt::{
-    Aabb, AnimationTexture, BoneInfo, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo, Material,
+    Aabb, AnimationTexture, BoneInfo, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo, HeldFrames, Material,
     MaterialTexture, MeshInfo, Metadata, Packing, VertexFormat, VertexRange, Wrap,
 };
 use ktx2::dfd::{Basic, Block};
@@ -37,6 +37,7 @@ fn metadata() -> Metadata {
             first_frame: 0,
             intervals: 9,
             stored: 9,
+            held: HeldFrames::NONE,
             looped: true,
             duration: 0.3,
             frame_rate: 30.0,

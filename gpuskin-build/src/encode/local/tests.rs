@@ -28,7 +28,7 @@ fn shared() -> Option<PathBuf> {
 fn records(grids: &[FrameGrid]) -> Vec<ClipRecord> {
     let mut first_frame = 0;
     let record = |grid: &FrameGrid| {
-        let record = ClipRecord { first_frame, intervals: grid.intervals, stored: grid.stored, reserved: 0 };
+        let record = ClipRecord { first_frame, intervals: grid.intervals, stored: grid.stored, held: grid.held.bits() };
         first_frame += grid.stored;
         record
     };

@@ -119,6 +119,7 @@ fn timing(clip: &mut [u32], record: &ClipRecord) {
     clip[clip::INTERVALS] = record.intervals;
     clip[clip::STORED] = record.stored;
     clip[clip::FIRST_FRAME] = record.first_frame;
+    clip[clip::HELD] = record.held;
 }
 
 /// Appends bits from the lowest of each word up, from a word of its own on.

@@ -121,5 +121,6 @@ fn one_clip(random: &mut Random, words: &mut Vec<u32>, nodes: usize, record: &Cl
     words[at + clip::INTERVALS] = record.intervals;
     words[at + clip::STORED] = record.stored;
     words[at + clip::FIRST_FRAME] = record.first_frame;
+    words[at + clip::HELD] = record.held;
     words.extend((0..frame_words * record.stored).map(|_| random.bits() as u32));
 }

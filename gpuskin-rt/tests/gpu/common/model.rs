@@ -13,15 +13,16 @@ pub use super::random::Random;
 pub struct TestClip {
     pub intervals: u32,
     pub stored: u32,
+    pub held: HeldFrames,
     pub duration: f64,
     pub looped: bool,
 }
 
-/// A loop of 7 frames, an open clip of 6, a single pose.
+/// A loop of 7 frames, an open clip of 6 of which two are one, a single pose.
 pub const CLIPS: [TestClip; 3] = [
-    TestClip { intervals: 7, stored: 7, duration: 0.7, looped: true },
-    TestClip { intervals: 5, stored: 6, duration: 1.0, looped: false },
-    TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false },
+    TestClip { intervals: 7, stored: 7, held: HeldFrames::NONE, duration: 0.7, looped: true },
+    TestClip { intervals: 5, stored: 5, held: HeldFrames { first: 2, count: 1 }, duration: 1.0, looped: false },
+    TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false },
 ];
 
 /// What a test model is made from.
@@ -404,6 +405,7 @@ fn clip_info(clip: TestClip, first_frame: u32) -> ClipInfo {
         first_frame,
         intervals: clip.intervals,
         stored: clip.stored,
+        held: clip.held,
         looped: clip.looped,
         duration: clip.duration,
         frame_rate: if clip.duration > 0.0 { f64::from(clip.intervals) / clip.duration } else { 0.0 },

@@ -10,7 +10,7 @@ use super::{Canvas, Gpu, Picture};
 /// Shows colours as they are.
 pub const FLAT: Light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [1.0; 3], ground: [1.0; 3], wrap: 0.0 };
 pub const RED: [u8; 4] = [255, 0, 0, 255];
-pub const STILL: TestClip = TestClip { intervals: 1, stored: 1, duration: 0.0, looped: false };
+pub const STILL: TestClip = TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false };
 
 pub fn renderer(gpu: &Gpu) -> CrowdRenderer {
     CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light: FLAT, ..Default::default() }).unwrap()
@@ -38,7 +38,11 @@ pub fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
         encoding,
         format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 1,
-        clips: vec![STILL, STILL, TestClip { intervals: 1, stored: 2, duration: 1.0, looped: false }],
+        clips: vec![
+            STILL,
+            STILL,
+            TestClip { intervals: 1, stored: 2, held: HeldFrames::NONE, duration: 1.0, looped: false },
+        ],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,

@@ -97,7 +97,12 @@ fn instance(placed: &Placed, model: &Model) -> impl Iterator<Item = f32> + use<>
     let clip = &model.meta.clips[usize::from(placed.clip)];
     let pace = if clip.duration > 0.0 { (1.0 / clip.duration) as f32 } else { 0.0 };
     let frames = [clip.first_frame as f32, clip.intervals as f32, clip.stored as f32, placed.phase.fract()];
-    placed.place.into_iter().chain(placed.rotation).chain(frames).chain([pace, 0.0, 0.0, 0.0])
+    placed.place.into_iter().chain(placed.rotation).chain(frames).chain([
+        pace,
+        f32::from(clip.held.first),
+        f32::from(clip.held.count),
+        0.0,
+    ])
 }
 
 /// 64 bytes each.

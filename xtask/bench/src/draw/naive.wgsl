@@ -17,7 +17,7 @@ struct Instance {
     rotation: vec4<f32>,
     // First frame, intervals from start to end, stored frames, phase as a fraction.
     clip: vec4<f32>,
-    // Cycles a second.
+    // Cycles a second; the first of the frames that show one pose, and how many follow it, which are not stored.
     pace: vec4<f32>,
 }
 
@@ -43,6 +43,8 @@ fn pose(frame: u32, joints: vec4<u32>, weights: vec4<f32>) -> mat3x4<f32> {
         + bone(frame, joints.w) * weights.w;
 }
 
+fn row(frame: u32, held: vec2<u32>) -> u32 { return frame - min(max(frame, held.x) - held.x, held.y); }
+
 fn rotate(q: vec4<f32>, v: vec3<f32>) -> vec3<f32> { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + v * q.w); }
 
 @vertex
@@ -51,9 +53,10 @@ fn vertex(input: Input) -> Varyings {
     let seconds = f32(view.clock.x) + f32(view.clock.y) / 4294967296.0;
     let at = fract(seconds * instance.pace.x + instance.clip.w) * instance.clip.y;
     let first = u32(instance.clip.x);
-    let a = min(u32(at), u32(instance.clip.y) - 1u);
-    let b = (a + 1u) % u32(instance.clip.z);
-    let t = at - f32(a);
+    let frame = min(u32(at), u32(instance.clip.y) - 1u);
+    let a = row(frame, vec2<u32>(instance.pace.yz));
+    let b = row(frame + 1u, vec2<u32>(instance.pace.yz)) % u32(instance.clip.z);
+    let t = at - f32(frame);
     let matrix = pose(first + a, input.joints, input.weights) * (1.0 - t) + pose(first + b, input.joints, input.weights) * t;
     let position = vec4<f32>(input.position.xyz, 1.0) * matrix;
     let normal = normalize(vec4<f32>(input.normal.xyz, 0.0) * matrix);
