@@ -37,9 +37,13 @@ struct Material {
 @group(2) @binding(3) var emissive_texture: texture_2d<f32>;
 @group(2) @binding(4) var emissive_sampler: sampler;
 
+// Each triangle has one normal: that of its corners where they are drawn.
+override flat_triangles: bool = false;
+
 struct Varyings {
     @invariant @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
+    // Where triangles are flat: from the eye to the surface.
     @location(1) normal: vec3<f32>,
     @location(2) color: vec4<f32>,
 }
@@ -48,7 +52,8 @@ struct Varyings {
 fn vertex(input: GpuskinInput) -> Varyings {
     let skinned = gpuskin_skin_vertex(input, scene.clock);
     let position = view.view_proj * vec4<f32>(skinned.position, 1.0);
-    return Varyings(position, skinned.uv, skinned.normal, skinned.color);
+    let normal = select(skinned.normal, skinned.position - view.eye, flat_triangles);
+    return Varyings(position, skinned.uv, normal, skinned.color);
 }
 
 // Base colour factor * texture * colour of the vertex * tint of the instance.
@@ -62,9 +67,17 @@ fn emitted(varyings: Varyings) -> vec3<f32> {
     return textureSample(emissive_texture, emissive_sampler, varyings.uv).rgb * material.emissive;
 }
 
+// The unit normal on the side that is seen.
+fn seen_normal(varyings: Varyings, front: bool) -> vec3<f32> {
+    if (flat_triangles) {
+        // Down the screen, then right: towards who sees it.
+        return normalize(cross(dpdy(varyings.normal), dpdx(varyings.normal)));
+    }
+    return normalize(select(-varyings.normal, varyings.normal, front));
+}
+
 // Base colour * light = ambient by height + sun, wrapped: max((n.l + w) / (1 + w), 0).
-fn shade(color: vec4<f32>, surface_normal: vec3<f32>, front: bool) -> vec4<f32> {
-    let normal = normalize(select(-surface_normal, surface_normal, front));
+fn shade(color: vec4<f32>, normal: vec3<f32>) -> vec4<f32> {
     let ambient = mix(scene.ground, scene.sky, normal.y * 0.5 + 0.5);
     let sun = scene.sun * max((dot(normal, scene.to_sun) + scene.wrap) / (1.0 + scene.wrap), 0.0);
     return vec4<f32>(color.rgb * (ambient + sun), color.a);
@@ -72,32 +85,35 @@ fn shade(color: vec4<f32>, surface_normal: vec3<f32>, front: bool) -> vec4<f32> 
 
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    return shade(base_color(varyings), varyings.normal, front);
+    return shade(base_color(varyings), seen_normal(varyings, front));
 }
 
 @fragment
 fn fragment_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    return shade(base_color(varyings), varyings.normal, front) + vec4<f32>(emitted(varyings), 0.0);
+    return shade(base_color(varyings), seen_normal(varyings, front)) + vec4<f32>(emitted(varyings), 0.0);
 }
 
 @fragment
 fn fragment_masked(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
     let color = base_color(varyings);
+    // Before the discard: its neighbours need it for their derivatives.
+    let normal = seen_normal(varyings, front);
     if (color.a < material.alpha_cutoff) {
         discard;
     }
-    return shade(color, varyings.normal, front);
+    return shade(color, normal);
 }
 
 @fragment
 fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
     let color = base_color(varyings);
-    // Before the discard: its neighbours need it to know how fast the texture coordinates change.
+    // Before the discard: its neighbours need it for their derivatives.
     let light = emitted(varyings);
+    let normal = seen_normal(varyings, front);
     if (color.a < material.alpha_cutoff) {
         discard;
     }
-    return shade(color, varyings.normal, front) + vec4<f32>(light, 0.0);
+    return shade(color, normal) + vec4<f32>(light, 0.0);
 }
 
 @fragment

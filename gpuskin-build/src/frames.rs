@@ -80,6 +80,11 @@ impl FrameGrid {
         self.duration * f64::from(frame) / f64::from(self.intervals)
     }
 
+    /// Frames that are not the first again: those stored, and those that one of them stands for.
+    pub fn frames(&self) -> u32 {
+        self.stored + u32::from(self.held.count)
+    }
+
     /// Time in seconds of a frame by its place among those that are stored.
     pub fn time_of(&self, row: u32) -> f64 {
         self.time(self.held.frame(row))

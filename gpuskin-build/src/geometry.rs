@@ -24,8 +24,8 @@ pub struct Geometry {
     pub indices: Vec<u32>,
     /// Sub-meshes, those that are always worn first, then in the order of the parts and materials.
     pub parts: Vec<MeshPart>,
-    /// For each vertex of each primitive of the model, in their order: where it went. Of several copies (flat shading,
-    /// seams of tangents), one.
+    /// For each vertex of each primitive of the model, in their order: where it went. Of several copies (seams of
+    /// tangents), one.
     pub baked_of_source: Vec<u32>,
     /// Whether vertices have tangents that mean something.
     pub tangents: bool,
@@ -35,8 +35,8 @@ pub struct Geometry {
     pub dropped: Dropped,
 }
 
-/// Indices by part and material: what is always worn first.
-pub(crate) type Groups = BTreeMap<(Option<u8>, usize), Vec<u32>>;
+/// Indices by part, material and whether triangles are flat: what is always worn first.
+pub(crate) type Groups = BTreeMap<(Option<u8>, usize, bool), Vec<u32>>;
 
 /// Influences beyond those that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -59,8 +59,10 @@ impl Geometry {
             let skin: Vec<_> =
                 (0..primitive.positions.len()).map(|v| reduce(primitive, v, influences, &mut dropped)).collect();
             let mut baked = vec![None; primitive.positions.len()];
-            let indices = groups.entry((primitive.part, primitive.material)).or_default();
-            let corners = Corners::new(primitive, tangents);
+            // Tangents lie in the plane of a normal: where there are some, each corner has its own.
+            let flat = primitive.normals.is_none() && !tangents;
+            let corners = if flat { Corners::shared(primitive) } else { Corners::new(primitive, tangents) };
+            let indices = groups.entry((primitive.part, primitive.material, flat)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
                     let v = v as usize;
@@ -94,11 +96,11 @@ impl Geometry {
     ) -> Self {
         let mut parts = Vec::new();
         let mut indices = Vec::new();
-        for ((part, material), triangles) in groups {
+        for ((part, material, flat), triangles) in groups {
             let ordered = order::for_vertex_cache(&order::without_degenerate(&triangles), welded.len());
             if !ordered.is_empty() {
                 let (first_index, index_count) = (indices.len() as u32, ordered.len() as u32);
-                parts.push(MeshPart { material: material as u32, part, first_index, index_count });
+                parts.push(MeshPart { material: material as u32, part, flat, first_index, index_count });
                 indices.extend(ordered);
             }
         }
@@ -165,19 +167,32 @@ fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut
 pub(crate) struct Corners {
     /// A vertex differs between its triangles.
     split: bool,
-    /// Per triangle, where the source has no normals.
-    flat: Option<Vec<Vec3>>,
+    /// Where the source has no normals.
+    made: Option<Made>,
     /// Per corner, where they had to be made.
     tangents: Option<Vec<Vec4>>,
 }
 
+/// Normals that were made.
+enum Made {
+    /// Per triangle.
+    Flat(Vec<Vec3>),
+    /// Per vertex.
+    Smooth(Vec<Vec3>),
+}
+
 impl Corners {
+    /// Of a primitive without normals whose triangles are flat by themselves.
+    fn shared(primitive: &Primitive) -> Self {
+        Self { split: false, made: Some(Made::Smooth(smooth_normals(primitive))), tangents: None }
+    }
+
     pub(crate) fn new(primitive: &Primitive, tangents: bool) -> Self {
         let flat = primitive
             .normals
             .is_none()
             .then(|| primitive.triangles.iter().map(|t| face_normal(primitive, t)).collect());
-        let mut corners = Self { split: flat.is_some(), flat, tangents: None };
+        let mut corners = Self { split: flat.is_some(), made: flat.map(Made::Flat), tangents: None };
         if tangents && primitive.tangents.is_none() && !primitive.uvs.is_empty() {
             corners.tangents = Some(tangents::generate(primitive, |t, k| corners.normal(primitive, t, k)));
             corners.split = true;
@@ -197,10 +212,9 @@ impl Corners {
 
     /// The normal of a corner, in the space of the positions.
     pub(crate) fn normal(&self, primitive: &Primitive, triangle: usize, corner: usize) -> Vec3 {
-        match (&self.flat, &primitive.normals) {
-            (Some(flat), _) => flat[triangle],
-            (None, Some(normals)) => unit(normals[primitive.triangles[triangle][corner] as usize]),
-            (None, None) => Vec3::Z,
+        match &self.made {
+            Some(Made::Flat(normals)) => normals[triangle],
+            _ => self.vertex_normal(primitive, primitive.triangles[triangle][corner] as usize),
         }
     }
 
@@ -211,8 +225,15 @@ impl Corners {
     }
 
     fn unused(&self, primitive: &Primitive, v: usize, skin: &([u32; 4], [f32; 4])) -> Vertex {
-        let normal = primitive.normals.as_ref().map_or(Vec3::Z, |n| unit(n[v]));
-        vertex(primitive, v, normal, None, skin)
+        vertex(primitive, v, self.vertex_normal(primitive, v), None, skin)
+    }
+
+    fn vertex_normal(&self, primitive: &Primitive, v: usize) -> Vec3 {
+        match (&self.made, &primitive.normals) {
+            (Some(Made::Smooth(normals)), _) => normals[v],
+            (_, Some(normals)) => unit(normals[v]),
+            _ => Vec3::Z,
+        }
     }
 }
 
@@ -244,8 +265,25 @@ pub(crate) fn color(primitive: &Primitive, v: usize) -> Vec4 {
 /// Normal of a triangle whose source has none, as the specification asks (section 3.7.2.1): in bind space, from where
 /// bones carry it on.
 fn face_normal(primitive: &Primitive, triangle: &[u32; 3]) -> Vec3 {
+    unit(area_vector(primitive, triangle))
+}
+
+/// Twice the area of a triangle along its normal.
+fn area_vector(primitive: &Primitive, triangle: &[u32; 3]) -> DVec3 {
     let [a, b, c] = triangle.map(|v| primitive.positions[v as usize]);
-    unit((b - a).cross(c - a))
+    (b - a).cross(c - a)
+}
+
+/// Per vertex, the normal of all triangles that meet in its place, weighted by their areas.
+fn smooth_normals(primitive: &Primitive) -> Vec<Vec3> {
+    let place = |v: u32| (primitive.positions[v as usize] + DVec3::ZERO).to_array().map(f64::to_bits);
+    let mut sums: HashMap<[u64; 3], DVec3> = HashMap::new();
+    for triangle in &primitive.triangles {
+        let area = area_vector(primitive, triangle);
+        triangle.iter().for_each(|&v| *sums.entry(place(v)).or_default() += area);
+    }
+    let normal = |v| sums.get(&place(v)).map_or(Vec3::Z, |sum| unit(*sum));
+    (0..primitive.positions.len() as u32).map(normal).collect()
 }
 
 /// Unit length in `f32`; z where there is no length.

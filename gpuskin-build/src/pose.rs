@@ -40,7 +40,7 @@ pub enum PoseTimes {
     Seconds(Vec<f64>),
     /// Baked frames by their numbers.
     Frames(Vec<u32>),
-    /// All baked frames.
+    /// All baked frames; of those that are held, each.
     AllFrames,
 }
 
@@ -134,7 +134,7 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
 fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Finding> {
     match times {
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
-        PoseTimes::AllFrames => Ok((0..grid.stored).map(|row| grid.time_of(row)).collect()),
+        PoseTimes::AllFrames => Ok((0..grid.frames()).map(|frame| grid.time(frame)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
             Some(frame) => Err(Finding::error(
                 Code::ClipFrame,

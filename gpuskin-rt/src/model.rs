@@ -296,7 +296,7 @@ pub struct IndexRange {
     pub index_count: u32,
 }
 
-/// Triangles that share a material, and are worn or left off together.
+/// Triangles that share a material, and are shaded alike, and worn or left off together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshPart {
@@ -304,6 +304,9 @@ pub struct MeshPart {
     pub material: u32,
     /// Index into [`Metadata::parts`]; `None`: always worn.
     pub part: Option<u8>,
+    /// Each triangle has one normal, its own: that of its corners as they are drawn, across their derivatives on the
+    /// screen. Triangles share corners; the normals of these are smooth, for pipelines that do without.
+    pub flat: bool,
     /// First index.
     pub first_index: u32,
     /// Indices, three a triangle.

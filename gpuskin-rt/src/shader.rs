@@ -39,6 +39,9 @@
 //! | `gpuskin_baked(GpuskinFramePair, row) -> GpuskinBaked` | the same, where rows of the texture are vertices: instead of the last three |
 //! | `gpuskin_in_model(GpuskinShown, GpuskinVertex) -> GpuskinSkinned` | the same, of either kind |
 //!
+//! Triangles of a part that is [`flat`](crate::MeshPart::flat) share corners, whose normals are smooth. Their own normal is
+//! `normalize(cross(dpdy(p), dpdx(p)))` in a fragment that is at p from the eye on, a varying: towards who sees it.
+//!
 //! Motion vectors: the same vertex at the clock of the frame before, `CrowdRenderer::time_before`. Who is moved by a command
 //! has no motion of its own from that, and a clip or live bones that have just begun stand still before it. Poses of
 //! `local-packed` are kept from one `prepare` to the next where `RendererDescriptor::motion_vectors` asks for it, and else

@@ -15,8 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                225, 72, 201, 84, 202, 133, 250, 166, 185, 73, 248, 198, 135, 188, 146,
-                162,
+                59, 229, 74, 252, 124, 73, 5, 198, 128, 199, 250, 178, 113, 122, 58, 228,
             ],
             format_version: 7,
             name: Borrowed("pole"),
@@ -231,6 +230,7 @@ pub mod models {
                         MeshPart {
                             material: 0,
                             part: Some(0),
+                            flat: false,
                             first_index: 0,
                             index_count: 12,
                         },
@@ -293,8 +293,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            20, 187, 120, 74, 17, 100, 63, 255, 145, 90, 137, 15, 114,
-                            39, 74, 111,
+                            92, 53, 83, 158, 202, 130, 8, 128, 110, 68, 123, 255, 23,
+                            143, 175, 225,
                         ],
                         format_version: 7,
                         name: Borrowed("pole"),
@@ -509,6 +509,7 @@ pub mod models {
                                     MeshPart {
                                         material: 0,
                                         part: Some(0),
+                                        flat: false,
                                         first_index: 0,
                                         index_count: 12,
                                     },

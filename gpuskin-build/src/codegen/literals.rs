@@ -93,7 +93,7 @@ structs! {
     MaskInfo { name, bones }
     MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest }
     RestInfo { vertices, position_min, position_extent, clip, seconds }
-    MeshPart { material, part, first_index, index_count }
+    MeshPart { material, part, flat, first_index, index_count }
     MeshLevel { error, parts }
     IndexRange { first_index, index_count }
     VertexFormat { packing, tangent, color }

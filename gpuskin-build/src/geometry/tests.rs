@@ -57,12 +57,28 @@ fn equal_vertices_are_welded_and_parts_follow_materials() {
 }
 
 #[test]
-fn a_mesh_without_normals_is_flat() {
+fn triangles_without_normals_are_flat_and_share_corners() {
     let mut roof = square(0);
     roof.normals = None;
     roof.positions[3].z = 1.0;
-    let g = Geometry::new(&model(vec![roof], false), MAX_INFLUENCES);
-    assert_eq!(g.vertices.len(), 6);
+    let g = Geometry::new(&model(vec![roof.clone(), square(0)], false), MAX_INFLUENCES);
+    assert_eq!(g.parts.iter().map(|part| (part.flat, part.index_count)).collect::<Vec<_>>(), [(false, 6), (true, 6)]);
+    let (flat, roof_corners) = (&g.indices[6..], &g.baked_of_source[..4]);
+    assert_eq!(flat.iter().collect::<std::collections::BTreeSet<_>>(), roof_corners.iter().collect());
+    // Between the normals of the triangles that meet there, by their areas.
+    let faces: Vec<Vec3> = flat
+        .chunks_exact(3)
+        .map(|t| [0, 1, 2].map(|i| g.vertices[t[i] as usize].position))
+        .map(|[a, b, c]| (b - a).cross(c - a))
+        .collect();
+    let met =
+        |v: u32| flat.chunks_exact(3).zip(&faces).filter(|(t, _)| t.contains(&v)).map(|(_, face)| *face).sum::<Vec3>();
+    for &v in roof_corners {
+        assert!(g.vertices[v as usize].normal.abs_diff_eq(met(v).normalize(), 1e-6));
+    }
+    // Beside a normal map each corner has a tangent of its own triangle.
+    let g = Geometry::new(&model(vec![roof], true), MAX_INFLUENCES);
+    assert!(g.vertices.len() == 6 && !g.parts[0].flat);
     for t in g.indices.chunks_exact(3) {
         let [a, b, c] = [t[0], t[1], t[2]].map(|i| g.vertices[i as usize]);
         let face = (b.position - a.position).cross(c.position - a.position).normalize();

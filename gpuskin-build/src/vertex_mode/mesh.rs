@@ -49,7 +49,7 @@ impl VertexMesh {
         for (p, primitive) in model.primitives.iter().enumerate() {
             let corners = Corners::new(primitive, tangents);
             let mut baked = vec![None; primitive.positions.len()];
-            let indices = groups.entry((primitive.part, primitive.material)).or_default();
+            let indices = groups.entry((primitive.part, primitive.material, false)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
                     let slot = &mut baked[v as usize];

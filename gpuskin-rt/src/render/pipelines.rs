@@ -5,14 +5,15 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
-use crate::Material;
 use crate::shader::{self, Instances, Variant};
+use crate::{Material, MeshPart};
 
-/// What a pipeline must know of a material.
+/// What a pipeline must know of a part of a mesh and its material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Surface {
     double_sided: bool,
     masked: bool,
+    flat: bool,
     shading: Shading,
 }
 
@@ -24,14 +25,14 @@ enum Shading {
 }
 
 impl Surface {
-    pub(crate) fn of(material: &Material) -> Self {
+    pub(crate) fn of(part: &MeshPart, material: &Material) -> Self {
         let masked = material.alpha_cutoff.is_some();
         let shading = match material {
             _ if material.unlit => Shading::Unlit,
             _ if material.emits() => Shading::Emissive,
             _ => Shading::Lit,
         };
-        Self { double_sided: material.double_sided, masked, shading }
+        Self { double_sided: material.double_sided, masked, flat: part.flat && shading != Shading::Unlit, shading }
     }
 
     fn emits(self) -> bool {
@@ -109,13 +110,15 @@ impl Recipe {
         sample_count: u32,
     ) -> wgpu::RenderPipeline {
         let buffers = buffers(self.variant, self.instances);
+        let constants = [("flat_triangles", f64::from(self.surface.flat))];
+        let compilation_options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("gpuskin"),
             layout: Some(&self.layout),
             vertex: wgpu::VertexState {
                 module: &self.module,
                 entry_point: Some(vertex),
-                compilation_options: Default::default(),
+                compilation_options: compilation_options.clone(),
                 buffers: &buffers.layouts(),
             },
             primitive: wgpu::PrimitiveState {
@@ -128,7 +131,7 @@ impl Recipe {
             fragment: fragment.map(|(entry_point, targets)| wgpu::FragmentState {
                 module: &self.module,
                 entry_point: Some(entry_point),
-                compilation_options: Default::default(),
+                compilation_options,
                 targets,
             }),
             multiview_mask: None,

@@ -406,7 +406,7 @@ impl CrowdRenderer {
         let gpu = (&self.device, &self.queue);
         let sampled = (&mut self.samplers, &self.white);
         let materials = Materials::new(gpu, model, &textures, sampled)?;
-        let surface = |part: &MeshPart| Surface::of(&meta.materials[part.material as usize]);
+        let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize]);
         let surfaces = geometry.parts.iter().map(surface).collect();
         let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
         self.models.insert(key, Arc::downgrade(&loaded));

@@ -2,7 +2,9 @@
 
 use crate::random::Random;
 use gpuskin_rt::playback::{Repeat, rate};
-use gpuskin_rt::{Aabb, ClipEvent, ClipInfo, ErrorInfo, EventQueue, MOST_NOTICES, Notice, NoticeKind, Playback, Time};
+use gpuskin_rt::{
+    Aabb, ClipEvent, ClipInfo, ErrorInfo, EventQueue, HeldFrames, MOST_NOTICES, Notice, NoticeKind, Playback, Time,
+};
 
 fn clip(events: &[(u16, u32)], duration: f64) -> ClipInfo {
     let events: Vec<ClipEvent> = events.iter().map(|&(event, phase)| ClipEvent { event, phase }).collect();

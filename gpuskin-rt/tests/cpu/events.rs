@@ -4,7 +4,9 @@ use crate::random::Random;
 use glam::{DQuat, DVec3, Vec3};
 use gpuskin_rt::playback::{Repeat, phase};
 use gpuskin_rt::root_motion::Displacement;
-use gpuskin_rt::{Aabb, ClipEvent, ClipInfo, ErrorInfo, InstanceRecord, Playback, RootKey, RootMotion, Time};
+use gpuskin_rt::{
+    Aabb, ClipEvent, ClipInfo, ErrorInfo, HeldFrames, InstanceRecord, Playback, RootKey, RootMotion, Time,
+};
 
 fn clip(phases: &[u32]) -> ClipInfo {
     let events: Vec<ClipEvent> = (0..).zip(phases).map(|(event, &phase)| ClipEvent { event, phase }).collect();

@@ -44,12 +44,21 @@ fn renderer(gpu: &Gpu) -> CrowdRenderer {
 
 fn picture(gpu: &Gpu, recipe: Recipe) -> Picture {
     let model = recipe.build(|_, _| Pose::REST).model;
-    let mut renderer = renderer(gpu);
-    let crowd = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap();
-    crowd.spawn(Instance::at([0.0; 3]));
+    shown(gpu, renderer(gpu), &model, Instance::at([0.0; 3]), &CAMERA())
+}
+
+fn shown(
+    gpu: &Gpu,
+    mut renderer: CrowdRenderer,
+    model: &Model,
+    instance: Instance<Dynamic>,
+    camera: &Camera,
+) -> Picture {
+    let crowd = Crowd::with_model(&mut renderer, model, Default::default()).unwrap();
+    crowd.spawn(instance);
     let canvas = Canvas::new(gpu, 32);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    renderer.prepare(&gpu.queue, &mut encoder, &CAMERA(), 0.0).unwrap();
+    renderer.prepare(&gpu.queue, &mut encoder, camera, 0.0).unwrap();
     canvas.pass(&mut encoder, |pass| renderer.draw(pass));
     canvas.finish(gpu, encoder)
 }
@@ -175,6 +184,58 @@ fn emitted_light_is_added_to_what_is_lit() {
             assert_close(at_right, srgb(lit(BELOW) + right), &(textured, cutoff, &gpu.name));
             let above = if cutoff.is_some() { Vec3::splat(0.01) } else { lit(ABOVE) + light };
             assert_close(seen.at(8, 6), srgb(above), &(textured, cutoff, &gpu.name));
+        }
+    }
+}
+
+/// A roof of two slopes over a square of a metre: four corners with the normal of no slope, or three a slope with its own.
+fn roof(shared: bool, material: Material) -> Model {
+    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let mut recipe = square(Encoding::MatrixF32, format, [Vec4::ONE; 2], material);
+    let corner = |v: &mut Vertex| v.position.z = 0.4 * v.position.x * (1.0 - v.position.y);
+    recipe.vertices.iter_mut().for_each(corner);
+    if shared {
+        recipe.indices = vec![0, 1, 2, 0, 2, 3];
+        recipe.vertices = [0, 1, 2, 5].map(|i| recipe.vertices[i]).to_vec();
+    } else {
+        for slope in recipe.vertices.chunks_exact_mut(3) {
+            let [a, b, c] = [0, 1, 2].map(|i| slope[i].position);
+            slope.iter_mut().for_each(|v| v.normal = (b - a).cross(c - a).normalize());
+        }
+    }
+    let mut model = recipe.build(|_, _| Pose::REST).model;
+    model.meta.mesh.parts.to_mut()[0].flat = shared;
+    model
+}
+
+#[test]
+fn flat_triangles_that_share_corners_look_as_those_with_normals_of_their_own() {
+    let light = Light { to_sun: [0.48, 0.64, 0.6], sun: [0.6; 3], sky: [0.3; 3], ground: [0.1; 3], wrap: 0.0 };
+    let descriptor = || RendererDescriptor { light, ..Default::default() };
+    let shine = Material { emissive: [0.1, 0.0, 0.0], ..plain([1.0; 4]) };
+    let masked = Material { alpha_cutoff: Some(0.5), ..plain([1.0; 4]) };
+    let unlit = Material { unlit: true, ..plain([0.3, 0.6, 0.9, 1.0]) };
+    let far = Camera::perspective_look_at([1e4 + 1.5, -0.7, 2.0], [1e4, 0.1, 0.0], 0.7, 1.0, 0.1, 10.0);
+    let near = Camera::perspective_look_at([1.5, -0.7, 2.0], [0.0, 0.1, 0.0], 0.7, 1.0, 0.1, 10.0);
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for material in [plain([1.0, 0.8, 0.6, 1.0]), shine.clone(), masked.clone(), unlit.clone()] {
+            // From the front; from behind; far from where the world begins.
+            for (turn, camera, x) in [(0.0_f32, near, 0.0), (core::f32::consts::PI, near, 0.0), (0.0, far, 1e4)] {
+                let material = Material { double_sided: true, ..material.clone() };
+                let (sin, cos) = (turn / 2.0).sin_cos();
+                let instance = || Instance::at([x, 0.0, 0.0]).rotated([0.0, sin, 0.0, cos]).scaled(0.9);
+                let [own, shared] = [false, true].map(|shared| {
+                    let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor()).unwrap();
+                    shown(&gpu, renderer, &roof(shared, material.clone()), instance(), &camera)
+                });
+                let mut lit = 0;
+                for (x, y) in (0..32).flat_map(|y| (0..32).map(move |x| (x, y))) {
+                    let (own, shared) = (own.at(x, y), shared.at(x, y));
+                    assert_close(shared, own, &(x, y, turn, &material, &gpu.name));
+                    lit += u32::from(own[2] > 40);
+                }
+                assert!(lit > 60, "{lit} pixels {turn} {}", gpu.name);
+            }
         }
     }
 }

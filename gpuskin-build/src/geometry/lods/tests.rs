@@ -142,9 +142,18 @@ fn parts_and_materials_stay_apart_and_none_vanishes() {
 
 #[test]
 fn hard_edges_all_over_do_not_stop_it() {
-    let mut flat = tube(31, 24, None, 0, DVec3::ZERO);
-    flat.normals = None;
-    let geometry = geometry(vec![flat]);
+    let tube = tube(31, 24, None, 0, DVec3::ZERO);
+    let mut hard = Primitive { normals: Some(Vec::new()), ..Primitive::default() };
+    for t in &tube.triangles {
+        let corners = t.map(|v| tube.positions[v as usize]);
+        let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize();
+        let first = hard.positions.len() as u32;
+        hard.triangles.push([first, first + 1, first + 2]);
+        hard.positions.extend(corners);
+        hard.normals.as_mut().unwrap().extend([normal; 3]);
+        t.iter().for_each(|&v| hard.influences.push(tube.influences.of(v as usize).iter().copied()));
+    }
+    let geometry = geometry(vec![hard]);
     assert!(geometry.vertices.len() > 1400);
     let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7);
     assert!(triangles(levels.last().unwrap()) < 150, "{:?}", levels.iter().map(triangles).collect::<Vec<_>>());

@@ -177,7 +177,13 @@ impl Recipe {
         };
         let count = self.indices.len() as u32 / self.materials.len() as u32;
         let parts: Vec<MeshPart> = (0..self.materials.len() as u32)
-            .map(|material| MeshPart { material, part: None, first_index: material * count, index_count: count })
+            .map(|material| MeshPart {
+                material,
+                part: None,
+                flat: false,
+                first_index: material * count,
+                index_count: count,
+            })
             .collect();
         let model = Model {
             meta: Metadata {
