@@ -55,8 +55,7 @@ impl Measured for ClipWork<'_> {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[Instant]) -> Tally {
-        let mut tally = Tally::default();
+    fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
         let poses: Vec<Vec<Bone>> = instants.iter().map(|moment| self.bones(moment)).collect();
         for group in &self.mesh.groups {
             for (moment, bones) in instants.iter().zip(&poses) {
@@ -84,12 +83,10 @@ impl Measured for ClipWork<'_> {
                 }
             }
         }
-        tally
     }
 
-    fn between(&self, instants: &[Instant], floor: f32) -> Tally {
-        let mut tally = Tally::default();
-        let floor = floor.sqrt();
+    fn between(&self, instants: &[Instant], tally: &mut Tally) {
+        let floor = tally.floor.sqrt();
         let poses: Vec<(Vec<Bone>, Bounds)> = instants
             .iter()
             .map(|moment| {
@@ -110,7 +107,6 @@ impl Measured for ClipWork<'_> {
                 }
             }
         }
-        tally
     }
 }
 

@@ -10,6 +10,17 @@ use crate::plain::{Lanes, greatest_lanes, least_lanes};
 const WORK_UNIT: usize = 1 << 18;
 /// The share of distances that may be greater than the percentile.
 const TAIL: f64 = 0.0004;
+/// One in so many moments is looked at first.
+const ROUND: usize = 8;
+
+/// What need not be told of a clip any more.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// Squared distances that are less: neither the greatest nor the percentile is.
+    pub(crate) floor: f32,
+    /// Squared chords between normals that are not greater.
+    pub(crate) normal: f32,
+}
 
 /// A clip that is measured.
 pub(crate) trait Measured: Sync {
@@ -19,12 +30,11 @@ pub(crate) trait Measured: Sync {
     /// What its STEP tracks move.
     fn stepped(&self) -> &Stepped;
 
-    /// What is found at some of the frames.
-    fn at_frames(&self, frames: &[Instant]) -> Tally;
+    /// Looks at some of the frames.
+    fn at_frames(&self, frames: &[Instant], tally: &mut Tally);
 
-    /// What is found at some moments between frames, of vertices that STEP tracks do not move. Those whose squared distance is
-    /// less than `floor` may be left out.
-    fn between(&self, moments: &[Instant], floor: f32) -> Tally;
+    /// Looks at some moments between frames: at vertices that STEP tracks do not move, and no normals.
+    fn between(&self, moments: &[Instant], tally: &mut Tally);
 }
 
 /// The errors of clips, looked at in parallel. `vertices`: evaluated at a moment.
@@ -32,16 +42,37 @@ pub(crate) fn measure_all(clips: &[impl Measured], vertices: usize) -> Vec<ClipE
     clips.par_iter().map(|clip| measure_one(clip, vertices)).collect()
 }
 
+/// Between frames normals follow positions; they are measured at frames only.
 fn measure_one(clip: &impl Measured, vertices: usize) -> ClipErrors {
-    let chunk = (WORK_UNIT / vertices.max(1)).max(1);
     let Instants { frames, between } = clip.instants();
-    let frames = frames.par_chunks(chunk).map(|part| clip.at_frames(part)).reduce_with(Tally::merge);
-    let frames = frames.unwrap_or_default();
-    let count = between.len() as u64 * (vertices - clip.stepped().count()) as u64;
-    // The percentile of all times is no less than this: enough is greater at frames already.
-    let (floor, _) = frames.percentile(frames.count + count);
-    let between = between.par_chunks(chunk).map(|part| clip.between(part, floor)).reduce_with(Tally::merge);
-    frames.finish(between, count, clip.stepped().tracks)
+    let at_frames = frames.len() as u64 * vertices as u64;
+    let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
+    let chunk = (WORK_UNIT / vertices.max(1)).max(1);
+    let look = |tally: Tally, instants: &[Instant], at: &(dyn Fn(&[Instant], &mut Tally) + Sync)| {
+        let known = tally.known(count);
+        let part = |part: &[Instant]| {
+            let mut tally = Tally::beside(known);
+            at(part, &mut tally);
+            tally
+        };
+        instants.par_chunks(chunk).map(part).reduce_with(Tally::merge).into_iter().fold(tally, Tally::merge)
+    };
+    let in_rounds = |tally: Tally, instants: &[Instant], at: &(dyn Fn(&[Instant], &mut Tally) + Sync)| {
+        let (some, others) = rounds(instants);
+        look(look(tally, &some, at), &others, at)
+    };
+    let tally = in_rounds(Tally::default(), frames, &|part, tally| clip.at_frames(part, tally));
+    let (encoding, bounds) = (tally.info(at_frames), tally.bounds());
+    let tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
+    ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks }
+}
+
+/// Some, that tell what need not be looked at of the others.
+fn rounds(instants: &[Instant]) -> (Vec<Instant>, Vec<Instant>) {
+    let step = if instants.len() < 4 * ROUND { 1 } else { ROUND };
+    let (some, others): (Vec<_>, Vec<_>) = instants.iter().enumerate().partition(|(i, _)| i % step == 0);
+    let alone = |pairs: Vec<(usize, &Instant)>| pairs.into_iter().map(|(_, instant)| *instant).collect();
+    (alone(some), alone(others))
 }
 
 /// When and where something was seen; what is earlier, or then before in the model, is less.
@@ -58,9 +89,10 @@ pub(crate) struct Tally {
     greatest: f32,
     /// Where it was seen first.
     at: Seen,
-    count: u64,
     /// By the upper half of the bits of the squared distance: 0.4 % of the distance a bin.
     bins: Box<[u32; BINS]>,
+    /// What is less is left out.
+    pub(crate) floor: f32,
     /// Greatest squared chord between normals.
     pub(crate) normal: f32,
     /// Bounds; the last lane is of no use.
@@ -76,17 +108,29 @@ impl Default for Tally {
         let bins = vec![0; BINS].try_into().expect("as many as there are");
         let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
         let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
-        Self { greatest: -1.0, at: Seen::default(), count: 0, bins, normal: 0.0, low, high }
+        Self { greatest: -1.0, at: Seen::default(), bins, floor: 0.0, normal: 0.0, low, high }
     }
 }
 
 impl Tally {
+    /// Of what is to be merged with a tally of which this is known.
+    fn beside(Known { floor, normal }: Known) -> Self {
+        Self { floor, normal, ..Self::default() }
+    }
+
+    /// What others need not tell, where there are so many distances in all.
+    fn known(&self, count: u64) -> Known {
+        Known { floor: self.percentile(count).0, normal: self.normal }
+    }
+
     /// `count` vertices are off by as much.
     #[inline]
     pub(crate) fn add(&mut self, squared: f32, count: u32, seen: Seen) {
+        if squared < self.floor {
+            return;
+        }
         // A pose that is no pose is infinitely wrong.
         let squared = if squared < f32::INFINITY { squared } else { f32::INFINITY };
-        self.count += u64::from(count);
         self.bins[(squared.to_bits() >> 16) as usize % BINS] += count;
         if squared >= self.greatest {
             self.see(squared, seen);
@@ -114,7 +158,6 @@ impl Tally {
     fn merge(mut self, other: Self) -> Self {
         self.low = least_lanes(self.low, other.low);
         self.high = greatest_lanes(self.high, other.high);
-        self.count += other.count;
         self.normal = self.normal.max(other.normal);
         if other.greatest >= self.greatest {
             self.see(other.greatest, other.at);
@@ -148,13 +191,9 @@ impl Tally {
         }
     }
 
-    /// Of what was found at frames, and of so many distances between them, of which the least may be left out. Between frames
-    /// normals follow positions; they are measured at frames only.
-    fn finish(self, between: Option<Self>, count: u64, step_tracks: usize) -> ClipErrors {
-        let (encoding, count) = (self.info(self.count), self.count + count);
-        let bounds = Aabb { min: three(self.low), max: three(self.high) };
-        let all = between.into_iter().fold(self, Self::merge);
-        ClipErrors { encoding, motion: all.info(count), bounds, step_tracks }
+    /// What was reached.
+    fn bounds(&self) -> Aabb {
+        Aabb { min: three(self.low), max: three(self.high) }
     }
 }
 
@@ -172,7 +211,7 @@ mod tests {
         for i in 0..10_000_u32 {
             tally.add((i as f32 * 1e-3).powi(2), 1, Seen { vertex: i, ..Seen::default() });
         }
-        let info = tally.info(tally.count);
+        let info = tally.info(10_000);
         assert!((info.max - 9.999).abs() < 1e-3 && info.vertex == 9999);
         // 4 of 10,000 are above.
         assert!(info.p9996 >= 9.995 * 0.999 && info.p9996 <= 9.995 * 1.005, "{}", info.p9996);
@@ -180,11 +219,14 @@ mod tests {
         // As many at once.
         let mut heaps = Tally::default();
         (1..=1000).for_each(|i| heaps.add((i as f32).powi(2), if i == 500 { 1_000_000 } else { 1 }, Seen::default()));
-        assert!((heaps.info(heaps.count).p9996 - 600.0).abs() < 5.0);
-        // The least need not be there.
-        let mut tops = Tally::default();
-        (550..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, Seen::default()));
-        assert_eq!(tops.info(heaps.count), heaps.info(heaps.count));
+        assert!((heaps.info(1_000_999).p9996 - 600.0).abs() < 5.0);
+        // The least need not be there; how little that is, some of them tell.
+        let mut tops = Tally::beside(Known { floor: 550.0 * 550.0, normal: 0.0 });
+        (1..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, Seen::default()));
+        assert_eq!(tops.bins.iter().sum::<u32>(), 451);
+        assert_eq!(tops.info(1_000_999), heaps.info(1_000_999));
+        let floor = tops.known(1_000_999).floor.sqrt();
+        assert!(floor <= tops.info(1_000_999).p9996 && floor > 590.0, "{floor}");
     }
 
     #[test]
@@ -197,7 +239,7 @@ mod tests {
             }
             let [tally, other] = parts;
             let tally = tally.merge(other).merge(Tally::default());
-            let info = tally.info(tally.count);
+            let info = tally.info(4);
             assert_eq!((info.max, info.time, info.vertex, info.bone), (0.5, 1.0, 7, 3));
         }
     }

@@ -82,24 +82,20 @@ impl Measured for Work<'_> {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[Instant]) -> Tally {
-        let mut tally = Tally::default();
+    fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
         self.look_at(instants, true, |found| {
             tally.reach(found.position.as_vec3().extend(0.0).to_array());
             tally.add(found.squared, 1, found.seen);
             tally.add_normal(found.chord_squared);
         });
-        tally
     }
 
-    fn between(&self, instants: &[Instant], _floor: f32) -> Tally {
-        let mut tally = Tally::default();
+    fn between(&self, instants: &[Instant], tally: &mut Tally) {
         self.look_at(instants, false, |found| {
             if !self.stepped.moves(found.seen.vertex as usize) {
                 tally.add(found.squared, 1, found.seen);
             }
         });
-        tally
     }
 }
 
