@@ -34,6 +34,44 @@ pub(crate) fn scale_lanes(a: Lanes, by: f32) -> Lanes {
 }
 
 #[inline(always)]
+pub(crate) fn multiply_lanes(a: Lanes, b: Lanes) -> Lanes {
+    [a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]]
+}
+
+#[inline(always)]
+pub(crate) fn sub_lanes(a: Lanes, b: Lanes) -> Lanes {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
+}
+
+/// A row of a matrix times four homogeneous points, which stand by components.
+#[inline(always)]
+pub(crate) fn times(row: &[f32; 4], [x, y, z, w]: &[Lanes; 4]) -> Lanes {
+    [
+        row[0] * x[0] + row[1] * y[0] + row[2] * z[0] + row[3] * w[0],
+        row[0] * x[1] + row[1] * y[1] + row[2] * z[1] + row[3] * w[1],
+        row[0] * x[2] + row[1] * y[2] + row[2] * z[2] + row[3] * w[2],
+        row[0] * x[3] + row[1] * y[3] + row[2] * z[3] + row[3] * w[3],
+    ]
+}
+
+/// The products of four pairs of vectors, which stand by components.
+#[inline(always)]
+pub(crate) fn dot_of(a: &[Lanes; 3], b: &[Lanes; 3]) -> Lanes {
+    let [x, y, z] = [multiply_lanes(a[0], b[0]), multiply_lanes(a[1], b[1]), multiply_lanes(a[2], b[2])];
+    add_lanes(add_lanes(x, y), z)
+}
+
+/// The same of what is across both.
+#[inline(always)]
+pub(crate) fn cross_of(a: &[Lanes; 3], b: &[Lanes; 3]) -> [Lanes; 3] {
+    [
+        sub_lanes(multiply_lanes(a[1], b[2]), multiply_lanes(a[2], b[1])),
+        sub_lanes(multiply_lanes(a[2], b[0]), multiply_lanes(a[0], b[2])),
+        sub_lanes(multiply_lanes(a[0], b[1]), multiply_lanes(a[1], b[0])),
+    ]
+}
+
+#[inline(always)]
 pub(crate) fn dot_lanes(a: &Lanes, b: &Lanes) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 }
@@ -41,11 +79,6 @@ pub(crate) fn dot_lanes(a: &Lanes, b: &Lanes) -> f32 {
 #[inline(always)]
 pub(crate) fn dot(a: Vec3, b: Vec3) -> f32 {
     a.x * b.x + a.y * b.y + a.z * b.z
-}
-
-#[inline(always)]
-pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    Vec3 { x: a.y * b.z - a.z * b.y, y: a.z * b.x - a.x * b.z, z: a.x * b.y - a.y * b.x }
 }
 
 #[inline(always)]

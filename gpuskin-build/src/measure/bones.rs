@@ -4,11 +4,13 @@ use glam::Vec3;
 use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
 
 use super::bounds::Bounds;
-use super::mesh::{Entry, Mesh, NormalPair, Point};
+use super::mesh::{Four, Mesh, Point};
 use super::{Drawn, Instant, Instants, Measured, Seen, Stepped, Tally, Times, drawn_pose};
 use crate::frames::FrameGrid;
 use crate::model::Model;
-use crate::plain::{Columns, Lanes, add, add_lanes, cross, dot_lanes, scale, scale_lanes, transform};
+use crate::plain::{
+    Lanes, add_lanes, cross_of, dot_of, greatest_lanes, least_lanes, multiply_lanes, scale_lanes, times,
+};
 use crate::sample::{Rows, Sampler};
 
 /// A clip, as the source has it and as it is drawn.
@@ -57,36 +59,32 @@ impl Measured for ClipWork<'_> {
 
     fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
         let poses: Vec<Vec<Bone>> = instants.iter().map(|moment| self.bones(moment)).collect();
+        let mut reached = Reached::NOTHING;
+        let mut widest = Widest::new(tally.normal);
         for group in &self.mesh.groups {
             for (moment, bones) in instants.iter().zip(&poses) {
-                let points = self.mesh.points(group);
-                let normals = |point| Turns::new(self.mesh.entries(point), bones, self.drawn.normals);
-                let shared = points.first().filter(|_| group.rigid).map(normals);
-                for point in points {
-                    let entries = self.mesh.entries(point);
-                    tally.add(error_squared(entries, bones), point.count, seen(moment, point));
-                    let mut place = Lanes::default();
-                    position(entries, bones, &mut place);
-                    tally.reach(place);
-                    let pairs = self.mesh.normals(point);
-                    if !pairs.is_empty() {
-                        let own;
-                        let turns = match &shared {
-                            Some(turns) => turns,
-                            None => {
-                                own = normals(point);
-                                &own
-                            }
-                        };
-                        tally.normal = turns.chord_squared(pairs, tally.normal);
+                for (points, fours) in group.fours() {
+                    let mut squared = Lanes::default();
+                    errors_squared(fours, &group.bones, bones, &mut squared);
+                    if tally.counts_any(&squared) {
+                        points.iter().zip(squared).for_each(|(p, off)| tally.add(off, p.count, seen(moment, p)));
                     }
+                    reach(fours, &group.bones, bones, &mut reached);
+                }
+                for (normals, weights) in group.normals() {
+                    let (mut source, mut drawn) = ([Lanes::default(); 3], [Lanes::default(); 3]);
+                    let of = (weights, &group.bones[..], &bones[..]);
+                    turn((&normals.source, SOURCE, Normals::Cofactor), of, &mut source);
+                    turn((&normals.drawn, DRAWN, self.drawn.normals), of, &mut drawn);
+                    widest.look(&source, &drawn);
                 }
             }
         }
+        tally.normal = widest.chord_squared;
+        tally.widen(reached.low.map(least_of), reached.high.map(greatest_of));
     }
 
     fn between(&self, instants: &[Instant], tally: &mut Tally) {
-        let floor = tally.floor.sqrt();
         let poses: Vec<(Vec<Bone>, Bounds)> = instants
             .iter()
             .map(|moment| {
@@ -95,14 +93,19 @@ impl Measured for ClipWork<'_> {
                 (bones, bounds)
             })
             .collect();
+        let floor = tally.floor.sqrt();
         for group in &self.mesh.groups {
             for (moment, (bones, bounds)) in instants.iter().zip(&poses) {
                 if bounds.of(group) < floor {
                     continue;
                 }
-                for point in self.mesh.points(group) {
-                    if !self.stepped.moves(point.vertex as usize) {
-                        tally.add(error_squared(self.mesh.entries(point), bones), point.count, seen(moment, point));
+                for (points, fours) in group.fours() {
+                    let mut squared = Lanes::default();
+                    errors_squared(fours, &group.bones, bones, &mut squared);
+                    if tally.counts_any(&squared) {
+                        let stays = |point: &Point| !self.stepped.moves(point.vertex as usize);
+                        let staying = points.iter().zip(squared).filter(|(point, _)| stays(point));
+                        staying.for_each(|(p, off)| tally.add(off, p.count, seen(moment, p)));
                     }
                 }
             }
@@ -114,161 +117,163 @@ fn seen(moment: &Instant, point: &Point) -> Seen {
     Seen { seconds: moment.seconds, vertex: point.vertex, bone: point.bone }
 }
 
-/// A bone's matrices at a moment.
+/// A bone's matrices at a moment, by rows.
 pub(super) struct Bone {
-    pub(super) source: Columns,
-    pub(super) difference: Columns,
-    source_linear: Linear,
-    drawn_linear: Linear,
+    pub(super) source: [[f32; 4]; 3],
+    pub(super) difference: [[f32; 4]; 3],
+    drawn: [[f32; 4]; 3],
 }
 
 impl Bone {
     fn new(source: &Rows, drawn: &SkinMatrix) -> Self {
         let drawn = drawn.rows.map(|r| r.to_array());
+        let difference = |r: usize, c: usize| (source[r][c] - f64::from(drawn[r][c])) as f32;
         Self {
-            source: columns(|r, c| source[r][c] as f32),
-            difference: columns(|r, c| (source[r][c] - f64::from(drawn[r][c])) as f32),
-            source_linear: Linear::new(|r, c| source[r][c] as f32),
-            drawn_linear: Linear::new(|r, c| drawn[r][c]),
+            source: source.map(|row| row.map(|v| v as f32)),
+            difference: [0, 1, 2].map(|r| [0, 1, 2, 3].map(|c| difference(r, c))),
+            drawn,
         }
     }
 }
 
-/// A matrix by what stands in a row and a column.
-fn columns(at: impl Fn(usize, usize) -> f32) -> Columns {
-    [0, 1, 2, 3].map(|c| [at(0, c), at(1, c), at(2, c), 0.0])
-}
+// The following stand by themselves, so that a compiler sees four lanes from where they are read to where they are written.
 
-/// The square of how far a point is off.
-pub(super) fn error_squared(entries: &[Entry], bones: &[Bone]) -> f32 {
-    let mut off = Lanes::default();
-    error(entries, bones, &mut off);
-    dot_lanes(&off, &off)
-}
-
-// The following are not inlined for the sake of the fourth lane: see `crate::plain`.
-
-/// How far a point is off.
+/// The squares of how far four points are off. `of`: the bones of their group.
 #[inline(never)]
-fn error(entries: &[Entry], bones: &[Bone], off: &mut Lanes) {
-    let mut sum = [0.0; 4];
-    for entry in entries {
-        let bone = &bones[entry.bone as usize];
-        let one = add_lanes(transform(&bone.difference, &entry.drawn), transform(&bone.source, &entry.lost));
-        sum = add_lanes(sum, one);
+pub(super) fn errors_squared(fours: &[Four], of: &[u32], bones: &[Bone], squared: &mut Lanes) {
+    let [mut x, mut y, mut z] = [Lanes::default(); 3];
+    for (four, &bone) in fours.iter().zip(of) {
+        let Bone { source, difference, .. } = &bones[bone as usize];
+        x = add_lanes(x, add_lanes(times(&difference[0], &four.drawn), times(&source[0], &four.lost)));
+        y = add_lanes(y, add_lanes(times(&difference[1], &four.drawn), times(&source[1], &four.lost)));
+        z = add_lanes(z, add_lanes(times(&difference[2], &four.drawn), times(&source[2], &four.lost)));
     }
-    *off = sum;
+    *squared = dot_of(&[x, y, z], &[x, y, z]);
 }
 
-/// Where the source has a point, metres.
+/// What points of the source reach, by components.
+struct Reached {
+    low: [Lanes; 3],
+    high: [Lanes; 3],
+}
+
+impl Reached {
+    const NOTHING: Self = Self { low: [[f32::INFINITY; 4]; 3], high: [[f32::NEG_INFINITY; 4]; 3] };
+}
+
+/// Widens by where the source has four points, metres.
 #[inline(never)]
-fn position(entries: &[Entry], bones: &[Bone], place: &mut Lanes) {
-    let mut sum = [0.0; 4];
-    for entry in entries {
-        sum = add_lanes(sum, transform(&bones[entry.bone as usize].source, &entry.source));
+fn reach(fours: &[Four], of: &[u32], bones: &[Bone], reached: &mut Reached) {
+    let [mut x, mut y, mut z] = [Lanes::default(); 3];
+    for (four, &bone) in fours.iter().zip(of) {
+        let source = &bones[bone as usize].source;
+        x = add_lanes(x, times(&source[0], &four.source));
+        y = add_lanes(y, times(&source[1], &four.source));
+        z = add_lanes(z, times(&source[2], &four.source));
     }
-    *place = sum;
+    let Reached { low, high } = reached;
+    *low = [least_lanes(low[0], x), least_lanes(low[1], y), least_lanes(low[2], z)];
+    *high = [greatest_lanes(high[0], x), greatest_lanes(high[1], y), greatest_lanes(high[2], z)];
 }
 
-/// The weighted matrices of source and picture.
+/// Which of a bone's matrices, and of a normal's weights.
+const SOURCE: usize = 0;
+const DRAWN: usize = 1;
+
+/// Four normals as bones turn them, not normalised.
 #[inline(never)]
-fn blend(entries: &[Entry], bones: &[Bone], source: &mut Linear, drawn: &mut Linear) {
-    let (mut a, mut b) = (Linear::default(), Linear::default());
-    for entry in entries {
-        let bone = &bones[entry.bone as usize];
-        a.add(&bone.source_linear, entry.source[3]);
-        b.add(&bone.drawn_linear, entry.drawn[3]);
+fn turn(
+    (normals, which, how): (&[Lanes; 3], usize, Normals),
+    (weights, of, bones): (&[[Lanes; 2]], &[u32], &[Bone]),
+    turned: &mut [Lanes; 3],
+) {
+    // By columns.
+    let [mut a, mut b, mut c] = [[Lanes::default(); 3]; 3];
+    for (weights, &bone) in weights.iter().zip(of) {
+        let bone = &bones[bone as usize];
+        let [x, y, z] = if which == SOURCE { &bone.source } else { &bone.drawn };
+        let weight = weights[which];
+        let add = |sum, factor| add_lanes(sum, scale_lanes(weight, factor));
+        a = [add(a[0], x[0]), add(a[1], y[0]), add(a[2], z[0])];
+        b = [add(b[0], x[1]), add(b[1], y[1]), add(b[2], z[1])];
+        c = [add(c[0], x[2]), add(c[1], y[2]), add(c[2], z[2])];
     }
-    (*source, *drawn) = (a, b);
+    if how == Normals::Cofactor {
+        [a, b, c] = cofactor(&a, &b, &c);
+    }
+    *turned = [0, 1, 2].map(|r| dot_of(&[a[r], b[r], c[r]], normals));
 }
 
-/// What turns normals of a point, in the source and as drawn; by columns.
-struct Turns {
-    source: [Vec3; 3],
-    drawn: [Vec3; 3],
-}
-
-impl Turns {
-    fn new(entries: &[Entry], bones: &[Bone], normals: Normals) -> Self {
-        let (mut source, mut drawn) = (Linear::default(), Linear::default());
-        blend(entries, bones, &mut source, &mut drawn);
-        let drawn = match normals {
-            Normals::Cofactor => cofactor(drawn.columns()),
-            Normals::Plain => drawn.columns(),
-        };
-        Self { source: cofactor(source.columns()), drawn }
-    }
-
-    /// The greatest squared distance between the tips of unit normals; `known` where none is greater.
-    fn chord_squared(&self, pairs: &[NormalPair], known: f32) -> f32 {
-        let mut greatest = known;
-        for pair in pairs {
-            greatest = greater_chord(greatest, turn(&self.source, pair.source), turn(&self.drawn, pair.drawn));
-        }
-        greatest
-    }
-}
-
-/// A 3x3 matrix by columns, nine numbers on end.
-#[derive(Clone, Copy, Default)]
-struct Linear {
-    first: Lanes,
-    second: Lanes,
-    last: f32,
-}
-
-impl Linear {
-    /// By what stands in a row and a column.
-    fn new(at: impl Fn(usize, usize) -> f32) -> Self {
-        Self {
-            first: [at(0, 0), at(1, 0), at(2, 0), at(0, 1)],
-            second: [at(1, 1), at(2, 1), at(0, 2), at(1, 2)],
-            last: at(2, 2),
-        }
-    }
-
-    #[inline(always)]
-    fn add(&mut self, other: &Self, weight: f32) {
-        self.first = add_lanes(self.first, scale_lanes(other.first, weight));
-        self.second = add_lanes(self.second, scale_lanes(other.second, weight));
-        self.last += other.last * weight;
-    }
-
-    #[inline(always)]
-    fn columns(&self) -> [Vec3; 3] {
-        let ([a, b, c, d], [e, f, g, h]) = (self.first, self.second);
-        [Vec3 { x: a, y: b, z: c }, Vec3 { x: d, y: e, z: f }, Vec3 { x: g, y: h, z: self.last }]
-    }
-}
-
-/// What turns normals as a 3x3 matrix turns the surface, both by columns: `SkinMatrix::normal`.
-fn cofactor([a, b, c]: [Vec3; 3]) -> [Vec3; 3] {
-    let of = [cross(b, c), cross(c, a), cross(a, b)];
+/// What turns normals as 3x3 matrices turn the surface, all by columns: `SkinMatrix::normal`.
+#[inline(always)]
+fn cofactor(a: &[Lanes; 3], b: &[Lanes; 3], c: &[Lanes; 3]) -> [[Lanes; 3]; 3] {
+    let of = [cross_of(b, c), cross_of(c, a), cross_of(a, b)];
     // The first row of the matrix times that of its cofactors.
-    let determinant = a.x * of[0].x + b.x * of[1].x + c.x * of[2].x;
-    if determinant < 0.0 { of.map(|column| scale(column, -1.0)) } else { of }
+    let determinant = dot_of(&[a[0], b[0], c[0]], &[of[0][0], of[1][0], of[2][0]]);
+    let sign = determinant.map(|d| if d < 0.0 { -1.0 } else { 1.0 });
+    of.map(|column| column.map(|row| multiply_lanes(row, sign)))
 }
 
-/// A 3x3 matrix by columns times a vector.
-#[inline(always)]
-fn turn(m: &[Vec3; 3], v: Vec3) -> Vec3 {
-    add(add(scale(m[0], v.x), scale(m[1], v.y)), scale(m[2], v.z))
+/// The greatest chord between the tips of normals that are made as long as one.
+struct Widest {
+    chord_squared: f32,
+    /// Squared sines that are less belong to lesser chords without a doubt.
+    sine_squared: f32,
 }
 
-/// The greater of a squared chord and that between the tips of two vectors that are made as long as one, where that can be. In
-/// `f64`: of vectors nearly alike little is left of the difference.
-#[inline(always)]
-fn greater_chord(known: f32, a: Vec3, b: Vec3) -> f32 {
-    let (ax, ay, az) = (a.x as f64, a.y as f64, a.z as f64);
-    let (bx, by, bz) = (b.x as f64, b.y as f64, b.z as f64);
-    let lengths = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz);
-    let along = ax * bx + ay * by + az * bz;
-    // Most are less without a doubt, which asks for no root and no division. What rounding does is less than 1e-12.
-    let cosine = 1.0 - 0.5 * known as f64;
-    if along > 0.0 && cosine > 0.0 && along * along > cosine * cosine * lengths * (1.0 + 1e-12) {
-        return known;
+/// Lengths whose products and squares `f32` has in full.
+const LENGTHS: std::ops::Range<f32> = 1e-30..1e30;
+
+impl Widest {
+    fn new(chord_squared: f32) -> Self {
+        // What rounding does to a sine is less than 1e-6. Beyond a right angle any sine will do.
+        let sine = (chord_squared * (1.0 - 0.25 * chord_squared)).sqrt() - 2e-6;
+        let sine_squared = if chord_squared >= 2.0 { 2.0 } else { sine.max(0.0) * sine.max(0.0) * 0.9999 };
+        Self { chord_squared, sine_squared }
     }
-    let squared = (2.0 - 2.0 * along / lengths.sqrt()) as f32;
+
+    /// Looks at four normals and what is drawn for them.
+    fn look(&mut self, a: &[Lanes; 3], b: &[Lanes; 3]) {
+        let (mut along, mut across, mut lengths) = Default::default();
+        angles(a, b, [&mut along, &mut across, &mut lengths]);
+        let less =
+            |i: usize| along[i] > 0.0 && across[i] < self.sine_squared * lengths[i] && LENGTHS.contains(&lengths[i]);
+        if less(0) && less(1) && less(2) && less(3) {
+            return;
+        }
+        for i in 0..4 {
+            let at = |lanes: &[Lanes; 3]| Vec3::new(lanes[0][i], lanes[1][i], lanes[2][i]);
+            let chord_squared = greater_chord(self.chord_squared, at(a), at(b));
+            if chord_squared > self.chord_squared {
+                *self = Self::new(chord_squared);
+            }
+        }
+    }
+}
+
+/// Products of four pairs of vectors: along each other; across, squared; of their lengths, squared.
+#[inline(never)]
+fn angles(a: &[Lanes; 3], b: &[Lanes; 3], [along, across, lengths]: [&mut Lanes; 3]) {
+    let cross = cross_of(a, b);
+    *along = dot_of(a, b);
+    *across = dot_of(&cross, &cross);
+    *lengths = multiply_lanes(dot_of(a, a), dot_of(b, b));
+}
+
+/// The greater of a squared chord and that between the tips of two vectors that are made as long as one. In `f64`: of vectors
+/// nearly alike little is left of the difference.
+fn greater_chord(known: f32, a: Vec3, b: Vec3) -> f32 {
+    let (a, b) = (a.as_dvec3(), b.as_dvec3());
+    let lengths = a.length_squared() * b.length_squared();
+    let squared = (2.0 - 2.0 * a.dot(b) / lengths.sqrt()) as f32;
     // Neither what rounding left below nothing nor what is no number.
     if squared > known && lengths < f64::INFINITY { squared } else { known }
+}
+
+pub(super) fn least_of(lanes: Lanes) -> f32 {
+    lanes.into_iter().fold(f32::INFINITY, f32::min)
+}
+
+pub(super) fn greatest_of(lanes: Lanes) -> f32 {
+    lanes.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }

@@ -12,15 +12,15 @@
 
 use glam::Vec3;
 
-use super::bones::Bone;
+use super::bones::{Bone, greatest_of, least_of};
 use super::mesh::{Entry, Group, Mesh};
-use crate::plain::{Lanes, dot_lanes, greatest_lanes, least_lanes, transform};
+use crate::plain::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, times};
 
 /// What rounding may do, to everything.
 const ROUNDING: f32 = 1.01;
 
-/// Corners of a box.
-pub(super) type Corners = [Vec3; 8];
+/// Corners of a box, homogeneous, four at a time by components.
+pub(super) type Corners = [[Lanes; 4]; 2];
 
 /// Bounds at a moment.
 pub(super) struct Bounds {
@@ -35,24 +35,22 @@ pub(super) struct Bounds {
 impl Bounds {
     pub(super) fn new(mesh: &Mesh, bones: &[Bone]) -> Self {
         let mut bounds = Self { bones: vec![0.0; bones.len()], radius: 0.0, middle: 0.0, stretch: 0.0 };
-        let (mut low, mut high) = ([f32::INFINITY; 4], [f32::NEG_INFINITY; 4]);
+        let (mut low, mut high) = ([[f32::INFINITY; 4]; 3], [[f32::NEG_INFINITY; 4]; 3]);
         for ((bone, corners), bound) in bones.iter().zip(&mesh.boxes).zip(&mut bounds.bones) {
-            for c in corners.iter().flatten() {
-                let corner = [c.x, c.y, c.z, 1.0];
-                let off = transform(&bone.difference, &corner);
-                let squared = dot_lanes(&off, &off);
-                *bound = worst([*bound, squared].into_iter());
-                let place = transform(&bone.source, &corner);
-                (low, high) = (least_lanes(low, place), greatest_lanes(high, place));
+            for corners in corners.iter().flatten() {
+                let off = three(&bone.difference, corners);
+                *bound = worst([*bound].into_iter().chain(dot_of(&off, &off)));
+                let [x, y, z] = three(&bone.source, corners);
+                low = [least_lanes(low[0], x), least_lanes(low[1], y), least_lanes(low[2], z)];
+                high = [greatest_lanes(high[0], x), greatest_lanes(high[1], y), greatest_lanes(high[2], z)];
             }
             if corners.is_some() {
-                let [x, y, z, _] = &bone.source;
-                bounds.stretch = bounds.stretch.max(dot_lanes(x, x) + dot_lanes(y, y) + dot_lanes(z, z));
+                let square = |row: &[f32; 4]| row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
+                bounds.stretch = bounds.stretch.max(bone.source.iter().map(square).sum());
             }
         }
         bounds.bones.iter_mut().for_each(|squared| *squared = squared.sqrt());
-        let ([a, b, c, _], [d, e, f, _]) = (low, high);
-        let (low, high) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
+        let (low, high) = (Vec3::from(low.map(least_of)), Vec3::from(high.map(greatest_of)));
         (bounds.radius, bounds.middle) = ((high - low).length() * 0.5, ((high + low) * 0.5).length());
         bounds.stretch = bounds.stretch.sqrt();
         bounds
@@ -95,8 +93,11 @@ pub(super) fn slack(position: Vec3, entries: &[Entry]) -> Lanes {
 
 /// The corners of a box.
 pub(super) fn corners((low, high): (Vec3, Vec3)) -> Corners {
-    [0, 1, 2, 3, 4, 5, 6, 7].map(|i| {
-        let side = |axis: usize| if i >> axis & 1 == 0 { low[axis] } else { high[axis] };
-        Vec3::new(side(0), side(1), side(2))
-    })
+    let x = [low.x, high.x, low.x, high.x];
+    let y = [low.y, low.y, high.y, high.y];
+    [low.z, high.z].map(|z| [x, y, [z; 4], [1.0; 4]])
+}
+
+fn three(matrix: &[[f32; 4]; 3], points: &[Lanes; 4]) -> [Lanes; 3] {
+    [times(&matrix[0], points), times(&matrix[1], points), times(&matrix[2], points)]
 }

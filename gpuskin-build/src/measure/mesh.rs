@@ -1,7 +1,6 @@
-//! What is measured of a model's vertices: source and drawn ones side by side.
+//! What is measured of a model's vertices: source and drawn ones side by side, four at a time.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, DVec4, Vec3};
@@ -16,19 +15,25 @@ use crate::plain::{Lanes, greatest, greatest_lanes, least};
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Entry {
-    pub(super) bone: u32,
+    bone: u32,
     /// Drawn weight times drawn position, and the weight.
-    pub(super) drawn: Lanes,
+    pub(super) drawn: [f32; 4],
     /// The same of the source.
-    pub(super) source: Lanes,
+    source: [f32; 4],
     /// The source's less the drawn.
-    pub(super) lost: Lanes,
+    pub(super) lost: [f32; 4],
+}
+
+/// The entries of four points for one bone, by components.
+pub(super) struct Four {
+    pub(super) drawn: [Lanes; 4],
+    pub(super) source: [Lanes; 4],
+    pub(super) lost: [Lanes; 4],
 }
 
 /// Vertices that all bones move alike, as those on both sides of a seam: evaluated once.
+#[derive(Clone, Copy)]
 pub(super) struct Point {
-    entries: Range<u32>,
-    normals: Range<u32>,
     /// The first of the vertices.
     pub(super) vertex: u32,
     /// How many they are.
@@ -39,33 +44,26 @@ pub(super) struct Point {
 
 /// Points of the same bones.
 pub(super) struct Group {
-    points: Range<u32>,
     pub(super) bones: Vec<u32>,
-    /// One bone moves them, all of each.
-    pub(super) rigid: bool,
+    pub(super) points: Vec<Point>,
+    /// For each four points, in their order, one for each of the bones. The last point stands in for those that lack.
+    fours: Vec<Four>,
+    normals: Vec<FourNormals>,
+    /// For each four normals one for each of the bones: the weights of source and picture.
+    weights: Vec<[Lanes; 2]>,
     /// The greatest of the points, lane by lane: see [`slack`].
     pub(super) slack: Lanes,
 }
 
-/// A normal of the source and the drawn one.
-#[derive(Clone, Copy)]
-pub(super) struct NormalPair {
-    pub(super) source: Vec3,
-    pub(super) drawn: Vec3,
-}
-
-impl NormalPair {
-    fn bits(&self) -> [[u32; 3]; 2] {
-        [self.source, self.drawn].map(|normal| normal.to_array().map(f32::to_bits))
-    }
+/// Four normals of the source and the drawn ones, by components. The last stands in for those that lack.
+pub(super) struct FourNormals {
+    pub(super) source: [Lanes; 3],
+    pub(super) drawn: [Lanes; 3],
 }
 
 /// The vertices of a model.
 pub(super) struct Mesh {
-    entries: Vec<Entry>,
-    normals: Vec<NormalPair>,
     /// Those of fewest bones first: runs of as many are what processors foresee.
-    points: Vec<Point>,
     pub(super) groups: Vec<Group>,
     pub(super) vertices: usize,
     /// For each bone: around all that it moves, in the source and as drawn; none of bones without any.
@@ -81,11 +79,16 @@ const MOST: usize = 256;
 struct Draft {
     entries: Vec<Entry>,
     normals: Vec<NormalPair>,
-    vertex: u32,
-    count: u32,
-    bone: u32,
+    point: Point,
     /// Of the source, and as drawn.
     positions: [Vec3; 2],
+}
+
+/// A normal of the source and the drawn one.
+#[derive(Clone, Copy)]
+struct NormalPair {
+    source: Vec3,
+    drawn: Vec3,
 }
 
 impl Draft {
@@ -98,62 +101,71 @@ impl Mesh {
     pub(super) fn new(model: &Model, drawn: &Drawn<'_>) -> Self {
         let (mut drafts, vertices) = drafts(model, drawn);
         drafts.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
-        let mut mesh = Self {
-            entries: Vec::new(),
-            normals: Vec::new(),
-            points: Vec::new(),
-            groups: Vec::new(),
-            vertices,
-            boxes: boxes(&drafts, model.bones.len()),
-            slack: Lanes::default(),
-        };
-        for draft in drafts {
-            mesh.group(&draft);
-            let Draft { entries, mut normals, vertex, count, bone, .. } = draft;
-            if normals.len() > 1 {
-                normals.sort_unstable_by_key(NormalPair::bits);
-                normals.dedup_by_key(|pair| pair.bits());
+        let boxes = boxes(&drafts, model.bones.len());
+        let alike = drafts.chunk_by(|a, b| a.bones().eq(b.bones()));
+        let groups: Vec<Group> = alike.flat_map(|alike| alike.chunks(MOST)).map(Group::new).collect();
+        let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
+        Self { groups, vertices, boxes, slack }
+    }
+}
+
+impl Group {
+    fn new(drafts: &[Draft]) -> Self {
+        let bones: Vec<u32> = drafts[0].bones().collect();
+        let slack = drafts.iter().map(|draft| slack(draft.positions[0], &draft.entries));
+        let slack = slack.fold(Lanes::default(), greatest_lanes);
+        let mut fours = Vec::new();
+        for some in drafts.chunks(4) {
+            let entry = |k: usize, lane: usize| &some[lane.min(some.len() - 1)].entries[k];
+            let by_component =
+                |of: &dyn Fn(usize) -> [f32; 4]| [0, 1, 2, 3].map(|c| [0, 1, 2, 3].map(|lane| of(lane)[c]));
+            fours.extend((0..bones.len()).map(|k| Four {
+                drawn: by_component(&|lane| entry(k, lane).drawn),
+                source: by_component(&|lane| entry(k, lane).source),
+                lost: by_component(&|lane| entry(k, lane).lost),
+            }));
+        }
+        let turned = turned(drafts);
+        let (mut normals, mut weights) = (Vec::new(), Vec::new());
+        for some in turned.chunks(4) {
+            let one = |lane: usize| some[lane.min(some.len() - 1)];
+            let by_component =
+                |of: fn(&NormalPair) -> Vec3| [0, 1, 2].map(|c| [0, 1, 2, 3].map(|lane| of(&one(lane).1)[c]));
+            normals
+                .push(FourNormals { source: by_component(|pair| pair.source), drawn: by_component(|pair| pair.drawn) });
+            let weight = |k: usize, of: fn(&Entry) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
+            weights.extend((0..bones.len()).map(|k| [weight(k, |e| e.source[3]), weight(k, |e| e.drawn[3])]));
+        }
+        let points = drafts.iter().map(|draft| draft.point).collect();
+        Self { bones, points, fours, normals, weights, slack }
+    }
+
+    /// Four points at a time, and what each bone does to them.
+    pub(super) fn fours(&self) -> impl Iterator<Item = (&[Point], &[Four])> {
+        self.points.chunks(4).zip(self.fours.chunks_exact(self.bones.len()))
+    }
+
+    /// Four normals at a time, and how the bones weigh.
+    pub(super) fn normals(&self) -> impl Iterator<Item = (&FourNormals, &[[Lanes; 2]])> {
+        self.normals.iter().zip(self.weights.chunks_exact(self.bones.len()))
+    }
+}
+
+/// The normals of some points, once each where they turn alike.
+fn turned(drafts: &[Draft]) -> Vec<(&[Entry], NormalPair)> {
+    let mut known = HashSet::new();
+    let mut turned = Vec::new();
+    for draft in drafts {
+        for pair in &draft.normals {
+            let weights = draft.entries.iter().flat_map(|entry| [entry.source[3], entry.drawn[3]]);
+            let key: Vec<u32> =
+                weights.chain(pair.source.to_array()).chain(pair.drawn.to_array()).map(f32::to_bits).collect();
+            if known.insert(key) {
+                turned.push((&draft.entries[..], *pair));
             }
-            let (first_entry, first_normal) = (mesh.entries.len() as u32, mesh.normals.len() as u32);
-            mesh.entries.extend(entries);
-            mesh.normals.extend(normals);
-            let entries = first_entry..mesh.entries.len() as u32;
-            let normals = first_normal..mesh.normals.len() as u32;
-            mesh.points.push(Point { entries, normals, vertex, count, bone });
-        }
-        mesh
-    }
-
-    /// Puts the next point into a group.
-    fn group(&mut self, draft: &Draft) {
-        let next = self.points.len() as u32;
-        let same = |group: &Group| group.points.len() < MOST && draft.bones().eq(group.bones.iter().copied());
-        if !self.groups.last().is_some_and(same) {
-            let bones = draft.bones().collect();
-            self.groups.push(Group { points: next..next, bones, rigid: true, slack: Lanes::default() });
-        }
-        let slack = slack(draft.positions[0], &draft.entries);
-        self.slack = greatest_lanes(self.slack, slack);
-        if let Some(group) = self.groups.last_mut() {
-            group.points.end = next + 1;
-            group.rigid &= matches!(draft.entries[..], [Entry { source: [.., 1.0], drawn: [.., 1.0], .. }]);
-            group.slack = greatest_lanes(group.slack, slack);
         }
     }
-
-    pub(super) fn points(&self, group: &Group) -> &[Point] {
-        &self.points[group.points.start as usize..group.points.end as usize]
-    }
-
-    /// What bones do to a point.
-    pub(super) fn entries(&self, point: &Point) -> &[Entry] {
-        &self.entries[point.entries.start as usize..point.entries.end as usize]
-    }
-
-    /// The normals of the vertices of a point.
-    pub(super) fn normals(&self, point: &Point) -> &[NormalPair] {
-        &self.normals[point.normals.start as usize..point.normals.end as usize]
-    }
+    turned
 }
 
 fn boxes(drafts: &[Draft], bones: usize) -> Vec<Option<Corners>> {
@@ -182,11 +194,11 @@ fn drafts(model: &Model, drawn: &Drawn<'_>) -> (Vec<Draft>, usize) {
             let point = *known.entry(bytemuck::cast_slice(&entries).to_vec()).or_insert(next);
             if point == next {
                 let bone = u32::from(influences[0].0);
-                let (normals, positions) = (Vec::new(), [p.as_vec3(), baked.position]);
-                drafts.push(Draft { entries, normals, vertex: vertex as u32, count: 0, bone, positions });
+                let point = Point { vertex: vertex as u32, count: 0, bone };
+                drafts.push(Draft { entries, normals: Vec::new(), point, positions: [p.as_vec3(), baked.position] });
             }
             let draft = &mut drafts[point];
-            draft.count += 1;
+            draft.point.count += 1;
             let source = primitive.normals.as_ref().map_or(Vec3::ZERO, |n| n[v].as_vec3());
             let pair = NormalPair { source, drawn: baked.normal };
             if source.length_squared() > 0.0 {
@@ -221,6 +233,6 @@ fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<En
     entries
 }
 
-fn lanes(v: DVec4) -> Lanes {
+fn lanes(v: DVec4) -> [f32; 4] {
     v.as_vec4().to_array()
 }

@@ -123,6 +123,13 @@ impl Tally {
         Known { floor: self.percentile(count).0, normal: self.normal }
     }
 
+    /// Whether any of these squared distances has to be told.
+    #[inline(always)]
+    pub(crate) fn counts_any(&self, squared: &Lanes) -> bool {
+        let counts = |squared: f32| squared >= self.floor || squared.is_nan();
+        counts(squared[0]) || counts(squared[1]) || counts(squared[2]) || counts(squared[3])
+    }
+
     /// `count` vertices are off by as much.
     #[inline]
     pub(crate) fn add(&mut self, squared: f32, count: u32, seen: Seen) {
@@ -148,10 +155,10 @@ impl Tally {
     }
 
     /// Widens the bounds.
-    #[inline(always)]
-    pub(crate) fn reach(&mut self, position: Lanes) {
-        self.low = least_lanes(self.low, position);
-        self.high = greatest_lanes(self.high, position);
+    pub(crate) fn widen(&mut self, low: [f32; 3], high: [f32; 3]) {
+        let lanes = |[x, y, z]: [f32; 3]| [x, y, z, 0.0];
+        self.low = least_lanes(self.low, lanes(low));
+        self.high = greatest_lanes(self.high, lanes(high));
     }
 
     /// The same in whatever order.

@@ -2,12 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::bones::{ClipWork, error_squared};
+use super::bones::{ClipWork, errors_squared};
 use super::bounds::Bounds;
-use super::mesh::{Mesh, Point};
+use super::mesh::{Group, Mesh};
 use super::{Drawn, Times};
 use crate::frames::FrameGrid;
 use crate::model::Model;
+use crate::plain::Lanes;
 use gpuskin_rt::ClipRecord;
 
 /// What to ask of which clips.
@@ -40,11 +41,14 @@ impl ClipWork<'_> {
         let at = |moment, counts: &dyn Fn(usize) -> bool| {
             let bones = self.bones(moment);
             let bounds = Bounds::new(self.mesh, &bones);
-            let fits = |point: &Point| {
-                !counts(point.vertex as usize) || error_squared(self.mesh.entries(point), &bones) <= squared
+            let fits = |group: &Group| {
+                group.fours().all(|(points, fours)| {
+                    let mut off = Lanes::default();
+                    errors_squared(fours, &group.bones, &bones, &mut off);
+                    points.iter().zip(off).all(|(point, off)| off <= squared || !counts(point.vertex as usize))
+                })
             };
-            bounds.of_all(self.mesh) < limit
-                || self.mesh.groups.iter().all(|g| bounds.of(g) < limit || self.mesh.points(g).iter().all(fits))
+            bounds.of_all(self.mesh) < limit || self.mesh.groups.iter().all(|g| bounds.of(g) < limit || fits(g))
         };
         // Vertices that STEP tracks move jump between frames.
         self.instants.frames.iter().all(|moment| at(moment, &|_| true))

@@ -84,7 +84,8 @@ impl Measured for Work<'_> {
 
     fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
         self.look_at(instants, true, |found| {
-            tally.reach(found.position.as_vec3().extend(0.0).to_array());
+            let place = found.position.as_vec3().to_array();
+            tally.widen(place, place);
             tally.add(found.squared, 1, found.seen);
             tally.add_normal(found.chord_squared);
         });
