@@ -4,7 +4,7 @@ use glam::Vec3;
 use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
 
 use super::bounds::Bounds;
-use super::mesh::{Four, Mesh, Point};
+use super::mesh::{Four, FourNormals, Mesh, Point};
 use super::{Drawn, Instant, Instants, Measured, Seen, Stepped, Tally, Times, drawn_pose};
 use crate::frames::FrameGrid;
 use crate::model::Model;
@@ -72,11 +72,11 @@ impl Measured for ClipWork<'_> {
                     reach(fours, &group.bones, bones, &mut reached);
                 }
                 for (normals, weights) in group.normals() {
-                    let (mut source, mut drawn) = ([Lanes::default(); 3], [Lanes::default(); 3]);
+                    let (mut source, mut drawn) = (Turn::default(), Turn::default());
                     let of = (weights, &group.bones[..], &bones[..]);
-                    turn((&normals.source, SOURCE, Normals::Cofactor), of, &mut source);
-                    turn((&normals.drawn, DRAWN, self.drawn.normals), of, &mut drawn);
-                    widest.look(&source, &drawn);
+                    source.set(of, SOURCE, Normals::Cofactor);
+                    drawn.set(of, DRAWN, self.drawn.normals);
+                    normals.iter().for_each(|normals| widest.look(&source, &drawn, normals));
                 }
             }
         }
@@ -180,38 +180,50 @@ fn reach(fours: &[Four], of: &[u32], bones: &[Bone], reached: &mut Reached) {
 const SOURCE: usize = 0;
 const DRAWN: usize = 1;
 
-/// Four normals as bones turn them, not normalised.
-#[inline(never)]
-fn turn(
-    (normals, which, how): (&[Lanes; 3], usize, Normals),
-    (weights, of, bones): (&[[Lanes; 2]], &[u32], &[Bone]),
-    turned: &mut [Lanes; 3],
-) {
-    // By columns.
-    let [mut a, mut b, mut c] = [[Lanes::default(); 3]; 3];
-    for (weights, &bone) in weights.iter().zip(of) {
-        let bone = &bones[bone as usize];
-        let [x, y, z] = if which == SOURCE { &bone.source } else { &bone.drawn };
-        let weight = weights[which];
-        let add = |sum, factor| add_lanes(sum, scale_lanes(weight, factor));
-        a = [add(a[0], x[0]), add(a[1], y[0]), add(a[2], z[0])];
-        b = [add(b[0], x[1]), add(b[1], y[1]), add(b[2], z[1])];
-        c = [add(c[0], x[2]), add(c[1], y[2]), add(c[2], z[2])];
+/// What turns four normals, without normalising them: matrices by columns.
+#[derive(Default)]
+struct Turn([[Lanes; 3]; 3]);
+
+impl Turn {
+    #[inline(never)]
+    fn set(&mut self, (weights, of, bones): (&[[Lanes; 2]], &[u32], &[Bone]), which: usize, how: Normals) {
+        let [mut a, mut b, mut c] = [[Lanes::default(); 3]; 3];
+        for (weights, &bone) in weights.iter().zip(of) {
+            let bone = &bones[bone as usize];
+            let [x, y, z] = if which == SOURCE { &bone.source } else { &bone.drawn };
+            let weight = weights[which];
+            add_scaled(&mut a, weight, [x[0], y[0], z[0]]);
+            add_scaled(&mut b, weight, [x[1], y[1], z[1]]);
+            add_scaled(&mut c, weight, [x[2], y[2], z[2]]);
+        }
+        let Self([first, second, third]) = self;
+        if how == Normals::Plain {
+            (*first, *second, *third) = (a, b, c);
+            return;
+        }
+        // As they turn the surface: `SkinMatrix::normal`.
+        let (p, q, r) = (cross_of(&b, &c), cross_of(&c, &a), cross_of(&a, &b));
+        // The first row of the matrix times that of its cofactors.
+        let determinant = dot_of(&[a[0], b[0], c[0]], &[p[0], q[0], r[0]]);
+        let sign = |i: usize| if determinant[i] < 0.0 { -1.0 } else { 1.0 };
+        let sign = [sign(0), sign(1), sign(2), sign(3)];
+        let signed =
+            |v: [Lanes; 3]| [multiply_lanes(v[0], sign), multiply_lanes(v[1], sign), multiply_lanes(v[2], sign)];
+        (*first, *second, *third) = (signed(p), signed(q), signed(r));
     }
-    if how == Normals::Cofactor {
-        [a, b, c] = cofactor(&a, &b, &c);
+
+    #[inline(always)]
+    fn of(&self, v: &[Lanes; 3]) -> [Lanes; 3] {
+        let Self([a, b, c]) = self;
+        [dot_of(&[a[0], b[0], c[0]], v), dot_of(&[a[1], b[1], c[1]], v), dot_of(&[a[2], b[2], c[2]], v)]
     }
-    *turned = [0, 1, 2].map(|r| dot_of(&[a[r], b[r], c[r]], normals));
 }
 
-/// What turns normals as 3x3 matrices turn the surface, all by columns: `SkinMatrix::normal`.
 #[inline(always)]
-fn cofactor(a: &[Lanes; 3], b: &[Lanes; 3], c: &[Lanes; 3]) -> [[Lanes; 3]; 3] {
-    let of = [cross_of(b, c), cross_of(c, a), cross_of(a, b)];
-    // The first row of the matrix times that of its cofactors.
-    let determinant = dot_of(&[a[0], b[0], c[0]], &[of[0][0], of[1][0], of[2][0]]);
-    let sign = determinant.map(|d| if d < 0.0 { -1.0 } else { 1.0 });
-    of.map(|column| column.map(|row| multiply_lanes(row, sign)))
+fn add_scaled(sum: &mut [Lanes; 3], lanes: Lanes, by: [f32; 3]) {
+    sum[0] = add_lanes(sum[0], scale_lanes(lanes, by[0]));
+    sum[1] = add_lanes(sum[1], scale_lanes(lanes, by[1]));
+    sum[2] = add_lanes(sum[2], scale_lanes(lanes, by[2]));
 }
 
 /// The greatest chord between the tips of normals that are made as long as one.
@@ -233,17 +245,19 @@ impl Widest {
     }
 
     /// Looks at four normals and what is drawn for them.
-    fn look(&mut self, a: &[Lanes; 3], b: &[Lanes; 3]) {
-        let (mut along, mut across, mut lengths) = Default::default();
-        angles(a, b, [&mut along, &mut across, &mut lengths]);
+    fn look(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+        let mut found = Angles::default();
+        found.set(source, drawn, normals);
+        let Angles { along, across, lengths } = found;
         let less =
             |i: usize| along[i] > 0.0 && across[i] < self.sine_squared * lengths[i] && LENGTHS.contains(&lengths[i]);
         if less(0) && less(1) && less(2) && less(3) {
             return;
         }
+        let (source, drawn) = (source.of(&normals.source), drawn.of(&normals.drawn));
         for i in 0..4 {
             let at = |lanes: &[Lanes; 3]| Vec3::new(lanes[0][i], lanes[1][i], lanes[2][i]);
-            let chord_squared = greater_chord(self.chord_squared, at(a), at(b));
+            let chord_squared = greater_chord(self.chord_squared, at(&source), at(&drawn));
             if chord_squared > self.chord_squared {
                 *self = Self::new(chord_squared);
             }
@@ -251,13 +265,25 @@ impl Widest {
     }
 }
 
-/// Products of four pairs of vectors: along each other; across, squared; of their lengths, squared.
-#[inline(never)]
-fn angles(a: &[Lanes; 3], b: &[Lanes; 3], [along, across, lengths]: [&mut Lanes; 3]) {
-    let cross = cross_of(a, b);
-    *along = dot_of(a, b);
-    *across = dot_of(&cross, &cross);
-    *lengths = multiply_lanes(dot_of(a, a), dot_of(b, b));
+/// Products of four pairs of vectors.
+#[derive(Default)]
+struct Angles {
+    along: Lanes,
+    /// Squared.
+    across: Lanes,
+    /// Of their lengths, squared.
+    lengths: Lanes,
+}
+
+impl Angles {
+    #[inline(never)]
+    fn set(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+        let (a, b) = (source.of(&normals.source), drawn.of(&normals.drawn));
+        let cross = cross_of(&a, &b);
+        self.along = dot_of(&a, &b);
+        self.across = dot_of(&cross, &cross);
+        self.lengths = multiply_lanes(dot_of(&a, &a), dot_of(&b, &b));
+    }
 }
 
 /// The greater of a squared chord and that between the tips of two vectors that are made as long as one. In `f64`: of vectors

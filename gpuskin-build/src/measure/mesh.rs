@@ -49,7 +49,9 @@ pub(super) struct Group {
     /// For each four points, in their order, one for each of the bones. The last point stands in for those that lack.
     fours: Vec<Four>,
     normals: Vec<FourNormals>,
-    /// For each four normals one for each of the bones: the weights of source and picture.
+    /// How many of these have the same weights: all, as where one bone moves everything, or one.
+    alike: usize,
+    /// For those one for each of the bones: the weights of source and picture.
     weights: Vec<[Lanes; 2]>,
     /// The greatest of the points, lane by lane: see [`slack`].
     pub(super) slack: Lanes,
@@ -126,6 +128,7 @@ impl Group {
             }));
         }
         let turned = turned(drafts);
+        let same = turned.windows(2).all(|pair| weights_of(pair[0].0).eq(weights_of(pair[1].0)));
         let (mut normals, mut weights) = (Vec::new(), Vec::new());
         for some in turned.chunks(4) {
             let one = |lane: usize| some[lane.min(some.len() - 1)];
@@ -133,11 +136,15 @@ impl Group {
                 |of: fn(&NormalPair) -> Vec3| [0, 1, 2].map(|c| [0, 1, 2, 3].map(|lane| of(&one(lane).1)[c]));
             normals
                 .push(FourNormals { source: by_component(|pair| pair.source), drawn: by_component(|pair| pair.drawn) });
+            if same && !weights.is_empty() {
+                continue;
+            }
             let weight = |k: usize, of: fn(&Entry) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
             weights.extend((0..bones.len()).map(|k| [weight(k, |e| e.source[3]), weight(k, |e| e.drawn[3])]));
         }
         let points = drafts.iter().map(|draft| draft.point).collect();
-        Self { bones, points, fours, normals, weights, slack }
+        let alike = if same { normals.len().max(1) } else { 1 };
+        Self { bones, points, fours, normals, alike, weights, slack }
     }
 
     /// Four points at a time, and what each bone does to them.
@@ -145,9 +152,9 @@ impl Group {
         self.points.chunks(4).zip(self.fours.chunks_exact(self.bones.len()))
     }
 
-    /// Four normals at a time, and how the bones weigh.
-    pub(super) fn normals(&self) -> impl Iterator<Item = (&FourNormals, &[[Lanes; 2]])> {
-        self.normals.iter().zip(self.weights.chunks_exact(self.bones.len()))
+    /// Normals that turn alike, and how the bones weigh.
+    pub(super) fn normals(&self) -> impl Iterator<Item = (&[FourNormals], &[[Lanes; 2]])> {
+        self.normals.chunks(self.alike).zip(self.weights.chunks_exact(self.bones.len()))
     }
 }
 
@@ -157,15 +164,21 @@ fn turned(drafts: &[Draft]) -> Vec<(&[Entry], NormalPair)> {
     let mut turned = Vec::new();
     for draft in drafts {
         for pair in &draft.normals {
-            let weights = draft.entries.iter().flat_map(|entry| [entry.source[3], entry.drawn[3]]);
-            let key: Vec<u32> =
-                weights.chain(pair.source.to_array()).chain(pair.drawn.to_array()).map(f32::to_bits).collect();
+            let key: Vec<u32> = weights_of(&draft.entries)
+                .chain(pair.source.to_array())
+                .chain(pair.drawn.to_array())
+                .map(f32::to_bits)
+                .collect();
             if known.insert(key) {
                 turned.push((&draft.entries[..], *pair));
             }
         }
     }
     turned
+}
+
+fn weights_of(entries: &[Entry]) -> impl Iterator<Item = f32> {
+    entries.iter().flat_map(|entry| [entry.source[3], entry.drawn[3]])
 }
 
 fn boxes(drafts: &[Draft], bones: usize) -> Vec<Option<Corners>> {
