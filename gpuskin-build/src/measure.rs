@@ -15,6 +15,7 @@ mod bones;
 mod bounds;
 mod mesh;
 mod moments;
+mod normals;
 mod stepped;
 mod tally;
 #[cfg(test)]

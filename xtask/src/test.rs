@@ -81,7 +81,7 @@ fn steps() -> Vec<(&'static str, Command)> {
     package.env("CARGO_PROFILE_DEV_DEBUG", "false");
     let farm = ["test", "--locked", "--manifest-path", "tests/farm/Cargo.toml", "--target-dir", "target"];
     // Fuzz targets are tried for as long, each.
-    test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "10");
+    test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "60");
     vec![
         ("format", cargo(["fmt", "--all", "--check"])),
         ("clippy", with_common("clippy", &["--all-targets", "--", "-D", "warnings"])),

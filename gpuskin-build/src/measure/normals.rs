@@ -1,0 +1,128 @@
+//! How far apart normals of the source and drawn ones are, four at a time.
+
+use glam::Vec3;
+use gpuskin_rt::Normals;
+
+use super::bones::Bone;
+use super::mesh::FourNormals;
+use crate::plain::{Lanes, add_lanes, cross_of, dot_of, multiply_lanes, scale_lanes};
+
+/// Which of a bone's matrices, and of a normal's weights.
+pub(super) const SOURCE: usize = 0;
+pub(super) const DRAWN: usize = 1;
+
+/// What turns four normals, without normalising them: matrices by columns.
+#[derive(Default)]
+pub(super) struct Turn([[Lanes; 3]; 3]);
+
+impl Turn {
+    #[inline(never)]
+    pub(super) fn set(&mut self, (weights, of, bones): (&[[Lanes; 2]], &[u32], &[Bone]), which: usize, how: Normals) {
+        let [mut a, mut b, mut c] = [[Lanes::default(); 3]; 3];
+        for (weights, &bone) in weights.iter().zip(of) {
+            let bone = &bones[bone as usize];
+            let [x, y, z] = if which == SOURCE { &bone.source } else { &bone.drawn };
+            let weight = weights[which];
+            add_scaled(&mut a, weight, [x[0], y[0], z[0]]);
+            add_scaled(&mut b, weight, [x[1], y[1], z[1]]);
+            add_scaled(&mut c, weight, [x[2], y[2], z[2]]);
+        }
+        let Self([first, second, third]) = self;
+        if how == Normals::Plain {
+            (*first, *second, *third) = (a, b, c);
+            return;
+        }
+        // As they turn the surface: `SkinMatrix::normal`.
+        let (p, q, r) = (cross_of(&b, &c), cross_of(&c, &a), cross_of(&a, &b));
+        // The first row of the matrix times that of its cofactors.
+        let determinant = dot_of(&[a[0], b[0], c[0]], &[p[0], q[0], r[0]]);
+        let sign = |i: usize| if determinant[i] < 0.0 { -1.0 } else { 1.0 };
+        let sign = [sign(0), sign(1), sign(2), sign(3)];
+        let signed =
+            |v: [Lanes; 3]| [multiply_lanes(v[0], sign), multiply_lanes(v[1], sign), multiply_lanes(v[2], sign)];
+        (*first, *second, *third) = (signed(p), signed(q), signed(r));
+    }
+
+    #[inline(always)]
+    fn of(&self, v: &[Lanes; 3]) -> [Lanes; 3] {
+        let Self([a, b, c]) = self;
+        [dot_of(&[a[0], b[0], c[0]], v), dot_of(&[a[1], b[1], c[1]], v), dot_of(&[a[2], b[2], c[2]], v)]
+    }
+}
+
+#[inline(always)]
+fn add_scaled(sum: &mut [Lanes; 3], lanes: Lanes, by: [f32; 3]) {
+    sum[0] = add_lanes(sum[0], scale_lanes(lanes, by[0]));
+    sum[1] = add_lanes(sum[1], scale_lanes(lanes, by[1]));
+    sum[2] = add_lanes(sum[2], scale_lanes(lanes, by[2]));
+}
+
+/// The greatest chord between the tips of normals that are made as long as one.
+pub(super) struct Widest {
+    pub(super) chord_squared: f32,
+    /// Squared sines that are less belong to lesser chords without a doubt.
+    sine_squared: f32,
+}
+
+/// Lengths whose products and squares `f32` has in full.
+const LENGTHS: std::ops::Range<f32> = 1e-30..1e30;
+
+impl Widest {
+    pub(super) fn new(chord_squared: f32) -> Self {
+        // What rounding does to a sine is less than 1e-6. Beyond a right angle any sine will do.
+        let sine = (chord_squared * (1.0 - 0.25 * chord_squared)).sqrt() - 2e-6;
+        let sine_squared = if chord_squared >= 2.0 { 2.0 } else { sine.max(0.0) * sine.max(0.0) * 0.9999 };
+        Self { chord_squared, sine_squared }
+    }
+
+    /// Looks at four normals and what is drawn for them.
+    pub(super) fn look(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+        let mut found = Angles::default();
+        found.set(source, drawn, normals);
+        let Angles { along, across, lengths } = found;
+        let less =
+            |i: usize| along[i] > 0.0 && across[i] < self.sine_squared * lengths[i] && LENGTHS.contains(&lengths[i]);
+        if less(0) && less(1) && less(2) && less(3) {
+            return;
+        }
+        let (source, drawn) = (source.of(&normals.source), drawn.of(&normals.drawn));
+        for i in 0..4 {
+            let at = |lanes: &[Lanes; 3]| Vec3::new(lanes[0][i], lanes[1][i], lanes[2][i]);
+            let chord_squared = greater_chord(self.chord_squared, at(&source), at(&drawn));
+            if chord_squared > self.chord_squared {
+                *self = Self::new(chord_squared);
+            }
+        }
+    }
+}
+
+/// Products of four pairs of vectors.
+#[derive(Default)]
+struct Angles {
+    along: Lanes,
+    /// Squared.
+    across: Lanes,
+    /// Of their lengths, squared.
+    lengths: Lanes,
+}
+
+impl Angles {
+    #[inline(never)]
+    fn set(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+        let (a, b) = (source.of(&normals.source), drawn.of(&normals.drawn));
+        let cross = cross_of(&a, &b);
+        self.along = dot_of(&a, &b);
+        self.across = dot_of(&cross, &cross);
+        self.lengths = multiply_lanes(dot_of(&a, &a), dot_of(&b, &b));
+    }
+}
+
+/// The greater of a squared chord and that between the tips of two vectors that are made as long as one. In `f64`: of vectors
+/// nearly alike little is left of the difference.
+fn greater_chord(known: f32, a: Vec3, b: Vec3) -> f32 {
+    let (a, b) = (a.as_dvec3(), b.as_dvec3());
+    let lengths = a.length_squared() * b.length_squared();
+    let squared = (2.0 - 2.0 * a.dot(b) / lengths.sqrt()) as f32;
+    // Neither what rounding left below nothing nor what is no number.
+    if squared > known && lengths < f64::INFINITY { squared } else { known }
+}
