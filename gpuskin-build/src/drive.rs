@@ -120,8 +120,9 @@ impl Job<'_> {
             match self.write(&files, &before) {
                 Ok(()) => {
                     if let Some(cache) = self.cache {
-                        self.ledger(&manifest, &done, &files).save(cache, &key);
                         cache.remember_traffic();
+                        // The last thing that is written: a bake that finds it does not look for what was left.
+                        self.ledger(&manifest, &done, &files).save(cache, &key);
                         cache.tidy();
                         cache.notes().into_iter().for_each(|note| done.warnings.push(note));
                     }

@@ -46,8 +46,9 @@ impl Ledger {
 
     pub(crate) fn save(&self, cache: &Cache, key: &blake3::Hash) {
         if let Ok(bytes) = postcard::to_stdvec(self) {
-            cache.put(Kind::Ledger, key, &bytes);
+            cache.stands_on(Kind::Ledger, key);
             cache.remember_uses(key);
+            cache.put(Kind::Ledger, key, &bytes);
         }
     }
 

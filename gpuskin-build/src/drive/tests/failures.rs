@@ -66,6 +66,28 @@ fn damaged_entries_are_made_again_at_length() {
     mutations(10_000);
 }
 
+/// A bake that has nothing to do does not look for what was left: nobody can be killed while he writes, and leave a ledger
+/// that says so.
+#[test]
+fn what_is_killed_at_the_very_end_goes_with_the_next_bake() {
+    let place = Place::new(1);
+    let mut versions = 0;
+    // With the move in the cache failing that is the nth, or none.
+    let mut failing = |nth: usize| {
+        versions += 1;
+        place.model(0, versions);
+        let planned = fault::plan(&place.path("cache"), Op::Rename, nth, Fault::Error(EIO));
+        place.baked();
+        planned.happened()
+    };
+    let moves = (0..).find(|&nth| !failing(nth)).unwrap();
+    assert!(moves > 3 && failing(moves - 1), "{moves}");
+    let left = place.path("cache/unfinished/.gpuskin-left");
+    fs::write(&left, "half").unwrap();
+    place.baked();
+    assert!(!left.exists(), "of {moves} moves the last is not that of the ledger");
+}
+
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 const EMFILE: i32 = 24;
