@@ -187,8 +187,8 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
     for (index, clip) in model.meta.clips.iter().enumerate() {
         let grid = baked.trace().plan.grids[index];
         let printed = clip.encoding_error;
-        let mut frames = some(clip.stored);
-        frames.extend((0..clip.stored).find(|&f| (grid.time(f) - f64::from(printed.time)).abs() < 1e-5));
+        let mut frames = some(grid.frames());
+        frames.extend((0..grid.frames()).find(|&f| (grid.time(f) - f64::from(printed.time)).abs() < 1e-5));
         let source = subject.source(baked.trace().plan.model.clips[index].index, PoseTimes::Frames(frames));
         let instances: Vec<_> = source.times.iter().map(|&t| (standing(&model, index, t), Time::ZERO)).collect();
         let captured = capture.frames(&instances).unwrap();

@@ -44,12 +44,12 @@ impl FrameGrid {
         }
         let intervals = (duration * rate - ROUNDING).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32;
         let stored = if closed { intervals } else { intervals + 1 };
-        Self { duration, intervals, stored, held: HeldFrames::default() }
+        Self { duration, intervals, stored, held: HeldFrames::NONE }
     }
 
     /// One frame for all of a clip in which nothing moves.
     pub fn still(duration: f64) -> Self {
-        Self { duration: duration.max(0.0), intervals: 1, stored: 1, held: HeldFrames::default() }
+        Self { duration: duration.max(0.0), intervals: 1, stored: 1, held: HeldFrames::NONE }
     }
 
     /// With the frames in a hold of the clip stored once.
@@ -192,7 +192,7 @@ fn moving<T: PartialEq>(interpolation: Interpolation, times: &[f64], values: &[T
         match interpolation {
             Interpolation::Step if a != b => moves.push((span[1], span[1])),
             Interpolation::Linear if a != b => moves.push((span[0], span[1])),
-            // The tangents of a spline move it between equal values.
+            // The tangents of a spline move it between equal values; that they may be nothing is not looked at.
             Interpolation::CubicSpline => moves.push((span[0], span[1])),
             _ => {}
         }

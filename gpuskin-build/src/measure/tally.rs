@@ -14,15 +14,15 @@ const TAIL: f64 = 0.0004;
 const ROUND: usize = 8;
 
 /// What need not be told of a clip any more.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Known {
+#[derive(Clone, Copy)]
+struct Known {
     /// Squared distances that are less: neither the greatest nor the percentile is.
-    pub(crate) floor: f32,
+    floor: f32,
     /// Squared chords between normals that are not greater.
-    pub(crate) normal: f32,
+    normal: f32,
 }
 
-/// A clip that is measured.
+/// A clip that is measured. Squared distances below a tally's floor, and squared chords not above its own, may be left out.
 pub(crate) trait Measured: Sync {
     /// When.
     fn instants(&self) -> &Instants;
@@ -70,9 +70,11 @@ fn measure_one(clip: &impl Measured, vertices: usize) -> ClipErrors {
 /// Some, that tell what need not be looked at of the others.
 fn rounds(instants: &[Instant]) -> (Vec<Instant>, Vec<Instant>) {
     let step = if instants.len() < 4 * ROUND { 1 } else { ROUND };
-    let (some, others): (Vec<_>, Vec<_>) = instants.iter().enumerate().partition(|(i, _)| i % step == 0);
-    let alone = |pairs: Vec<(usize, &Instant)>| pairs.into_iter().map(|(_, instant)| *instant).collect();
-    (alone(some), alone(others))
+    let those = |first: bool| {
+        let some = instants.iter().enumerate().filter(move |(i, _)| (i % step == 0) == first);
+        some.map(|(_, instant)| *instant).collect()
+    };
+    (those(true), those(false))
 }
 
 /// When and where something was seen; what is earlier, or then before in the model, is less.
