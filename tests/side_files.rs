@@ -4,12 +4,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gpuskin_rt::files::{load, set_folder};
 
 gpuskin_rt::include_baked!("golden");
 
 const MESH: &str = "pole/mesh.bin";
+
+/// The tests take turns: a process that one of them starts holds, until it runs its program, whatever another has open, and
+/// a copy of the game that somebody has open for writing can not be run ("Text file busy").
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Where the bake left `gpuskin/pole/mesh.bin`.
 fn baked() -> PathBuf {
@@ -49,6 +57,7 @@ fn put(folder: &Path, mark: u8) {
 
 #[test]
 fn the_nearest_place_wins() {
+    let _turn = turn();
     let temporary = tempfile::tempdir().unwrap();
     let place = |name: &str| temporary.path().join(name);
     let game = place("game");
@@ -70,6 +79,7 @@ fn the_nearest_place_wins() {
 
 #[test]
 fn files_of_another_bake_are_refused_by_name() {
+    let _turn = turn();
     let temporary = tempfile::tempdir().unwrap();
     let game = std::env::current_exe().unwrap();
     let refused = |change: fn(&mut Vec<u8>)| {
