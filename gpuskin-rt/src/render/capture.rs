@@ -8,6 +8,7 @@ use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
 use super::palette::{OverBuffer, Poses, everyone};
+use crate::local::shader::PaletteUniform;
 use crate::{InstanceLook, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
 /// A vertex of an instance in the world, as the GPU has it.
@@ -183,14 +184,19 @@ impl Capture {
         Ok(captured)
     }
 
+    /// Bytes from one uniform to the next where each can be bound by itself.
+    fn slot<T>(&self) -> u64 {
+        let alignment = self.device.limits().min_uniform_buffer_offset_alignment;
+        (size_of::<T>() as u64).next_multiple_of(u64::from(alignment.max(1)))
+    }
+
     /// Draws a range of vertices, numbered through all frames, from pixel 0 on.
     fn draw(&self, sheet: &Sheet, frames: &[CaptureFrame<'_>], numbers: core::ops::Range<u64>) {
         let vertices = u64::from(self.geometry.vertex_count);
         let within = numbers.start / vertices..numbers.end.div_ceil(vertices);
         let frames = &frames[within.start as usize..within.end as usize];
 
-        let slot = (size_of::<CaptureUniform>() as u64)
-            .next_multiple_of(u64::from(self.device.limits().min_uniform_buffer_offset_alignment));
+        let slot = self.slot::<CaptureUniform>();
         let mut records = Vec::with_capacity(frames.len());
         let mut parameters = vec![0_u8; frames.len() * slot as usize];
         for (i, CaptureFrame { record, layers, time, .. }) in frames.iter().enumerate() {
@@ -238,7 +244,7 @@ impl Capture {
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let palette =
-            self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&instances, &looks], slot));
+            self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&instances, &looks]));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
@@ -276,8 +282,8 @@ impl Capture {
         poses: &Poses,
         frames: &[CaptureFrame<'_>],
         [records, looks]: [&wgpu::Buffer; 2],
-        slot: u64,
     ) -> wgpu::BindGroup {
+        let slot = self.slot::<PaletteUniform>();
         // A dispatch a frame, because each has a clock of its own; a palette of all, so that one pass draws them.
         let mut bytes = vec![0_u8; frames.len() * slot as usize];
         let over = self.over(poses, frames);
