@@ -10,23 +10,25 @@ fn gpuskin_reveal(
     let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
     var seen = vec2<u32>(0u);
     var held = 0u;
+    var metre = 0.0;
     if (number < gpuskin_parameters.instances) {
         let at = gpuskin_parameters.marks_at + number;
         let mark = atomicLoad(&gpuskin_lists[at]);
         held = mark & gpuskin_mark_place;
         let reach = gpuskin_reach(number);
         let shown = gpuskin_shown(0u, reach);
-        var visible = shown != 0u;
+        metre = shown.metre;
+        var visible = shown.level != 0u;
         if (visible && !reach.anywhere) {
             visible = !gpuskin_is_hidden(gpuskin_views[0].view_proj, reach.middle, reach.edges);
         }
         atomicStore(&gpuskin_lists[at], select(0u, gpuskin_mark_seen, visible));
         if (visible && (mark & gpuskin_mark_seen) == 0u) {
-            seen.x = shown;
+            seen.x = shown.level;
         }
     }
     let views = gpuskin_parameters.views;
     let revealed = select(views, views + 1u, views > 1u);
     let taken = atomicLoad(&gpuskin_lists[gpuskin_places_taken]);
-    gpuskin_gather(thread, number, seen, vec2<u32>(revealed, 1u), held, taken);
+    gpuskin_gather(thread, number, seen, vec2<u32>(revealed, 1u), metre, held, taken);
 }

@@ -13,12 +13,14 @@ fn gpuskin_cull(
     var seen = vec2<u32>(0u);
     // All views together show the finest that any does.
     var finest = 15u;
+    var metre = 0.0;
     if (number < gpuskin_parameters.instances) {
         let reach = gpuskin_reach(number);
         for (var view = 0u; view < views; view++) {
             let shown = gpuskin_shown(view, reach);
-            seen[view / 8u] |= shown << (view % 8u * 4u);
-            finest = min(finest, select(15u, shown, shown != 0u));
+            seen[view / 8u] |= shown.level << (view % 8u * 4u);
+            finest = min(finest, select(15u, shown.level, shown.level != 0u));
+            metre = max(metre, shown.metre);
         }
         if (marked && gpuskin_parameters.everyone == 0u && !reach.anywhere) {
             if ((atomicLoad(&gpuskin_lists[at]) & gpuskin_mark_seen) == 0u) {
@@ -32,7 +34,7 @@ fn gpuskin_cull(
     if (sets > views && any(seen != vec2<u32>(0u))) {
         seen[views / 8u] |= finest << (views % 8u * 4u);
     }
-    let place = gpuskin_gather(thread, number, seen, vec2<u32>(0u, sets), 0u, 0u);
+    let place = gpuskin_gather(thread, number, seen, vec2<u32>(0u, sets), metre, 0u, 0u);
     if (marked) {
         atomicStore(&gpuskin_lists[at], place | select(0u, gpuskin_mark_seen, drawn));
     }

@@ -19,22 +19,30 @@ pub use pyramid::{
 /// Views that are looked at. With more of them nothing is culled.
 pub const MOST_VIEWS: usize = 15;
 /// Lists: for what each view sees, for what all of them see together, and for what the second pass of the main view finds,
-/// one a level of detail.
-pub const MOST_LISTS: usize = (MOST_VIEWS + 2) * MAX_LEVELS;
-/// Bytes before the first list: their lengths, how many instances get a place in the palette, and how many did before.
-pub const LISTS_AT: u64 = (4 * (MOST_LISTS as u64 + 2)).next_multiple_of(256);
+/// one a level of detail; twice, where those who share their poses have lists of their own.
+pub const MOST_LISTS: usize = (MOST_VIEWS + 2) * MAX_LEVELS * 2;
+/// Bytes before the first list: their lengths, how many instances get a place in the palette, and how many did before; how many
+/// poses are kept for all that share them, and of how many that was done.
+pub const LISTS_AT: u64 = (4 * (MOST_LISTS as u64 + 4)).next_multiple_of(256);
 /// Bytes of an entry of a list.
 pub const ENTRY: u64 = 8;
 /// Bytes of what occlusion keeps of an instance from frame to frame, behind the lists.
 pub const MARK: u64 = 4;
-/// Bytes before the arguments of the first draw: those of the palette pass.
-pub const DRAWS_AT: u64 = 16;
+/// Bytes of where a moment is kept that instances share, behind those.
+pub const MOMENT: u64 = 4;
+/// Bytes before the arguments of the first draw: of the palette pass for instances, then for poses that are kept, and of what
+/// skins those; each [`DISPATCH`] bytes after the other.
+pub const DRAWS_AT: u64 = 3 * DISPATCH;
+/// Bytes of the arguments of a dispatch, padded.
+pub const DISPATCH: u64 = 16;
 /// Bytes of the arguments of a draw.
 pub const DRAW: u64 = 20;
 /// Instances that a workgroup looks at.
 pub const GROUP_SIZE: u32 = 64;
+/// Words of [`pack_bounds`] before those of the first clip; four each.
+pub(crate) const BOUNDS_HEADER: usize = 8;
 /// Bytes of the uniform buffer that [`pack_bounds`] fills.
-pub const BOUNDS_BYTES: u64 = 32 + 16 * MAX_CLIPS as u64;
+pub const BOUNDS_BYTES: u64 = 4 * BOUNDS_HEADER as u64 + 16 * MAX_CLIPS as u64;
 
 /// Of its diagonal, how much a clip's box grows: between two frames limbs swing out of what the frames reach. At 900
 /// degrees a second and 30 frames, a limb does so by 3 % of its length.
@@ -62,7 +70,7 @@ pub struct CullUniform {
     pub most_groups: u32,
     /// Levels of detail, at most [`MAX_LEVELS`].
     pub levels: u32,
-    /// Poses that the palette has room for. Instances beyond that share those of others.
+    /// Poses that the palette has room for, beside those that are kept. Instances beyond that share those of others.
     pub places: u32,
     /// Not 0: layers may reach anywhere, because live bones are among them.
     pub live: u32,
@@ -70,6 +78,14 @@ pub struct CullUniform {
     pub marks_at: u32,
     /// Not 0: the main view shows all that it sees, whatever the marks say.
     pub everyone: u32,
+    /// Poses that are kept for all instances that share them: the first of the palette; 0: none are.
+    pub kept: u32,
+    /// Words before where each moment of [`cache`](crate::cache) is kept, among those of the lists.
+    pub kept_at: u32,
+    /// Moments that there are.
+    pub moments: u32,
+    /// Not used, zero.
+    pub reserved: u32,
     /// [`MeshLevel::error`](crate::MeshLevel::error) of each level, ascending; 0 of the finest.
     pub errors: [f32; MAX_LEVELS],
 }
@@ -107,10 +123,17 @@ pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
     Some(words)
 }
 
+/// Least and extent of what all clips reach, by words of [`pack_bounds`]; the fourth of each is zero.
+#[cfg(feature = "wgpu")]
+pub(crate) fn whole_reach(bounds: &[u32]) -> [[f32; 4]; 2] {
+    let vector = |at: usize| [0, 1, 2, 3].map(|i| if i < 3 { f32::from_bits(bounds[at + i]) } else { 0.0 });
+    [vector(0), vector(4)]
+}
+
 /// The same of a model whose instances carry what reaches so many metres further, as words of [`pack_bounds`].
 pub fn reaching(bounds: &[u32], metres: f32) -> Vec<u32> {
     let mut words = bounds.to_vec();
-    if metres.is_nan() || metres <= 0.0 || words.len() < 8 {
+    if metres.is_nan() || metres <= 0.0 || words.len() < BOUNDS_HEADER {
         return words;
     }
     let word = |at: usize| f32::from_bits(bounds[at]);
@@ -119,7 +142,7 @@ pub fn reaching(bounds: &[u32], metres: f32) -> Vec<u32> {
     for axis in 0..3 {
         (words[axis], words[4 + axis]) = (minimum[axis].to_bits(), extent[axis].to_bits());
     }
-    for clip in words[8..].as_chunks_mut::<4>().0 {
+    for clip in words[BOUNDS_HEADER..].as_chunks_mut::<4>().0 {
         for axis in 0..3 {
             let place = |steps: u32| f64::from(steps) / 65_535.0 * f64::from(word(4 + axis)) + f64::from(metres);
             let steps = |metres: f64| metres / f64::from(extent[axis]) * 65_535.0;
@@ -147,7 +170,7 @@ pub fn reach(bounds: &[u32], instance: &InstanceRecord, live: bool, now: Time) -
     let (mut least, mut greatest) = (Vec3::ZERO, Vec3::ONE);
     // A mix of clips is within none of them.
     if !layered && instance.weight(now) >= 1.0 {
-        let at = 8 + instance.clip_index() * 4;
+        let at = BOUNDS_HEADER + instance.clip_index() * 4;
         let part = |shift: u32| Vec3::from([0, 1, 2].map(|i| (bounds[at + i] >> shift & 0xffff) as f32)) / 65_535.0;
         (least, greatest) = (part(0), part(16));
     }
@@ -179,18 +202,22 @@ pub fn in_view(view_proj: &[[f32; 4]; 4], middle: Vec3, edges: [Vec3; 3]) -> boo
     w != Vec4::ZERO && ![w + x, w - x, w + y, w - y, z, w - z].into_iter().any(outside)
 }
 
-/// The level of detail in which a view shows a box of an instance of some scale: the coarsest whose error, seen where the
-/// box is nearest, is not greater than what may show. `errors`: [`CullUniform::errors`] of the levels that there are.
-pub fn level(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], scale: f32) -> usize {
+/// By how many of the errors that may show a view shows a metre of an instance of some scale, where a box of it is nearest;
+/// `None` where it is too near to tell, and where nothing may show.
+pub fn metre(view: &CullView, middle: Vec3, edges: [Vec3; 3], scale: f32) -> Option<f32> {
     let rows = Mat4::from_cols_array_2d(&view.view_proj).transpose();
     let depth = rows.w_axis.truncate();
     let [a, b, c] = edges.map(|edge| depth.dot(edge).abs());
     let near = depth.dot(middle) + rows.w_axis.w - (a + b + c);
-    if view.detail <= 0.0 || near <= 0.0 {
-        return 0;
-    }
-    let seen = view.detail * rows.y_axis.truncate().length() * scale.abs() / near;
-    let coarser = errors.iter().skip(1).take_while(|error| **error * seen <= 1.0);
+    let known = view.detail > 0.0 && near > 0.0;
+    known.then(|| view.detail * rows.y_axis.truncate().length() * scale.abs() / near)
+}
+
+/// The level of detail in which a view shows a box of an instance of some scale: the coarsest whose error, seen where the
+/// box is nearest, is not greater than what may show. `errors`: [`CullUniform::errors`] of the levels that there are.
+pub fn level(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], scale: f32) -> usize {
+    let Some(metre) = metre(view, middle, edges, scale) else { return 0 };
+    let coarser = errors.iter().skip(1).take_while(|error| **error * metre <= 1.0);
     coarser.count()
 }
 
@@ -236,6 +263,7 @@ fn text(own: &[&str]) -> String {
     let shared = [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/cull_still.wgsl"),
         include_str!("../shaders/cull.wgsl"),
     ];
     for module in shared.iter().chain(own) {
@@ -247,5 +275,9 @@ fn text(own: &[&str]) -> String {
 
 /// Words before the lists.
 fn lists() -> String {
-    format!("const gpuskin_most_lists: u32 = {MOST_LISTS}u;\nconst gpuskin_places_taken: u32 = {}u;\n", MOST_LISTS + 1)
+    let words = [("most_lists", 0), ("places_taken", 1), ("poses_kept", 2), ("poses_filled", 3)];
+    let mut text: String =
+        words.iter().map(|(name, at)| format!("const gpuskin_{name}: u32 = {}u;\n", MOST_LISTS + at)).collect();
+    text.push_str("// Where a moment is kept: less than that is nowhere, and 1 is nowhere yet.\nconst gpuskin_kept_from: u32 = 2u;\n");
+    text
 }

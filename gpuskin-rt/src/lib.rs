@@ -57,7 +57,7 @@
 //! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
 //! | [`Crowd::explain`] | which path draws a crowd, and why |
 //! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
-//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`] | each WGSL function on the CPU: for servers and tests |
+//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`], [`cache`] | each WGSL function on the CPU: for servers and tests |
 //! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
 //!
 //! | feature | |
@@ -73,6 +73,7 @@ compile_error!("what gpuskin bakes is little-endian, and big-endian targets are 
 
 mod attachment;
 mod bounds;
+pub mod cache;
 mod course;
 pub mod cull;
 #[cfg(feature = "dynamic")]

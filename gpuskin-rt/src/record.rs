@@ -173,6 +173,13 @@ impl InstanceRecord {
         *extra = if paused { *extra | PAUSED } else { *extra & !PAUSED };
     }
 
+    /// At the same place, without layers, standing still in a pose of the clip that it plays; `offset`: 0.32 fixed point of the
+    /// clip's length.
+    pub(crate) fn standing_still(&self, offset: u32) -> Self {
+        let Self { translation, scale, rotation, start, .. } = *self;
+        Self { translation, scale, rotation, start, offset, clip: self.clip & CLIP, ..Self::default() }
+    }
+
     /// Weight of what it plays over what it fades from: 1 where nothing fades.
     pub fn weight(&self, now: Time) -> f32 {
         self.curve().weight(self.progress(now))

@@ -197,8 +197,10 @@ pub struct ModelUniform {
     pub frames_per_layer: u32,
     /// Matrices from one instance's first in the palette to the next one's; 0 where there is none.
     pub palette_stride: u32,
-    /// Least position, metres. Four words each: a `vec3` of WGSL begins at a multiple of 16.
-    pub position_min: [f32; 4],
+    /// Least position, metres.
+    pub position_min: [f32; 3],
+    /// Vertices of the mesh.
+    pub vertices: u32,
     /// Greatest position less the least.
     pub position_extent: [f32; 3],
     /// Matrices from an instance's pose in the palette to that of the moment before; 0 where none is kept.
@@ -207,7 +209,7 @@ pub struct ModelUniform {
     pub uv_min: [f32; 2],
     /// Greatest texture coordinate less the least.
     pub uv_extent: [f32; 2],
-    /// [`crate::ValueRange::min`].
+    /// [`crate::ValueRange::min`]; where there is a palette what all clips reach, metres.
     pub value_min: [f32; 4],
     /// [`crate::ValueRange::extent`].
     pub value_extent: [f32; 4],
@@ -217,12 +219,12 @@ impl ModelUniform {
     /// The one of a model.
     pub fn of(meta: &Metadata) -> Self {
         let range = &meta.mesh.range;
-        let [x, y, z] = range.position_min;
         Self {
             width_shift: meta.texture.width.max(1).ilog2(),
             rows: meta.texture.rows,
             frames_per_layer: meta.texture.frames_per_layer,
-            position_min: [x, y, z, 0.0],
+            position_min: range.position_min,
+            vertices: meta.mesh.vertex_count,
             position_extent: range.position_extent,
             uv_min: range.uv_min,
             uv_extent: range.uv_extent,
@@ -238,6 +240,13 @@ pub fn source(variant: Variant, group: u32) -> String {
     text(variant, group, Instances::Records)
 }
 
+/// The same for instances that share a pose, whose vertices are skinned already: of [`Encoding::LocalPacked`].
+/// `Crowd::draw_from_cache` draws them. There are no bones in it: of the table above it lacks `gpuskin_bone`, `gpuskin_pose` and
+/// `gpuskin_skin`. `GpuskinInput` has the index of the vertex, `@builtin(vertex_index) vertex: u32`.
+pub fn cached_source(variant: Variant, group: u32) -> String {
+    text(variant, group, Instances::Cached)
+}
+
 /// The same for fields, whose instances are made of their numbers. For models with an animation texture.
 pub fn field_source(variant: Variant, group: u32) -> String {
     text(variant, group, Instances::Field)
@@ -248,6 +257,8 @@ pub fn field_source(variant: Variant, group: u32) -> String {
 pub(crate) enum Instances {
     /// Their records.
     Records,
+    /// Likewise, and vertices are skinned already.
+    Cached,
     /// A formula.
     Field,
 }
@@ -286,10 +297,16 @@ fn interface(variant: Variant, group: u32, instances: Instances) -> String {
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
     }
     if variant.encoding.needs_compute() {
+        let (number, poses) = match instances {
+            Instances::Cached => {
+                ("    @builtin(vertex_index) vertex: u32,\n", "gpuskin_kept_vertices: array<vec4<u32>>")
+            }
+            _ => ("", "gpuskin_palette: array<mat3x4<f32>>"),
+        };
         let _ = write!(
             text,
-            "    // Of the list of those that are drawn.\n    @builtin(instance_index) drawn: u32,\n}}\n\n\
-             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
+            "    // Of the list of those that are drawn.\n    @builtin(instance_index) drawn: u32,\n{number}}}\n\n\
+             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> {poses};\n\
              @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
              // Four an instance.\n\
              @group({group}) @binding({INSTANCES_BINDING}) var<storage, read> gpuskin_instances: array<vec4<u32>>;\n\
@@ -344,12 +361,11 @@ fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'sta
         true => include_str!("../shaders/color_unorm.wgsl"),
         false => include_str!("../shaders/color_none.wgsl"),
     };
-    let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant) };
+    let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant, instances) };
     let from: &[&str] = match instances {
         Instances::Field => &[include_str!("../shaders/field.wgsl"), include_str!("../shaders/instance_field.wgsl")],
-        // With a palette they stand beside it.
-        Instances::Records if variant.encoding.needs_compute() => &[],
-        Instances::Records => &[include_str!("../shaders/instance_attributes.wgsl")],
+        _ if variant.encoding.needs_compute() => &[include_str!("../shaders/instance_list.wgsl")],
+        _ => &[include_str!("../shaders/instance_attributes.wgsl")],
     };
     [
         include_str!("../shaders/playback.wgsl"),
@@ -367,7 +383,7 @@ fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'sta
 }
 
 /// Where rows of the animation texture are bones.
-fn of_bones(variant: Variant) -> Vec<&'static str> {
+fn of_bones(variant: Variant, instances: Instances) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
     let frames = textured.then_some(include_str!("../shaders/shown_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
@@ -400,21 +416,18 @@ fn of_bones(variant: Variant) -> Vec<&'static str> {
         Normals::Cofactor => include_str!("../shaders/normal_cofactor.wgsl"),
         Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
     };
-    [
-        include_str!("../shaders/skin_matrix.wgsl"),
-        normal,
-        bone,
-        include_str!("../shaders/vertex.wgsl"),
-        unpack,
-        unpack_tangent,
-    ]
-    .into_iter()
-    .chain(weights)
-    .chain(frames)
-    .chain(stored)
-    .chain(mixed)
-    .chain([include_str!("../shaders/skin.wgsl")])
-    .collect()
+    let vertex = [include_str!("../shaders/vertex.wgsl"), unpack, unpack_tangent].into_iter().chain(weights);
+    if instances == Instances::Cached {
+        return vertex.chain([include_str!("../shaders/cached.wgsl")]).collect();
+    }
+    [include_str!("../shaders/skin_matrix.wgsl"), normal, bone]
+        .into_iter()
+        .chain(vertex)
+        .chain(frames)
+        .chain(stored)
+        .chain(mixed)
+        .chain([include_str!("../shaders/skin.wgsl")])
+        .collect()
 }
 
 /// Where they are vertices.

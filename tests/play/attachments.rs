@@ -4,10 +4,10 @@
 use crate::own::{Own, OwnDescriptor};
 use glam::{Quat, Vec3};
 use gpuskin_rt::local::compose;
-use gpuskin_rt::render::{Capture, vertex_buffers};
+use gpuskin_rt::render::{Capture, DrawPath, Share, vertex_buffers};
 use gpuskin_rt::{
-    Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdRenderer, Instance, InstanceId, LiveBones, Model,
-    Part, Sockets, Time, Transition, View, shader, wgpu,
+    Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, InstanceId,
+    LiveBones, Model, Part, Sockets, Time, Transition, View, shader, wgpu,
 };
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, open, open_compute};
 use gpuskin_tests::{bones, clips, masks, models, parts};
@@ -233,6 +233,47 @@ fn props_are_held_hidden_taken_off_and_culled_with_their_owners() {
 fn along_side(bone: &gpuskin_rt::SkinMatrix, metres: f32) -> Vec3 {
     // The transpose of a rotation.
     Vec3::new(bone.rows[0].x, bone.rows[0].y, bone.rows[0].z) * metres
+}
+
+/// They hang on bones, of which a cache keeps those of every pose beside its vertices.
+#[test]
+fn props_hang_on_those_who_share_their_poses() {
+    for gpu in BACKENDS.into_iter().filter_map(open_compute) {
+        let picture = |path: DrawPath, props: bool| {
+            let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+            let descriptor =
+                CrowdDescriptor { time_grid: Some(0.1), share: Share::All, path: Some(path), ..Default::default() };
+            let crowd = Crowd::<models::Soldier>::new(&mut renderer, descriptor).unwrap();
+            if props {
+                let stand = Attachment::to(bones::SOLDIER_HAND_R).scaled(0.7);
+                crowd.attach(&mut renderer, models::Hound::MODEL, stand).unwrap();
+            }
+            for i in 0..24_u8 {
+                let at = Instance::at([f32::from(i % 6) * 1.6 - 4.0, 0.0, f32::from(i / 6) * -2.0]);
+                crowd.spawn(
+                    at.play([clips::SOLDIER_RUN, clips::SOLDIER_WALK][usize::from(i % 2)]).phase(f32::from(i) * 0.137),
+                );
+            }
+            let canvas = Canvas::new(&gpu, 256);
+            let camera = Camera::perspective_look_at([0.0, 2.0, 7.0], [0.0, 0.8, 0.0], 1.0, 1.0, 0.1, 50.0);
+            for frame in 0..3 {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &camera, 1.0 + f64::from(frame) * 0.2).unwrap();
+                canvas.pass(&mut encoder, |pass| renderer.draw(pass));
+                gpu.queue.submit([encoder.finish()]);
+            }
+            let cached = crowd.count_cached(&renderer, View::MAIN).unwrap();
+            let expected = if path == DrawPath::Cache { crowd.count_drawn(&renderer, View::MAIN).unwrap() } else { 0 };
+            assert!(cached <= expected && cached * 2 >= expected, "{cached} of {expected} on {}", gpu.name);
+            canvas.finish(&gpu, gpu.device.create_command_encoder(&Default::default()))
+        };
+        let [palette, cache] = [DrawPath::Palette, DrawPath::Cache].map(|path| picture(path, true));
+        let off = palette.difference(&cache);
+        // Along edges.
+        assert!(off < 2.0, "{off} on {}", gpu.name);
+        let bare = palette.difference(&picture(DrawPath::Cache, false));
+        assert!(bare > 10.0, "{bare} on {}", gpu.name);
+    }
 }
 
 #[test]

@@ -8,13 +8,13 @@ use glam::Vec3;
 use super::crowd::{CrowdCore, DrawnPart, GpuModel, Run};
 use super::geometry::{load, playable, slice};
 use super::layouts::Layouts;
+use super::posed::{Posed, words};
 use super::{Crowd, CrowdRenderer, Error, InstanceId, View};
 use crate::cull::DRAW;
 use crate::shader::Variant;
-use crate::vertex::{Vertex, pack, unpack};
+use crate::vertex::{Vertex, pack};
 use crate::{
-    Attachment, ClipInfo, ClipRecord, FramePair, InstanceLook, MeshPart, Metadata, Model, Packing, SkinMatrix, Texels,
-    VertexFormat, VertexRange, skin,
+    Attachment, FramePair, InstanceLook, MeshPart, Metadata, Model, Packing, SkinMatrix, VertexFormat, VertexRange,
 };
 
 /// Something that hangs on the instances of a crowd, until it is detached. An id is never given twice, and is refused by
@@ -107,40 +107,17 @@ fn format(prop: &Metadata) -> VertexFormat {
 /// The mesh of a prop as it stands at the start of its first clip, where `bound` takes it, on one bone.
 fn mesh(prop: &Model, bone: u32, part: u32, bound: &SkinMatrix) -> Result<Mesh, Error> {
     let meta = &prop.meta;
+    let posed = Posed::new(prop)?;
     let file = load(meta, &prop.mesh)?;
-    let words = |range, file: &[u8], name| -> Result<Vec<u32>, Error> {
-        let (words, _) = slice(meta, file, range, name)?.as_chunks::<4>();
-        Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
-    };
-    let vertices = words(meta.mesh.vertices, &file, "mesh.bin")?;
     let indices = slice(meta, &file, meta.mesh.indices, "mesh.bin")?;
     let mut indices: Vec<u32> = match meta.mesh.wide_indices {
-        true => words(meta.mesh.indices, &file, "mesh.bin")?,
+        true => words(indices),
         false => indices.as_chunks::<2>().0.iter().map(|i| u16::from_le_bytes(*i).into()).collect(),
     };
-    let animation = load(meta, &prop.animation)?;
-    let level = prop.animation.levels.first().copied().unwrap_or_default();
-    let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
-    let rows = meta.texture.rows;
-    let texels = Texels::new(meta.encoding, meta.texture, slice(meta, &animation, level, "the animation texture")?);
-    let texels = texels.filter(|texels| texels.holds(&records, rows as usize));
-    let texels = texels.ok_or_else(|| Error::model(&meta.name, "its animation is not that of its constants"))?;
-
-    let first = records[0].first_frame;
-    let start = FramePair { a: first, b: first, t: 0.0, first };
-    let bones = if meta.encoding.is_vertex() { Vec::new() } else { texels.pose(start) };
+    let first = posed.records.first().ok_or_else(|| Error::model(&meta.name, "it has no clips"))?.first_frame;
     let (origin, format) = (bound.translation(), format(meta));
     let mut mesh = Mesh { words: Vec::new(), indices: Vec::new(), reach: 0.0 };
-    for words in vertices.chunks_exact(meta.mesh.format.words()) {
-        let vertex = unpack(words, meta.mesh.format, &meta.mesh.range);
-        let used = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
-        if used.map(|(joint, _)| *joint).any(|joint| joint >= rows) {
-            return Err(Error::model(&meta.name, "a vertex hangs on a bone that it has not"));
-        }
-        let shown = match meta.encoding.is_vertex() {
-            true => skin::baked(&texels, start, &vertex),
-            false => skin::skin(&skin::blend(&bones, &vertex), &vertex, meta.normals),
-        };
+    for shown in posed.vertices(FramePair { a: first, b: first, t: 0.0, first }) {
         let position = bound.point(shown.position);
         mesh.reach = mesh.reach.max(position.distance(origin));
         let tangent = bound.direction(shown.tangent.truncate()).normalize_or_zero();

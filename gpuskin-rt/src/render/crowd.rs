@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::attach::{Attached, Attachments};
+use super::cache::{CacheState, Share, Sharing};
 use super::cull::Views;
 use super::error::at_most;
+use super::explain::DrawPath;
 use super::geometry::{Geometry, draw_part};
 use super::instances::Instances;
 use super::layers::Layers;
@@ -30,11 +32,27 @@ pub struct CrowdDescriptor {
     /// many, 48 bytes a bone each. Where more are seen after all, those beyond show the poses of others, each where it
     /// stands. `None`: as many as there are, and each shows its own.
     pub visible: Option<u32>,
+    /// Seconds of a clip from one of its moments to the next, of those that instances show, where they are culled: 1.0 / 30.0,
+    /// say. Who neither fades nor has layers shows the nearest, half of that away at most: off by what a vertex moves in that
+    /// time at the clip's own pace, whatever the speed of the instance ([`time_errors`](super::time_errors) tells how far), as
+    /// long as that cannot be seen ([`CrowdDescriptor::share`]). So instances share poses, and these are composed and skinned
+    /// once, and kept: all views draw them as if they stood still. `None`: every instance shows its own moment. See
+    /// [`cache`](crate::cache).
+    pub time_grid: Option<f32>,
+    /// Who shares poses there.
+    pub share: Share,
+    /// Bytes that poses and vertices may take that are kept; 16 a vertex and 48 a bone, of each pose. Where not all moments of all
+    /// clips fit, nothing is kept, unless [`CrowdDescriptor::path`] asks for it: then frames after one that lacked room begin
+    /// anew, and who finds none has a pose of its own.
+    pub cache_bytes: u64,
+    /// Where vertices have their poses from; `None` chooses: the palette where the device composes poses, the cache if
+    /// there is a [`CrowdDescriptor::time_grid`] and room for all its moments, else what stands in a texture.
+    pub path: Option<DrawPath>,
 }
 
 impl Default for CrowdDescriptor {
     fn default() -> Self {
-        Self { capacity: 256, visible: None }
+        Self { capacity: 256, visible: None, time_grid: None, share: Share::Unseen, cache_bytes: 128 << 20, path: None }
     }
 }
 
@@ -90,6 +108,8 @@ pub(crate) struct GpuModel {
 pub(crate) struct DrawnPart {
     pub(crate) mesh: MeshPart,
     pub(crate) pipelines: Arc<Pipelines>,
+    /// The same from a cache, where a crowd has one.
+    pub(crate) cached: Option<Arc<Pipelines>>,
 }
 
 /// What the renderer and the handles of a crowd share.
@@ -100,6 +120,8 @@ pub(crate) struct CrowdCore {
     pub(crate) parts: Vec<DrawnPart>,
     name: String,
     clock: Arc<AtomicU64>,
+    sharing: Option<Sharing>,
+    pub(super) cache: CacheState,
     state: Mutex<State>,
 }
 
@@ -188,9 +210,10 @@ impl CrowdCore {
         name: &str,
         clock: Arc<AtomicU64>,
         descriptor: &CrowdDescriptor,
+        (sharing, cache): (Option<Sharing>, CacheState),
     ) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let CrowdDescriptor { capacity, visible } = *descriptor;
+        let CrowdDescriptor { capacity, visible, .. } = *descriptor;
         room(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
@@ -212,7 +235,7 @@ impl CrowdCore {
             everyone: true,
             palettes: None,
         });
-        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, state })
+        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, sharing, cache, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -274,7 +297,8 @@ impl CrowdCore {
             let gpu = (device, queue);
             let (capacity, visible) = (state.capacity as u32, state.visible);
             let reach = state.attachments.reach();
-            let instances = CrowdBuffers { records: buffer, looks, capacity, visible, reach };
+            let sharing = self.sharing.as_ref();
+            let instances = CrowdBuffers { records: buffer, looks, capacity, visible, reach, sharing };
             state.palettes = Some(match state.palettes.take().filter(made) {
                 Some(palettes) if palettes.over == *over => palettes,
                 Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
@@ -434,6 +458,27 @@ impl<M> Crowd<M> {
         self.draw_seen(pass, group, Some(view), part);
     }
 
+    /// The same of all views together or of one, with two pipelines of the game's own, in crowds that share poses
+    /// ([`CrowdDescriptor::time_grid`]): `part` is also told whether vertices come from the cache, and sets a pipeline made from
+    /// [`crate::shader::cached_source`] then, and else one made from [`crate::shader::source`]. All other ways to draw read the
+    /// poses from the palette, which has those that are shared, too, and take one pipeline.
+    pub fn draw_from_cache(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        view: Option<View>,
+        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32, bool),
+    ) {
+        let Some(drawn) = self.core.drawn() else { return };
+        for run in drawn.runs(view) {
+            let cached = self.core.model.geometry.bind_cached(pass, group, &run);
+            for (i, p) in self.core.parts.iter().enumerate() {
+                part(pass, p.mesh.material, cached);
+                draw_part(pass, i, &p.mesh, &run);
+            }
+        }
+    }
+
     fn draw_seen(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -475,6 +520,18 @@ impl<M> Crowd<M> {
             };
         }
         Ok(counts)
+    }
+
+    /// Of [`Crowd::count_drawn`], those whose vertices came from the cache.
+    ///
+    /// # Errors
+    /// As [`Crowd::count_drawn`].
+    pub fn count_cached(&self, renderer: &CrowdRenderer, view: View) -> Result<u64, Error> {
+        let drawn = self.core.drawn();
+        let cached = drawn.iter().flat_map(|drawn| drawn.runs(Some(view))).filter_map(|run| run.palette);
+        let counts = cached.filter(|palette| palette.cached.is_some()).filter_map(|palette| palette.indirect);
+        // The second of a draw's arguments.
+        counts.map(|(arguments, at)| Ok(u64::from(read_word(renderer.gpu(), arguments, at + 4)?))).sum()
     }
 
     pub(super) fn now(&self) -> Time {

@@ -4,9 +4,10 @@
 
 use super::crowd::RECORD;
 use super::geometry::Geometry;
-use super::layouts::{entry, storage, uniform};
+use super::layouts::{bind_group, entry, storage, uniform};
+use crate::cache::FILL_GROUP;
 use crate::cull::{
-    self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOST_VIEWS,
+    self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOMENT, MOST_VIEWS,
 };
 use crate::{IndexRange, MAX_LEVELS, Time, View};
 
@@ -42,17 +43,19 @@ impl Views {
         if self.detail { geometry.levels.len().min(MAX_LEVELS) } else { 1 }
     }
 
-    /// Lists of entries: of each level, for each view, for all together and for the second pass. One view sees what all do.
-    fn lists(&self, geometry: &Geometry) -> usize {
+    /// Sets of lists: for each view, for all together and for the second pass. One view sees what all do.
+    fn sets(&self) -> usize {
         let views = self.count.min(MOST_VIEWS);
-        (views + usize::from(views > 1) + usize::from(self.occlusion)) * self.levels(geometry)
+        views + usize::from(views > 1) + usize::from(self.occlusion)
     }
 
-    /// What so many instances take of the greatest binding: bytes of the lists.
-    pub(crate) fn most_instances(&self, geometry: &Geometry, binding: u64) -> u64 {
+    /// What so many instances take of the greatest binding: bytes of the lists. `moments`: where poses are kept, those that
+    /// there are.
+    pub(crate) fn most_instances(&self, geometry: &Geometry, binding: u64, moments: Option<u32>) -> u64 {
         // Offsets have 32 bits.
-        let binding = binding.min(u32::MAX.into());
-        let each = self.lists(geometry) as u64 * ENTRY + if self.occlusion { MARK } else { 0 };
+        let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(moments.unwrap_or(0)) * MOMENT);
+        let lists = self.sets() * self.levels(geometry) * kinds(moments.is_some()) as usize;
+        let each = lists as u64 * ENTRY + if self.occlusion { MARK } else { 0 };
         let room = binding.saturating_sub(LISTS_AT) / each.max(1);
         (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD)
     }
@@ -90,7 +93,7 @@ impl CullPipelines {
         let (read, write) = (storage(true, false), storage(false, false));
         let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
         let cull = layout(device, &bindings);
-        let arguments = layout(device, &[parameters, write, write, write]);
+        let arguments = layout(device, &[parameters, write, write, write, write]);
         let first = pipeline(device, &cull::cull(), cull::CULL, &[&cull]);
         let then = pipeline(device, &cull::arguments(), cull::ARGUMENTS, &[&arguments]);
         Self { cull: (cull, first), arguments: (arguments, then) }
@@ -162,10 +165,18 @@ pub(crate) struct Chunk<'a> {
     pub(crate) instances: u32,
     /// Of them, those that have a pose of their own.
     pub(crate) places: u32,
+    /// Poses that are kept for all that share them, and of how many moments of clips.
+    pub(crate) kept: u32,
+    pub(crate) moments: u32,
+}
+
+/// Kinds of lists: of instances that have their own poses, and of those that share one.
+fn kinds(kept: bool) -> u32 {
+    1 + u32::from(kept)
 }
 
 impl Culling {
-    /// `palette_parameters`: of the palette that they share; the pass counts the instances in them.
+    /// `parameters_of_poses`: of the palette that they share, and of the poses in it that are kept; the pass counts them there.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -173,41 +184,38 @@ impl Culling {
         (geometry, bounds): (&Geometry, &[u32]),
         views: &Views,
         chunk: Chunk<'_>,
-        palette_parameters: &wgpu::Buffer,
+        parameters_of_poses: [&wgpu::Buffer; 2],
     ) -> Self {
         use wgpu::BufferUsages as Usages;
-        let (levels, lists) = (views.levels(geometry), views.lists(geometry));
+        let (levels, sets) = (views.levels(geometry), views.sets());
+        let kinds = kinds(chunk.kept > 0) as usize;
         let capacity = chunk.instances.next_multiple_of(LIST_ALIGNMENT);
         let buffer = |size, usage| {
             let label = Some("gpuskin culling");
             device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
-        let draws = draw_arguments(&geometry.levels[..levels], lists / levels);
+        let draws = draw_arguments(&geometry.levels[..levels], sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
-        let seen_instances = buffer(u64::from(chunk.places) * RECORD, Usages::STORAGE);
+        let seen_instances = buffer(u64::from(chunk.kept + chunk.places) * RECORD, Usages::STORAGE);
         let list_bytes = u64::from(capacity) * ENTRY;
-        let marks_at = LISTS_AT + lists as u64 * list_bytes;
-        // Zero: with occlusion nobody was seen before.
-        let marks = if views.occlusion { u64::from(capacity) * MARK } else { 0 };
-        let lists = buffer(marks_at + marks, Usages::STORAGE);
+        let marks_at = LISTS_AT + (sets * kinds * levels) as u64 * list_bytes;
+        // Zero: with occlusion nobody was seen before, and nothing is kept yet.
+        let kept_at = marks_at + if views.occlusion { u64::from(capacity) * MARK } else { 0 };
+        let moments = if chunk.kept > 0 { chunk.moments } else { 0 };
+        let lists = buffer(kept_at + u64::from(moments) * MOMENT, Usages::STORAGE);
         let arguments = buffer(
             DRAWS_AT + draws.len() as u64 * 4,
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
         );
         queue.write_buffer(&arguments, DRAWS_AT, bytemuck::cast_slice(&draws));
-        // The palette pass counts moments along z.
-        let moments = geometry.poses().map_or(1, |poses| poses.moments());
-        queue.write_buffer(&arguments, 8, bytemuck::bytes_of(&moments));
-        let group = |layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]| {
-            let entries: Vec<_> = (0..)
-                .zip(resources)
-                .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
-                .collect();
-            let label = Some("gpuskin culling");
-            device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
-        };
+        // The palette pass counts moments along z; what skins poses counts vertices along x, and poses along y.
+        let along_z = geometry.poses().map_or(1, |poses| poses.moments());
+        let dispatches =
+            [[0, 0, along_z, 0], [0, 1, along_z, 0], [geometry.vertex_count.div_ceil(FILL_GROUP), 0, 1, 0]];
+        queue.write_buffer(&arguments, 0, bytemuck::cast_slice(&dispatches));
+        let group = |layout, resources: &[_]| bind_group(device, LABEL, layout, resources);
         let whole = wgpu::Buffer::as_entire_binding;
         let resources = [
             whole(&parameters),
@@ -219,7 +227,8 @@ impl Culling {
             wgpu::BindingResource::Buffer(chunk.looks),
         ];
         let cull = group(&pipelines.cull.0, &resources);
-        let resources = [whole(&parameters), whole(&lists), whole(&arguments), whole(palette_parameters)];
+        let [of_instances, of_kept] = parameters_of_poses.map(whole);
+        let resources = [whole(&parameters), whole(&lists), whole(&arguments), of_instances, of_kept];
         let write = group(&pipelines.arguments.0, &resources);
         let mut errors = [0.0; MAX_LEVELS];
         errors.iter_mut().zip(&geometry.errors).for_each(|(to, from)| *to = *from);
@@ -231,6 +240,9 @@ impl Culling {
             levels: levels as u32,
             places: chunk.places,
             marks_at: if views.occlusion { (marks_at / 4) as u32 } else { 0 },
+            kept: chunk.kept,
+            kept_at: (kept_at / 4) as u32,
+            moments,
             errors,
             ..CullUniform::default()
         };
@@ -287,8 +299,13 @@ impl Culling {
         self.constants.levels
     }
 
-    /// The list of a level of a view, or of all together; of all for a view that has come since.
-    fn list(&self, view: Option<View>, level: u32) -> u32 {
+    /// Whether instances that share their poses have lists of their own.
+    pub(crate) fn kinds(&self) -> u32 {
+        kinds(self.constants.kept > 0)
+    }
+
+    /// The list of a kind and level of a view, or of all together; of all for a view that has come since.
+    fn list(&self, view: Option<View>, (kind, level): (u32, u32)) -> u32 {
         let CullUniform { views, levels, .. } = self.constants;
         let all = if views > 1 { views } else { 0 };
         let set = match view {
@@ -297,12 +314,12 @@ impl Culling {
             Some(View(index)) if index < views as usize => index as u32,
             _ => all,
         };
-        set * levels + level
+        (set * self.kinds() + kind) * levels + level
     }
 
-    /// Bytes before the list of a level.
-    pub(crate) fn list_at(&self, view: Option<View>, level: u32) -> u32 {
-        LISTS_AT as u32 + self.list(view, level) * self.list_bytes() as u32
+    /// Bytes before the list of a kind and level.
+    pub(crate) fn list_at(&self, view: Option<View>, list: (u32, u32)) -> u32 {
+        LISTS_AT as u32 + self.list(view, list) * self.list_bytes() as u32
     }
 
     /// Bytes of a list.
@@ -310,14 +327,14 @@ impl Culling {
         u64::from(self.constants.capacity) * ENTRY
     }
 
-    /// Bytes of the arguments before those of a level's first part.
-    pub(crate) fn draws_at(&self, view: Option<View>, level: u32) -> u64 {
-        DRAWS_AT + u64::from(self.list(view, level) * self.constants.parts) * DRAW
+    /// Bytes of the arguments before those of its first part.
+    pub(crate) fn draws_at(&self, view: Option<View>, list: (u32, u32)) -> u64 {
+        DRAWS_AT + u64::from(self.list(view, list) * self.constants.parts) * DRAW
     }
 }
 
-/// The arguments of all draws, [view][level][part], of no instances.
-fn draw_arguments(levels: &[Vec<IndexRange>], views: usize) -> Vec<u32> {
-    let of_view = |_| levels.iter().flatten().flat_map(|part| [part.index_count, 0, part.first_index, 0, 0]);
-    (0..views).flat_map(of_view).collect()
+/// The arguments of all draws, [set][kind][level][part], of no instances.
+fn draw_arguments(levels: &[Vec<IndexRange>], sets_and_kinds: usize) -> Vec<u32> {
+    let of_one = |_| levels.iter().flatten().flat_map(|part| [part.index_count, 0, part.first_index, 0, 0]);
+    (0..sets_and_kinds).flat_map(of_one).collect()
 }

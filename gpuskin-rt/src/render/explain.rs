@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::cache::CacheState;
 use super::crowd::Drawn;
 use super::palette::{MATRIX, computes};
 use super::{Crowd, CrowdRenderer, Error};
@@ -10,8 +11,9 @@ use crate::{Encoding, View};
 
 /// Where the vertex shader has the bones from.
 ///
-/// The encoding that a device plays decides it, and nothing else: what stands in an animation texture can be read by every
-/// vertex, and a pose of [`Encoding::LocalPacked`] must be composed before.
+/// The encoding that a device plays decides it, and whether instances share poses: what stands in an animation texture can be
+/// read by every vertex, a pose of [`Encoding::LocalPacked`] must be composed before, and one that many show is worth keeping.
+/// [`CrowdDescriptor::path`](super::CrowdDescriptor::path) asks for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DrawPath {
@@ -19,6 +21,9 @@ pub enum DrawPath {
     Direct,
     /// A compute pass writes the bones of each instance that is seen, once a frame; vertices of all passes read those.
     Palette,
+    /// The same, and of the poses that instances share at moments of a grid the vertices are kept: they are composed and
+    /// skinned once, and drawn as if they stood still. [`CrowdDescriptor::time_grid`](super::CrowdDescriptor::time_grid).
+    Cache,
 }
 
 /// Whether instances that no view sees are left out.
@@ -62,6 +67,8 @@ pub struct Explanation {
     /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: in
     /// proportion to what was commanded.
     pub uploaded_bytes: u64,
+    /// Whether they share poses whose vertices are kept.
+    pub cache: CacheState,
     /// Whether those that no view sees are left out.
     pub culling: CullingState,
     /// Whether those that are hidden behind others are left out of the main view, too, once [`CrowdRenderer::reveal`] is called.
@@ -72,7 +79,7 @@ pub struct Explanation {
     pub levels: u32,
     /// Bytes of bones that an instance takes; 0 on [`DrawPath::Direct`].
     pub bytes_of_an_instance: u64,
-    /// Draw calls a view, whatever the number of instances: parts times palettes times levels.
+    /// Draw calls a view, whatever the number of instances: parts times palettes times levels, twice with a cache.
     pub draws: u32,
 }
 
@@ -96,7 +103,9 @@ impl<M> Crowd<M> {
         let (culls, views) = renderer.culls();
         let drawn = self.core.drawn();
         let levels_of = |drawn: &Drawn| -> Vec<u32> {
-            drawn.runs(Some(View::MAIN)).map(|run| run.palette.map_or(0, |palette| palette.level)).collect()
+            let runs =
+                drawn.runs(Some(View::MAIN)).filter(|run| run.palette.as_ref().is_none_or(|p| p.cached.is_none()));
+            runs.map(|run| run.palette.map_or(0, |palette| palette.level)).collect()
         };
         let runs = drawn.as_ref().map(levels_of).unwrap_or_default();
         let palettes = runs.iter().filter(|level| **level == 0).count() as u32;
@@ -112,9 +121,21 @@ impl<M> Crowd<M> {
         } else {
             CullingState::On { views }
         };
+        let cache = match self.core.cache {
+            CacheState::NotAsked => CacheState::NotAsked,
+            _ if !matches!(culling, CullingState::On { .. }) => CacheState::NotCulled,
+            state => state,
+        };
+        let path = match (poses, cache) {
+            (None, _) => DrawPath::Direct,
+            (_, CacheState::On { .. }) => DrawPath::Cache,
+            _ => DrawPath::Palette,
+        };
+        let kinds = if path == DrawPath::Cache { 2 } else { 1 };
         Explanation {
             model: self.meta.name.to_string(),
-            path: if poses.is_some() { DrawPath::Palette } else { DrawPath::Direct },
+            path,
+            cache,
             encoding,
             lacks: (encoding != self.meta.encoding).then(|| computes(&limits, &self.meta).err()).flatten(),
             instances: drawn.as_ref().map_or(0, |drawn| drawn.instances),
@@ -124,7 +145,7 @@ impl<M> Crowd<M> {
             palettes: poses.map_or(0, |_| palettes),
             levels: runs.iter().max().map_or(1, |level| level + 1),
             bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
-            draws: (runs.len() * self.core.parts.len()) as u32,
+            draws: (runs.len() * kinds * self.core.parts.len()) as u32,
         }
     }
 }
@@ -134,6 +155,7 @@ impl fmt::Display for DrawPath {
         f.write_str(match self {
             Self::Direct => "direct",
             Self::Palette => "palette",
+            Self::Cache => "cache",
         })
     }
 }
@@ -163,6 +185,7 @@ impl fmt::Display for Explanation {
         let (model, path, encoding) = (&self.model, self.path, self.encoding.name());
         let why = match path {
             DrawPath::Palette => "whose poses a compute pass composes",
+            DrawPath::Cache => "whose poses a compute pass composes, and instances share",
             DrawPath::Direct => "which vertices read from a texture",
         };
         writeln!(f, "{model}: {path}, because it plays {encoding}, {why}")?;
@@ -171,12 +194,15 @@ impl fmt::Display for Explanation {
         }
         let many = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         write!(f, "  {}", many(self.instances, "instance"))?;
-        if path == DrawPath::Palette {
+        if path != DrawPath::Direct {
             write!(f, " in {} of bones ({} bytes each)", many(self.palettes, "palette"), self.bytes_of_an_instance)?;
         }
         writeln!(f, ", {} a view", many(self.draws, "draw"))?;
         if self.levels > 1 {
             writeln!(f, "  {}, chosen by the error that a view shows", many(self.levels, "level") + " of detail")?;
+        }
+        if self.cache != CacheState::NotAsked {
+            writeln!(f, "  cache: {}", self.cache)?;
         }
         write!(f, "  culling: {}", self.culling)?;
         if self.occlusion {

@@ -4,6 +4,7 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Error;
+use super::cache::Fill;
 use super::crowd::Run;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
@@ -45,6 +46,8 @@ pub(crate) struct Geometry {
     /// What the clips reach, where instances can be culled by it: [`cull::pack_bounds`].
     pub(crate) bounds: Option<Vec<u32>>,
     motion: Motion,
+    /// What skins poses for a cache, once a crowd has one.
+    fill: OnceLock<Fill>,
 }
 
 /// Where bones come from.
@@ -79,15 +82,19 @@ impl Geometry {
         let level = model.animation.levels.first().copied().unwrap_or_default();
         let texels = slice(meta, &animation, level, "the animation texture")?;
         let mut uniform = ModelUniform::of(meta);
+        let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
         let poses = if variant.encoding.needs_compute() {
             let poses = Poses::new(device, queue, layouts, meta, texels)?;
             (uniform.palette_stride, uniform.palette_before) = (poses.stride(), poses.before());
+            if let Some(bounds) = &bounds {
+                [uniform.value_min, uniform.value_extent] = cull::whole_reach(bounds);
+            }
             Some(Arc::new(poses))
         } else {
             None
         };
         let constants = [bytemuck::bytes_of(&uniform), clips];
-        let mesh = MeshBuffers::new(device, queue, constants, materials, vertices, indices);
+        let mesh = MeshBuffers::new(device, queue, constants, materials, (vertices, poses.is_some()), indices);
 
         let motion = match poses {
             Some(poses) => Motion::Poses(poses),
@@ -103,8 +110,8 @@ impl Geometry {
         let coarser = meta.mesh.levels.iter().map(|level| level.parts.iter().map(range).collect());
         let levels = std::iter::once(finest.collect()).chain(coarser).collect();
         let errors = std::iter::once(0.0).chain(meta.mesh.levels.iter().map(|level| level.error)).collect();
-        let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
-        Ok(Self { variant, vertex_count, mesh, index_format, parts, levels, errors, bounds, motion })
+        let fill = OnceLock::new();
+        Ok(Self { variant, vertex_count, mesh, index_format, parts, levels, errors, bounds, motion, fill })
     }
 
     /// What evaluates poses, where the model has that instead of a texture.
@@ -115,7 +122,29 @@ impl Geometry {
         }
     }
 
-    /// The model's bind group with a palette, the instances that share it, and a list of those that are drawn
+    /// What skins poses for a cache.
+    pub(crate) fn fill(&self, device: &wgpu::Device) -> &Fill {
+        self.fill.get_or_init(|| Fill::new(device, self.variant))
+    }
+
+    /// The uniform buffer of the model.
+    pub(crate) fn constants(&self) -> wgpu::BindingResource<'_> {
+        self.mesh.constants()
+    }
+
+    /// Bytes of the vertices.
+    pub(crate) fn vertices_len(&self) -> u64 {
+        self.mesh.vertices.end - self.mesh.vertices.start
+    }
+
+    /// The vertices as a storage buffer, where the model needs compute.
+    pub(crate) fn vertex_words(&self) -> wgpu::BindingResource<'_> {
+        let size = wgpu::BufferSize::new(self.vertices_len());
+        let offset = self.mesh.vertices.start;
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.mesh.buffer, offset, size })
+    }
+
+    /// The model's bind group with a palette, or vertices of a cache in its place, the instances that share it, and a list of those that are drawn
     /// (the whole, or what stands at the dynamic offset), and how all look.
     pub(crate) fn with_palette(
         &self,
@@ -178,6 +207,17 @@ impl Geometry {
         pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
     }
 
+    /// The same with vertices of a cache, where the run has them: it says whether.
+    pub(crate) fn bind_cached(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) -> bool {
+        let Some((palette, cached)) = run.palette.as_ref().and_then(|palette| Some((palette, palette.cached?))) else {
+            self.bind(pass, group, run);
+            return false;
+        };
+        pass.set_bind_group(group, cached, &[palette.offset]);
+        self.bind_mesh(pass);
+        true
+    }
+
     /// Binds everything but the pipeline, for `draw_indexed`.
     pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) {
         match &run.palette {
@@ -225,19 +265,21 @@ impl MeshBuffers {
         queue: &wgpu::Queue,
         constants: [&[u8]; 2],
         materials: &MaterialConstants,
-        vertices: &[u8],
+        (vertices, storage): (&[u8], bool),
         indices: &[u8],
     ) -> Self {
         use wgpu::BufferUsages as Usages;
         let apart = device.adapter_info().backend == wgpu::Backend::Gl;
         let usage = Usages::UNIFORM | Usages::VERTEX | if apart { Usages::empty() } else { Usages::INDEX };
+        // Not every device has storage buffers.
+        let usage = usage | if storage { Usages::STORAGE } else { Usages::empty() };
         let beside = if apart { &[][..] } else { indices };
         let word = wgpu::COPY_BUFFER_ALIGNMENT;
         let pieces = [
             (constants[0], word),
             (constants[1], word),
             (&materials.bytes, materials.alignment),
-            (vertices, word),
+            (vertices, if storage { device.limits().min_storage_buffer_offset_alignment.into() } else { word }),
             (beside, word),
         ];
         let (buffer, [.., materials_at, vertices, beside]) = write(device, queue, usage, MODEL_BYTES, pieces);

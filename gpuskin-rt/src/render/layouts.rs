@@ -184,6 +184,20 @@ pub(crate) fn storage(read_only: bool, has_dynamic_offset: bool) -> wgpu::Bindin
     wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None }
 }
 
+/// What a group binds, from binding 0 on.
+pub(crate) fn bind_group(
+    device: &wgpu::Device,
+    label: Option<&str>,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource<'_>],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
+}
+
 /// The vertex buffers of a variant, for pipelines: vertices; instances and looks where the shader does not pull them.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {

@@ -11,9 +11,10 @@
 //! no compute: WebGL2's limits are enough. Only for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) a
 //! compute pass finds the instances that a view sees, another writes their bones into a palette, and the vertex shader
 //! reads both from storage buffers; draws are indirect, as many whatever the number of instances. [Layers](crate::layers)
-//! and live bones enter with the poses.
+//! and live bones enter with the poses. [Poses that instances share](crate::cache) are skinned once.
 
 mod attach;
+mod cache;
 mod capture;
 mod commands;
 mod crowd;
@@ -31,6 +32,7 @@ mod material;
 mod occlusion;
 mod palette;
 mod pipelines;
+mod posed;
 mod renderer;
 mod scatter;
 mod staging;
@@ -38,6 +40,7 @@ mod textures;
 mod view;
 
 pub use attach::AttachmentId;
+pub use cache::{CacheState, Share, time_errors};
 pub use capture::{Capture, CaptureFrame, CapturedVertex, capture};
 pub use crowd::{Crowd, CrowdDescriptor};
 pub use descriptor::{DepthPass, RendererDescriptor};

@@ -4,7 +4,7 @@ use std::sync::{OnceLock, Weak};
 
 use super::cull::{RevealPipelines, pipeline};
 use super::descriptor::RendererDescriptor;
-use super::layouts::{Layouts, entry, uniform};
+use super::layouts::{Layouts, bind_group, entry, uniform};
 use super::{CrowdRenderer, Error, View};
 use crate::cull::{self, Before, LevelUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, pyramid_levels};
 
@@ -176,13 +176,7 @@ impl Pyramid {
                 ..Default::default()
             })
         };
-        let group = |layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]| {
-            let entries: Vec<_> = (0..)
-                .zip(resources)
-                .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
-                .collect();
-            device.create_bind_group(&wgpu::BindGroupDescriptor { label: LABEL, layout, entries: &entries })
-        };
+        let group = |layout: &_, resources: &[wgpu::BindingResource<'_>]| bind_group(device, LABEL, layout, resources);
         let level = |(i, depth): (u32, &wgpu::Texture)| {
             let before = if i == 0 { one(depth, 0) } else { one(&texture, i - 1) };
             let size = wgpu::BufferSize::new(size_of::<LevelUniform>() as u64);

@@ -4,6 +4,7 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Error;
+use super::cache::{Kept, Sharing};
 use super::crowd::{LOOK, RECORD};
 use super::cull::{self, Culling, RevealPipelines, Views};
 use super::error::at_most;
@@ -254,7 +255,7 @@ impl Poses {
         pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.moments);
     }
 
-    fn set(&self, pass: &mut wgpu::ComputePass<'_>, bind_group: &wgpu::BindGroup, offset: u32) {
+    pub(crate) fn set(&self, pass: &mut wgpu::ComputePass<'_>, bind_group: &wgpu::BindGroup, offset: u32) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, bind_group, &[offset]);
     }
@@ -334,6 +335,8 @@ pub(crate) struct CrowdBuffers<'a> {
     pub(crate) reach: f32,
     /// Of them, the most that are seen at once; `None`: all.
     pub(crate) visible: Option<u32>,
+    /// Poses that they share.
+    pub(crate) sharing: Option<&'a Sharing>,
 }
 
 #[derive(Clone, Debug)]
@@ -343,12 +346,22 @@ struct Chunk {
     compute: wgpu::BindGroup,
     drawing: wgpu::BindGroup,
     culling: Option<Arc<Culling>>,
+    kept: Option<Kept>,
 }
 
 impl Chunk {
     /// Where there is a second pass.
     fn reveals(&self) -> Option<&Culling> {
         self.culling.as_deref().filter(|culling| culling.reveals())
+    }
+
+    /// Makes the poses that a culling pass has asked for.
+    fn evaluate(&self, pass: &mut wgpu::ComputePass<'_>, poses: &Poses, culling: &Culling) {
+        poses.set(pass, &self.compute, 0);
+        pass.dispatch_workgroups_indirect(&culling.arguments, 0);
+        if let Some(kept) = &self.kept {
+            kept.record(pass, poses, &culling.arguments);
+        }
     }
 }
 
@@ -360,6 +373,8 @@ pub(crate) struct PaletteRun<'a> {
     /// Number of the first of them in the crowd.
     pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
+    /// The same with the vertices of the poses that they share, where they do.
+    pub(crate) cached: Option<&'a wgpu::BindGroup>,
     /// Of the list of those that are drawn.
     pub(crate) offset: u32,
     /// Arguments of the draws of the parts, and where they begin.
@@ -377,34 +392,44 @@ impl Palettes {
         over: &OverBuffer,
         views: Option<&Views>,
     ) -> Self {
-        let bounds = geometry.bounds.as_deref().map(|bounds| reaching(bounds, buffers.reach));
+        let mut bounds = geometry.bounds.as_deref().map(|bounds| reaching(bounds, buffers.reach));
+        bounds.iter_mut().zip(buffers.sharing).for_each(|(bounds, sharing)| sharing.set_steps(bounds));
         let culled = views.zip(bounds.as_deref());
-        let most = poses.most(device);
+        let sharing = buffers.sharing.filter(|sharing| sharing.kept > 0 && culled.is_some());
+        let kept = sharing.map_or(0, |sharing| sharing.kept);
+        let most = poses.most(device).saturating_sub(kept).max(INSTANCE_ALIGNMENT as u32);
+        let most = most / INSTANCE_ALIGNMENT as u32 * INSTANCE_ALIGNMENT as u32;
         let each = match culled {
             // Only those that are seen have a pose.
             Some((views, _)) => {
-                let listed = views.most_instances(geometry, poses.binding);
+                let listed = views.most_instances(geometry, poses.binding, sharing.map(|sharing| sharing.moments));
                 let posed = buffers.visible.map_or(most, |visible| if visible <= most { u32::MAX } else { most });
                 (listed / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(posed.into()).min(1 << 31) as u32
             }
             None => most,
         };
+        let moments = sharing.map_or(0, |sharing| sharing.moments);
+        let kept = if kept > 0 { (kept / buffers.capacity.div_ceil(each.max(1)).max(1)).max(1) } else { 0 };
         let chunk = |first: u32| {
             let instances = each.min(buffers.capacity - first);
             let visible = buffers.visible.filter(|_| culled.is_some()).unwrap_or(instances);
             let places = visible.clamp(1, instances.max(1));
-            let palette = poses.palette(device, places);
-            let parameters = device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("gpuskin palette parameters"),
-                size: size_of::<PaletteUniform>() as u64,
-                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
+            let palette = poses.palette(device, kept + places);
+            let [parameters, of_kept] = ["gpuskin palette parameters", "gpuskin cache parameters"].map(|label| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size: size_of::<PaletteUniform>() as u64,
+                    usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                })
             });
             let records = part(buffers.records, RECORD, first, instances);
             let looks = part(buffers.looks, LOOK, first, instances);
             let culling = culled.map(|(views, bounds)| {
-                let chunk = cull::Chunk { records: records.clone(), looks: looks.clone(), instances, places };
-                Arc::new(Culling::new(device, queue, layouts.culling(), (geometry, bounds), views, chunk, &parameters))
+                let (records, looks) = (records.clone(), looks.clone());
+                let chunk = cull::Chunk { records, looks, instances, places, kept, moments };
+                let parameters = [&parameters, &of_kept];
+                Arc::new(Culling::new(device, queue, layouts.culling(), (geometry, bounds), views, chunk, parameters))
             });
             let list = culling.as_ref().map_or_else(|| everyone(device, queue, instances), |c| c.lists.clone());
             let list = wgpu::BufferBinding {
@@ -412,10 +437,17 @@ impl Palettes {
                 offset: 0,
                 size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.list_bytes())),
             };
-            let drawing = geometry.with_palette(device, layouts, &palette, records.clone(), list, looks);
-            let records = culling.as_ref().map_or(records, |c| c.seen_instances.as_entire_buffer_binding());
-            let compute = poses.bind_group(device, &parameters, records, &palette, over);
-            Chunk { parameters, palette, compute, drawing, culling }
+            let drawing = |poses: &wgpu::Buffer| {
+                geometry.with_palette(device, layouts, poses, records.clone(), list.clone(), looks.clone())
+            };
+            let seen = culling.as_ref().map_or(records.clone(), |c| c.seen_instances.as_entire_buffer_binding());
+            let kept = (kept > 0).then(|| {
+                let compute = poses.bind_group(device, &of_kept, seen.clone(), &palette, over);
+                Kept::new(device, geometry, kept, (of_kept, &palette), compute, drawing)
+            });
+            let compute = poses.bind_group(device, &parameters, seen, &palette, over);
+            let drawing = drawing(&palette);
+            Chunk { parameters, palette, compute, drawing, culling, kept }
         };
         let chunks = (0..buffers.capacity).step_by(each.max(1) as usize).map(chunk).collect();
         let most_groups = device.limits().max_compute_workgroups_per_dimension;
@@ -428,8 +460,10 @@ impl Palettes {
         let chunk = |(first, chunk): (u32, &Chunk)| {
             let all = || part(buffers.records, RECORD, first, self.each.min(buffers.capacity - first));
             let records = chunk.culling.as_ref().map_or_else(all, |c| c.seen_instances.as_entire_buffer_binding());
-            let compute = self.poses.bind_group(device, &chunk.parameters, records, &chunk.palette, over);
-            Chunk { compute, ..chunk.clone() }
+            let bind_group =
+                |parameters| self.poses.bind_group(device, parameters, records.clone(), &chunk.palette, over);
+            let kept = chunk.kept.as_ref().map(|kept| kept.with_compute(bind_group(&kept.parameters)));
+            Chunk { compute: bind_group(&chunk.parameters), kept, ..chunk.clone() }
         };
         let chunks = (0..buffers.capacity).step_by(self.each.max(1) as usize).zip(&self.chunks).map(chunk).collect();
         Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
@@ -442,13 +476,16 @@ impl Palettes {
         let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals().is_some());
         parts.flat_map(move |(range, chunk)| {
             let culling = chunk.culling.as_deref();
-            (0..culling.map_or(1, Culling::levels)).map(move |level| PaletteRun {
+            let (kinds, levels) = culling.map_or((1, 1), |culling| (culling.kinds(), culling.levels()));
+            let lists = (0..kinds).flat_map(move |kind| (0..levels).map(move |level| (kind, level)));
+            lists.map(move |list @ (kind, level)| PaletteRun {
                 instances: range.end - range.start,
                 level,
                 first: range.start,
                 bind_group: &chunk.drawing,
-                offset: culling.map_or(0, |culling| culling.list_at(view, level)),
-                indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view, level))),
+                cached: chunk.kept.as_ref().filter(|_| kind > 0).map(|kept| &kept.drawing),
+                offset: culling.map_or(0, |culling| culling.list_at(view, list)),
+                indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view, list))),
             })
         })
     }
@@ -465,12 +502,14 @@ impl Palettes {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
             let parameters = self.poses.parameters(times, 0, count, &self.over);
-            queue.write_buffer(&chunk.parameters, 0, bytemuck::bytes_of(&parameters));
+            let of_kept = chunk.kept.as_ref().map(|kept| &kept.parameters);
+            for buffer in std::iter::once(&chunk.parameters).chain(of_kept) {
+                queue.write_buffer(buffer, 0, bytemuck::bytes_of(&parameters));
+            }
             match &chunk.culling {
                 Some(culling) => {
                     culling.record(queue, pass, count, flags, times[0]);
-                    self.poses.set(pass, &chunk.compute, 0);
-                    pass.dispatch_workgroups_indirect(&culling.arguments, 0);
+                    chunk.evaluate(pass, &self.poses, culling);
                 }
                 None => self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups),
             }
@@ -487,8 +526,7 @@ impl Palettes {
         for (range, chunk) in self.parts(instances) {
             if let Some(culling) = chunk.reveals() {
                 culling.reveal(pass, pyramid, range.end - range.start);
-                self.poses.set(pass, &chunk.compute, 0);
-                pass.dispatch_workgroups_indirect(&culling.arguments, 0);
+                chunk.evaluate(pass, &self.poses, culling);
             }
         }
     }

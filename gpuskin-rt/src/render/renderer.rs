@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::cache::{CacheState, Sharing};
 use super::crowd::{CrowdCore, DrawnPart, GpuModel};
 use super::cull::Views;
 use super::error::Error;
+use super::explain::DrawPath;
 use super::field::{FieldCore, not_textured};
 use super::geometry::{Geometry, draw_part, playable};
 use super::layouts::Layouts;
@@ -20,7 +22,7 @@ use super::{Camera, CrowdDescriptor, Light, RendererDescriptor, View};
 use crate::cull::{CullView, MOST_VIEWS};
 use crate::field::FieldDescriptor;
 use crate::shader::{Instances, Variant};
-use crate::{Encoding, MeshPart, Model, Time};
+use crate::{Encoding, MeshPart, Metadata, Model, Time};
 
 /// Owns the clock, the views and what is on the device; draws the crowds of all models.
 ///
@@ -254,11 +256,16 @@ impl CrowdRenderer {
             let Some(drawn) = crowd.drawn() else { continue };
             let model = &*crowd.model;
             for (number, run) in drawn.runs(Some(view)).enumerate() {
-                model.geometry.bind(pass, 1, &run);
+                let cached = model.geometry.bind_cached(pass, 1, &run);
                 for (i, part) in crowd.parts.iter().enumerate() {
-                    pass.set_pipeline(part.pipelines.of(kind == Pass::Depth));
+                    let pipelines = part.cached.as_ref().filter(|_| cached).unwrap_or(&part.pipelines);
+                    pass.set_pipeline(pipelines.of(kind == Pass::Depth));
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
+                }
+                if cached && !drawn.attached.is_empty() {
+                    // They hang on bones.
+                    model.geometry.bind(pass, 1, &run);
                 }
                 for attached in &drawn.attached {
                     attached.draw_in(pass, view, (number, &run), kind == Pass::Depth);
@@ -356,14 +363,13 @@ impl CrowdRenderer {
     /// Parts of a mesh, and what draws them.
     fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, Instances)) -> Vec<DrawnPart> {
         let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
-        mesh.iter().zip(pipelines).map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines }).collect()
+        let parts = mesh.iter().zip(pipelines);
+        parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None }).collect()
     }
 
     /// A field that this renderer draws.
     pub(crate) fn field<M>(&mut self, model: &Model, descriptor: &FieldDescriptor<M>) -> Result<Arc<FieldCore>, Error> {
-        let mut all = std::iter::once(model).chain(model.others.iter());
-        let textured = all.find(|model| !model.meta.encoding.needs_compute());
-        let played = textured.ok_or_else(|| not_textured(&model.meta))?;
+        let played = textured(model).ok_or_else(|| not_textured(&model.meta))?;
         let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
         on_device.materials.bind(&self.device, &self.layouts, geometry);
@@ -377,12 +383,21 @@ impl CrowdRenderer {
 
     /// A crowd that this renderer draws.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
-        let on_device = self.model(model)?;
+        let played = match descriptor.path {
+            Some(DrawPath::Direct) => textured(model).ok_or_else(|| not_direct(&model.meta))?,
+            _ => playable(&self.device, model)?,
+        };
+        let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
-        let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Records));
-        let on_device = (on_device.clone(), parts);
         let (name, clock) = (&model.meta.name, self.clock.clone());
-        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor)?);
+        let shared = Sharing::of(&self.device, (played, geometry), self.seen_by.is_some(), descriptor)?;
+        let mut parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Records));
+        if matches!(shared.1, CacheState::On { .. }) {
+            let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Cached));
+            parts.iter_mut().zip(cached).for_each(|(part, cached)| part.cached = Some(cached.pipelines));
+        }
+        let on_device = (on_device.clone(), parts);
+        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor, shared)?);
         self.crowds.push(Arc::downgrade(&core));
         Ok(core)
     }
@@ -412,6 +427,20 @@ impl CrowdRenderer {
         self.models.insert(key, Arc::downgrade(&loaded));
         Ok(loaded)
     }
+}
+
+/// The model, or the same in another encoding, that stands in a texture.
+fn textured(model: &Model) -> Option<&Model> {
+    std::iter::once(model).chain(model.others.iter()).find(|model| !model.meta.encoding.needs_compute())
+}
+
+fn not_direct(meta: &Metadata) -> Error {
+    let reason = format!(
+        "path: `direct` reads poses from an animation texture, and it is baked to {} alone; add \"webgl2\" to `devices` for it \
+         in gpuskin.toml, or name another encoding",
+        meta.encoding.name()
+    );
+    Error::Argument { model: meta.name.to_string(), reason }
 }
 
 fn uniform_buffer(device: &wgpu::Device, label: &str, size: usize, usage: wgpu::BufferUsages) -> wgpu::Buffer {

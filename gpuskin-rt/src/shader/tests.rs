@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback, cull};
+use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback, cache, cull};
 
 /// Every text that the crate gives to a device.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -26,6 +26,10 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .filter(|v| !v.array && !v.encoding.needs_compute())
                 .map(|variant| (format!("field of {variant:?}"), drawn(variant, Instances::Field))),
         )
+        .chain(Variant::all().filter(|v| v.encoding.needs_compute()).flat_map(|variant| {
+            let cached = (format!("cached crowd of {variant:?}"), drawn(variant, Instances::Cached));
+            [cached, (format!("what is kept of {variant:?}"), cache::fill(variant))]
+        }))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain([("cull".into(), cull::cull()), ("reveal".into(), cull::reveal())])
         .chain([("arguments".into(), cull::arguments())])
@@ -119,6 +123,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
             frames_per_layer,
             palette_stride,
             position_min,
+            vertices,
             position_extent,
             palette_before,
             uv_min,
@@ -127,10 +132,10 @@ fn structures_stand_in_memory_as_their_twins_do() {
             value_extent
         ]
     );
-    assert_eq!((members, size as u64), (12, MODEL_BYTES));
+    assert_eq!((members, size as u64), (13, MODEL_BYTES));
     assert_eq!(MODEL_BYTES, 16 << 10);
     let (clips, _) = layout(&module, "GpuskinModel");
-    assert_eq!(clips[11], ("clips".into(), size_of::<ModelUniform>() as u32));
+    assert_eq!(clips[12], ("clips".into(), size_of::<ModelUniform>() as u32));
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, held]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
@@ -153,15 +158,39 @@ fn structures_stand_in_memory_as_their_twins_do() {
         ]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
+    let (fill, _) = parse(&cache::fill(Variant::all().find(|v| v.encoding.needs_compute()).unwrap()));
+    same_layout!(
+        &fill,
+        "GpuskinFillParameters",
+        PaletteUniform,
+        [clock, clock_before, instances, first_instance, stride]
+    );
     for text in [cull::cull(), cull::reveal(), cull::arguments()] {
         let (module, _) = parse(&text);
         let parameters = same_layout!(
             &module,
             "GpuskinCullParameters",
             cull::CullUniform,
-            [clock, instances, views, capacity, parts, most_groups, levels, places, live, marks_at, everyone, errors]
+            [
+                clock,
+                instances,
+                views,
+                capacity,
+                parts,
+                most_groups,
+                levels,
+                places,
+                live,
+                marks_at,
+                everyone,
+                kept,
+                kept_at,
+                moments,
+                reserved,
+                errors
+            ]
         );
-        assert_eq!(parameters, (12, size_of::<cull::CullUniform>()));
+        assert_eq!(parameters, (16, size_of::<cull::CullUniform>()));
     }
     let (module_of_bounds, _) = parse(&cull::cull());
     let (reveal, _) = parse(&cull::reveal());
@@ -171,7 +200,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let level = same_layout!(&level, "GpuskinLevel", cull::LevelUniform, [size, before]);
     assert_eq!(level, (2, size_of::<cull::LevelUniform>()));
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
-    assert_eq!([1, 2, 3].map(|i: usize| members[i].1), [12, 16, 32]);
+    assert_eq!([1, 2, 3, 4].map(|i: usize| members[i].1), [12, 16, 28, 32]);
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
     let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, detail]);
     assert_eq!(view, (3, size_of::<cull::CullView>()));

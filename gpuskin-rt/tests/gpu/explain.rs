@@ -2,7 +2,7 @@
 
 use crate::common::model::{Pose, Random, Recipe, TestModel};
 use crate::common::{Gpu, noop};
-use gpuskin_rt::render::{CullingState, DrawPath};
+use gpuskin_rt::render::{CacheState, CullingState, DrawPath, Share};
 use gpuskin_rt::*;
 use wgpu::Limits;
 
@@ -109,4 +109,94 @@ fn devices_without_compute_are_told_what_they_lack() {
 
     let chosen = scene(Limits::downlevel_defaults(), &model(Encoding::TrsPacked).model, true).explain(1);
     assert_eq!((chosen.path, chosen.lacks), (DrawPath::Direct, None));
+}
+
+/// With the model's renderer and crowd so.
+fn asked(model: &Model, of_renderer: RendererDescriptor, descriptor: CrowdDescriptor) -> Result<Scene, Error> {
+    let gpu = noop(Limits::downlevel_defaults());
+    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, of_renderer).unwrap();
+    let crowd = Crowd::with_model(&mut renderer, model, descriptor)?;
+    Ok(Scene { gpu, renderer, crowd })
+}
+
+#[test]
+fn whether_poses_are_shared_is_told() {
+    let local = model(Encoding::LocalPacked).with_bounds().model;
+    let grid = CrowdDescriptor { time_grid: Some(0.1), ..Default::default() };
+    let mut scene = asked(&local, Default::default(), grid.clone()).unwrap();
+    let on = scene.explain(3);
+    // 0.7 s, 1 s and a clip without length; 150 vertices and 5 bones.
+    let bytes = 21 * (150 * 16 + 5 * 48);
+    assert_eq!(
+        (on.path, on.cache),
+        (DrawPath::Cache, CacheState::On { poses: 21, moments: 21, bytes, share: Share::Unseen })
+    );
+    assert_eq!((on.palettes, on.draws), (1, 2));
+    assert_eq!(
+        on.to_string(),
+        "test: cache, because it plays local-packed, whose poses a compute pass composes, and instances share\n  \
+         3 instances in 1 palette of bones (240 bytes each), 2 draws a view\n  \
+         cache: the vertices of 21 poses are kept (21 moments of all clips; 0.1 MB), for those who are so small that it \
+         does not show\n  \
+         culling: instances that the view does not see cost neither a pose nor a draw"
+    );
+    for _ in 0..cull::MOST_VIEWS {
+        scene.renderer.add_view();
+    }
+    let on_palette = |explained: Explanation, state: CacheState, text: &str| {
+        assert_eq!((explained.path, explained.cache), (DrawPath::Palette, state));
+        assert!(explained.to_string().contains(text), "{explained}");
+        explained
+    };
+    on_palette(scene.explain(0), CacheState::NotCulled, "instances are not culled");
+    let of = |of_renderer: RendererDescriptor, descriptor: CrowdDescriptor| {
+        asked(&local, of_renderer, descriptor).unwrap().explain(1)
+    };
+    let little = CrowdDescriptor { cache_bytes: bytes - 1, ..grid.clone() };
+    let text = "has room for 20 of 21 moments of all clips";
+    on_palette(of(Default::default(), little.clone()), CacheState::NoRoom { poses: 20, moments: 21 }, text);
+    let forced = of(Default::default(), CrowdDescriptor { path: Some(DrawPath::Cache), ..little });
+    assert!(matches!(forced.cache, CacheState::On { poses: 20, moments: 21, .. }), "{forced}");
+    let palette = CrowdDescriptor { path: Some(DrawPath::Palette), ..grid.clone() };
+    on_palette(of(Default::default(), palette), CacheState::Palette, "asks for the palette");
+    let motion = RendererDescriptor { motion_vectors: true, ..Default::default() };
+    on_palette(of(motion, grid.clone()), CacheState::MotionVectors, "motion_vectors");
+    let unasked = of(Default::default(), CrowdDescriptor::default());
+    assert_eq!((unasked.path, unasked.cache), (DrawPath::Palette, CacheState::NotAsked));
+    assert!(!unasked.to_string().contains("cache"), "{unasked}");
+}
+
+#[test]
+fn a_path_that_cannot_be_is_refused() {
+    let local = model(Encoding::LocalPacked).with_bounds().model;
+    let texture = model(Encoding::MatrixF16).with_bounds().model;
+    let grid = CrowdDescriptor { time_grid: Some(0.1), ..Default::default() };
+    let path = |path, descriptor: &CrowdDescriptor| CrowdDescriptor { path: Some(path), ..descriptor.clone() };
+    let refused = |model: &Model, of_renderer: RendererDescriptor, descriptor: CrowdDescriptor, text: &str| {
+        let error = asked(model, of_renderer, descriptor).map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with("test: ") && error.contains(text), "{error}");
+    };
+    let plain = CrowdDescriptor::default();
+    refused(&local, Default::default(), path(DrawPath::Cache, &plain), "set `time_grid`, 1.0 / 30.0 for one");
+    refused(&local, Default::default(), path(DrawPath::Direct, &plain), "add \"webgl2\" to `devices`");
+    for path_of_poses in [DrawPath::Palette, DrawPath::Cache] {
+        refused(&texture, Default::default(), path(path_of_poses, &grid), "it plays matrix-f16 here");
+    }
+    for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let descriptor = CrowdDescriptor { time_grid: Some(wrong), ..plain.clone() };
+        refused(&local, Default::default(), descriptor, "it must be above zero");
+    }
+    let none = CrowdDescriptor { cache_bytes: 100, ..path(DrawPath::Cache, &grid) };
+    refused(&local, Default::default(), none, "a pose takes 2640 bytes, and 100 have room for none");
+    let culled = RendererDescriptor { culling: false, ..Default::default() };
+    refused(&local, culled, path(DrawPath::Cache, &grid), "instances are not culled");
+    let motion = RendererDescriptor { motion_vectors: true, ..Default::default() };
+    refused(&local, motion, path(DrawPath::Cache, &grid), "motion_vectors");
+    // A model that stands in a texture too is read from there.
+    let mut both = local.clone();
+    both.others = vec![texture.clone()].into();
+    let direct = asked(&both, Default::default(), path(DrawPath::Direct, &plain)).unwrap().explain(1);
+    assert_eq!((direct.path, direct.encoding), (DrawPath::Direct, Encoding::MatrixF16));
+    let of_texture = asked(&texture, Default::default(), grid).unwrap().explain(1);
+    assert_eq!((of_texture.path, of_texture.cache), (DrawPath::Direct, CacheState::NotAsked));
 }

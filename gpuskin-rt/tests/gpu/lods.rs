@@ -42,7 +42,12 @@ struct Scene {
 
 fn scene(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, visible: Option<u32>) -> Scene {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
-    let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: COUNT, visible }).unwrap();
+    let crowd = Crowd::with_model(
+        &mut renderer,
+        &test.model,
+        CrowdDescriptor { capacity: COUNT, visible, ..Default::default() },
+    )
+    .unwrap();
     let mut random = Random(3);
     let instance = |i: u32| {
         let at = random.vector() * 60.0;

@@ -6,6 +6,7 @@ mod common;
 mod behaviour;
 mod blends;
 mod bones;
+mod cache;
 mod crowd;
 mod cull;
 mod explain;

@@ -1,7 +1,7 @@
 //! Measures what the project promises, each promise beside what it is compared with, in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [fill] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
@@ -11,6 +11,7 @@ mod cpu;
 mod draw;
 mod encode;
 mod fade;
+mod fill;
 mod foxes;
 mod glb;
 mod live;
@@ -53,13 +54,13 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 11] =
-    ["bake", "textures", "normals", "encode", "events", "startup", "cpu", "live", "draw", "foxes", "million"];
+const SECTIONS: [&str; 12] =
+    ["bake", "textures", "normals", "encode", "events", "startup", "cpu", "live", "draw", "fill", "foxes", "million"];
 
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, foxes, million; all of them where none is named.
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, fill, foxes, million; all of them where none is named.
 
   --manifest FILE    the sample manifest
   --models FOLDER    glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
@@ -111,6 +112,9 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if wanted("draw") {
             draw::measure(&context, options)?;
+        }
+        if wanted("fill") {
+            fill::measure(&context)?;
         }
         // They are not this project's: only where they are.
         if wanted("foxes") && (options.models.is_some() || !options.sections.is_empty()) {

@@ -38,11 +38,12 @@ fn measure_one(context: &Context, count: u32) -> Result<(), String> {
     let aspect = SIZE.width as f32 / SIZE.height as f32;
     let across = 2.0 * ((30.0_f32).to_radians().tan() / aspect).atan();
     let frame = Frame::new(&context.device);
-    for occlusion in [false, true] {
-        let mut scene = Scene::new(context, model, (count, side), occlusion)?;
+    for (occlusion, shared) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut scene = Scene::new(context, model, (count, side), (occlusion, shared))?;
         for (name, fov_y) in [("60 degrees across", across), ("60 degrees high", 60.0_f32.to_radians())] {
             for turn in if occlusion { &[0.0, TURN][..] } else { &[0.0] } {
                 let occluded = if occlusion { ", occlusion" } else { "" };
+                let sharing = if shared { ", shared poses where that does not show" } else { "" };
                 let turning = if *turn > 0.0 { ", turning 90 degrees a second" } else { "" };
                 let camera = |i: usize| {
                     let (sin, cos) = (i as f32 * turn).to_radians().sin_cos();
@@ -50,7 +51,7 @@ fn measure_one(context: &Context, count: u32) -> Result<(), String> {
                     Camera::perspective_look_at([0.0, EYE, 0.0], target, fov_y, aspect, 0.1, 2000.0)
                         .with_height(SIZE.height)
                 };
-                scene.measure(context, &frame, &format!("{name}{occluded}{turning}"), camera)?;
+                scene.measure(context, &frame, &format!("{name}{occluded}{sharing}{turning}"), camera)?;
             }
         }
     }
@@ -65,11 +66,17 @@ struct Scene<'m> {
 }
 
 impl<'m> Scene<'m> {
-    fn new(context: &Context, model: &'m Model, (count, side): (u32, u32), occlusion: bool) -> Result<Self, String> {
+    fn new(
+        context: &Context,
+        model: &'m Model,
+        (count, side): (u32, u32),
+        (occlusion, shared): (bool, bool),
+    ) -> Result<Self, String> {
         let descriptor = RendererDescriptor { occlusion, ..Default::default() };
         let mut renderer =
             CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(|e| e.to_string())?;
-        let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
+        let time_grid = shared.then_some(1.0 / 30.0);
+        let descriptor = CrowdDescriptor { capacity: count, time_grid, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(|e| e.to_string())?;
         let clips = model.meta.clips.len() as u32;
         for i in 0..count {
@@ -153,6 +160,10 @@ impl<'m> Scene<'m> {
         }
         let triangles: u64 = counts.iter().enumerate().map(|(level, count)| count * self.mesh.triangles(level)).sum();
         line(&format!("{name}: triangles drawn"), triangles);
+        let cached = [View::MAIN, View::REVEALED].map(|view| self.crowd.count_cached(&self.renderer, view));
+        if let [Ok(first), Ok(then)] = cached {
+            line(&format!("{name}: of those, with shared poses"), first + then);
+        }
         time(&format!("{name}: a frame on the GPU (16.6 are asked of an NVIDIA H200)"), median(all));
         let names = ["culling and poses", "drawing", "pyramid, second culling and poses", "drawing what is revealed"];
         for (step, what) in steps.into_iter().zip(names).take(if self.occlusion { STEPS } else { 2 }) {

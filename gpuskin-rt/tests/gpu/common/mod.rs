@@ -36,14 +36,16 @@ pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
     open(backends, limits, wgpu::Features::empty())
 }
 
-/// A device with those of these features that its adapter has.
+/// A device with those of these features that its adapter has, and its own alignments, which are finer than those that all
+/// devices have.
 pub fn open(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
     let opened = pollster::block_on(async {
         let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
         let required_features = adapter.features() & features;
-        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, required_features, ..Default::default() };
+        let required_limits = limits.using_alignment(adapter.limits());
+        let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
         let info = adapter.get_info();
         Ok::<_, String>(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })

@@ -5,7 +5,7 @@ use gpuskin_rt::{Camera, Time, wgpu};
 use super::fixed::Fixed;
 use super::gpu::{Frame, Timer, buffer, bytes, depth_pass, entry, of_buffer, target};
 use super::naive::Naive;
-use super::side::{Shows, Side};
+use super::side::{Asks, Shows, Side};
 use super::subjects::Subject;
 use crate::context::Context;
 
@@ -51,7 +51,7 @@ pub(super) enum Work<'s> {
 impl Work<'_> {
     /// The whole crowd's frame on one of the paths that there are.
     pub(super) fn is_a_choice(&self) -> bool {
-        matches!(self, Work::Side { side, shows: Shows::Plain } if side.suns.is_empty() && !side.behaves)
+        matches!(self, Work::Side { side, shows: Shows::Plain } if side.suns.is_empty() && !side.asks.behaves)
     }
 
     /// Its name, if its picture is that of the palette but for what encodings lose.
@@ -75,7 +75,8 @@ pub(super) struct Scene {
     maps: Vec<wgpu::TextureView>,
     fixed: Fixed,
     naive: Option<Naive>,
-    /// Of the palette: plain, behaving, with shadows, both. Then those that read textures, without and with shadows.
+    /// Of the palette: plain, behaving, with shadows, both. Then the same with a cache, and those that read textures, without
+    /// and with shadows.
     sides: Vec<Side>,
     timer: Option<Timer>,
 }
@@ -108,12 +109,12 @@ impl Scene {
         };
         let mut sides = Vec::new();
         if subject.model.meta.encoding.needs_compute() {
-            for what in [[false, false], [false, true], [true, false], [true, true]] {
-                sides.push(Side::new(context, &subject.model, &layout, &places, what)?);
+            for (shared, shadows, behaves) in (0..8).map(|i| (i & 4 != 0, i & 2 != 0, i & 1 != 0)) {
+                sides.push(Side::new(context, &subject.model, &layout, &places, Asks { shadows, behaves, shared })?);
             }
         }
         for shadows in [false, true] {
-            sides.push(Side::new(context, &subject.direct, &layout, &places, [shadows, false])?);
+            sides.push(Side::new(context, &subject.direct, &layout, &places, Asks { shadows, ..Asks::default() })?);
         }
         let map =
             |_| target(device, wgpu::TextureFormat::Depth32Float, [SHADOW_MAP; 2]).create_view(&Default::default());

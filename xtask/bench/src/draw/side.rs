@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use gpuskin_rt::render::vertex_buffers;
+use gpuskin_rt::render::{Share, vertex_buffers};
 use gpuskin_rt::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Encoding, Instance, Mask, Model, RendererDescriptor,
     Transition, View, shader, wgpu,
@@ -15,6 +15,8 @@ use crate::context::Context;
 /// Seconds of a fade, and when in it frames are drawn.
 const FADE: f32 = 60.0;
 const MIDDLE: f64 = 30.0;
+/// Seconds from one moment of a clip to the next, of those that instances share.
+const GRID: f32 = 1.0 / 30.0;
 
 const SKINNED: &str = r"
 @vertex
@@ -35,15 +37,27 @@ pub(super) enum Shows {
     Nothing,
 }
 
+/// What a crowd is asked for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asks {
+    /// Shadow passes.
+    pub(super) shadows: bool,
+    /// A fifth of the instances are in the middle of a fade, and a tenth have a layer on a mask.
+    pub(super) behaves: bool,
+    /// Instances share poses at moments of a grid, and vertices of those are kept.
+    pub(super) shared: bool,
+}
+
 /// A crowd in a renderer of its own.
 pub(super) struct Side {
     renderer: RefCell<CrowdRenderer>,
     crowd: Crowd<Dynamic>,
     pipeline: wgpu::RenderPipeline,
+    /// The same with vertices of a cache, where there is one.
+    cached: Option<wgpu::RenderPipeline>,
     /// Of shadow passes, or none.
     pub(super) suns: Vec<View>,
-    /// A fifth of the instances are in the middle of a fade, and a tenth have a layer on a mask.
-    pub(super) behaves: bool,
+    pub(super) asks: Asks,
 }
 
 impl Side {
@@ -52,13 +66,20 @@ impl Side {
         model: &Model,
         view: &wgpu::BindGroupLayout,
         places: &[Placed],
-        [shadows, behaves]: [bool; 2],
+        asks: Asks,
     ) -> Result<Self, String> {
+        let Asks { shadows, behaves, shared } = asks;
         let failed = |e: gpuskin_rt::Error| e.to_string();
         // The static side draws all triangles, however far.
         let descriptor = RendererDescriptor { lod_error: 0.0, ..Default::default() };
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
-        let descriptor = CrowdDescriptor { capacity: places.len() as u32, ..Default::default() };
+        let descriptor = CrowdDescriptor {
+            capacity: places.len() as u32,
+            time_grid: shared.then_some(GRID),
+            share: Share::All,
+            cache_bytes: 1 << 30,
+            ..Default::default()
+        };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let clips = model.meta.clips.len() as u16;
         for (i, placed) in places.iter().enumerate() {
@@ -76,11 +97,12 @@ impl Side {
         }
         let suns = (0..if shadows { SUNS } else { 0 }).map(|_| renderer.add_view()).collect();
         let variant = crowd.variant();
-        let text = shader::source(variant, 1) + SHADING + SKINNED;
         let buffers = vertex_buffers(variant);
         let groups = [Some(view), Some(renderer.model_layout(variant))];
-        let pipeline = pipeline(&context.device, &text, &groups, &buffers.layouts(), false);
-        Ok(Self { renderer: renderer.into(), crowd, pipeline, suns, behaves })
+        let of =
+            |text: String| pipeline(&context.device, &(text + SHADING + SKINNED), &groups, &buffers.layouts(), false);
+        let cached = shared.then(|| of(shader::cached_source(variant, 1)));
+        Ok(Self { pipeline: of(shader::source(variant, 1)), renderer: renderer.into(), crowd, cached, suns, asks })
     }
 
     /// `local-packed` through a palette; or read directly, and in which encoding.
@@ -95,7 +117,7 @@ impl Side {
 
     /// The one that the others are compared with.
     pub(super) fn is_first(&self) -> bool {
-        self.encoding() == Encoding::LocalPacked && !self.behaves && self.suns.is_empty()
+        self.encoding() == Encoding::LocalPacked && !self.asks.behaves && !self.asks.shared && self.suns.is_empty()
     }
 
     /// When a frame at so many seconds is drawn.
@@ -122,10 +144,9 @@ impl Side {
     /// Group 0 is the view.
     pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, shows: Shows) {
         match shows {
-            Shows::Plain => {
-                pass.set_pipeline(&self.pipeline);
-                self.crowd.draw_geometry(pass, 1, |_, _| ());
-            }
+            Shows::Plain => self.crowd.draw_from_cache(pass, 1, None, |pass, _, cached| {
+                pass.set_pipeline(self.cached.as_ref().filter(|_| cached).unwrap_or(&self.pipeline));
+            }),
             Shows::Textured => self.renderer.borrow().draw(pass),
             Shows::Nothing => {}
         }
