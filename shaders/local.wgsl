@@ -189,12 +189,9 @@ fn gpuskin_compose(a: mat3x4<f32>, b: mat3x4<f32>) -> mat3x4<f32> {
     );
 }
 
-fn gpuskin_level(level: u32) -> u32 {
-    return gpuskin_words[gpuskin_words[gpuskin_levels_at] + level];
-}
-
-fn gpuskin_parent(node: u32) -> u32 {
-    return gpuskin_words[gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words + gpuskin_node_parent];
+// The parent of a node, or what is a link above it, by which word of it is asked for; 0xffffffff: nothing.
+fn gpuskin_above(node: u32, word: u32) -> u32 {
+    return gpuskin_words[gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words + word];
 }
 
 // Offset of a bone.

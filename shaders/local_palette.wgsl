@@ -1,5 +1,5 @@
-// The palette pass of local-packed: a workgroup an instance (and moment, along z) evaluates its nodes, composes the hierarchy level by level,
-// and writes its bones. Twin of LocalTracks::pose_over in gpuskin-rt/src/local.rs.
+// The palette pass of local-packed: a workgroup an instance (and moment, along z) evaluates its nodes, composes the chain
+// of each bone, and writes it. Long chains are composed link by link. Twin of LocalTracks::pose_over in gpuskin-rt/src/local.rs.
 
 const gpuskin_group_size: u32 = 64u;
 
@@ -35,21 +35,39 @@ fn gpuskin_write_palette(
     for (var node = thread; node < nodes; node += gpuskin_group_size) {
         gpuskin_set_global(first + bones, node, gpuskin_local_matrix(gpuskin_layered(node, layers)));
     }
-    // The first level has no parents.
-    let levels = gpuskin_words[gpuskin_level_count];
-    for (var level = 1u; level < levels; level++) {
-        gpuskin_global_barrier();
-        let end = gpuskin_level(level + 1u);
-        for (var node = gpuskin_level(level) + thread; node < end; node += gpuskin_group_size) {
-            let parent = gpuskin_global(first + bones, gpuskin_parent(node));
-            gpuskin_set_global(first + bones, node, gpuskin_compose(parent, gpuskin_global(first + bones, node)));
-        }
-    }
     gpuskin_global_barrier();
+    let link = gpuskin_words[gpuskin_link];
+    if (link > 1u) {
+        // The last first: what is above a node is read before it is written.
+        for (var above = (nodes + gpuskin_group_size - 1u) / gpuskin_group_size; above > 0u; above--) {
+            let node = (above - 1u) * gpuskin_group_size + thread;
+            var composed: mat3x4<f32>;
+            if (node < nodes) {
+                composed = gpuskin_composed(first + bones, node, gpuskin_node_parent, link);
+            }
+            gpuskin_global_barrier();
+            if (node < nodes) {
+                gpuskin_set_global(first + bones, node, composed);
+            }
+        }
+        gpuskin_global_barrier();
+    }
     for (var bone = thread; bone < bones; bone += gpuskin_group_size) {
         let bone_at = gpuskin_bone_at(bone);
         let node = gpuskin_words[bone_at + gpuskin_bone_node];
-        let global = gpuskin_with_live_bone(gpuskin_global(first + bones, node), bone);
+        let composed = gpuskin_composed(first + bones, node, gpuskin_node_above, nodes);
+        let global = gpuskin_with_live_bone(composed, bone);
         gpuskin_palette[first + bone] = gpuskin_compose(global, gpuskin_inverse_bind(bone_at));
     }
+}
+
+// The product of what is kept for a node and for those above it, `most` in all. `word`: which word of a node says what is next.
+fn gpuskin_composed(scratch: u32, node: u32, word: u32, most: u32) -> mat3x4<f32> {
+    var product = gpuskin_global(scratch, node);
+    var above = gpuskin_above(node, word);
+    for (var i = 1u; i < most && above != 0xffffffffu; i++) {
+        product = gpuskin_compose(gpuskin_global(scratch, above), product);
+        above = gpuskin_above(above, word);
+    }
+    return product;
 }

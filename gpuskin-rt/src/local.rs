@@ -115,7 +115,7 @@ impl<'a> LocalTracks<'a> {
         Self { words: Words(bytes.as_chunks().0) }
     }
 
-    /// Nodes of the hierarchy, those of a level after those of the levels above.
+    /// Nodes of the hierarchy, parents before their children.
     pub fn node_count(&self) -> usize {
         self.word(header::NODES)
     }

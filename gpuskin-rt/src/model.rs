@@ -15,7 +15,7 @@ pub type Str = Cow<'static, str>;
 pub type List<T> = Cow<'static, [T]>;
 
 /// Version of [`Metadata`] and of the files that belong to it.
-pub const FORMAT_VERSION: u32 = 7;
+pub const FORMAT_VERSION: u32 = 8;
 
 /// Texels along the longest side and layers that every device has: WebGL2's limits.
 pub const MAX_SIDE: u32 = 2048;

@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                59, 229, 74, 252, 124, 73, 5, 198, 128, 199, 250, 178, 113, 122, 58, 228,
+                113, 54, 117, 180, 5, 152, 5, 132, 194, 63, 198, 96, 160, 209, 251, 141,
             ],
-            format_version: 7,
+            format_version: 8,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -293,10 +293,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            92, 53, 83, 158, 202, 130, 8, 128, 110, 68, 123, 255, 23,
-                            143, 175, 225,
+                            213, 158, 204, 23, 73, 111, 77, 225, 173, 183, 125, 54, 23,
+                            135, 49, 143,
                         ],
-                        format_version: 7,
+                        format_version: 8,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {

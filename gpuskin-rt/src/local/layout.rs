@@ -3,7 +3,6 @@
 //! | section | |
 //! |---|---|
 //! | [`header`] | counts, and where the others are |
-//! | levels | the first node of each level of the hierarchy, then the number of nodes |
 //! | [`node`] | a node's parent, and its transform where a clip has nothing else |
 //! | [`bone`] | a bone's node and inverse bind matrix |
 //! | clips | where each [`clip`] is |
@@ -36,24 +35,22 @@ pub mod header {
     pub const NODES: usize = 0;
     /// Number of bones.
     pub const BONES: usize = 1;
-    /// Number of levels.
-    pub const LEVELS: usize = 2;
+    /// Nodes of a link, at least 1: long chains are composed link by link. 1: they are short.
+    pub const LINK: usize = 2;
     /// Number of clips.
     pub const CLIPS: usize = 3;
-    /// Offset of the levels.
-    pub const LEVELS_AT: usize = 4;
     /// Offset of the nodes.
-    pub const NODES_AT: usize = 5;
+    pub const NODES_AT: usize = 4;
     /// Offset of the bones.
-    pub const BONES_AT: usize = 6;
+    pub const BONES_AT: usize = 5;
     /// Offset of the clips' offsets.
-    pub const CLIPS_AT: usize = 7;
+    pub const CLIPS_AT: usize = 6;
     /// Number of masks.
-    pub const MASKS: usize = 8;
+    pub const MASKS: usize = 7;
     /// Offset of the masks.
-    pub const MASKS_AT: usize = 9;
+    pub const MASKS_AT: usize = 8;
     /// Words of it.
-    pub const WORDS: usize = 10;
+    pub const WORDS: usize = 9;
 }
 
 /// A node.
@@ -62,13 +59,15 @@ pub mod node {
     pub const ROTATION: usize = 0;
     /// Metres in the parent's space, floats.
     pub const TRANSLATION: usize = 4;
-    /// Index of its parent, which is in a level above.
+    /// Index of its parent, which stands before it.
     pub const PARENT: usize = 7;
     /// Per axis, floats.
     pub const SCALE: usize = 8;
-    /// Words of it; the last is zero.
+    /// Index of the node that is a link above it: its parent where a link is one node.
+    pub const ABOVE: usize = 11;
+    /// Words of it.
     pub const WORDS: usize = 12;
-    /// The parent of nodes in the first level.
+    /// The parent of roots, and what is above the first links.
     pub const NO_PARENT: u32 = u32::MAX;
 }
 

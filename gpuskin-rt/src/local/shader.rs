@@ -104,9 +104,8 @@ fn constants() -> String {
     for (name, value) in [
         ("node_count", header::NODES),
         ("bone_count", header::BONES),
-        ("level_count", header::LEVELS),
+        ("link", header::LINK),
         ("clip_count", header::CLIPS),
-        ("levels_at", header::LEVELS_AT),
         ("nodes_at", header::NODES_AT),
         ("bones_at", header::BONES_AT),
         ("clips_at", header::CLIPS_AT),
@@ -115,6 +114,7 @@ fn constants() -> String {
         ("node_rotation", node::ROTATION),
         ("node_translation", node::TRANSLATION),
         ("node_parent", node::PARENT),
+        ("node_above", node::ABOVE),
         ("node_scale", node::SCALE),
         ("node_words", node::WORDS),
         ("bone_node", bone::NODE),

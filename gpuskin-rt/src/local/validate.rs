@@ -14,15 +14,15 @@ pub(super) fn is_sound(words: Words<'_>) -> bool {
 
 fn check(words: Words<'_>) -> Option<()> {
     let head = words.section(0, header::WORDS)?;
-    let [nodes, bones, levels, clips] =
-        [header::NODES, header::BONES, header::LEVELS, header::CLIPS].map(|i| head.get(i));
-    let sane = (1..=MAX_NODES).contains(&nodes) && bones <= MAX_BONES && (1..=nodes).contains(&levels) && clips > 0;
+    let [nodes, bones, link, clips] = [header::NODES, header::BONES, header::LINK, header::CLIPS].map(|i| head.get(i));
+    let sane = (1..=MAX_NODES).contains(&nodes) && bones <= MAX_BONES && (1..=nodes).contains(&link) && clips > 0;
     if !sane {
         return None;
     }
-    let level_words = words.section(head.get(header::LEVELS_AT), levels as usize + 1)?;
     let node_words = words.section(head.get(header::NODES_AT), nodes as usize * node::WORDS)?;
-    hierarchy(levels as usize, level_words, nodes, node_words)?;
+    if !hierarchy(node_words, nodes, link) {
+        return None;
+    }
     let bone_words = words.section(head.get(header::BONES_AT), bones as usize * bone::WORDS)?;
     if (0..bones as usize).any(|b| bone_words.get(b * bone::WORDS + bone::NODE) >= nodes) {
         return None;
@@ -46,20 +46,16 @@ fn check(words: Words<'_>) -> Option<()> {
     Some(())
 }
 
-fn hierarchy(levels: usize, starts: Words<'_>, count: u32, nodes: Words<'_>) -> Option<()> {
-    let ascend = (0..levels).all(|l| starts.get(l) < starts.get(l + 1));
-    if !ascend || starts.get(0) != 0 || starts.get(levels) != count {
-        return None;
+/// Whether parents stand before their children, and above each node stands what is a link away.
+fn hierarchy(words: Words<'_>, nodes: u32, link: u32) -> bool {
+    let word = |node: u32, i: usize| words.get(node as usize * node::WORDS + i);
+    let parent = |node: u32| word(node, node::PARENT);
+    if !(0..nodes).all(|node| parent(node) == node::NO_PARENT || parent(node) < node) {
+        return false;
     }
-    let sound = (0..levels).all(|level| {
-        let above = starts.get(level);
-        let fits = |i: u32| {
-            let parent = nodes.get(i as usize * node::WORDS + node::PARENT);
-            if above == 0 { parent == node::NO_PARENT } else { parent < above }
-        };
-        (above..starts.get(level + 1)).all(fits)
-    });
-    sound.then_some(())
+    let up = |node: &u32| Some(parent(*node)).filter(|parent| *parent != node::NO_PARENT);
+    let above = |node: u32| std::iter::successors(Some(node), up).nth(link as usize);
+    (0..nodes).all(|node| word(node, node::ABOVE) == above(node).unwrap_or(node::NO_PARENT))
 }
 
 /// The first frame that the next clip may have.

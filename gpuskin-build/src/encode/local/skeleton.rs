@@ -14,10 +14,8 @@ use crate::sample::{evaluate, matrix};
 /// What the palette pass composes.
 #[derive(Clone, Debug)]
 pub(super) struct Skeleton {
-    /// Level by level.
+    /// By how far they are from a root.
     pub(super) joints: Vec<Joint>,
-    /// First joint of each level, then their number.
-    pub(super) levels: Vec<usize>,
     /// In the order of the model's bones.
     pub(super) bones: Vec<Bone>,
 }
@@ -25,7 +23,7 @@ pub(super) struct Skeleton {
 /// A node of the hierarchy as the runtime has it.
 #[derive(Clone, Debug)]
 pub(super) struct Joint {
-    /// Index of its parent, in a level above.
+    /// Index of its parent, which stands before it.
     pub(super) parent: Option<usize>,
     /// Its transform where no clip moves it.
     pub(super) rest: Trs,
@@ -57,6 +55,9 @@ struct Place {
     joint: Option<usize>,
     below: DMat4,
 }
+
+/// Longest chain that the palette pass composes at once, without links.
+const SHORT: usize = 16;
 
 impl Skeleton {
     pub(super) fn new(model: &Model) -> Self {
@@ -109,7 +110,7 @@ impl Skeleton {
             Bone { joint, inverse_bind: place.below * bone.inverse_bind }
         });
         let bones = bones.collect();
-        by_level(joints, bones)
+        by_depth(joints, bones)
     }
 
     /// Every joint's transform to its parent at a time of a clip in seconds. `root`: a rotation and a translation that all of
@@ -139,6 +140,17 @@ impl Skeleton {
             globals.push(joint.parent.map_or(own, |p| globals[p] * own));
         }
         globals
+    }
+
+    /// A joint, its parent, and so on up to a root.
+    pub(super) fn chain(&self, joint: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(joint), |&joint| self.joints[joint].parent)
+    }
+
+    /// Joints of a link: as many as there are links in the longest chain, since both are composed one after the other.
+    pub(super) fn link(&self) -> usize {
+        let longest = self.joints.len().checked_sub(1).map_or(0, |last| self.chain(last).count());
+        if longest <= SHORT { 1 } else { longest.isqrt() }
     }
 }
 
@@ -224,7 +236,7 @@ fn still(joints: &mut Vec<Joint>, place: Place) -> usize {
 }
 
 /// Sorts joints, which stand after their parents, by how far they are from a root.
-fn by_level(joints: Vec<Joint>, mut bones: Vec<Bone>) -> Skeleton {
+fn by_depth(joints: Vec<Joint>, mut bones: Vec<Bone>) -> Skeleton {
     let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
     for joint in &joints {
         depths.push(joint.parent.map_or(0, |p| depths[p] + 1));
@@ -233,16 +245,9 @@ fn by_level(joints: Vec<Joint>, mut bones: Vec<Bone>) -> Skeleton {
     sorted.sort_by_key(|&i| (depths[i], i));
     let mut places = vec![0; joints.len()];
     sorted.iter().enumerate().for_each(|(place, &i)| places[i] = place);
-    let mut levels: Vec<usize> = Vec::new();
-    for (place, &i) in sorted.iter().enumerate() {
-        if depths[i] == levels.len() {
-            levels.push(place);
-        }
-    }
-    levels.push(joints.len());
     bones.iter_mut().for_each(|b| b.joint = places[b.joint]);
     let joints = sorted.iter().map(|&i| Joint { parent: joints[i].parent.map(|p| places[p]), ..joints[i].clone() });
-    Skeleton { joints: joints.collect(), levels, bones }
+    Skeleton { joints: joints.collect(), bones }
 }
 
 impl Similarity {

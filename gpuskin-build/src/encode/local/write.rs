@@ -20,19 +20,18 @@ pub(super) fn words(
     let mut words = vec![0; header::WORDS];
     words[header::NODES] = skeleton.joints.len() as u32;
     words[header::BONES] = skeleton.bones.len() as u32;
-    words[header::LEVELS] = skeleton.levels.len() as u32 - 1;
+    let link = skeleton.link();
+    words[header::LINK] = link as u32;
     words[header::CLIPS] = clips.len() as u32;
 
-    words[header::LEVELS_AT] = words.len() as u32;
-    words.extend(skeleton.levels.iter().map(|l| *l as u32));
-
     words[header::NODES_AT] = words.len() as u32;
-    for (joint, rest) in skeleton.joints.iter().zip(rests) {
+    for (i, rest) in rests.iter().enumerate() {
+        let above = |link: usize| skeleton.chain(i).nth(link).map_or(node::NO_PARENT, |joint| joint as u32);
         words.extend(rest.rotation.map(f32::to_bits));
         words.extend(rest.translation.map(f32::to_bits));
-        words.push(joint.parent.map_or(node::NO_PARENT, |p| p as u32));
+        words.push(above(1));
         words.extend(rest.scale.map(f32::to_bits));
-        words.push(0);
+        words.push(above(link));
     }
 
     words[header::BONES_AT] = words.len() as u32;

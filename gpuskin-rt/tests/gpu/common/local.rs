@@ -22,25 +22,20 @@ pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8>
     words[header::BONES] = bones;
     words[header::CLIPS] = records.len() as u32;
 
-    words[header::LEVELS_AT] = words.len() as u32;
-    let mut depths: Vec<u32> = Vec::new();
-    for (i, parent) in (0..).zip(&parents) {
-        let depth = parent.map_or(0, |p| depths[p as usize] + 1);
-        if depths.last() != Some(&depth) {
-            words.push(i);
-            words[header::LEVELS] += 1;
-        }
-        depths.push(depth);
-    }
-    words.push(parents.len() as u32);
+    let chain = |node: u32| std::iter::successors(Some(node), |node| parents[*node as usize]);
+    // Trees of an odd size are composed link by link; the last node ends the longest chain.
+    let longest = chain(parents.len() as u32 - 1).count() as u32;
+    let link = if parents.len().is_multiple_of(2) { 1 } else { longest.isqrt() };
+    words[header::LINK] = link;
 
     words[header::NODES_AT] = words.len() as u32;
-    for parent in &parents {
+    for node in 0..parents.len() as u32 {
+        let above = |count: u32| chain(node).nth(count as usize).unwrap_or(node::NO_PARENT);
         words.extend(rotation(random).to_array().map(f32::to_bits));
         words.extend((random.vector() * 0.2).to_array().map(f32::to_bits));
-        words.push(parent.unwrap_or(node::NO_PARENT));
+        words.push(above(1));
         words.extend(scale(random).to_array().map(f32::to_bits));
-        words.push(0);
+        words.push(above(link));
     }
 
     words[header::BONES_AT] = words.len() as u32;

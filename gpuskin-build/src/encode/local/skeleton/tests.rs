@@ -138,5 +138,24 @@ fn even_chains_cost_no_joint() {
     let rest =
         Channel { node: 1, property: Property::Scale, curve: curve(Property::Scale, &[DVec3::ONE.extend(0.0); 2]) };
     let skeleton = Skeleton::new(&model(locals, vec![vec![turn, rest]], &[3, 2]));
-    assert_eq!((skeleton.joints.len(), skeleton.levels.as_slice()), (1, &[0, 1][..]));
+    assert_eq!(skeleton.joints.len(), 1);
+}
+
+#[test]
+fn long_chains_are_composed_link_by_link() {
+    let chain = |joints: usize| {
+        let local = Local::Trs(Trs { translation: DVec3::Y, ..Trs::IDENTITY });
+        // Beside it stands a short one.
+        let locals = (0..joints).map(|i| (i.checked_sub(1), local)).chain([(None, local), (Some(joints), local)]);
+        let keys = [DVec4::new(0.0, 0.0, 0.3, 1.0), DVec4::W];
+        let turn = |node| Channel { node, property: Property::Rotation, curve: curve(Property::Rotation, &keys) };
+        let turns = (0..joints + 2).map(turn).collect();
+        let skeleton = Skeleton::new(&model(locals.collect(), vec![turns], &[joints - 1, joints + 1]));
+        assert_eq!(skeleton.joints.len(), joints + 2);
+        (0..joints).for_each(|i| assert!(skeleton.chain(i).skip(1).all(|above| above < i)));
+        let lengths: Vec<_> = skeleton.bones.iter().map(|bone| skeleton.chain(bone.joint).count()).collect();
+        assert_eq!(lengths, [joints, 2]);
+        skeleton.link()
+    };
+    assert_eq!([2, SHORT, SHORT + 1, 64, 1000].map(chain), [1, 1, 4, 8, 31]);
 }
