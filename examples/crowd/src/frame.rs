@@ -1,4 +1,5 @@
-//! The passes of a frame: the crowds as the sun sees them, crowds and ground, the air before both.
+//! The passes of a frame: the crowds as the sun sees them, crowds and ground, who of the crowds was hidden before and is not
+//! any more, the air before all.
 
 use gpuskin_rt::render::DepthPass;
 use gpuskin_rt::{Camera, CrowdRenderer, Light, RendererDescriptor, View, wgpu};
@@ -60,6 +61,7 @@ impl Stage {
                 sample_count: samples(device),
                 depth_pass: DepthPass { format: DEPTH, bias, ..Default::default() },
                 light: LIGHT,
+                occlusion: true,
                 ..Default::default()
             },
         )?;
@@ -108,6 +110,8 @@ impl Stage {
             self.renderer.draw(&mut pass);
             self.land.draw(&mut pass, &self.air);
         }
+        self.renderer.reveal(&mut encoder, targets.depth.texture())?;
+        self.renderer.draw_view(&mut targets.go_on(&mut encoder), View::REVEALED);
         self.air.draw(&mut encoder, &targets, &picture.create_view(&Default::default()));
         queue.submit([encoder.finish()]);
         self.targets = Some(targets);
@@ -133,15 +137,34 @@ impl Targets {
     }
 
     fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
+        self.pass(encoder, wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), cleared_depth(&self.depth))
+    }
+
+    /// Over what was drawn already.
+    fn go_on<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
+        let depth_ops = Some(wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store });
+        self.pass(
+            encoder,
+            wgpu::LoadOp::Load,
+            wgpu::RenderPassDepthStencilAttachment { depth_ops, ..cleared_depth(&self.depth) },
+        )
+    }
+
+    fn pass<'e>(
+        &self,
+        encoder: &'e mut wgpu::CommandEncoder,
+        load: wgpu::LoadOp<wgpu::Color>,
+        depth: wgpu::RenderPassDepthStencilAttachment<'_>,
+    ) -> wgpu::RenderPass<'e> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("crowds and ground"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                 view: &self.color,
                 depth_slice: None,
                 resolve_target: None,
-                ops: Default::default(),
+                ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
             })],
-            depth_stencil_attachment: Some(cleared_depth(&self.depth)),
+            depth_stencil_attachment: Some(depth),
             ..Default::default()
         })
     }

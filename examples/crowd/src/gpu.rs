@@ -25,7 +25,7 @@ impl Gpu {
             let adapter = wgpu::util::initialize_adapter_from_env_or_default(instance, surface).await?;
             let descriptor = wgpu::DeviceDescriptor {
                 required_limits: adapter.limits(),
-                // Block-compressed textures, where there are any.
+                // Block-compressed textures and fewer draw calls, where there are any.
                 required_features: adapter.features() & CrowdRenderer::OPTIONAL_FEATURES,
                 ..Default::default()
             };

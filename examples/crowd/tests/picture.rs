@@ -7,9 +7,10 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
+use crowd::frame::Stage;
 use crowd::gpu::Gpu;
 use crowd::headless;
-use gpuskin_rt::wgpu;
+use gpuskin_rt::{Camera, wgpu};
 
 const SIZE: [u32; 2] = [320, 180];
 const COUNT: u32 = 300;
@@ -20,18 +21,50 @@ const MEAN: f64 = 2.0;
 /// Greatest difference of all but one in a hundred averages, of 255: a figure that moved by half its width is above.
 const MOST: u8 = 20;
 
-#[test]
-fn the_picture_is_the_one_that_was_looked_at() {
+fn vulkan() -> Option<Gpu> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN;
-    let gpu = match Gpu::open(&wgpu::Instance::new(descriptor), None) {
-        Ok(gpu) => gpu,
-        Err(error) => {
-            assert!(std::env::var_os("GPUSKIN_REQUIRE_GPU").is_none(), "no Vulkan adapter: {error}");
-            println!("SKIPPED: no Vulkan adapter: {error}");
-            return;
-        }
+    let opened = Gpu::open(&wgpu::Instance::new(descriptor), None);
+    let refused = |error: &crowd::Error| {
+        assert!(std::env::var_os("GPUSKIN_REQUIRE_GPU").is_none(), "no Vulkan adapter: {error}");
+        println!("SKIPPED: no Vulkan adapter: {error}");
     };
+    opened.inspect_err(refused).ok()
+}
+
+/// Who was not seen in one frame is revealed in the next.
+#[test]
+fn whoever_was_hidden_is_not_missed() {
+    let Some(gpu) = vulkan() else { return };
+    let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, COUNT).expect("a stage");
+    let first = headless::picture(&gpu.device, &gpu.queue, &mut stage, SIZE).expect("a picture");
+    let other = gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size: wgpu::Extent3d { width: SIZE[0], height: SIZE[1], depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: headless::FORMAT,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+        view_formats: &[],
+    });
+    // Away from everybody, and at them from behind.
+    let away = Camera::perspective_look_at([0.0, 3.0, 40.0], [0.0, 3.0, 90.0], 0.64, 1.6, 0.3, 1200.0);
+    let behind = Camera::perspective_look_at([10.0, 3.0, -60.0], [0.0, 1.0, 0.0], 0.64, 1.6, 0.3, 1200.0);
+    for camera in [away, behind] {
+        for _ in 0..2 {
+            stage.draw(&gpu.device, &gpu.queue, &other, &camera, headless::MOMENT).expect("a frame");
+        }
+        let again = headless::picture(&gpu.device, &gpu.queue, &mut stage, SIZE).expect("a picture");
+        let off = again.rgba.iter().zip(&first.rgba).filter(|(a, b)| a.abs_diff(**b) > 1).count();
+        // Where two are as far away as each other.
+        assert!(off * 1000 < first.rgba.len(), "{off} bytes differ");
+    }
+}
+
+#[test]
+fn the_picture_is_the_one_that_was_looked_at() {
+    let Some(gpu) = vulkan() else { return };
     let picture = headless::draw(&gpu.device, &gpu.queue, SIZE, COUNT).expect("a picture");
     let found = averages(&picture.rgba);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/picture.png");
