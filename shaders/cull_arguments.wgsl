@@ -26,7 +26,8 @@ struct GpuskinCullParameters {
 // poses are kept, and of how many that was done. Where moments are kept stands far behind.
 @group(0) @binding(1) var<storage, read_write> gpuskin_lists: array<u32>;
 // Three a dispatch, padded to four: of the palette pass for instances and for poses that are kept, and of what skins those.
-// Those that are the same in all frames stand there. Then five a draw, [list][part], of which the second is written.
+// Those that are the same in all frames stand there. Then five a draw, of a set of lists
+// and a kind [part][level], of which the second is written.
 @group(0) @binding(2) var<storage, read_write> gpuskin_arguments: array<u32>;
 // PaletteUniform: of instances, and of poses that are kept.
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette_parameters: array<u32>;
@@ -39,10 +40,12 @@ fn gpuskin_write(thread: u32, sets: vec2<u32>, taken: u32, last: bool) {
     let lists_of_a_set = gpuskin_parameters.levels * select(1u, 2u, kept != 0u);
     let first = sets.x * lists_of_a_set;
     let lists = sets.y * lists_of_a_set;
-    for (var draw = thread; draw < lists * gpuskin_parameters.parts; draw += 64u) {
-        let list = first + draw / gpuskin_parameters.parts;
-        let at = first * gpuskin_parameters.parts + draw;
-        gpuskin_arguments[12u + at * 5u + 1u] = gpuskin_lists[list];
+    // Of all sets before, and of these.
+    let draws = vec2<u32>(first, lists) * gpuskin_parameters.parts;
+    for (var draw = draws.x + thread; draw < draws.x + draws.y; draw += 64u) {
+        let levels = gpuskin_parameters.levels;
+        let list = draw / (gpuskin_parameters.parts * levels) * levels + draw % levels;
+        gpuskin_arguments[12u + draw * 5u + 1u] = gpuskin_lists[list];
     }
     // More were asked for than there is room: the next frame begins with none.
     let full = gpuskin_lists[gpuskin_poses_kept] > kept;

@@ -27,9 +27,9 @@ pub fn open_with(backends: wgpu::Backends, features: wgpu::Features) -> Option<G
     request(backends, wgpu::Limits::downlevel_webgl2_defaults(), features)
 }
 
-/// A device with compute and storage buffers.
+/// A device with compute and storage buffers, and with what draws levels of detail at once where the adapter has it.
 pub fn open_compute(backends: wgpu::Backends) -> Option<Gpu> {
-    request(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::empty())
+    request(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::INDIRECT_FIRST_INSTANCE)
 }
 
 fn request(backends: wgpu::Backends, required_limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {

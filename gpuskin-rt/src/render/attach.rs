@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use glam::Vec3;
 
 use super::crowd::{CrowdCore, DrawnPart, GpuModel, Run};
+use super::cull::{Draws, multi_draw};
 use super::geometry::{load, playable, slice};
 use super::layouts::Layouts;
 use super::posed::{Posed, words};
@@ -53,13 +54,23 @@ pub(crate) struct Attached {
     arguments: Mutex<[Option<Arguments>; 2]>,
 }
 
-/// Arguments of indirect draws, [list][run][part]: as many instances as the owner has in that list.
+/// Arguments of indirect draws, [list][run][part][level]: as many instances as the owner has in that list.
 #[derive(Clone, Debug)]
 struct Arguments {
     buffer: wgpu::Buffer,
+    shape: Shape,
+}
+
+/// How many draws there are, whatever the parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Shape {
     /// All views together, then each of them; or what is revealed.
     lists: usize,
     runs: usize,
+    /// Levels of the owner that are drawn at once: a prop has none of its own.
+    levels: u32,
+    /// From the first instance of a level to that of the next.
+    step: u32,
 }
 
 impl Attachments {
@@ -179,22 +190,31 @@ impl Attached {
         let parts = self.parts.len();
         let mut kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = &mut kept[usize::from(revealed)];
-        let (lists, runs) = (owner.len(), owner.first().map_or(0, Vec::len));
-        let Arguments { buffer, .. } = match kept.take().filter(|a| a.lists == lists && a.runs == runs) {
+        let runs = owner.first().map_or(&[][..], Vec::as_slice);
+        let Some(Draws { levels, step, .. }) = runs.first().copied() else { return };
+        let shape = Shape { lists: owner.len(), runs: runs.len(), levels, step };
+        let Arguments { buffer, .. } = match kept.take().filter(|arguments| arguments.shape == shape) {
             Some(arguments) => kept.insert(arguments),
-            None => kept.insert(Arguments { buffer: self.new_arguments(gpu, lists * runs), lists, runs }),
+            None => kept.insert(Arguments { buffer: self.new_arguments(gpu, shape), shape }),
         };
-        for (i, (counts, at)) in owner.iter().flatten().enumerate() {
+        for (i, draws) in owner.iter().flatten().enumerate() {
             for part in 0..parts {
-                // The second of a draw's arguments.
-                encoder.copy_buffer_to_buffer(counts, at + 4, buffer, (i * parts + part) as u64 * DRAW + 4, 4);
+                let first = (i * parts + part) as u64 * u64::from(levels);
+                for (level, at) in (0..).zip(draws.counts()) {
+                    // The second of a draw's arguments.
+                    encoder.copy_buffer_to_buffer(draws.arguments, at, buffer, (first + level) * DRAW + 4, 4);
+                }
             }
         }
     }
 
-    fn new_arguments(&self, (device, queue): (&wgpu::Device, &wgpu::Queue), draws: usize) -> wgpu::Buffer {
-        let of_draw = |_| self.parts.iter().flat_map(|p| [p.mesh.index_count, 0, p.mesh.first_index, 0, 0]);
-        let words: Vec<u32> = (0..draws).flat_map(of_draw).collect();
+    fn new_arguments(&self, (device, queue): (&wgpu::Device, &wgpu::Queue), shape: Shape) -> wgpu::Buffer {
+        let of_part = |part: &DrawnPart| {
+            let MeshPart { index_count, first_index, .. } = part.mesh;
+            (0..shape.levels).flat_map(move |level| [index_count, 0, first_index, 0, level * shape.step])
+        };
+        let of_run = |_| self.parts.iter().flat_map(of_part);
+        let words: Vec<u32> = (0..shape.lists * shape.runs).flat_map(of_run).collect();
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin attachment draws"),
             size: size_of_val(&words[..]) as u64,
@@ -218,12 +238,12 @@ impl Attached {
         (number, run): (usize, &Run<'_>),
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &DrawnPart),
     ) {
-        let culled = run.palette.as_ref().is_some_and(|palette| palette.indirect.is_some());
+        let culled = run.palette.as_ref().is_some_and(|palette| palette.draws.is_some());
         let kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = kept[usize::from(view == Some(View::REVEALED))].clone();
         drop(kept);
         // One that came after `prepare` shows after the next.
-        if culled && arguments.as_ref().is_none_or(|arguments| number >= arguments.runs) {
+        if culled && arguments.as_ref().is_none_or(|arguments| number >= arguments.shape.runs) {
             return;
         }
         pass.set_vertex_buffer(0, self.vertices.slice(..));
@@ -231,12 +251,12 @@ impl Attached {
         for (i, drawn) in self.parts.iter().enumerate() {
             part(pass, drawn);
             match arguments.as_ref().filter(|_| culled) {
-                Some(Arguments { buffer, lists, runs }) => {
+                Some(Arguments { buffer, shape: Shape { lists, runs, levels, .. } }) => {
                     // Those of all for a view that has come since, as the owner does; what is revealed has one alone.
                     let list = view.map_or(0, |View(view)| view.saturating_add(1));
                     let list = if list < *lists { list } else { 0 };
-                    let draw = (list * runs + number) * self.parts.len() + i;
-                    pass.draw_indexed_indirect(buffer, draw as u64 * DRAW);
+                    let part = (list * runs + number) * self.parts.len() + i;
+                    multi_draw(pass, buffer, part as u64 * u64::from(*levels) * DRAW, *levels);
                 }
                 None => {
                     let MeshPart { first_index, index_count, .. } = drawn.mesh;
@@ -255,8 +275,8 @@ impl Attached {
     }
 }
 
-/// Where the number of instances of each list stands among the arguments of the owner's draws, [list][run].
-type Lists<'a> = [Vec<(&'a wgpu::Buffer, u64)>];
+/// The owner's draws, [list][run].
+type Lists<'a> = [Vec<Draws<'a>>];
 
 impl CrowdCore {
     /// After the culling pass: has what hangs on the instances drawn for those that are seen, by these views or by all
@@ -268,7 +288,7 @@ impl CrowdCore {
         views: impl Iterator<Item = Option<View>>,
     ) {
         let Some(drawn) = self.drawn().filter(|drawn| !drawn.attached.is_empty()) else { return };
-        let list = |view| drawn.runs(view).filter_map(|run| run.palette.and_then(|p| p.indirect)).collect::<Vec<_>>();
+        let list = |view| drawn.runs(view).filter_map(|run| run.palette.and_then(|p| p.draws)).collect::<Vec<_>>();
         let mut views = views.peekable();
         let revealed = views.peek() == Some(&Some(View::REVEALED));
         let lists: Vec<_> = views.map(list).collect();

@@ -512,12 +512,13 @@ impl<M> Crowd<M> {
     pub fn count_levels(&self, renderer: &CrowdRenderer, view: View) -> Result<Vec<u64>, Error> {
         let mut counts = vec![0; self.core.model.geometry.levels.len()];
         for run in self.core.drawn().iter().flat_map(|drawn| drawn.runs(Some(view))) {
-            let level = run.palette.as_ref().map_or(0, |palette| palette.level);
-            counts[level as usize] += match run.palette.and_then(|palette| palette.indirect) {
-                // The second of a draw's arguments.
-                Some((arguments, at)) => u64::from(read_word(renderer.gpu(), arguments, at + 4)?),
-                None => u64::from(run.instances),
+            let Some((levels, draws)) = run.palette.and_then(|palette| Some((palette.levels, palette.draws?))) else {
+                counts[0] += u64::from(run.instances);
+                continue;
             };
+            for (level, at) in levels.zip(draws.counts()) {
+                counts[level as usize] += u64::from(read_word(renderer.gpu(), draws.arguments, at)?);
+            }
         }
         Ok(counts)
     }
@@ -529,9 +530,9 @@ impl<M> Crowd<M> {
     pub fn count_cached(&self, renderer: &CrowdRenderer, view: View) -> Result<u64, Error> {
         let drawn = self.core.drawn();
         let cached = drawn.iter().flat_map(|drawn| drawn.runs(Some(view))).filter_map(|run| run.palette);
-        let counts = cached.filter(|palette| palette.cached.is_some()).filter_map(|palette| palette.indirect);
-        // The second of a draw's arguments.
-        counts.map(|(arguments, at)| Ok(u64::from(read_word(renderer.gpu(), arguments, at + 4)?))).sum()
+        let draws = cached.filter(|palette| palette.cached.is_some()).filter_map(|palette| palette.draws);
+        let counts = draws.flat_map(|draws| draws.counts().map(move |at| (draws.arguments, at)));
+        counts.map(|(arguments, at)| Ok(u64::from(read_word(renderer.gpu(), arguments, at)?))).sum()
     }
 
     pub(super) fn now(&self) -> Time {

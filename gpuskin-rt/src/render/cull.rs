@@ -2,6 +2,8 @@
 //! are drawn indirectly, in the level of detail that the view needs. With occlusion a second pass finds those that the main
 //! view shows after all.
 
+use core::ops::Range;
+
 use super::crowd::RECORD;
 use super::geometry::Geometry;
 use super::layouts::{bind_group, entry, storage, uniform};
@@ -15,6 +17,8 @@ use crate::{IndexRange, MAX_LEVELS, Time, View};
 const LIST_ALIGNMENT: u32 = 32;
 /// Bytes of a view.
 const VIEW: u64 = size_of::<CullView>() as u64;
+/// With it levels of detail are drawn at once.
+pub(crate) const TOGETHER: wgpu::Features = wgpu::Features::INDIRECT_FIRST_INSTANCE;
 
 /// What the renderer sees, for the culling pass.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub(crate) struct Views {
     detail: bool,
     /// Whether there is a second pass for the main view.
     occlusion: bool,
+    /// Whether draws say where in the lists they begin, so that all levels are drawn at once.
+    together: bool,
 }
 
 impl Views {
@@ -35,7 +41,8 @@ impl Views {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        Self { buffer, count: 0, detail, occlusion }
+        let together = device.features().contains(TOGETHER);
+        Self { buffer, count: 0, detail, occlusion, together }
     }
 
     /// Levels of detail that are told apart.
@@ -156,6 +163,42 @@ pub(crate) struct Culling {
     pipelines: [wgpu::ComputePipeline; 2],
     /// What does not change from frame to frame.
     constants: CullUniform,
+    /// Whether all levels are drawn at once.
+    together: bool,
+}
+
+/// Arguments of indirect draws, [part][level] of those levels that are drawn at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Draws<'a> {
+    pub(crate) arguments: &'a wgpu::Buffer,
+    /// Bytes before those of the first level of the first part.
+    at: u64,
+    /// Bytes from one part to the next.
+    part_bytes: u64,
+    pub(crate) levels: u32,
+    /// From the first instance of a level to that of the next.
+    pub(crate) step: u32,
+}
+
+impl<'a> Draws<'a> {
+    /// Draws a part of what is bound, in all of these levels.
+    pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, part: usize) {
+        multi_draw(pass, self.arguments, self.at + part as u64 * self.part_bytes, self.levels);
+    }
+
+    /// Where the number of instances of each level stands: the second of a draw's arguments.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let at = self.at;
+        (0..self.levels).map(move |level| at + u64::from(level) * DRAW + 4)
+    }
+}
+
+/// So many draws whose arguments stand one after the other.
+pub(crate) fn multi_draw(pass: &mut wgpu::RenderPass<'_>, arguments: &wgpu::Buffer, at: u64, draws: u32) {
+    match draws {
+        1 => pass.draw_indexed_indirect(arguments, at),
+        _ => pass.multi_draw_indexed_indirect(arguments, at, draws),
+    }
 }
 
 /// What instances have in the buffers of a crowd.
@@ -194,7 +237,9 @@ impl Culling {
             let label = Some("gpuskin culling");
             device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
-        let draws = draw_arguments(&geometry.levels[..levels], sets * kinds);
+        let together = views.together && levels > 1;
+        let step = if together { capacity } else { 0 };
+        let draws = draw_arguments(&geometry.levels[..levels], step, sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
@@ -247,7 +292,7 @@ impl Culling {
             ..CullUniform::default()
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
-        Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants }
+        Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants, together }
     }
 
     /// Looks at the first `instances`. `live`: layers of some of them hold bones of the game's own. `everyone`: with
@@ -294,13 +339,20 @@ impl Culling {
         self.constants.marks_at > 0
     }
 
-    /// Levels of detail that are drawn one after the other.
-    pub(crate) fn levels(&self) -> u32 {
-        self.constants.levels
+    /// What is drawn one after the other: of each kind, levels of detail that are drawn at once. The second kind are
+    /// instances that share their poses.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = (u32, Range<u32>)> {
+        let (levels, at_once) = (self.constants.levels, self.levels_at_once());
+        let of_kind =
+            move |kind| (0..levels).step_by(at_once as usize).map(move |first| (kind, first..first + at_once));
+        (0..self.kinds()).flat_map(of_kind)
     }
 
-    /// Whether instances that share their poses have lists of their own.
-    pub(crate) fn kinds(&self) -> u32 {
+    fn levels_at_once(&self) -> u32 {
+        if self.together { self.constants.levels } else { 1 }
+    }
+
+    fn kinds(&self) -> u32 {
         kinds(self.constants.kept > 0)
     }
 
@@ -323,18 +375,38 @@ impl Culling {
     }
 
     /// Bytes of a list.
-    pub(crate) fn list_bytes(&self) -> u64 {
+    fn list_bytes(&self) -> u64 {
         u64::from(self.constants.capacity) * ENTRY
     }
 
-    /// Bytes of the arguments before those of its first part.
-    pub(crate) fn draws_at(&self, view: Option<View>, list: (u32, u32)) -> u64 {
-        DRAWS_AT + u64::from(self.list(view, list) * self.constants.parts) * DRAW
+    /// Bytes of the lists that are bound at once.
+    pub(crate) fn bound_bytes(&self) -> u64 {
+        u64::from(self.levels_at_once()) * self.list_bytes()
+    }
+
+    /// The draws of some levels of a kind, of [`Culling::lists`].
+    pub(crate) fn draws(&self, view: Option<View>, kind: u32, levels: &Range<u32>) -> Draws<'_> {
+        let CullUniform { levels: all, parts, capacity, .. } = self.constants;
+        let first = self.list(view, (kind, 0)) * parts + levels.start;
+        Draws {
+            arguments: &self.arguments,
+            at: DRAWS_AT + u64::from(first) * DRAW,
+            part_bytes: u64::from(all) * DRAW,
+            levels: levels.end - levels.start,
+            step: if self.together { capacity } else { 0 },
+        }
     }
 }
 
-/// The arguments of all draws, [set][kind][level][part], of no instances.
-fn draw_arguments(levels: &[Vec<IndexRange>], sets_and_kinds: usize) -> Vec<u32> {
-    let of_one = |_| levels.iter().flatten().flat_map(|part| [part.index_count, 0, part.first_index, 0, 0]);
-    (0..sets_and_kinds).flat_map(of_one).collect()
+/// The arguments of all draws, [set][kind][part][level], of no instances. `step`: from the first instance of a level to that
+/// of the next.
+fn draw_arguments(levels: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
+    let parts = levels.first().map_or(0, Vec::len);
+    let of_part = |part: usize| {
+        let of_level = move |(first, level): (u32, &Vec<IndexRange>)| {
+            [level[part].index_count, 0, level[part].first_index, 0, first * step]
+        };
+        (0..).zip(levels).flat_map(of_level)
+    };
+    (0..sets_and_kinds).flat_map(|_| (0..parts).flat_map(of_part)).collect()
 }

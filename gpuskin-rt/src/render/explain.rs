@@ -1,6 +1,7 @@
 //! How a crowd is drawn, and why.
 
 use core::fmt;
+use core::ops::Range;
 
 use super::cache::CacheState;
 use super::crowd::Drawn;
@@ -79,7 +80,8 @@ pub struct Explanation {
     pub levels: u32,
     /// Bytes of bones that an instance takes; 0 on [`DrawPath::Direct`].
     pub bytes_of_an_instance: u64,
-    /// Draw calls a view, whatever the number of instances: parts times palettes times levels, twice with a cache.
+    /// Draw calls a view, whatever the number of instances: parts times palettes, twice with a cache. As many for each level on
+    /// a device without [`wgpu::Features::INDIRECT_FIRST_INSTANCE`].
     pub draws: u32,
 }
 
@@ -102,13 +104,13 @@ impl<M> Crowd<M> {
         let limits = renderer.gpu().0.limits();
         let (culls, views) = renderer.culls();
         let drawn = self.core.drawn();
-        let levels_of = |drawn: &Drawn| -> Vec<u32> {
+        let levels_of = |drawn: &Drawn| -> Vec<Range<u32>> {
             let runs =
                 drawn.runs(Some(View::MAIN)).filter(|run| run.palette.as_ref().is_none_or(|p| p.cached.is_none()));
-            runs.map(|run| run.palette.map_or(0, |palette| palette.level)).collect()
+            runs.map(|run| run.palette.map_or(0..1, |palette| palette.levels)).collect()
         };
         let runs = drawn.as_ref().map(levels_of).unwrap_or_default();
-        let palettes = runs.iter().filter(|level| **level == 0).count() as u32;
+        let palettes = runs.iter().filter(|levels| levels.start == 0).count() as u32;
         let poses = geometry.poses();
         let culling = if poses.is_none() {
             CullingState::Direct
@@ -143,7 +145,7 @@ impl<M> Crowd<M> {
             occlusion: matches!(culling, CullingState::On { .. }) && renderer.occlusion.is_some(),
             culling,
             palettes: poses.map_or(0, |_| palettes),
-            levels: runs.iter().max().map_or(1, |level| level + 1),
+            levels: runs.iter().map(|levels| levels.end).max().unwrap_or(1),
             bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
             draws: (runs.len() * kinds * self.core.parts.len()) as u32,
         }

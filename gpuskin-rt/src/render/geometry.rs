@@ -346,8 +346,8 @@ fn model_bind_group<const N: usize>(
 
 /// Draws a part of what is bound, by its index and what it is.
 pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &Run<'_>) {
-    match run.palette.as_ref().and_then(|palette| palette.indirect) {
-        Some((arguments, at)) => pass.draw_indexed_indirect(arguments, at + index as u64 * cull::DRAW),
+    match run.palette.as_ref().and_then(|palette| palette.draws) {
+        Some(draws) => draws.draw(pass, index),
         None => pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..run.instances),
     }
 }

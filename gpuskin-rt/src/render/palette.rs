@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::Error;
 use super::cache::{Kept, Sharing};
 use super::crowd::{LOOK, RECORD};
-use super::cull::{self, Culling, RevealPipelines, Views};
+use super::cull::{self, Culling, Draws, RevealPipelines, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
 use super::layouts::{Layouts, entry, storage, uniform};
@@ -368,17 +368,17 @@ impl Chunk {
 /// Instances that share a palette, as they are drawn.
 pub(crate) struct PaletteRun<'a> {
     pub(crate) instances: u32,
-    /// Their level of detail.
-    pub(crate) level: u32,
+    /// Their levels of detail.
+    pub(crate) levels: Range<u32>,
     /// Number of the first of them in the crowd.
     pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
     /// The same with the vertices of the poses that they share, where they do.
     pub(crate) cached: Option<&'a wgpu::BindGroup>,
-    /// Of the list of those that are drawn.
+    /// Of the lists of those that are drawn.
     pub(crate) offset: u32,
-    /// Arguments of the draws of the parts, and where they begin.
-    pub(crate) indirect: Option<(&'a wgpu::Buffer, u64)>,
+    /// Where those are drawn that a culling pass has found.
+    pub(crate) draws: Option<Draws<'a>>,
 }
 
 impl Palettes {
@@ -435,7 +435,7 @@ impl Palettes {
             let list = wgpu::BufferBinding {
                 buffer: &list,
                 offset: 0,
-                size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.list_bytes())),
+                size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.bound_bytes())),
             };
             let drawing = |poses: &wgpu::Buffer| {
                 geometry.with_palette(device, layouts, poses, records.clone(), list.clone(), looks.clone())
@@ -469,23 +469,23 @@ impl Palettes {
         Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
     }
 
-    /// The first `instances`, or those of them that a view sees, or any of all: some at a time, a level of detail each.
+    /// The first `instances`, or those of them that a view sees, or any of all: some at a time, in all levels of detail or one.
     pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
         // What is not culled was drawn the first time.
         let again = view == Some(View::REVEALED);
         let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals().is_some());
         parts.flat_map(move |(range, chunk)| {
             let culling = chunk.culling.as_deref();
-            let (kinds, levels) = culling.map_or((1, 1), |culling| (culling.kinds(), culling.levels()));
-            let lists = (0..kinds).flat_map(move |kind| (0..levels).map(move |level| (kind, level)));
-            lists.map(move |list @ (kind, level)| PaletteRun {
+            let everyone = culling.is_none().then_some((0, 0..1));
+            let lists = culling.into_iter().flat_map(Culling::lists).chain(everyone);
+            lists.map(move |(kind, levels)| PaletteRun {
                 instances: range.end - range.start,
-                level,
                 first: range.start,
                 bind_group: &chunk.drawing,
                 cached: chunk.kept.as_ref().filter(|_| kind > 0).map(|kept| &kept.drawing),
-                offset: culling.map_or(0, |culling| culling.list_at(view, list)),
-                indirect: culling.map(|culling| (&culling.arguments, culling.draws_at(view, list))),
+                offset: culling.map_or(0, |culling| culling.list_at(view, (kind, levels.start))),
+                draws: culling.map(|culling| culling.draws(view, kind, &levels)),
+                levels,
             })
         })
     }

@@ -298,7 +298,8 @@ impl CrowdRenderer {
     }
 
     /// Features of wgpu that are worth requesting where the adapter has them: with them a device reads the
-    /// block-compressed textures of models, which take a quarter of the memory. No feature is needed.
+    /// block-compressed textures of models, which take a quarter of the memory, and all levels of detail of a crowd are drawn
+    /// by one call a part. No feature is needed.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, CrowdRenderer};
@@ -311,7 +312,7 @@ impl CrowdRenderer {
     ///     .await
     /// # }
     /// ```
-    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES;
+    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(super::cull::TOGETHER);
 
     /// The textures of a material, for a game's own pipelines: base colour, occlusion-roughness-metallic, normals and
     /// emitted light. The factors that they are multiplied by stand in [`crate::Material`].

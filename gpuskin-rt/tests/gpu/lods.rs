@@ -1,7 +1,7 @@
 //! Levels of detail on the GPU: each instance in the level that the twin names, and how many poses there are room for.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
-use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, open};
 use glam::Vec3;
 use gpuskin_rt::*;
 
@@ -41,13 +41,13 @@ struct Scene {
 }
 
 fn scene(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, visible: Option<u32>) -> Scene {
+    crowded(gpu, test, descriptor, CrowdDescriptor { visible, ..Default::default() })
+}
+
+fn crowded(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, of_crowd: CrowdDescriptor) -> Scene {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
-    let crowd = Crowd::with_model(
-        &mut renderer,
-        &test.model,
-        CrowdDescriptor { capacity: COUNT, visible, ..Default::default() },
-    )
-    .unwrap();
+    let of_crowd = CrowdDescriptor { capacity: COUNT, ..of_crowd };
+    let crowd = Crowd::with_model(&mut renderer, &test.model, of_crowd).unwrap();
     let mut random = Random(3);
     let instance = |i: u32| {
         let at = random.vector() * 60.0;
@@ -146,6 +146,42 @@ fn a_level_draws_its_own_triangles() {
         assert!(counts[3] > 100 && counts[..3] == [0; 3], "{counts:?}");
         let mut fine = scene(&gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() }, None);
         assert!(draw(&gpu, &mut fine, &cameras()).covered() > picture.covered());
+    }
+}
+
+/// Where a device cannot say with which instance an indirect draw begins, it draws a level after the other: the same
+/// pictures of the same instances and of what they hold, whether they share their poses or not.
+#[test]
+fn levels_are_drawn_at_once_or_one_after_the_other() {
+    let mut test = test_model(true);
+    let bind = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+    test.model.meta.bones = vec![BoneInfo { name: "hand".into(), parent: None, bind }; 4].into();
+    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let prop = Recipe::random(&mut Random(8), Encoding::MatrixF16, format, 3).build(|_, _| Pose::REST);
+    let at_once = wgpu::Features::INDIRECT_FIRST_INSTANCE;
+    for time_grid in [None, Some(0.1)] {
+        let found = [at_once, wgpu::Features::empty()].map(|features| {
+            let gpu = open(wgpu::Backends::VULKAN, wgpu::Limits::downlevel_defaults(), features)?;
+            if gpu.device.features() != features {
+                println!("SKIPPED: {} cannot draw levels at once", gpu.name);
+                return None;
+            }
+            let of_crowd = CrowdDescriptor { time_grid, share: render::Share::All, ..Default::default() };
+            let mut scene = crowded(&gpu, &test, RendererDescriptor::default(), of_crowd);
+            let bare = draw(&gpu, &mut scene, &cameras());
+            let hand = Attachment::to(Bone::new(2)).scaled(0.5);
+            scene.crowd.attach(&mut scene.renderer, &prop.model, hand).unwrap();
+            let pictures = [(); 2].map(|()| draw(&gpu, &mut scene, &cameras()));
+            assert!(pictures[0] != bare);
+            let counts = [View::MAIN, scene.sun].map(|view| scene.crowd.count_levels(&scene.renderer, view).unwrap());
+            assert!(counts[0].iter().filter(|count| **count > 10).count() >= 3, "{counts:?}");
+            Some((pictures, counts, scene.crowd.explain(&scene.renderer)))
+        });
+        let [Some(at_once), Some(one_by_one)] = found else { continue };
+        assert!(at_once.0 == one_by_one.0 && at_once.1 == one_by_one.1, "{:?}, {:?}", at_once.1, one_by_one.1);
+        let kinds = 1 + u32::from(time_grid.is_some());
+        assert_eq!((at_once.2.levels, at_once.2.draws), (4, 2 * kinds), "{}", at_once.2);
+        assert_eq!((one_by_one.2.levels, one_by_one.2.draws), (4, 2 * kinds * 4), "{}", one_by_one.2);
     }
 }
 

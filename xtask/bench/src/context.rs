@@ -24,7 +24,7 @@ impl Context {
         let manifest = Manifest::load(manifest).map_err(|findings| text(&findings))?;
         let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.findings))?;
         let models = baked.runtime_models();
-        let (device, queue, info) = pollster::block_on(open(wgpu::Adapter::limits))?;
+        let (device, queue, info) = pollster::block_on(open(wgpu::Adapter::limits, FEATURES))?;
         heading(&format!("{} ({:?}, {})", info.name, info.backend, info.driver_info));
         let timestamps = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
         let software = info.device_type == wgpu::DeviceType::Cpu;
@@ -35,7 +35,15 @@ impl Context {
     pub(crate) fn without_compute(&self) -> Result<Self, String> {
         let limits =
             |adapter: &wgpu::Adapter| wgpu::Limits::downlevel_webgl2_defaults().using_resolution(adapter.limits());
-        let (device, queue, _) = pollster::block_on(open(limits))?;
+        self.with(pollster::block_on(open(limits, FEATURES))?)
+    }
+
+    /// The same on a device that lacks some features.
+    pub(crate) fn without(&self, features: wgpu::Features) -> Result<Self, String> {
+        self.with(pollster::block_on(open(wgpu::Adapter::limits, FEATURES - features))?)
+    }
+
+    fn with(&self, (device, queue, _): (wgpu::Device, wgpu::Queue, wgpu::AdapterInfo)) -> Result<Self, String> {
         let timestamps = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
         Ok(Self { models: self.models.clone(), device, queue, timestamps, software: self.software })
     }
@@ -55,15 +63,19 @@ pub(crate) fn text(findings: &Findings) -> String {
     findings.render(Style::Plain)
 }
 
-/// Opens the adapter with some of its limits.
+/// What the bench asks for where the adapter has it. Of what games do, textures are left out: they are compared as RGBA8.
+const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::INDIRECT_FIRST_INSTANCE);
+
+/// Opens the adapter with some of its limits and features.
 async fn open(
     limits: impl Fn(&wgpu::Adapter) -> wgpu::Limits,
+    features: wgpu::Features,
 ) -> Result<(wgpu::Device, wgpu::Queue, wgpu::AdapterInfo), String> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter =
         wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await.map_err(|e| e.to_string())?;
     let descriptor = wgpu::DeviceDescriptor {
-        required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+        required_features: adapter.features() & features,
         required_limits: limits(&adapter),
         ..Default::default()
     };

@@ -20,6 +20,7 @@ mod normals;
 mod notices;
 mod peer;
 mod plot;
+mod recording;
 mod report;
 mod startup;
 mod textures;
@@ -105,6 +106,7 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if wanted("cpu") {
             cpu::measure(&context)?;
+            recording::measure(&context)?;
         }
         if wanted("live") {
             live::measure(&context)?;

@@ -33,7 +33,8 @@ pub fn compute(backends: wgpu::Backends) -> Option<Gpu> {
 
 /// A device; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a failure.
 pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
-    open(backends, limits, wgpu::Features::empty())
+    // As games do: levels of detail are drawn at once.
+    open(backends, limits, wgpu::Features::INDIRECT_FIRST_INSTANCE)
 }
 
 /// A device with those of these features that its adapter has, and its own alignments, which are finer than those that all
