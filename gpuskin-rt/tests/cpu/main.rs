@@ -6,4 +6,4 @@ mod random;
 
 mod event_queue;
 mod events;
-mod shared_clips;
+mod local_words;
