@@ -19,8 +19,8 @@ struct GpuskinPaletteParameters {
     before: u32,
     // Where live poses of the moment before begin, as live_at.
     live_before_at: u32,
-    // Not used, zero.
-    reserved: u32,
+    // Most workgroups along x: as many as there are instances, or these.
+    most_groups: u32,
 }
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinPaletteParameters;

@@ -6,10 +6,9 @@ const gpuskin_group_size: u32 = 64u;
 @compute @workgroup_size(64)
 fn gpuskin_write_palette(
     @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = group.y * groups.x + group.x;
+    let index = group.y * min(gpuskin_parameters.instances, gpuskin_parameters.most_groups) + group.x;
     if (index >= gpuskin_parameters.instances) {
         return;
     }

@@ -61,8 +61,8 @@ pub struct PaletteUniform {
     pub before: u32,
     /// Where live poses of the moment before begin, as `live_at`.
     pub live_before_at: u32,
-    /// Not used, zero.
-    pub reserved: u32,
+    /// Most workgroups along x.
+    pub most_groups: u32,
 }
 
 /// Words of one node's or bone's live transform: a `LocalTransform`, or three rows; three times four.

@@ -306,7 +306,7 @@ impl Capture {
         let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &over);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
-            poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1, 1);
+            poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1);
         }
         self.geometry.with_palette(&self.device, &self.layouts, &palette, records, list, looks)
     }

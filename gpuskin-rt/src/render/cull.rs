@@ -41,7 +41,9 @@ impl Views {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let together = device.features().contains(TOGETHER);
+        // wgpu has D3D12 count first instances only as long as it checks indirect draws, which games may turn off.
+        let counted = device.adapter_info().backend != wgpu::Backend::Dx12;
+        let together = counted && device.features().contains(TOGETHER);
         Self { buffer, count: 0, detail, occlusion, together }
     }
 

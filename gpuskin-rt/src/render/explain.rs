@@ -81,7 +81,7 @@ pub struct Explanation {
     /// Bytes of bones that an instance takes; 0 on [`DrawPath::Direct`].
     pub bytes_of_an_instance: u64,
     /// Draw calls a view, whatever the number of instances: parts times palettes, twice with a cache. As many for each level on
-    /// a device without [`wgpu::Features::INDIRECT_FIRST_INSTANCE`].
+    /// a device without [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], and on D3D12.
     pub draws: u32,
 }
 

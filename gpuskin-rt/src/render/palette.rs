@@ -9,7 +9,7 @@ use super::crowd::{LOOK, RECORD};
 use super::cull::{self, Culling, Draws, RevealPipelines, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
-use super::layouts::{Layouts, entry, storage, uniform};
+use super::layouts::{self, Layouts, entry, storage, uniform};
 use crate::cull::{ENTRY, reaching};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
@@ -76,6 +76,8 @@ pub(crate) struct Poses {
     pub(crate) bones: u32,
     /// Bytes of the greatest storage buffer.
     pub(crate) binding: u64,
+    /// Workgroups of a dispatch in one direction.
+    most_groups: u32,
 }
 
 /// What lies over the clips of instances, on the device.
@@ -146,7 +148,8 @@ impl Poses {
         let pipelines = layouts.palettes();
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
         let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
-        Ok(Self { words: buffer, layout, pipeline, matrices, moments, nodes, bones, binding })
+        let most_groups = limits.max_compute_workgroups_per_dimension;
+        Ok(Self { words: buffer, layout, pipeline, matrices, moments, nodes, bones, binding, most_groups })
     }
 
     /// Matrices from one instance's first in a palette to the next one's.
@@ -182,7 +185,7 @@ impl Poses {
             live_stride: self.live_stride(),
             before: self.before(),
             live_before_at: over.live_before_at,
-            reserved: 0,
+            most_groups: self.most_groups,
         }
     }
 
@@ -195,7 +198,7 @@ impl Poses {
     pub(crate) fn most(&self, device: &wgpu::Device) -> u32 {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let groups = u64::from(limits.max_compute_workgroups_per_dimension).pow(2);
+        let groups = u64::from(self.most_groups).pow(2);
         let most =
             (binding / (u64::from(self.stride()) * MATRIX)).min(binding / RECORD).min(binding / ENTRY).min(groups);
         (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
@@ -232,13 +235,7 @@ impl Poses {
             palette.as_entire_binding(),
             over.buffer.as_entire_binding(),
         ];
-        let entries: Vec<_> =
-            (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
-        device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("gpuskin palette"),
-            layout: &self.layout,
-            entries: &entries,
-        })
+        layouts::bind_group(device, Some("gpuskin palette"), &self.layout, &resources)
     }
 
     /// Evaluates so many instances, with the parameters at an offset.
@@ -248,10 +245,9 @@ impl Poses {
         bind_group: &wgpu::BindGroup,
         offset: u32,
         instances: u32,
-        most_groups: u32,
     ) {
         self.set(pass, bind_group, offset);
-        let across = instances.min(most_groups);
+        let across = instances.min(self.most_groups);
         pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.moments);
     }
 
@@ -319,7 +315,6 @@ pub(crate) struct Palettes {
     chunks: Vec<Chunk>,
     /// Instances of each but the last.
     each: u32,
-    most_groups: u32,
     /// Views that the lists of those who are seen are made for; `None` where all are drawn.
     pub(crate) views: Option<usize>,
     pub(crate) over: OverBuffer,
@@ -450,9 +445,8 @@ impl Palettes {
             Chunk { parameters, palette, compute, drawing, culling, kept }
         };
         let chunks = (0..buffers.capacity).step_by(each.max(1) as usize).map(chunk).collect();
-        let most_groups = device.limits().max_compute_workgroups_per_dimension;
         let views = culled.map(|(views, _)| views.count);
-        Self { poses: poses.clone(), chunks, each, most_groups, views, over: over.clone() }
+        Self { poses: poses.clone(), chunks, each, views, over: over.clone() }
     }
 
     /// The same palettes of the same records, with another buffer of what lies over them.
@@ -511,7 +505,7 @@ impl Palettes {
                     culling.record(queue, pass, count, flags, times[0]);
                     chunk.evaluate(pass, &self.poses, culling);
                 }
-                None => self.poses.dispatch(pass, &chunk.compute, 0, count, self.most_groups),
+                None => self.poses.dispatch(pass, &chunk.compute, 0, count),
             }
         }
     }

@@ -154,7 +154,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
             live_stride,
             before,
             live_before_at,
-            reserved
+            most_groups
         ]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());

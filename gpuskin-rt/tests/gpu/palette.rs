@@ -87,3 +87,18 @@ fn every_instance_has_its_own_pose_however_palettes_are_split() {
         }
     }
 }
+
+#[test]
+fn instances_are_more_than_workgroups_in_a_row() {
+    for backend in BACKENDS {
+        let Some(gpu) = compute(backend) else { continue };
+        // All of them, dispatched as many as they are, and those that are seen, as many as a culling pass has found.
+        for test in [test_model(4), test_model(4).with_bounds()] {
+            let picture = draw(&gpu, &mut scene(&gpu, &test), false);
+            let mut limits = wgpu::Limits::downlevel_defaults();
+            limits.max_compute_workgroups_per_dimension = 7;
+            let Some(small) = gpu_with(backend, limits) else { continue };
+            assert!(draw(&small, &mut scene(&small, &test), false) == picture, "on {}", gpu.name);
+        }
+    }
+}
