@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use glam::Vec3;
 
 use super::crowd::{CrowdCore, DrawnPart, GpuModel, Run};
-use super::cull::{Draws, multi_draw};
+use super::cull::Draws;
 use super::geometry::{load, playable, slice};
 use super::layouts::Layouts;
 use super::posed::{Posed, words};
@@ -256,7 +256,7 @@ impl Attached {
                     let list = view.map_or(0, |View(view)| view.saturating_add(1));
                     let list = if list < *lists { list } else { 0 };
                     let part = (list * runs + number) * self.parts.len() + i;
-                    multi_draw(pass, buffer, part as u64 * u64::from(*levels) * DRAW, *levels);
+                    pass.multi_draw_indexed_indirect(buffer, part as u64 * u64::from(*levels) * DRAW, *levels);
                 }
                 None => {
                     let MeshPart { first_index, index_count, .. } = drawn.mesh;

@@ -3,11 +3,11 @@
 use core::fmt;
 
 use super::Error;
+use super::compute::{layout, pipeline};
 use super::crowd::CrowdDescriptor;
-use super::cull::pipeline;
 use super::explain::DrawPath;
 use super::geometry::Geometry;
-use super::layouts::{bind_group, entry, storage, uniform};
+use super::layouts::{bind_group, storage, uniform};
 use super::palette::{MATRIX, Poses};
 use super::posed::Posed;
 use crate::cache::{self, FILL, FILL_GROUP, VERTEX};
@@ -269,15 +269,11 @@ pub(crate) struct Fill {
 
 impl Fill {
     pub(crate) fn new(device: &wgpu::Device, variant: Variant) -> Self {
-        let layout = |bindings: &[wgpu::BindingType]| {
-            let entries: Vec<_> =
-                (0..).zip(bindings).map(|(binding, ty)| entry(binding, wgpu::ShaderStages::COMPUTE, *ty)).collect();
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: LABEL, entries: &entries })
-        };
         let parameters = uniform(size_of::<PaletteUniform>() as u64, false);
         let (read, write) = (storage(true, false), storage(false, false));
-        let layouts = [layout(&[read, uniform(MODEL_BYTES, false)]), layout(&[parameters, read, write])];
-        let pipeline = pipeline(device, &cache::fill(variant), FILL, &[&layouts[0], &layouts[1]]);
+        let layouts = [&[read, uniform(MODEL_BYTES, false)][..], &[parameters, read, write]];
+        let layouts = layouts.map(|bindings| layout(device, LABEL, bindings));
+        let pipeline = pipeline(device, LABEL, (&cache::fill(variant), FILL), &[&layouts[0], &layouts[1]]);
         Self { layouts, pipeline }
     }
 }

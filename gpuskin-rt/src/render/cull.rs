@@ -4,9 +4,10 @@
 
 use core::ops::Range;
 
+use super::compute::{layout, pipeline};
 use super::crowd::RECORD;
 use super::geometry::Geometry;
-use super::layouts::{bind_group, entry, storage, uniform};
+use super::layouts::{bind_group, storage, uniform};
 use crate::cache::FILL_GROUP;
 use crate::cull::{
     self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOMENT, MOST_VIEWS,
@@ -101,10 +102,10 @@ impl CullPipelines {
         let views = uniform(MOST_VIEWS as u64 * VIEW, false);
         let (read, write) = (storage(true, false), storage(false, false));
         let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
-        let cull = layout(device, &bindings);
-        let arguments = layout(device, &[parameters, write, write, write, write]);
-        let first = pipeline(device, &cull::cull(), cull::CULL, &[&cull]);
-        let then = pipeline(device, &cull::arguments(), cull::ARGUMENTS, &[&arguments]);
+        let cull = layout(device, LABEL, &bindings);
+        let arguments = layout(device, LABEL, &[parameters, write, write, write, write]);
+        let first = pipeline(device, LABEL, (&cull::cull(), cull::CULL), &[&cull]);
+        let then = pipeline(device, LABEL, (&cull::arguments(), cull::ARGUMENTS), &[&arguments]);
         Self { cull: (cull, first), arguments: (arguments, then) }
     }
 
@@ -113,44 +114,13 @@ impl CullPipelines {
         let groups = [&self.cull.0, pyramid];
         let arguments = [&self.arguments.0];
         RevealPipelines {
-            reveal: pipeline(device, &cull::reveal(), cull::REVEAL, &groups),
-            arguments: pipeline(device, &cull::arguments(), cull::REVEALED_ARGUMENTS, &arguments),
+            reveal: pipeline(device, LABEL, (&cull::reveal(), cull::REVEAL), &groups),
+            arguments: pipeline(device, LABEL, (&cull::arguments(), cull::REVEALED_ARGUMENTS), &arguments),
         }
     }
 }
 
 const LABEL: Option<&str> = Some("gpuskin culling");
-
-fn layout(device: &wgpu::Device, bindings: &[wgpu::BindingType]) -> wgpu::BindGroupLayout {
-    let entries: Vec<_> =
-        (0..).zip(bindings).map(|(binding, ty)| entry(binding, wgpu::ShaderStages::COMPUTE, *ty)).collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: LABEL, entries: &entries })
-}
-
-/// A compute pipeline of these groups.
-pub(crate) fn pipeline(
-    device: &wgpu::Device,
-    text: &str,
-    entry_point: &str,
-    groups: &[&wgpu::BindGroupLayout],
-) -> wgpu::ComputePipeline {
-    let source = wgpu::ShaderSource::Wgsl(text.into());
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: LABEL, source });
-    let groups: Vec<_> = groups.iter().copied().map(Some).collect();
-    let descriptor = wgpu::PipelineLayoutDescriptor { label: LABEL, bind_group_layouts: &groups, immediate_size: 0 };
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: LABEL,
-        layout: Some(&device.create_pipeline_layout(&descriptor)),
-        module: &module,
-        entry_point: Some(entry_point),
-        // The pass itself empties what it counts in.
-        compilation_options: wgpu::PipelineCompilationOptions {
-            zero_initialize_workgroup_memory: false,
-            ..Default::default()
-        },
-        cache: None,
-    })
-}
 
 /// Of the instances that share a palette, those that are seen.
 #[derive(Debug)]
@@ -165,8 +135,8 @@ pub(crate) struct Culling {
     pipelines: [wgpu::ComputePipeline; 2],
     /// What does not change from frame to frame.
     constants: CullUniform,
-    /// Whether all levels are drawn at once.
-    together: bool,
+    /// From the first instance of a level to that of the next, where all levels are drawn at once; else 0.
+    step: u32,
 }
 
 /// Arguments of indirect draws, [part][level] of those levels that are drawn at once.
@@ -185,21 +155,13 @@ pub(crate) struct Draws<'a> {
 impl<'a> Draws<'a> {
     /// Draws a part of what is bound, in all of these levels.
     pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, part: usize) {
-        multi_draw(pass, self.arguments, self.at + part as u64 * self.part_bytes, self.levels);
+        pass.multi_draw_indexed_indirect(self.arguments, self.at + part as u64 * self.part_bytes, self.levels);
     }
 
     /// Where the number of instances of each level stands: the second of a draw's arguments.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> + use<'a> {
         let at = self.at;
         (0..self.levels).map(move |level| at + u64::from(level) * DRAW + 4)
-    }
-}
-
-/// So many draws whose arguments stand one after the other.
-pub(crate) fn multi_draw(pass: &mut wgpu::RenderPass<'_>, arguments: &wgpu::Buffer, at: u64, draws: u32) {
-    match draws {
-        1 => pass.draw_indexed_indirect(arguments, at),
-        _ => pass.multi_draw_indexed_indirect(arguments, at, draws),
     }
 }
 
@@ -239,8 +201,7 @@ impl Culling {
             let label = Some("gpuskin culling");
             device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
-        let together = views.together && levels > 1;
-        let step = if together { capacity } else { 0 };
+        let step = if views.together { capacity } else { 0 };
         let draws = draw_arguments(&geometry.levels[..levels], step, sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
@@ -294,7 +255,7 @@ impl Culling {
             ..CullUniform::default()
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
-        Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants, together }
+        Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants, step }
     }
 
     /// Looks at the first `instances`. `live`: layers of some of them hold bones of the game's own. `everyone`: with
@@ -351,7 +312,7 @@ impl Culling {
     }
 
     fn levels_at_once(&self) -> u32 {
-        if self.together { self.constants.levels } else { 1 }
+        if self.step > 0 { self.constants.levels } else { 1 }
     }
 
     fn kinds(&self) -> u32 {
@@ -388,14 +349,14 @@ impl Culling {
 
     /// The draws of some levels of a kind, of [`Culling::lists`].
     pub(crate) fn draws(&self, view: Option<View>, kind: u32, levels: &Range<u32>) -> Draws<'_> {
-        let CullUniform { levels: all, parts, capacity, .. } = self.constants;
+        let CullUniform { levels: all, parts, .. } = self.constants;
         let first = self.list(view, (kind, 0)) * parts + levels.start;
         Draws {
             arguments: &self.arguments,
             at: DRAWS_AT + u64::from(first) * DRAW,
             part_bytes: u64::from(all) * DRAW,
             levels: levels.end - levels.start,
-            step: if self.together { capacity } else { 0 },
+            step: self.step,
         }
     }
 }

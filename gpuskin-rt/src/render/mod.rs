@@ -17,6 +17,7 @@ mod attach;
 mod cache;
 mod capture;
 mod commands;
+mod compute;
 mod crowd;
 mod cull;
 mod descriptor;

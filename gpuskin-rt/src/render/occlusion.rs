@@ -2,9 +2,10 @@
 
 use std::sync::{OnceLock, Weak};
 
-use super::cull::{RevealPipelines, pipeline};
+use super::compute::{layout, pipeline};
+use super::cull::RevealPipelines;
 use super::descriptor::RendererDescriptor;
-use super::layouts::{Layouts, bind_group, entry, uniform};
+use super::layouts::{Layouts, bind_group, uniform};
 use super::{CrowdRenderer, Error, View};
 use crate::cull::{self, Before, LevelUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, pyramid_levels};
 
@@ -54,12 +55,8 @@ impl Occlusion {
         if !computes || device.adapter_info().backend == wgpu::Backend::Gl {
             return None;
         }
-        let entries = [
-            entry(0, wgpu::ShaderStages::COMPUTE, uniform(size_of::<PyramidUniform>() as u64, false)),
-            entry(1, wgpu::ShaderStages::COMPUTE, picture(false)),
-        ];
-        let layout =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: LABEL, entries: &entries });
+        let parameters = uniform(size_of::<PyramidUniform>() as u64, false);
+        let layout = layout(device, LABEL, &[parameters, picture(false)]);
         Some(Self { reversed, layout, reveal: OnceLock::new(), above: OnceLock::new(), first: None, pyramid: None })
     }
 
@@ -109,21 +106,15 @@ fn picture(multisampled: bool) -> wgpu::BindingType {
 
 impl Builder {
     fn new(device: &wgpu::Device, before: Before) -> Self {
-        let compute = wgpu::ShaderStages::COMPUTE;
         let level = wgpu::BindingType::StorageTexture {
             access: wgpu::StorageTextureAccess::WriteOnly,
             format: wgpu::TextureFormat::R32Float,
             view_dimension: wgpu::TextureViewDimension::D2,
         };
         let multisampled = matches!(before, Before::Depth { samples: 2.., .. });
-        let entries = [
-            entry(0, compute, picture(multisampled)),
-            entry(1, compute, level),
-            entry(2, compute, uniform(size_of::<LevelUniform>() as u64, false)),
-        ];
-        let layout =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: LABEL, entries: &entries });
-        let pipeline = pipeline(device, &cull::pyramid(before), PYRAMID, &[&layout]);
+        let parameters = uniform(size_of::<LevelUniform>() as u64, false);
+        let layout = layout(device, LABEL, &[picture(multisampled), level, parameters]);
+        let pipeline = pipeline(device, LABEL, (&cull::pyramid(before), PYRAMID), &[&layout]);
         Self { layout, pipeline }
     }
 }

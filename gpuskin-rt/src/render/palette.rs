@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::cache::{Kept, Sharing};
+use super::compute;
 use super::crowd::{LOOK, RECORD};
 use super::cull::{self, Culling, Draws, RevealPipelines, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
-use super::layouts::{self, Layouts, entry, storage, uniform};
+use super::layouts::{self, Layouts, storage, uniform};
 use crate::cull::{ENTRY, reaching};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
@@ -45,6 +46,8 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
     )
 }
 
+const LABEL: Option<&str> = Some("gpuskin palette");
+
 /// The pipelines of the pass, made when a model first needs them: compiling takes longer than all else of a start-up.
 #[derive(Debug)]
 pub(crate) struct PalettePipelines {
@@ -54,11 +57,15 @@ pub(crate) struct PalettePipelines {
 
 impl PalettePipelines {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        Self { layout: layout(device), pipelines: Default::default() }
+        let parameters = uniform(size_of::<PaletteUniform>() as u64, true);
+        let (read, write) = (storage(true, false), storage(false, false));
+        let layout = compute::layout(device, LABEL, &[parameters, read, read, write, read]);
+        Self { layout, pipelines: Default::default() }
     }
 
     fn get(&self, device: &wgpu::Device, scratch: Scratch) -> &wgpu::ComputePipeline {
-        self.pipelines[scratch as usize].get_or_init(|| pipeline(device, &self.layout, scratch))
+        let made = || compute::pipeline(device, LABEL, (&shader::palette(scratch), ENTRY_POINT), &[&self.layout]);
+        self.pipelines[scratch as usize].get_or_init(made)
     }
 }
 
@@ -235,7 +242,7 @@ impl Poses {
             palette.as_entire_binding(),
             over.buffer.as_entire_binding(),
         ];
-        layouts::bind_group(device, Some("gpuskin palette"), &self.layout, &resources)
+        layouts::bind_group(device, LABEL, &self.layout, &resources)
     }
 
     /// Evaluates so many instances, with the parameters at an offset.
@@ -255,44 +262,6 @@ impl Poses {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, bind_group, &[offset]);
     }
-}
-
-fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let compute = wgpu::ShaderStages::COMPUTE;
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("gpuskin palette"),
-        entries: &[
-            entry(0, compute, uniform(size_of::<PaletteUniform>() as u64, true)),
-            entry(1, compute, storage(true, false)),
-            entry(2, compute, storage(true, false)),
-            entry(3, compute, storage(false, false)),
-            entry(4, compute, storage(true, false)),
-        ],
-    })
-}
-
-fn pipeline(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, scratch: Scratch) -> wgpu::ComputePipeline {
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some("gpuskin palette"),
-        source: wgpu::ShaderSource::Wgsl(shader::palette(scratch).into()),
-    });
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("gpuskin palette"),
-        bind_group_layouts: &[Some(layout)],
-        immediate_size: 0,
-    });
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("gpuskin palette"),
-        layout: Some(&layout),
-        module: &module,
-        entry_point: Some(ENTRY_POINT),
-        compilation_options: wgpu::PipelineCompilationOptions {
-            // Every matrix is written before it is read.
-            zero_initialize_workgroup_memory: false,
-            ..Default::default()
-        },
-        cache: None,
-    })
 }
 
 /// A list of the first so many instances, each at its own place.

@@ -3,8 +3,9 @@
 
 use bytemuck::Pod;
 
+use super::compute::{layout, pipeline};
 use super::instances::changes::{Changed, Changes};
-use super::layouts::{Layouts, entry, storage};
+use super::layouts::{Layouts, storage};
 use super::staging::Uploads;
 use crate::shader::SCATTER;
 
@@ -28,21 +29,8 @@ pub(crate) struct ScatterPipeline {
 impl ScatterPipeline {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let label = Some("gpuskin scatter");
-        let compute = wgpu::ShaderStages::COMPUTE;
-        let entries = [entry(0, compute, storage(true, false)), entry(1, compute, storage(false, false))];
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
-        let source = wgpu::ShaderSource::Wgsl(SCATTER.into());
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-        let groups = [Some(&layout)];
-        let descriptor = wgpu::PipelineLayoutDescriptor { label, bind_group_layouts: &groups, immediate_size: 0 };
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label,
-            layout: Some(&device.create_pipeline_layout(&descriptor)),
-            module: &module,
-            entry_point: Some("gpuskin_scatter"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
+        let layout = layout(device, label, &[storage(true, false), storage(false, false)]);
+        let pipeline = pipeline(device, label, (SCATTER, "gpuskin_scatter"), &[&layout]);
         Self { layout, pipeline }
     }
 }

@@ -5,6 +5,7 @@ use gpuskin_rt::{
 };
 
 use crate::context::Context;
+use crate::draw::target;
 use crate::report::{heading, line, median, seconds};
 
 const CROWDS: [usize; 2] = [1, 20];
@@ -62,20 +63,7 @@ impl Scene {
         let model =
             context.models.iter().find(|m| m.meta.encoding.needs_compute()).ok_or("no model in local-packed")?;
         let descriptor = RendererDescriptor::default();
-        let texture = |format| {
-            let size = wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 };
-            let texture = context.device.create_texture(&wgpu::TextureDescriptor {
-                label: None,
-                size,
-                mip_level_count: 1,
-                sample_count: descriptor.sample_count,
-                dimension: wgpu::TextureDimension::D2,
-                format,
-                usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
-                view_formats: &[],
-            });
-            texture.create_view(&Default::default())
-        };
+        let texture = |format| target(&context.device, format, [SIDE; 2]).create_view(&Default::default());
         let color = texture(descriptor.color_format);
         let depth = texture(descriptor.depth_format.ok_or("no depth")?);
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;

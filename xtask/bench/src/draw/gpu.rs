@@ -22,7 +22,7 @@ pub(super) fn buffer(context: &Context, data: &[u8], usage: wgpu::BufferUsages) 
 }
 
 /// A texture to draw to.
-pub(super) fn target(device: &wgpu::Device, format: wgpu::TextureFormat, [width, height]: [u32; 2]) -> wgpu::Texture {
+pub(crate) fn target(device: &wgpu::Device, format: wgpu::TextureFormat, [width, height]: [u32; 2]) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },

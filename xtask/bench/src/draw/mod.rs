@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::report::{Asked, compared, heading, line, median, time};
 use gpuskin_rt::Encoding;
 
-pub(crate) use gpu::{Frame, Timer};
+pub(crate) use gpu::{Frame, Timer, target};
 use scene::{Scene, Work};
 use side::Shows;
 use subjects::{Subject, subjects};

@@ -1,0 +1,39 @@
+//! Compute pipelines and what they bind.
+
+use super::layouts::entry;
+
+/// A layout of these, from binding 0 on.
+pub(crate) fn layout(
+    device: &wgpu::Device,
+    label: Option<&str>,
+    bindings: &[wgpu::BindingType],
+) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> =
+        (0..).zip(bindings).map(|(binding, ty)| entry(binding, wgpu::ShaderStages::COMPUTE, *ty)).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+}
+
+/// A pipeline of these groups.
+pub(crate) fn pipeline(
+    device: &wgpu::Device,
+    label: Option<&str>,
+    (text, entry_point): (&str, &str),
+    groups: &[&wgpu::BindGroupLayout],
+) -> wgpu::ComputePipeline {
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+    let groups: Vec<_> = groups.iter().copied().map(Some).collect();
+    let descriptor = wgpu::PipelineLayoutDescriptor { label, bind_group_layouts: &groups, immediate_size: 0 };
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label,
+        layout: Some(&device.create_pipeline_layout(&descriptor)),
+        module: &module,
+        entry_point: Some(entry_point),
+        // Each writes what it keeps in a workgroup before it reads it.
+        compilation_options: wgpu::PipelineCompilationOptions {
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        },
+        cache: None,
+    })
+}
