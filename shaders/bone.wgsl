@@ -1,15 +1,16 @@
-// The skin matrix of a bone, whatever an instance fades from. How bones stand in a clip is told by the text before:
-// GpuskinBone, gpuskin_bone_between, gpuskin_mix_bones and gpuskin_bone_matrix. Twin of Texels::bone in
-// gpuskin-rt/src/encoding/texels.rs.
-fn gpuskin_bone(shown: GpuskinShown, bone: u32) -> mat3x4<f32> {
-    // Nothing fades, most of the time.
+// Skinning matrix of a bone, including fades. The shader text before this file defines the encoding
+// of bones: GpuskinBone, gpuskin_bone_between, gpuskin_mix_bones and gpuskin_bone_matrix. CPU
+// reference: Texels::bone in gpuskin-rt/src/encoding/texels.rs.
+fn gpuskin_bone(shown: GpuskinPoseSource, bone: u32) -> mat3x4<f32> {
+    // The usual case: no fade.
     if (shown.first == 2u) {
         return gpuskin_bone_matrix(gpuskin_bone_between(shown.current, bone));
     }
-    // A loop, so that the text of a bone stands once: compiling is most of what start-up costs.
+    // A loop, so that the code of a bone is compiled only once: compiling dominates the start-up
+    // time.
     var mixed: GpuskinBone;
     for (var i = shown.first; i < 3u; i++) {
-        let next = gpuskin_bone_between(gpuskin_shown_clip(shown, i), bone);
+        let next = gpuskin_bone_between(gpuskin_blended_clip(shown, i), bone);
         if (i == shown.first) {
             mixed = next;
         } else {

@@ -1,4 +1,4 @@
-// Bones of which frames hold matrices, component-wise between frames and clips.
+// Bones stored as matrices; interpolated component-wise between frames and clips.
 
 alias GpuskinBone = mat3x4<f32>;
 

@@ -1,18 +1,19 @@
-// Bones from a palette, which a compute pass has written: local-packed.
+// local-packed: bones from the palette that a compute pass has written.
 
-// Where the pose of an instance is: the index of its first matrix.
-alias GpuskinShown = u32;
+// Index of the first matrix of an instance's pose.
+alias GpuskinPoseSource = u32;
 
-fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>) -> GpuskinShown {
-    return gpuskin_drawn[input.drawn].x * gpuskin_model.palette_stride;
+fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>) -> GpuskinPoseSource {
+    return gpuskin_list[input.drawn].x * gpuskin_model.palette_stride;
 }
 
-// Where its pose at the last prepare before this one is; the same where the palette does not keep it.
-fn gpuskin_shown_before(input: GpuskinInput, instance: GpuskinInstance, before: vec2<u32>) -> GpuskinShown {
+// Index of the first matrix of an instance's previous pose; the current pose if the palette does
+// not keep it.
+fn gpuskin_previous_pose_source(input: GpuskinInput, instance: GpuskinInstance, before: vec2<u32>) -> GpuskinPoseSource {
     return gpuskin_shown(input, instance, before) + gpuskin_model.palette_before;
 }
 
-// The skin matrix of a bone.
-fn gpuskin_bone(shown: GpuskinShown, bone: u32) -> mat3x4<f32> {
+// Skinning matrix of a bone.
+fn gpuskin_bone(shown: GpuskinPoseSource, bone: u32) -> mat3x4<f32> {
     return gpuskin_palette[shown + bone];
 }

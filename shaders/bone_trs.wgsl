@@ -1,9 +1,9 @@
-// Bones of which frames hold rotations.
+// Bones stored with rotations.
 
 struct GpuskinTrs {
     // Quaternion x, y, z, w.
     rotation: vec4<f32>,
-    // Translation in metres, uniform scale.
+    // Translation in metres, then uniform scale.
     translation: vec4<f32>,
 }
 

@@ -1,14 +1,15 @@
-// Vertices that a compute pass has skinned, of poses that instances share: local-packed. Twin of gpuskin-rt/src/cache.rs.
+// local-packed: cached vertices of shared poses, skinned by a compute pass. CPU reference:
+// gpuskin-rt/src/cache.rs.
 
-// Where the vertex of an instance is kept.
-alias GpuskinShown = u32;
+// Index of the instance's vertex in the cache.
+alias GpuskinPoseSource = u32;
 
-fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>) -> GpuskinShown {
-    return gpuskin_drawn[input.drawn].x * gpuskin_model.vertices + input.vertex;
+fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>) -> GpuskinPoseSource {
+    return gpuskin_list[input.drawn].x * gpuskin_model.vertices + input.vertex;
 }
 
-// Poses of the moment before are not kept.
-fn gpuskin_shown_before(input: GpuskinInput, instance: GpuskinInstance, before: vec2<u32>) -> GpuskinShown {
+// The cache does not keep previous poses.
+fn gpuskin_previous_pose_source(input: GpuskinInput, instance: GpuskinInstance, before: vec2<u32>) -> GpuskinPoseSource {
     return gpuskin_shown(input, instance, before);
 }
 
@@ -29,9 +30,9 @@ fn gpuskin_cached_direction(word: u32) -> vec3<f32> {
     return select(v, vec3<f32>(0.0), word == 0x80008000u);
 }
 
-// A vertex in model space.
-fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
-    let words = gpuskin_kept_vertices[shown];
+// Vertex in model space.
+fn gpuskin_in_model(shown: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
+    let words = gpuskin_cached_vertices[shown];
     return GpuskinSkinned(
         gpuskin_cached_position(words.xy),
         gpuskin_cached_direction(words.z),

@@ -1,11 +1,11 @@
-// Reads back what the vertex function computes: every vertex is a point that writes itself to a pixel of its own.
-// The model is group 1, as in crowd.wgsl.
+// Reads back the results of the vertex function: every vertex is a point that writes its position
+// and normal to its own pixel. The model is group 1, as in crowd.wgsl.
 
-// Twin of CaptureUniform in gpuskin-rt/src/render/capture.rs.
+// Layout of CaptureUniform in gpuskin-rt/src/render/capture.rs.
 struct CaptureParameters {
-    // The moment that is captured: seconds, fraction.
+    // Time of the capture: seconds, fraction.
     clock: vec2<u32>,
-    // Pixels across and down.
+    // Width and height in pixels.
     size: vec2<u32>,
     // Pixel of vertex 0, counted along the rows; modulo 2^32.
     first_pixel: u32,
@@ -30,7 +30,8 @@ fn capture_vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Var
     return Varyings(vec4<f32>(unit.x * 2.0 - 1.0, 1.0 - unit.y * 2.0, 0.0, 1.0), skinned.position, skinned.normal);
 }
 
-// The bits of floats: every device draws to 32-bit integers, WebGL2 and wgpu's GL backend not to 32-bit floats.
+// Bits of floats: every device can draw to 32-bit integers; WebGL2 and wgpu's GL backend cannot
+// draw to 32-bit floats.
 struct Captured {
     @location(0) position: vec4<u32>,
     @location(1) normal: vec4<u32>,

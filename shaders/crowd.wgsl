@@ -1,28 +1,28 @@
-// The renderer's own material and its depth pass. The model is group 1.
+// Material of the renderer, and its depth pass. The model is group 1.
 
-// Twin of CullView in gpuskin-rt/src/cull.rs, but for its last word.
+// Layout of CullView in gpuskin-rt/src/cull.rs, without its last word.
 struct View {
     // World to clip space.
     view_proj: mat4x4<f32>,
-    // Where the camera stands, metres.
+    // Position of the camera, world space, metres.
     eye: vec3<f32>,
 }
 
-// Twin of SceneUniform in gpuskin-rt/src/render/view.rs. Colours are linear.
+// Layout of SceneUniform in gpuskin-rt/src/render/view.rs. Colours are linear.
 struct Scene {
-    // The moment that is drawn: seconds, fraction.
+    // Current time: seconds, fraction.
     clock: vec2<u32>,
-    // How far the sun's light reaches around to the dark side: 0 is Lambert, 1 half-Lambert.
+    // Wrap of the sunlight around to the dark side: 0 is Lambert, 1 half-Lambert.
     wrap: f32,
     // Unit vector towards the sun.
     to_sun: vec3<f32>,
     sun: vec3<f32>,
-    // Ambient light from above and from below.
+    // Ambient light from above; then from below.
     sky: vec3<f32>,
     ground: vec3<f32>,
 }
 
-// Twin of MaterialUniform in gpuskin-rt/src/render/material.rs.
+// Layout of MaterialUniform in gpuskin-rt/src/render/material.rs.
 struct Material {
     base_color: vec4<f32>,
     emissive: vec3<f32>,
@@ -37,13 +37,13 @@ struct Material {
 @group(2) @binding(3) var emissive_texture: texture_2d<f32>;
 @group(2) @binding(4) var emissive_sampler: sampler;
 
-// Each triangle has one normal: that of its corners where they are drawn.
+// Flat shading: each triangle has one normal, from the positions of its corners.
 override flat_triangles: bool = false;
 
 struct Varyings {
     @invariant @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
-    // Where triangles are flat: from the eye to the surface.
+    // With flat shading: vector from the eye to the surface.
     @location(1) normal: vec3<f32>,
     @location(2) color: vec4<f32>,
 }
@@ -56,7 +56,7 @@ fn vertex(input: GpuskinInput) -> Varyings {
     return Varyings(position, skinned.uv, normal, skinned.color);
 }
 
-// Base colour factor * texture * colour of the vertex * tint of the instance.
+// Base colour factor * texture * vertex colour * tint of the instance.
 fn base_color(varyings: Varyings) -> vec4<f32> {
     let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
     return texel * material.base_color * varyings.color;
@@ -67,10 +67,10 @@ fn emitted(varyings: Varyings) -> vec3<f32> {
     return textureSample(emissive_texture, emissive_sampler, varyings.uv).rgb * material.emissive;
 }
 
-// The unit normal on the side that is seen.
+// Unit normal on the visible side.
 fn seen_normal(varyings: Varyings, front: bool) -> vec3<f32> {
     if (flat_triangles) {
-        // Down the screen, then right: towards who sees it.
+        // Screen down cross screen right points towards the viewer.
         return normalize(cross(dpdy(varyings.normal), dpdx(varyings.normal)));
     }
     return normalize(select(-varyings.normal, varyings.normal, front));
@@ -96,7 +96,7 @@ fn fragment_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> 
 @fragment
 fn fragment_masked(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
     let color = base_color(varyings);
-    // Before the discard: its neighbours need it for their derivatives.
+    // Before the discard: neighbouring pixels need this one for their derivatives.
     let normal = seen_normal(varyings, front);
     if (color.a < material.alpha_cutoff) {
         discard;
@@ -107,7 +107,7 @@ fn fragment_masked(varyings: Varyings, @builtin(front_facing) front: bool) -> @l
 @fragment
 fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
     let color = base_color(varyings);
-    // Before the discard: its neighbours need it for their derivatives.
+    // Before the discard: neighbouring pixels need this one for their derivatives.
     let light = emitted(varyings);
     let normal = seen_normal(varyings, front);
     if (color.a < material.alpha_cutoff) {
@@ -136,7 +136,7 @@ struct DepthVaryings {
     @location(1) alpha: f32,
 }
 
-// For shadow maps and depth passes. Without a fragment shader, or with fragment_depth_masked.
+// For shadow maps and depth passes, without a fragment shader or with fragment_depth_masked.
 @vertex
 fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
     let skinned = gpuskin_skin_vertex(input, scene.clock);

@@ -1,101 +1,110 @@
-// What the culling passes share: a thread an instance finds who sees it and in which level of detail, gives it a place in the
-// palette and puts it into lists. Twin of gpuskin-rt/src/cull.rs.
+// Shared code of the culling passes. One thread per instance finds the views that see the instance
+// and its level of detail, assigns a palette slot, and adds it to instance lists. CPU reference:
+// gpuskin-rt/src/cull.rs.
 
-// Twin of CullUniform in gpuskin-rt/src/cull.rs.
+// Layout of CullUniform in gpuskin-rt/src/cull.rs.
 struct GpuskinCullParameters {
-    // The moment: seconds, fraction.
+    // Current time: seconds, fraction.
     clock: vec2<u32>,
-    // Instances to look at.
+    // Number of instances to cull.
     instances: u32,
     views: u32,
-    // Entries of a list.
+    // Entries per list.
     capacity: u32,
     // Parts of the mesh.
     parts: u32,
-    // Workgroups of a dispatch in one direction.
-    most_groups: u32,
+    // Largest number of workgroups per dispatch dimension.
+    max_groups: u32,
     // Levels of detail.
     levels: u32,
-    // Poses that the palette has room for.
+    // Number of palette slots.
     places: u32,
-    // Not 0: layers may reach anywhere, because live bones are among them.
+    // Not 0: some layers hold live bones, so their bounds are unknown.
     live: u32,
-    // Words before the marks of instances; 0: there are none.
+    // Word offset of the per-instance marks; 0: there are none.
     marks_at: u32,
-    // Not 0: the main view shows all that it sees, whatever the marks say.
+    // Not 0: the main view draws all instances in view, whatever the marks say.
     everyone: u32,
-    // Poses that are kept for all instances that share them: the first of the palette; 0: none are.
+    // Number of cached poses, which come first in the palette; 0: no pose is cached.
     kept: u32,
-    // Words before where each moment is kept.
+    // Word offset of the cache slots, one per sample.
     kept_at: u32,
     moments: u32,
     // Not used, zero.
     reserved: u32,
-    // Metres, of each level, four a vector; ascending.
+    // LOD errors in metres, ascending, four per vector.
     errors: array<vec4<f32>, 2>,
 }
 
-// Twin of CullView in gpuskin-rt/src/cull.rs.
+// Layout of CullView in gpuskin-rt/src/cull.rs.
 struct GpuskinCullView {
-    // World to clip space; zero where it was never set.
+    // World to clip space; zero if the view was never set.
     view_proj: mat4x4<f32>,
     eye: vec3<f32>,
-    // Half the height of the picture over the error that may show, both in pixels; 0: the finest level for all.
+    // Half the height of the picture over the allowed LOD error, both in pixels; 0: the finest LOD
+    // for all instances.
     detail: f32,
 }
 
-// What the clips of a model reach. Twin of pack_bounds in gpuskin-rt/src/cull.rs.
+// Bounds of a model's clips. CPU reference: pack_bounds in gpuskin-rt/src/cull.rs.
 struct GpuskinBounds {
-    // Metres: what any of them reaches.
+    // Minimum corner of the bounds of all clips, model space, metres.
     minimum: vec3<f32>,
-    // By how much more layers reach.
+    // Distance by which layers extend the bounds, metres.
     layered: f32,
     extent: vec3<f32>,
-    // Metres: what the nearest moment costs at most; 0 where that does not matter.
+    // Largest error of a shared pose over all clips, metres; 0 if it does not matter.
     off: f32,
-    // Least and greatest x, y and z of each, 16 bits each, as fractions of that; in the fourth word the number of its first
-    // moment, 17 bits, how often what its moments cost halves that, 3 bits, and its steps.
+    // Per clip: minimum and maximum of x, y and z in one word each, 16 bits each, as fractions of
+    // minimum and extent. Fourth word: number of the clip's first sample, 17 bits; power of two
+    // that divides `off` to give the clip's own error, 3 bits; number of grid steps.
     clips: array<vec4<u32>, 1018>,
 }
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
 @group(0) @binding(1) var<uniform> gpuskin_bounds: GpuskinBounds;
-@group(0) @binding(2) var<uniform> gpuskin_views: array<GpuskinCullView, gpuskin_most_views>;
-// Four an instance.
+@group(0) @binding(2) var<uniform> gpuskin_views: array<GpuskinCullView, gpuskin_max_views>;
+// Four vectors per instance.
 @group(0) @binding(3) var<storage, read> gpuskin_instances: array<vec4<u32>>;
-// Poses that are kept, then those that a view sees, one after the other, as many as the palette has room for.
-@group(0) @binding(4) var<storage, read_write> gpuskin_seen_instances: array<vec4<u32>>;
-// The length of each list, the number of instances that get a place, how many the first pass gave, how many poses are kept, of
-// how many that was done, padding; then the lists, a level of detail each: those of every view, where there are several those
-// of all together, and with occlusion those of the second pass. Where poses are kept, the lists of those who have their own
-// are followed by those of who shares one. An entry is a place in the palette, and the number of the instance. Then marks, a
-// word an instance, and where the moments are kept, a word each.
+// Records of the cached poses, then of the visible instances, one after the other, up to the number
+// of palette slots.
+@group(0) @binding(4) var<storage, read_write> gpuskin_visible_instances: array<vec4<u32>>;
+// Header: length of each list, number of instances that need a palette slot, slots assigned in the
+// first pass, number of cached poses, number of them already evaluated, padding. Then the lists,
+// one per level of detail: sets for every view, for all views together if there are several, and
+// for the second pass with occlusion culling. If poses are cached, each set has the lists of
+// instances with their own pose, then those of instances with a shared pose. An entry is a palette
+// slot and the number of the instance. Then marks, one word per instance; then cache slots, one
+// word per sample.
 @group(0) @binding(5) var<storage, read_write> gpuskin_lists: array<atomic<u32>>;
 
 const gpuskin_group_size: u32 = 64u;
-// Of a mark: after the first pass, that the main view draws the instance; after the second, that nothing hides it.
-const gpuskin_mark_seen: u32 = 0x80000000u;
-// Of a mark, after the first pass: one more than its place in the palette, or 0.
-const gpuskin_mark_place: u32 = 0x7fffffffu;
+// Bit of a mark. After the first pass: the main view draws the instance. After the second: the
+// instance is not occluded.
+const gpuskin_mark_visible: u32 = 0x80000000u;
+// Bits of a mark after the first pass: palette slot plus one, or 0.
+const gpuskin_mark_slot: u32 = 0x7fffffffu;
 
-// Four an instance.
-@group(0) @binding(6) var<storage, read> gpuskin_looks: array<vec4<u32>>;
+// Four vectors per instance.
+@group(0) @binding(6) var<storage, read> gpuskin_appearances: array<vec4<u32>>;
 
-// Instances of each list within the workgroup, then those that get a place; after that, where the next of them goes.
-var<workgroup> gpuskin_counts: array<atomic<u32>, gpuskin_most_lists + 1u>;
+// Per list, the number of instances in the workgroup; last, the number that need a palette slot.
+// Later in the pass: the next free entry of each list, and the next free slot.
+var<workgroup> gpuskin_counts: array<atomic<u32>, gpuskin_max_lists + 1u>;
 
-// What an instance may reach in the world: the middle of a box, and the halves of its edges.
-struct GpuskinReach {
+// Bounding box of an instance in world space: its centre, and half of each edge.
+struct GpuskinInstanceBox {
     middle: vec3<f32>,
     edges: mat3x3<f32>,
     scale: f32,
-    // The game shows it.
+    // Whether the game shows the instance.
     shown: bool,
-    // Live poses reach anywhere.
+    // Whether the bounds are unknown because of live poses.
     anywhere: bool,
 }
 
-// Whether a box may be seen: its middle, and the halves of its edges. Twin of in_view in gpuskin-rt/src/cull.rs.
+// Whether a box may be in view. middle: its centre; edges: half of each edge. CPU reference:
+// in_view in gpuskin-rt/src/cull.rs.
 fn gpuskin_in_view(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>) -> bool {
     let rows = transpose(view_proj);
     if (all(rows[3] == vec4<f32>(0.0))) {
@@ -119,30 +128,31 @@ fn gpuskin_in_view(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>
     return true;
 }
 
-// How a view shows an instance.
-struct GpuskinSeen {
-    // In which level of detail, one more than it; 0: not at all.
+// Visibility of an instance in a view.
+struct GpuskinVisibility {
+    // Level of detail plus one; 0: not visible.
     level: u32,
-    // By how many of the errors that may show a metre of the model is seen.
+    // Projected size of one metre of the model, in allowed LOD errors.
     metre: f32,
 }
 
-const gpuskin_near: f32 = 3e38;
+const gpuskin_max_error_scale: f32 = 3e38;
 
-// How large a metre is at most in a box. Twin of metre in gpuskin-rt/src/cull.rs.
-fn gpuskin_metre(view: GpuskinCullView, middle: vec3<f32>, edges: mat3x3<f32>, scale: f32) -> f32 {
+// Largest projected size of one metre in a box, in allowed LOD errors. CPU reference: metre in
+// gpuskin-rt/src/cull.rs.
+fn gpuskin_error_scale(view: GpuskinCullView, middle: vec3<f32>, edges: mat3x3<f32>, scale: f32) -> f32 {
     let rows = transpose(view.view_proj);
     let reach = abs(rows[3].xyz * edges);
     let near = dot(rows[3].xyz, middle) + rows[3].w - (reach.x + reach.y + reach.z);
     if (view.detail <= 0.0 || near <= 0.0) {
-        return gpuskin_near;
+        return gpuskin_max_error_scale;
     }
     return view.detail * length(rows[1].xyz) * abs(scale) / near;
 }
 
-// The level of detail for that. Twin of level in gpuskin-rt/src/cull.rs.
-fn gpuskin_level(metre: f32) -> u32 {
-    if (metre >= gpuskin_near) {
+// Level of detail for a projected size. CPU reference: level in gpuskin-rt/src/cull.rs.
+fn gpuskin_lod(metre: f32) -> u32 {
+    if (metre >= gpuskin_max_error_scale) {
         return 0u;
     }
     var level = 0u;
@@ -155,10 +165,10 @@ fn gpuskin_level(metre: f32) -> u32 {
     return level;
 }
 
-// What an instance may reach. Twin of reach in gpuskin-rt/src/cull.rs.
-fn gpuskin_reach(number: u32) -> GpuskinReach {
-    var reach: GpuskinReach;
-    reach.shown = (gpuskin_looks[number].y >> 31u) == 0u;
+// Bounding box of an instance. CPU reference: reach in gpuskin-rt/src/cull.rs.
+fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
+    var reach: GpuskinInstanceBox;
+    reach.shown = (gpuskin_appearances[number].y >> 31u) == 0u;
     if (!reach.shown) {
         return reach;
     }
@@ -169,7 +179,7 @@ fn gpuskin_reach(number: u32) -> GpuskinReach {
     let layered = (words_2.z >> 12u) != 0u;
     var least = vec3<f32>(0.0);
     var greatest = vec3<f32>(1.0);
-    // A mix of clips is within none of them.
+    // A blend of clips can leave the bounds of each of them.
     if (!layered && gpuskin_weight(instance, gpuskin_parameters.clock) >= 1.0) {
         let words = gpuskin_bounds.clips[instance.playback.clip & gpuskin_clip_mask].xyz;
         least = vec3<f32>(words & vec3<u32>(0xffffu)) / 65535.0;
@@ -189,29 +199,30 @@ fn gpuskin_reach(number: u32) -> GpuskinReach {
     return reach;
 }
 
-// How a view shows an instance.
-fn gpuskin_shown(number: u32, reach: GpuskinReach) -> GpuskinSeen {
+// Visibility of an instance in a view.
+fn gpuskin_shown(number: u32, reach: GpuskinInstanceBox) -> GpuskinVisibility {
     if (!reach.shown || reach.anywhere) {
-        return GpuskinSeen(u32(reach.shown), gpuskin_near);
+        return GpuskinVisibility(u32(reach.shown), gpuskin_max_error_scale);
     }
     let view = gpuskin_views[number];
     if (!gpuskin_in_view(view.view_proj, reach.middle, reach.edges)) {
-        return GpuskinSeen(0u, 0.0);
+        return GpuskinVisibility(0u, 0.0);
     }
-    let metre = gpuskin_metre(view, reach.middle, reach.edges, reach.scale);
-    return GpuskinSeen(1u + gpuskin_level(metre), metre);
+    let metre = gpuskin_error_scale(view, reach.middle, reach.edges, reach.scale);
+    return GpuskinVisibility(1u + gpuskin_lod(metre), metre);
 }
 
-// Lists of a set: levels of detail, twice where poses are kept.
-fn gpuskin_lists_of_a_set() -> u32 {
+// Lists per set: one per level of detail, twice if poses are cached.
+fn gpuskin_lists_per_set() -> u32 {
     return gpuskin_parameters.levels * select(1u, 2u, gpuskin_parameters.kept != 0u);
 }
 
-// Puts the instances of a workgroup into the lists of some sets: `sets` are the first, and how many. `seen`: for each of them
-// in which level it shows the instance of this thread, one more than it, in four bits; 0: it does not. `held`: one more than
-// the place in the palette that it has already; 0: it gets one, one that it shares or behind those that are `taken`, if any set
-// shows it. `metre`: how large it is where it is seen best. One more than its place comes back.
-fn gpuskin_gather(
+// Adds the instances of a workgroup to the lists of some sets. Returns the palette slot plus one.
+// sets: first set, and number of sets. seen: per set, four bits with the LOD of this thread's
+// instance plus one; 0 if the set does not show it. held: palette slot plus one that the instance
+// has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `taken`
+// slots. metre: largest projected size of one metre, over all views.
+fn gpuskin_list_visible(
     thread: u32,
     number: u32,
     seen: vec2<u32>,
@@ -220,25 +231,26 @@ fn gpuskin_gather(
     held: u32,
     taken: u32,
 ) -> u32 {
-    let lists = gpuskin_lists_of_a_set();
+    let lists = gpuskin_lists_per_set();
     let first = sets.x * lists;
     for (var i = thread; i < sets.y * lists; i += gpuskin_group_size) {
         atomicStore(&gpuskin_counts[i], 0u);
     }
     if (thread == 0u) {
-        atomicStore(&gpuskin_counts[gpuskin_most_lists], 0u);
+        atomicStore(&gpuskin_counts[gpuskin_max_lists], 0u);
     }
     let any = any(seen != vec2<u32>(0u));
-    var still = GpuskinStill(0u, 0u, false);
+    var still = GpuskinSharedPose(0u, 0u, false);
     var had = held;
     if (any && had == 0u) {
-        still = gpuskin_still(number, metre);
-        had = gpuskin_kept(number, still);
+        still = gpuskin_shared_pose(number, metre);
+        had = gpuskin_cache_slot(number, still);
     }
-    // Who shares a pose is in the second half of the lists of a set.
+    // Instances with a shared pose are in the second half of a set's lists.
     let kind = select(0u, gpuskin_parameters.levels, had != 0u && had <= gpuskin_parameters.kept);
     workgroupBarrier();
-    // First within the workgroup: one addition a list and workgroup goes to memory.
+    // Counting within the workgroup first: only one atomic addition per list and workgroup goes to
+    // memory.
     for (var which = 0u; which < sets.y; which++) {
         let shown = (seen[which / 8u] >> (which % 8u * 4u)) & 15u;
         if (shown != 0u) {
@@ -246,15 +258,15 @@ fn gpuskin_gather(
         }
     }
     if (any && had == 0u) {
-        atomicAdd(&gpuskin_counts[gpuskin_most_lists], 1u);
+        atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
     }
     workgroupBarrier();
     for (var i = thread; i <= sets.y * lists; i += gpuskin_group_size) {
-        // The last is the number of places.
-        let at = select(i, gpuskin_most_lists, i == sets.y * lists);
+        // The last one is the number of palette slots.
+        let at = select(i, gpuskin_max_lists, i == sets.y * lists);
         let count = atomicLoad(&gpuskin_counts[at]);
         if (count > 0u) {
-            let list = select(first + i, gpuskin_most_lists, i == sets.y * lists);
+            let list = select(first + i, gpuskin_max_lists, i == sets.y * lists);
             atomicStore(&gpuskin_counts[at], atomicAdd(&gpuskin_lists[list], count));
         }
     }
@@ -264,9 +276,9 @@ fn gpuskin_gather(
     }
     var place = had - 1u;
     if (had == 0u) {
-        place = taken + atomicAdd(&gpuskin_counts[gpuskin_most_lists], 1u);
+        place = taken + atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
         if (place < gpuskin_parameters.places) {
-            gpuskin_pose_at(gpuskin_parameters.kept + place, number, still);
+            gpuskin_write_pose_record(gpuskin_parameters.kept + place, number, still);
         } else {
             place %= gpuskin_parameters.places;
         }

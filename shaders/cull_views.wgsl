@@ -1,4 +1,5 @@
-// The culling pass: who sees an instance. With occlusion the main view shows first those that nothing hid in the last frame.
+// First culling pass: finds the views that see an instance. With occlusion culling, the main view
+// draws only instances that were not occluded in the last frame.
 
 @compute @workgroup_size(64)
 fn gpuskin_cull(
@@ -11,11 +12,11 @@ fn gpuskin_cull(
     let marked = gpuskin_parameters.marks_at != 0u && number < gpuskin_parameters.instances;
     let at = gpuskin_parameters.marks_at + number;
     var seen = vec2<u32>(0u);
-    // All views together show the finest that any does.
+    // The set of all views has the finest LOD of any view.
     var finest = 15u;
     var metre = 0.0;
     if (number < gpuskin_parameters.instances) {
-        let reach = gpuskin_reach(number);
+        let reach = gpuskin_instance_box(number);
         for (var view = 0u; view < views; view++) {
             let shown = gpuskin_shown(view, reach);
             seen[view / 8u] |= shown.level << (view % 8u * 4u);
@@ -23,19 +24,19 @@ fn gpuskin_cull(
             metre = max(metre, shown.metre);
         }
         if (marked && gpuskin_parameters.everyone == 0u && !reach.anywhere) {
-            if ((atomicLoad(&gpuskin_lists[at]) & gpuskin_mark_seen) == 0u) {
+            if ((atomicLoad(&gpuskin_lists[at]) & gpuskin_mark_visible) == 0u) {
                 seen.x &= 0xfffffff0u;
             }
         }
     }
     let drawn = (seen.x & 15u) != 0u;
-    // One view sees what all see together.
+    // A single view needs no set of all views.
     let sets = select(views, views + 1u, views > 1u);
     if (sets > views && any(seen != vec2<u32>(0u))) {
         seen[views / 8u] |= finest << (views % 8u * 4u);
     }
-    let place = gpuskin_gather(thread, number, seen, vec2<u32>(0u, sets), metre, 0u, 0u);
+    let place = gpuskin_list_visible(thread, number, seen, vec2<u32>(0u, sets), metre, 0u, 0u);
     if (marked) {
-        atomicStore(&gpuskin_lists[at], place | select(0u, gpuskin_mark_seen, drawn));
+        atomicStore(&gpuskin_lists[at], place | select(0u, gpuskin_mark_visible, drawn));
     }
 }

@@ -1,25 +1,26 @@
-// Skins poses of a palette and keeps their vertices: a thread a vertex. Twin of gpuskin-rt/src/cache.rs, which has the layout
-// of what is kept, and puts functions that read the mesh before this.
+// Fills the pose cache: skins poses of a palette and stores their vertices, one vertex per thread.
+// CPU reference: gpuskin-rt/src/cache.rs, which documents the layout and adds functions that read
+// the mesh before this text.
 
-// The beginning of PaletteUniform in gpuskin-rt/src/local/shader.rs.
+// Beginning of PaletteUniform in gpuskin-rt/src/local/shader.rs.
 struct GpuskinFillParameters {
     clock: vec2<u32>,
     clock_before: vec2<u32>,
-    // Poses to skin.
+    // Number of poses to skin.
     instances: u32,
-    // The first of them.
+    // First of these poses.
     first_instance: u32,
-    // Matrices from one pose's first to the next one's.
+    // Matrices per pose.
     stride: u32,
 }
 
 @group(1) @binding(0) var<uniform> gpuskin_fill: GpuskinFillParameters;
-// Words of vertices.
+// Vertex words.
 @group(1) @binding(1) var<storage, read> gpuskin_mesh: array<u32>;
-// [pose][vertex]
-@group(1) @binding(2) var<storage, read_write> gpuskin_kept_vertices: array<vec4<u32>>;
+// Vertices of cached poses. [pose][vertex]
+@group(1) @binding(2) var<storage, read_write> gpuskin_cached_vertices: array<vec4<u32>>;
 
-// Octahedral, signed 16 bits each; 0x80008000 where there is no length.
+// Octahedral direction, two signed 16-bit numbers; 0x80008000 for a zero vector.
 fn gpuskin_direction_word(v: vec3<f32>) -> u32 {
     let p = v.xy / max(abs(v.x) + abs(v.y) + abs(v.z), 1.17549435e-38);
     let folded = (vec2<f32>(1.0) - abs(p.yx)) * select(vec2<f32>(-1.0), vec2<f32>(1.0), p >= vec2<f32>(0.0));
@@ -48,6 +49,6 @@ fn gpuskin_fill_cache(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_in
     }
     let pose = gpuskin_fill.first_instance + group.y;
     let skinned = gpuskin_in_model(pose * gpuskin_fill.stride, gpuskin_unpack(gpuskin_mesh_vertex(number)));
-    gpuskin_kept_vertices[pose * count + number] =
+    gpuskin_cached_vertices[pose * count + number] =
         gpuskin_pack_cached(skinned.position, skinned.normal, skinned.tangent.xyz);
 }

@@ -1,9 +1,10 @@
-// Bones as a quaternion, then a translation and a uniform scale, each number a sign, 7 integer and 8 fraction bits in two
-// bytes, four texels: fixed16. Twin of Texels::trs in gpuskin-rt/src/encoding/texels.rs.
+// fixed16: bones as a quaternion, then a translation and a uniform scale, four texels per bone.
+// Each number is two bytes: a sign, 7 integer bits and 8 fraction bits. CPU reference: Texels::trs
+// in gpuskin-rt/src/encoding/texels.rs.
 
 const gpuskin_texels: u32 = 4u;
 
-// Two numbers of a texel.
+// Two numbers from a texel.
 fn gpuskin_from_fixed16(texel: vec4<u32>) -> vec2<f32> {
     let magnitude = vec2<f32>(texel.xz & vec2<u32>(0x7fu)) + vec2<f32>(texel.yw) / 256.0;
     return select(magnitude, -magnitude, (texel.xz & vec2<u32>(0x80u)) != vec2<u32>(0u));

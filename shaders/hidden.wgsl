@@ -1,14 +1,15 @@
-// Whether what was drawn hides a box. Twin of gpuskin-rt/src/cull/pyramid.rs.
+// Tests whether a box is occluded by depth drawn before. CPU reference:
+// gpuskin-rt/src/cull/pyramid.rs.
 
-// Twin of PyramidUniform in gpuskin-rt/src/cull/pyramid.rs.
+// Layout of PyramidUniform in gpuskin-rt/src/cull/pyramid.rs.
 struct GpuskinPyramid {
-    // Pixels of the picture.
+    // Size of the picture in pixels.
     size: vec2<f32>,
-    // Levels; with none of them nothing is hidden.
+    // Number of levels; with 0, nothing is occluded.
     levels: u32,
-    // What depths are multiplied by, so that they grow with the distance: 1, or -1.
+    // Factor that makes depths grow with the distance: 1, or -1 for reversed depth.
     away: f32,
-    // How far a depth may be from what was stored.
+    // Largest rounding error of a stored depth.
     slack: f32,
     // Not used, zero.
     reserved_0: f32,
@@ -17,13 +18,13 @@ struct GpuskinPyramid {
 }
 
 @group(1) @binding(0) var<uniform> gpuskin_pyramid: GpuskinPyramid;
-// What is farthest of each 2x2, 4x4, ... pixels.
+// Farthest depth of each 2x2, 4x4, ... pixels.
 @group(1) @binding(1) var gpuskin_farthest: texture_2d<f32>;
 
-// Whether all that a box covers was drawn nearer than its nearest corner: its middle, and the halves of its edges. Twin of
-// DepthPyramid::hides.
+// Whether every pixel that a box covers has a depth nearer than the nearest corner of the box.
+// middle: its centre; edges: half of each edge. CPU reference: DepthPyramid::hides.
 fn gpuskin_is_hidden(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>) -> bool {
-    // What sums of terms of these sizes may be off, here and where vertices are put.
+    // Rounding errors of sums of terms of this size, here and in the vertex shader.
     let rows = transpose(view_proj);
     let most = abs(middle) + abs(edges[0]) + abs(edges[1]) + abs(edges[2]);
     let off_z = gpuskin_rounding * (dot(abs(rows[2].xyz), most) + abs(rows[2].w));
@@ -34,7 +35,7 @@ fn gpuskin_is_hidden(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f3
     for (var i = 0u; i < 8u; i++) {
         let sides = vec3<f32>(vec3<u32>(i, i >> 1u, i >> 2u) & vec3<u32>(1u)) * 2.0 - 1.0;
         let clip = view_proj * vec4<f32>(middle + edges * sides, 1.0);
-        // It reaches behind the eye.
+        // The box reaches behind the eye.
         if (!(clip.w > off_w)) {
             return false;
         }
@@ -43,13 +44,13 @@ fn gpuskin_is_hidden(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f3
         greatest = max(greatest, seen.xy);
         nearest = min(nearest, gpuskin_pyramid.away * seen.z - (off_z + abs(seen.z) * off_w) / clip.w);
     }
-    // Rows from the top; half a pixel for where a rasteriser puts edges.
+    // Rows count from the top; half a pixel of margin covers the rasteriser's rounding of edges.
     let end = gpuskin_pyramid.size - vec2<f32>(1.0);
     let low = vec2<f32>(0.5 + 0.5 * least.x, 0.5 - 0.5 * greatest.y) * gpuskin_pyramid.size - 0.5;
     let high = vec2<f32>(0.5 + 0.5 * greatest.x, 0.5 - 0.5 * least.y) * gpuskin_pyramid.size + 0.5;
     let first = vec2<u32>(clamp(floor(low), vec2<f32>(0.0), end));
     let last = vec2<u32>(clamp(floor(high), vec2<f32>(0.0), end));
-    // The finest level that has few texels there.
+    // Finest level in which the box covers few texels.
     var level = 1u;
     while (level < gpuskin_pyramid.levels
         && any((last >> vec2<u32>(level)) - (first >> vec2<u32>(level)) >= vec2<u32>(gpuskin_texels_across))) {

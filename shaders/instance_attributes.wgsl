@@ -1,6 +1,6 @@
 // Instances from a vertex buffer.
 
-// The number of the instance that is drawn, among those of a draw.
+// Number of the drawn instance within its draw.
 fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
     return input.number;
 }
@@ -9,6 +9,6 @@ fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
     return gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
 }
 
-fn gpuskin_look_of(input: GpuskinInput) -> GpuskinLook {
-    return gpuskin_look(input.look);
+fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
+    return gpuskin_appearance(input.look);
 }

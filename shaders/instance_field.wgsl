@@ -1,4 +1,4 @@
-// Instances of a field: from their number alone.
+// Instances of a field, derived from their number.
 
 fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
     return input.number;
@@ -8,6 +8,6 @@ fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
     return gpuskin_field_instance(input.number, now);
 }
 
-fn gpuskin_look_of(input: GpuskinInput) -> GpuskinLook {
-    return gpuskin_field_look(input.number);
+fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
+    return gpuskin_field_appearance(input.number);
 }

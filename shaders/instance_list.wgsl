@@ -1,8 +1,8 @@
-// Instances from storage buffers, by a list of those that are drawn.
+// Instances from storage buffers, by the list of drawn instances.
 
-// The instance that is drawn.
+// Record of the drawn instance.
 fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
-    let at = gpuskin_drawn[input.drawn].y * 4u;
+    let at = gpuskin_list[input.drawn].y * 4u;
     return gpuskin_instance(
         gpuskin_instances[at],
         gpuskin_instances[at + 1u],
@@ -11,11 +11,11 @@ fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
     );
 }
 
-// Its number among all instances that share a palette.
+// Number of the drawn instance among those that share a palette.
 fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
-    return gpuskin_drawn[input.drawn].y;
+    return gpuskin_list[input.drawn].y;
 }
 
-fn gpuskin_look_of(input: GpuskinInput) -> GpuskinLook {
-    return gpuskin_look(gpuskin_looks[gpuskin_instance_number(input)]);
+fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
+    return gpuskin_appearance(gpuskin_appearances[gpuskin_instance_number(input)]);
 }

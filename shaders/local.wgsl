@@ -1,27 +1,28 @@
-// Poses from local tracks: local-packed. Twin of gpuskin-rt/src/local.rs; how the words stand is told in its module
-// layout. The text before this one declares gpuskin_words: array<u32> and the constants of that layout.
+// local-packed: poses from local tracks. CPU reference: gpuskin-rt/src/local.rs, whose module
+// `layout` documents the words. The shader text before this file declares gpuskin_words: array<u32>
+// and the constants of that layout.
 
-// A node's transform to its parent: scale first, then rotation, then translation.
+// Transform from a node to its parent: scale first, then rotation, then translation.
 struct GpuskinLocal {
     // Unit quaternion x, y, z, w.
     rotation: vec4<f32>,
-    // Metres in the parent's space.
+    // Metres, in the parent's space.
     translation: vec3<f32>,
     scale: vec3<f32>,
 }
 
-// The unit quaternion of a stereographic projection, xyz / (1 + w).
+// Unit quaternion from its stereographic projection, xyz / (1 + w).
 fn gpuskin_from_projection(p: vec3<f32>) -> vec4<f32> {
     let square = dot(p, p);
     return vec4<f32>(p * 2.0, 1.0 - square) * (1.0 / (1.0 + square));
 }
 
-// Product of quaternions: b turns first.
+// Product of quaternions: b rotates first.
 fn gpuskin_multiply_rotations(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return vec4<f32>(b.xyz * a.w + a.xyz * b.w + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
 }
 
-// sin(t x) / sin(x), where versine is 1 - cos(x), for x up to 45 degrees.
+// sin(t x) / sin(x) for x up to 45 degrees, where versine is 1 - cos(x).
 fn gpuskin_arc_weight(t: f32, versine: f32) -> f32 {
     let square = t * t;
     var series = 1.0 + 1.15 * ((4.0 / 9.0 - square / 36.0) * versine);
@@ -30,7 +31,7 @@ fn gpuskin_arc_weight(t: f32, versine: f32) -> f32 {
     return t * (1.0 + (1.0 / 3.0 - square / 3.0) * versine * series);
 }
 
-// Between unit quaternions, at even speed along the shorter arc.
+// Interpolates unit quaternions at constant speed along the shorter arc.
 fn gpuskin_slerp(a: vec4<f32>, b: vec4<f32>, t: f32) -> vec4<f32> {
     let nearest = select(b, -b, dot(a, b) < 0.0);
     let middle = normalize(a + nearest);
@@ -53,18 +54,18 @@ fn gpuskin_word_vector4(at: u32) -> vec4<f32> {
     );
 }
 
-// A component of a frame, from the middle of its range, in steps; width is at most 24.
+// Component of a frame, in steps from the middle of its range. width: at most 24 bits.
 fn gpuskin_component(block: u32, bit: u32, width: u32) -> f32 {
     let word = block + (bit >> 5u);
     let shift = bit & 31u;
     let low = gpuskin_words[word] >> shift;
-    // Shifted twice: a shift by 32 is none.
+    // Shifted twice, because a shift by 32 has no effect.
     let high = (gpuskin_words[word + 1u] << (31u - shift)) << 1u;
     let mask = (1u << width) - 1u;
     return f32((low | high) & mask) - 0.5 * f32(mask);
 }
 
-// What a moving track has in a frame, from the track's origin; block: first word of the frame.
+// Offset of an animated track in a frame from the track's origin. block: first word of the frame.
 fn gpuskin_track_offset(track: u32, block: u32) -> vec3<f32> {
     let bit = gpuskin_words[track];
     let shape = gpuskin_words[track + 1u];
@@ -78,7 +79,7 @@ fn gpuskin_track_offset(track: u32, block: u32) -> vec3<f32> {
     ) * bitcast<f32>(shape & 0xffff0000u);
 }
 
-// A translation or scale that is not at rest. kind: 1 is constant, 2 moves.
+// Translation or scale that differs from the rest pose. kind: 1 is constant, 2 is animated.
 fn gpuskin_track_vector(kind: u32, track: u32, block_a: u32, block_b: u32, t: f32) -> vec3<f32> {
     if (kind == 1u) {
         return gpuskin_word_vector(track);
@@ -87,17 +88,17 @@ fn gpuskin_track_vector(kind: u32, track: u32, block_a: u32, block_b: u32, t: f3
     return gpuskin_word_vector(track + gpuskin_track_origin) + offset;
 }
 
-// Words of a track of a kind.
+// Words of a track of this kind.
 fn gpuskin_track_words(kind: u32) -> u32 {
     return select(kind * gpuskin_constant_words, gpuskin_moving_words, kind > 1u);
 }
 
-// Offset of a clip.
+// Word offset of a clip.
 fn gpuskin_local_clip_at(clip: u32) -> u32 {
     return gpuskin_words[gpuskin_words[gpuskin_clips_at] + min(clip, gpuskin_words[gpuskin_clip_count] - 1u)];
 }
 
-// A clip as playback needs it; its frames are counted from 0.
+// Clip for the playback functions; frames count from 0.
 fn gpuskin_local_clip(clip_at: u32) -> GpuskinClip {
     return GpuskinClip(
         0u,
@@ -107,9 +108,9 @@ fn gpuskin_local_clip(clip_at: u32) -> GpuskinClip {
     );
 }
 
-// Two frames of a clip, counted from its first; t = 0 shows a, t = 1 shows b.
+// Two frames of a clip, counted from its first one; t = 0 is a, t = 1 is b.
 struct GpuskinLocalFrames {
-    // Offset of the clip.
+    // Word offset of the clip.
     clip_at: u32,
     a: u32,
     b: u32,
@@ -122,7 +123,8 @@ fn gpuskin_local_frames(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinLoc
     return GpuskinLocalFrames(clip_at, frames.a, frames.b, frames.t);
 }
 
-// From one transform (t = 0) to the other: along the shorter arc at even speed, the rest component-wise.
+// Interpolates transforms from a (t = 0) to b: rotations at constant speed along the shorter arc,
+// the rest component-wise.
 fn gpuskin_mix_locals(a: GpuskinLocal, b: GpuskinLocal, t: f32) -> GpuskinLocal {
     return GpuskinLocal(
         gpuskin_slerp(a.rotation, b.rotation, t),
@@ -131,7 +133,7 @@ fn gpuskin_mix_locals(a: GpuskinLocal, b: GpuskinLocal, t: f32) -> GpuskinLocal 
     );
 }
 
-// A node between two frames of a clip.
+// Local transform of a node, interpolated between two frames of a clip.
 fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
     let clip_at = shown.clip_at;
     let entry = gpuskin_words[clip_at + gpuskin_entries + node];
@@ -173,14 +175,14 @@ fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
     return local;
 }
 
-// Rows of the matrix of a node's own transform.
+// Matrix of a local transform, by rows.
 fn gpuskin_local_matrix(local: GpuskinLocal) -> mat3x4<f32> {
     let m = gpuskin_from_trs(local.rotation, local.translation, 1.0);
     let scale = vec4<f32>(local.scale, 1.0);
     return mat3x4<f32>(m[0] * scale, m[1] * scale, m[2] * scale);
 }
 
-// a * b of affine matrices by their rows: b acts first.
+// a * b of affine matrices, by rows: b acts first.
 fn gpuskin_compose(a: mat3x4<f32>, b: mat3x4<f32>) -> mat3x4<f32> {
     return mat3x4<f32>(
         b[0] * a[0].x + b[1] * a[0].y + b[2] * a[0].z + vec4<f32>(0.0, 0.0, 0.0, a[0].w),
@@ -189,12 +191,12 @@ fn gpuskin_compose(a: mat3x4<f32>, b: mat3x4<f32>) -> mat3x4<f32> {
     );
 }
 
-// The parent of a node, or what is a link above it, by which word of it is asked for; 0xffffffff: nothing.
-fn gpuskin_above(node: u32, word: u32) -> u32 {
+// Parent of a node, or start of the next chain link, as selected by word; 0xffffffff: none.
+fn gpuskin_chain_parent(node: u32, word: u32) -> u32 {
     return gpuskin_words[gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words + word];
 }
 
-// Offset of a bone.
+// Word offset of a bone.
 fn gpuskin_bone_at(bone: u32) -> u32 {
     return gpuskin_words[gpuskin_bones_at] + bone * gpuskin_bone_words;
 }

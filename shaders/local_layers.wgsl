@@ -1,46 +1,46 @@
-// What lies over the clip that an instance plays: two layers of clips on masks, then bones that the game computed. Twin
-// of gpuskin-rt/src/layers.rs, whose documentation has the layout and the formulas.
+// Layers over the current clip of an instance: two layers of clips with masks, then live bones. CPU
+// reference: gpuskin-rt/src/layers.rs, which documents layout and formulas.
 
-// A layer; the one below all others is what the instance itself plays.
+// Layer; layer 0 is the instance's own animation.
 struct GpuskinLayer {
-    // Of the layer over what is under it.
+    // Weight of the layer over the pose below.
     weight: f32,
-    // Of the clip that it plays over what it fades from.
+    // Weight of the layer's current clip over its fade-out clips.
     current: f32,
-    // Of the second of the clips that it fades from, in the mix of both.
+    // Weight of the second fade-out clip in the blend of both.
     older: f32,
-    // One more than its mask; 0 is all nodes.
+    // Index of the mask plus one; 0 is all nodes.
     mask: u32,
 }
 
-// Bones of the game's own.
+// Live bones: a pose computed by the game.
 struct GpuskinLive {
     weight: f32,
-    // 1: each node's transform to its parent. 2: each bone's matrix to the model.
+    // 1: transform of each node to its parent. 2: matrix of each bone to model space.
     kind: u32,
-    // Where they begin in gpuskin_over.
+    // Start of the pose in gpuskin_over.
     at: u32,
 }
 
 const gpuskin_live_locals: u32 = 1u;
 const gpuskin_live_matrices: u32 = 2u;
 
-// What the instance of this workgroup shows, found out once. Three clips a layer: the one that it plays, and those that
-// it fades from.
+// Layers of this workgroup's instance, evaluated once. Three clips per layer: the current one and
+// two fade-out clips.
 var<workgroup> gpuskin_clips: array<GpuskinLocalFrames, 9>;
 var<workgroup> gpuskin_layers: array<GpuskinLayer, 3>;
 var<workgroup> gpuskin_live: GpuskinLive;
 
-// A weight on its way from one to another, 16 bits each.
+// Weight that fades from one value to another; ends: both, 16 bits each.
 fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) -> f32 {
     let p = gpuskin_curve(curve & 3u, gpuskin_progress(fade, elapsed));
     let fraction = vec2<f32>(vec2<u32>(ends & 0xffffu, ends >> 16u)) * (1.0 / 65535.0);
     return fraction.x * (1.0 - p) + fraction.y * p;
 }
 
-// By the first threads of a workgroup, a clip each; slot 0 has nothing over its clip. Live poses of this moment begin at
-// live_at.
-fn gpuskin_find_shown(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u32>, live_at: u32) {
+// Evaluates clips, weights and live bones of an instance, one clip per thread. slot: number of the
+// layer set; 0: no layers. live_at: start of the live poses of this time.
+fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u32>, live_at: u32) {
     let layer = thread / 3u;
     let clip = thread % 3u;
     if (layer > select(0u, 2u, slot != 0u)) {
@@ -53,13 +53,13 @@ fn gpuskin_find_shown(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u
         let a = gpuskin_over[at];
         let b = gpuskin_over[at + 1u];
         instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_over[at + 2u]);
-        shown.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_since_start(instance, now));
+        shown.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_seconds_since_start(instance, now));
         shown.mask = (b.x >> 12u) & 511u;
     }
     var playback = instance.playback;
     if (clip == 0u) {
         shown.current = gpuskin_weight(instance, now);
-        shown.older = gpuskin_older(instance);
+        shown.older = gpuskin_older_weight(instance);
         gpuskin_layers[layer] = shown;
     } else {
         playback = gpuskin_source(instance, select(instance.sources.xy, instance.sources.zw, clip == 2u));
@@ -88,7 +88,8 @@ fn gpuskin_in_mask(mask: u32, node: u32) -> bool {
     return ((gpuskin_words[at + node / 32u] >> (node & 31u)) & 1u) != 0u;
 }
 
-// What a clip that adds makes of a transform: from its reference to its pose, in the node's own space.
+// Applies an additive clip to a transform: adds the difference from reference to pose, in the
+// node's own space.
 fn gpuskin_add_local(under: GpuskinLocal, reference: GpuskinLocal, pose: GpuskinLocal) -> GpuskinLocal {
     let back = vec4<f32>(-reference.rotation.xyz, reference.rotation.w);
     let stretch = select(pose.scale / reference.scale, vec3<f32>(1.0), reference.scale == vec3<f32>(0.0));
@@ -99,15 +100,16 @@ fn gpuskin_add_local(under: GpuskinLocal, reference: GpuskinLocal, pose: Gpuskin
     );
 }
 
-// What a layer makes of a node with one of its clips: the clip's pose, or what it adds to the pose under it.
-fn gpuskin_clip_over(under: GpuskinLocal, shown: GpuskinLocalFrames, node: u32, layer: u32) -> GpuskinLocal {
+// Pose of one clip of a layer for a node: the clip's own pose, or for an additive clip the pose
+// below plus the clip.
+fn gpuskin_blend_clip(under: GpuskinLocal, shown: GpuskinLocalFrames, node: u32, layer: u32) -> GpuskinLocal {
     let reference = select(gpuskin_words[shown.clip_at + gpuskin_reference], 0u, layer == 0u);
     var own: GpuskinLocal;
     var frames = shown;
     if (reference != 0u) {
         frames = GpuskinLocalFrames(gpuskin_local_clip_at(reference - 1u), 0u, 0u, 0.0);
     }
-    // Once, or twice: drivers copy what is called to every place that calls it, and take long for this.
+    // A loop of one or two turns: drivers inline every call, and compiling two copies takes long.
     for (var turn = select(1u, 0u, reference != 0u); turn < 2u; turn++) {
         let pose = gpuskin_local(frames, node);
         if (reference != 0u && turn == 1u) {
@@ -124,7 +126,7 @@ fn gpuskin_all_finite(words: vec4<u32>) -> bool {
     return all((words & vec4<u32>(0x7f800000u)) != vec4<u32>(0x7f800000u));
 }
 
-// A node as the game has it; not sound where a number is not finite, or its rotation none.
+// Live transform of a node; not sound if a number is not finite or the rotation has no length.
 struct GpuskinLiveLocal {
     local: GpuskinLocal,
     is_sound: bool,
@@ -143,7 +145,7 @@ fn gpuskin_live_local(at: u32) -> GpuskinLiveLocal {
     );
 }
 
-// A node under so many layers, the instance's own clip included; live bones are the last of them.
+// Blends the layers of a node: layer 0 is the instance's own animation, the last one live bones.
 fn gpuskin_layered(node: u32, layers: u32) -> GpuskinLocal {
     var under: GpuskinLocal;
     for (var layer = 0u; layer < layers; layer++) {
@@ -164,14 +166,15 @@ fn gpuskin_layered(node: u32, layers: u32) -> GpuskinLocal {
             if (shown.weight <= 0.0 || !gpuskin_in_mask(shown.mask, node)) {
                 continue;
             }
-            // Of what it fades from, the first and the second; then what it plays. The first that shows is taken as it is.
+            // Fade-out clips first, then the current clip. The first one with a weight is taken as
+            // it is.
             for (var part = select(0u, 2u, shown.current >= 1.0); part < 3u; part++) {
                 var t = select(1.0, shown.older, part == 1u);
                 t = select(t, shown.current, part == 2u);
                 if (t <= 0.0) {
                     continue;
                 }
-                let own = gpuskin_clip_over(under, gpuskin_clips[layer * 3u + (part + 1u) % 3u], node, layer);
+                let own = gpuskin_blend_clip(under, gpuskin_clips[layer * 3u + (part + 1u) % 3u], node, layer);
                 if (part == 0u || t >= 1.0) {
                     pose = own;
                 } else {
@@ -189,8 +192,8 @@ fn gpuskin_layered(node: u32, layers: u32) -> GpuskinLocal {
     return under;
 }
 
-// The rotation of an affine matrix: that of its first column, and of its second as far as it is across the first. None
-// where these are nothing.
+// Rotation of an affine matrix: from its first column, and the part of its second column
+// perpendicular to it. Identity if either has no length.
 fn gpuskin_rotation_of(m: mat3x4<f32>) -> vec4<f32> {
     let x = vec3<f32>(m[0].x, m[1].x, m[2].x);
     let x_square = dot(x, x);
@@ -203,7 +206,7 @@ fn gpuskin_rotation_of(m: mat3x4<f32>) -> vec4<f32> {
     let a = x / sqrt(x_square);
     let b = y / sqrt(y_square);
     let c = cross(a, b);
-    // The greatest of the four components first.
+    // Starts with the greatest of the four components.
     let trace = a.x + b.y + c.z;
     var q: vec4<f32>;
     if (trace > 0.0) {
@@ -218,8 +221,8 @@ fn gpuskin_rotation_of(m: mat3x4<f32>) -> vec4<f32> {
     return normalize(q);
 }
 
-// From one affine matrix (t = 0) to the other: rotations along the shorter arc, translations and what the rotations leave
-// of the rest component-wise.
+// Interpolates affine matrices from a (t = 0) to b: rotations along the shorter arc; translations,
+// and the rest of the 3x3 without rotation, component-wise.
 fn gpuskin_mix_matrices(a: mat3x4<f32>, b: mat3x4<f32>, t: f32) -> mat3x4<f32> {
     let from_a = gpuskin_rotation_of(a);
     let from_b = gpuskin_rotation_of(b);
@@ -234,7 +237,8 @@ fn gpuskin_mix_matrices(a: mat3x4<f32>, b: mat3x4<f32>, t: f32) -> mat3x4<f32> {
     );
 }
 
-// The transform of a bone to the model with what the game has for it: as it was where that is not finite.
+// Applies live bones to a bone's transform to model space; unchanged if the live matrix is not
+// finite.
 fn gpuskin_with_live_bone(global: mat3x4<f32>, bone: u32) -> mat3x4<f32> {
     let live = gpuskin_live;
     if (live.kind != gpuskin_live_matrices || live.weight <= 0.0) {

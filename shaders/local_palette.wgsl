@@ -1,5 +1,6 @@
-// The palette pass of local-packed: a workgroup an instance (and moment, along z) evaluates its nodes, composes the chain
-// of each bone, and writes it. Long chains are composed link by link. Twin of LocalTracks::pose_over in gpuskin-rt/src/local.rs.
+// Palette pass of local-packed: one workgroup per instance (and per pose copy, along z) evaluates
+// the nodes, composes the chain of each bone, and writes its skinning matrix. Long chains are
+// composed link by link. CPU reference: LocalTracks::pose_over in gpuskin-rt/src/local.rs.
 
 const gpuskin_group_size: u32 = 64u;
 
@@ -8,7 +9,7 @@ fn gpuskin_write_palette(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = group.y * min(gpuskin_parameters.instances, gpuskin_parameters.most_groups) + group.x;
+    let index = group.y * min(gpuskin_parameters.instances, gpuskin_parameters.max_groups) + group.x;
     if (index >= gpuskin_parameters.instances) {
         return;
     }
@@ -24,7 +25,7 @@ fn gpuskin_write_palette(
     let now = select(gpuskin_parameters.clock, gpuskin_parameters.clock_before, before);
     let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.live_before_at, before);
     let slot = gpuskin_instances[at + 2u].z >> 12u;
-    gpuskin_find_shown(thread, instance, slot, now, live_at);
+    gpuskin_find_pose_blend(thread, instance, slot, now, live_at);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);
     let first = number * gpuskin_parameters.stride + group.z * gpuskin_parameters.before;
@@ -37,7 +38,7 @@ fn gpuskin_write_palette(
     gpuskin_global_barrier();
     let link = gpuskin_words[gpuskin_link];
     if (link > 1u) {
-        // The last first: what is above a node is read before it is written.
+        // Last nodes first: a node's ancestors are read before they are overwritten.
         for (var above = (nodes + gpuskin_group_size - 1u) / gpuskin_group_size; above > 0u; above--) {
             let node = (above - 1u) * gpuskin_group_size + thread;
             var composed: mat3x4<f32>;
@@ -60,13 +61,14 @@ fn gpuskin_write_palette(
     }
 }
 
-// The product of what is kept for a node and for those above it, `most` in all. `word`: which word of a node says what is next.
+// Product of the stored matrices of a node and its ancestors, `most` matrices in all. word: selects
+// the parent or the next chain link.
 fn gpuskin_composed(scratch: u32, node: u32, word: u32, most: u32) -> mat3x4<f32> {
     var product = gpuskin_global(scratch, node);
-    var above = gpuskin_above(node, word);
+    var above = gpuskin_chain_parent(node, word);
     for (var i = 1u; i < most && above != 0xffffffffu; i++) {
         product = gpuskin_compose(gpuskin_global(scratch, above), product);
-        above = gpuskin_above(above, word);
+        above = gpuskin_chain_parent(above, word);
     }
     return product;
 }

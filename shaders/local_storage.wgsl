@@ -1,5 +1,5 @@
-// Where a workgroup keeps the matrices of its nodes when they are too many for its memory: behind its instance's bones
-// in the palette, from the matrix `scratch` on.
+// Node matrices of a workgroup that exceed its memory: stored behind the instance's bones in the
+// palette, from the matrix `scratch` on.
 
 fn gpuskin_global(scratch: u32, node: u32) -> mat3x4<f32> {
     return gpuskin_palette[scratch + node];

@@ -1,4 +1,4 @@
-// Where a workgroup keeps the matrices of its nodes: in its own memory, which has room for 336 within 16 KiB.
+// Node matrices of a workgroup in workgroup memory, which holds 336 of them within 16 KiB.
 
 var<workgroup> gpuskin_globals: array<mat3x4<f32>, 336>;
 

@@ -1,5 +1,5 @@
-// Bones as rows of 3x4 matrices in 16-bit fractions of the model's ranges, three texels each: matrix-unorm. Twin of
-// Texels::matrix in gpuskin-rt/src/encoding/texels.rs.
+// matrix-unorm: bones as rows of 3x4 matrices, as 16-bit fractions of the model's ranges, three
+// texels per bone. CPU reference: Texels::matrix in gpuskin-rt/src/encoding/texels.rs.
 
 const gpuskin_texels: u32 = 3u;
 
@@ -10,7 +10,7 @@ fn gpuskin_stored_row(frame: u32, bone: u32, k: u32) -> vec4<f32> {
     return minimum + extent * fraction;
 }
 
-// The skin matrix of a bone in a frame.
+// Skinning matrix of a bone in a frame.
 fn gpuskin_stored_bone(frame: u32, bone: u32) -> mat3x4<f32> {
     return mat3x4<f32>(
         gpuskin_stored_row(frame, bone, 0u),

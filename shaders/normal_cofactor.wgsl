@@ -1,5 +1,5 @@
-// Where the matrix takes a normal: cofactor matrix times the sign of the determinant, which is the inverse transpose
-// up to a positive factor and exists for singular matrices too. Not normalised.
+// Transforms a normal by the cofactor matrix times the sign of the determinant. That is the inverse
+// transpose up to a positive factor, and exists for singular matrices too. Not normalised.
 fn gpuskin_normal(matrix: mat3x4<f32>, normal: vec3<f32>) -> vec3<f32> {
     let cofactors = cross(matrix[1].xyz, matrix[2].xyz);
     let sign = select(1.0, -1.0, dot(matrix[0].xyz, cofactors) < 0.0);

@@ -1,6 +1,6 @@
-// Takes elements to their places in a buffer: those that changed, all over it, come in one list.
+// Scatters changed elements, which come as one list, to their indices in a buffer.
 
-// How many elements, words of each, their places, and then what they hold.
+// Number of elements, words per element, indices, then the elements.
 @group(0) @binding(0) var<storage, read> gpuskin_changes: array<u32>;
 @group(0) @binding(1) var<storage, read_write> gpuskin_elements: array<u32>;
 

@@ -1,11 +1,13 @@
-// A vertex that bones move. Twin of gpuskin-rt/src/skin.rs.
+// Skinned vertices. CPU reference: gpuskin-rt/src/skin.rs.
 
-// The weighted sum of the matrices of a vertex's bones (linear blend skinning). Weights are sorted, greatest first.
-// Skipping bones without weight: on an H200, 7-13 % less time where neighbouring vertices agree in how many they have,
-// as in real meshes, and 2-11 % more where they do not.
-fn gpuskin_pose(shown: GpuskinShown, vertex: GpuskinVertex) -> mat3x4<f32> {
+// Weighted sum of the matrices of a vertex's bones (linear blend skinning). Weights are sorted,
+// greatest first. Skipping bones without weight takes 7-13 % less time on an H200 where
+// neighbouring vertices have the same number of bones, as in real meshes, and 2-11 % more where
+// they do not.
+fn gpuskin_blend_bones(shown: GpuskinPoseSource, vertex: GpuskinVertex) -> mat3x4<f32> {
     var sum = gpuskin_bone(shown, vertex.joints.x) * vertex.weights.x;
-    // A loop, so that the text of a bone stands once: drivers compile three clips in every one.
+    // A loop, so that the code of a bone is compiled only once; drivers would inline three clips in
+    // each copy.
     for (var i = 1u; i < 4u; i++) {
         if (vertex.weights[i] <= 0.0) {
             break;
@@ -15,7 +17,7 @@ fn gpuskin_pose(shown: GpuskinShown, vertex: GpuskinVertex) -> mat3x4<f32> {
     return sum;
 }
 
-// A vertex in model space.
+// Vertex in model space.
 fn gpuskin_skin(matrix: mat3x4<f32>, vertex: GpuskinVertex) -> GpuskinSkinned {
     return GpuskinSkinned(
         vec4<f32>(vertex.position, 1.0) * matrix,
@@ -26,6 +28,6 @@ fn gpuskin_skin(matrix: mat3x4<f32>, vertex: GpuskinVertex) -> GpuskinSkinned {
     );
 }
 
-fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
-    return gpuskin_skin(gpuskin_pose(shown, vertex), vertex);
+fn gpuskin_in_model(shown: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
+    return gpuskin_skin(gpuskin_blend_bones(shown, vertex), vertex);
 }

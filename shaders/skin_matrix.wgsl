@@ -1,11 +1,13 @@
-// The matrix that carries a vertex from the bind pose to where a bone has it. Twin of gpuskin-rt/src/skin_matrix.rs.
+// Skinning matrix: transforms a vertex from bind pose to the pose of a bone. CPU reference:
+// gpuskin-rt/src/skin_matrix.rs.
 //
-// A mat3x4<f32> whose three columns are the upper three rows of the 4x4 skin matrix, so that
+// A mat3x4<f32> whose three columns are the upper three rows of the 4x4 skinning matrix, so that
 //
-//     vec4<f32>(point, 1.0) * matrix         is the point,
-//     vec4<f32>(direction, 0.0) * matrix     is a direction that lies in the surface.
+//     vec4<f32>(point, 1.0) * matrix         transforms a point,
+//     vec4<f32>(direction, 0.0) * matrix     transforms a direction in the surface.
 
-// From a unit quaternion x, y, z, w, then a translation in metres and a uniform scale, applied first.
+// Matrix of a uniform scale, applied first, a unit quaternion x, y, z, w, and a translation in
+// metres.
 fn gpuskin_from_trs(q: vec4<f32>, translation: vec3<f32>, scale: f32) -> mat3x4<f32> {
     let s = scale;
     return mat3x4<f32>(
@@ -30,7 +32,8 @@ fn gpuskin_from_trs(q: vec4<f32>, translation: vec3<f32>, scale: f32) -> mat3x4<
     );
 }
 
-// From one rotation (t = 0) to the other along the shorter arc: a quaternion and its negative are the same rotation.
+// Interpolates rotations from a (t = 0) to b along the shorter arc: a quaternion and its negative
+// are the same rotation.
 fn gpuskin_blend_rotation(a: vec4<f32>, b: vec4<f32>, t: f32) -> vec4<f32> {
     let nearest_b = select(b, -b, dot(a, b) < 0.0);
     return normalize(a * (1.0 - t) + nearest_b * t);

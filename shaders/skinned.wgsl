@@ -1,15 +1,15 @@
-// What the vertex functions give. Twin of SkinnedVertex in gpuskin-rt/src/skin.rs.
+// Result of the vertex functions. CPU reference: SkinnedVertex in gpuskin-rt/src/skin.rs.
 
-// A vertex where the pose has it.
+// Vertex in the current pose.
 struct GpuskinSkinned {
-    // Metres.
+    // Model space or world space, metres.
     position: vec3<f32>,
     // Unit length.
     normal: vec3<f32>,
-    // Unit length, and the sign of the bitangent in w.
+    // Unit length; the sign of the bitangent in w.
     tangent: vec4<f32>,
     uv: vec2<f32>,
-    // Linear RGBA, which the base colour is multiplied by: the vertex's, and the tint of the instance.
+    // Linear RGBA: vertex colour times tint of the instance, to be multiplied with the base colour.
     color: vec4<f32>,
 }
 

@@ -1,4 +1,5 @@
-// Octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits.
+// Octahedral tangent: x 16 signed bits, sign of the bitangent 1 bit (1 = negative), y 15 signed
+// bits.
 fn gpuskin_unpack_tangent(input: GpuskinInput) -> vec4<f32> {
     let word = gpuskin_tangent_word(input);
     let y = max(f32(bitcast<i32>(word) >> 17u) / 16383.0, -1.0);

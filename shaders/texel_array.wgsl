@@ -1,5 +1,5 @@
-// Texel k of a row, a bone or a vertex, in a frame, where the animation texture has several layers. Twin of
-// AnimationTexture::texel in gpuskin-rt/src/model.rs.
+// Texel k of a row (bone or vertex) in a frame, for an animation texture with several layers. CPU
+// reference: AnimationTexture::texel in gpuskin-rt/src/model.rs.
 fn gpuskin_texel(frame: u32, row: u32, k: u32) -> GpuskinTexel {
     let layer = frame / gpuskin_model.frames_per_layer;
     let frame_in_layer = frame - layer * gpuskin_model.frames_per_layer;

@@ -1,5 +1,5 @@
-// Bones as a quaternion, then a translation and a uniform scale, two texels: trs-f16. Twin of Texels::trs in
-// gpuskin-rt/src/encoding/texels.rs.
+// trs-f16: bones as a quaternion, then a translation and a uniform scale, two texels per bone. CPU
+// reference: Texels::trs in gpuskin-rt/src/encoding/texels.rs.
 
 const gpuskin_texels: u32 = 2u;
 

@@ -1,9 +1,10 @@
-// Bones as a rotation about their own place, that place and a uniform scale in 18-bit integers, one texel: trs-packed.
-// Twin of gpuskin-rt/src/encoding/packed.rs, whose documentation has the layout.
+// trs-packed: bones as a rotation about their pivot, the pivot's position and a uniform scale,
+// 18-bit integers, one texel per bone. CPU reference: gpuskin-rt/src/encoding/packed.rs, which
+// documents the layout.
 
 const gpuskin_texels: u32 = 1u;
 
-// What a bone's numbers stand within, in a clip: value = minimum + extent * fraction. Place, then scale.
+// Value range of a bone in a clip: value = minimum + extent * fraction, for position and scale.
 struct GpuskinPackedRange {
     minimum: vec4<f32>,
     extent: vec4<f32>,
@@ -13,11 +14,11 @@ struct GpuskinPackedRange {
 struct GpuskinPackedTrs {
     // Quaternion x, y, z, w.
     rotation: vec4<f32>,
-    // Where the pivot goes, metres, and the scale.
+    // Position of the pivot in metres, then the scale.
     place: vec4<f32>,
 }
 
-// The floats whose upper halves are the lower and the upper half of a word.
+// Two floats whose upper halves are the lower and the upper half of a word.
 fn gpuskin_upper_halves(word: u32) -> vec2<f32> {
     return bitcast<vec2<f32>>(vec2<u32>(word << 16u, word & 0xffff0000u));
 }
@@ -33,7 +34,7 @@ fn gpuskin_packed_range(first: u32, bone: u32) -> GpuskinPackedRange {
 
 fn gpuskin_stored_trs(range: GpuskinPackedRange, frame: u32, bone: u32) -> GpuskinPackedTrs {
     let words = gpuskin_texel(frame, bone, 0u);
-    // The three lesser components, within 1/sqrt(2) of zero.
+    // Three smallest components, within 1/sqrt(2) of zero.
     let c = (vec3<f32>(words.xyz & vec3<u32>(262143u)) - 131071.0) * (0.70710677 / 131071.0);
     let greatest = sqrt(max(1.0 - c.x * c.x - c.y * c.y - c.z * c.z, 0.0));
     let missing = words.w >> 30u;
@@ -50,14 +51,14 @@ fn gpuskin_stored_trs(range: GpuskinPackedRange, frame: u32, bone: u32) -> Gpusk
     return GpuskinPackedTrs(rotation, range.minimum + range.extent * (vec4<f32>(steps) * (1.0 / 262143.0)));
 }
 
-// A bone between frames and clips: x -> scale * rotation * (x - pivot) + place.
+// Bone interpolated between frames and clips: x -> scale * rotation * (x - pivot) + place.
 struct GpuskinBone {
     rotation: vec4<f32>,
     place: vec4<f32>,
     pivot: vec3<f32>,
 }
 
-// Clips round their pivots on their own: where b has the pivot of a.
+// Clips have different pivots: moves b to the pivot of a, then interpolates.
 fn gpuskin_mix_bones(a: GpuskinBone, b: GpuskinBone, t: f32) -> GpuskinBone {
     let moved = b.place.w * gpuskin_rotate(b.rotation, a.pivot - b.pivot);
     let place = vec4<f32>(b.place.xyz + moved, b.place.w);

@@ -1,13 +1,14 @@
-// A vertex of a frame, where rows of the animation texture are vertices. Twin of gpuskin-rt/src/encoding/vat.rs.
+// Vertex mode: rows of the animation texture are vertices of a frame. CPU reference:
+// gpuskin-rt/src/encoding/vat.rs.
 
 struct GpuskinBaked {
-    // Metres, in the model.
+    // Model space, metres.
     position: vec3<f32>,
     normal: vec3<f32>,
     tangent: vec3<f32>,
 }
 
-// Between two places of a vertex: positions on the chord, directions of unit length.
+// Interpolates between two samples of a vertex: positions linearly, directions normalised.
 fn gpuskin_mix_baked(a: GpuskinBaked, b: GpuskinBaked, t: f32) -> GpuskinBaked {
     return GpuskinBaked(
         a.position * (1.0 - t) + b.position * t,
@@ -20,8 +21,8 @@ fn gpuskin_baked(frames: GpuskinFramePair, row: u32) -> GpuskinBaked {
     return gpuskin_mix_baked(gpuskin_stored_vertex(frames.a, row), gpuskin_stored_vertex(frames.b, row), frames.t);
 }
 
-// The unit vector at a place of the octahedral map, so many steps on either side of zero. Whole numbers up to the end:
-// which side of the fold a vector is on does not depend on rounding.
+// Unit vector of octahedral coordinates in integer steps, from -steps to steps. Integers up to the
+// last operation: the side of the fold does not depend on rounding.
 fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
     let z = steps - abs(e.x) - abs(e.y);
     let fold = max(-z, 0);
@@ -29,11 +30,11 @@ fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
     return normalize(vec3<f32>(vec3<i32>(folded, z)));
 }
 
-// A vertex in model space.
-fn gpuskin_in_model(shown: GpuskinShown, vertex: GpuskinVertex) -> GpuskinSkinned {
+// Vertex in model space.
+fn gpuskin_in_model(shown: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
     var baked: GpuskinBaked;
     for (var i = shown.first; i < 3u; i++) {
-        let next = gpuskin_baked(gpuskin_shown_clip(shown, i), vertex.row);
+        let next = gpuskin_baked(gpuskin_blended_clip(shown, i), vertex.row);
         if (i == shown.first) {
             baked = next;
         } else {

@@ -1,4 +1,5 @@
-// Vertices as position and tangent, then the normal: vat-f32 and vat-f16. Twin of gpuskin-rt/src/encoding/vat.rs.
+// vat-f32 and vat-f16: a texel with position and tangent, then one with the normal. CPU reference:
+// gpuskin-rt/src/encoding/vat.rs.
 
 const gpuskin_texels: u32 = 2u;
 

@@ -1,9 +1,9 @@
-// Vertices in 64 bits, within the range of their frame, whose first rows hold it: vat-packed. Twin of
-// gpuskin-rt/src/encoding/vat.rs, whose documentation has the layout.
+// vat-packed: 64 bits per vertex, within the range of its frame, which the first rows hold. CPU
+// reference: gpuskin-rt/src/encoding/vat.rs, which documents the layout.
 
 const gpuskin_texels: u32 = 1u;
 
-// Two floats of a texel of the range.
+// Two floats from a texel of the range.
 fn gpuskin_float_pair(words: vec4<u32>) -> vec2<f32> {
     return bitcast<vec2<f32>>(words.xz | (words.yw << vec2<u32>(16u)));
 }

@@ -1,5 +1,5 @@
-// Vertices in 128 bits, within the range of their frame, whose first rows hold it: vat-packed-fine. Twin of
-// gpuskin-rt/src/encoding/vat.rs, whose documentation has the layout.
+// vat-packed-fine: 128 bits per vertex, within the range of its frame, which the first rows hold.
+// CPU reference: gpuskin-rt/src/encoding/vat.rs, which documents the layout.
 
 const gpuskin_texels: u32 = 1u;
 

@@ -1,8 +1,8 @@
-// Tangents of baked vertices: where they point around the normal, on the circle's diamond. Twin of
-// gpuskin-rt/src/encoding/vat.rs.
+// Tangents in vertex mode: the direction around the normal, as a coordinate on a diamond in place
+// of the circle. CPU reference: gpuskin-rt/src/encoding/vat.rs.
 
-// From the second of two axes perpendicular to the normal (Duff et al. 2017, "Building an Orthonormal Basis, Revisited")
-// at -2..2 through the first at 0.
+// d runs from -2 to 2, between two axes perpendicular to the normal (Duff et al. 2017, "Building an
+// Orthonormal Basis, Revisited"): it starts at the second axis and passes the first at 0.
 fn gpuskin_baked_tangent(n: vec3<f32>, d: f32) -> vec3<f32> {
     let sign = select(-1.0, 1.0, n.z >= 0.0);
     let a = -1.0 / (sign + n.z);

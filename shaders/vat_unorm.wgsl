@@ -1,5 +1,6 @@
-// Vertices as fractions of the model's ranges, x, y, z and the tangent, split over the bytes of one to three texels, the
-// greatest first; then an octahedral normal. Twin of gpuskin-rt/src/encoding/vat.rs.
+// vat-unorm*: vertices as fractions of the model's ranges: x, y, z and tangent, split over the
+// bytes of one to three texels, most significant first; then an octahedral normal. CPU reference:
+// gpuskin-rt/src/encoding/vat.rs.
 
 const gpuskin_texels: u32 = gpuskin_splits + 1u;
 

@@ -1,3 +1,3 @@
-// vat-unorm16: so many texels a position, and the greatest number that is split over their bytes.
+// vat-unorm16: texels per position, and the largest number split over their bytes.
 const gpuskin_splits: u32 = 2u;
 const gpuskin_split_steps: f32 = 65535.0;

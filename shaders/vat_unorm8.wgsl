@@ -1,3 +1,3 @@
-// vat-unorm8: so many texels a position, and the greatest number that is split over their bytes.
+// vat-unorm8: texels per position, and the largest number split over their bytes.
 const gpuskin_splits: u32 = 1u;
 const gpuskin_split_steps: f32 = 255.0;

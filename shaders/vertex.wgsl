@@ -1,15 +1,15 @@
-// A vertex as it was modelled. Twin of Vertex in gpuskin-rt/src/vertex.rs.
+// Vertex in bind pose. CPU reference: Vertex in gpuskin-rt/src/vertex.rs.
 struct GpuskinVertex {
-    // Metres.
+    // Bind pose, model space, metres.
     position: vec3<f32>,
     normal: vec3<f32>,
-    // Sign of the bitangent in w; (1, 0, 0, 0) where the model has no tangents.
+    // Sign of the bitangent in w; (1, 0, 0, 0) if the model has no tangents.
     tangent: vec4<f32>,
     uv: vec2<f32>,
     joints: vec4<u32>,
     weights: vec4<f32>,
-    // 0: always worn; else of the parts, from 1.
+    // 0: always visible; else index of the part plus one.
     part: u32,
-    // Linear RGBA; 1 where the model has none.
+    // Linear RGBA; 1 if the model has no vertex colours.
     color: vec4<f32>,
 }

@@ -1,8 +1,9 @@
-// Vertices in full precision. Twin of unpack in gpuskin-rt/src/vertex.rs, whose documentation has the layout.
+// Full-precision vertices. CPU reference: unpack in gpuskin-rt/src/vertex.rs, which documents the
+// layout.
 fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
     let floats_0 = bitcast<vec4<f32>>(input.words_0);
     let floats_1 = bitcast<vec4<f32>>(input.words_1);
-    // Joints are below 1,024: the upper bits of the last hold the part.
+    // Joints are below 1,024; the upper bits of the last one hold the part.
     let joints = input.words_2.xy & vec2<u32>(0x3ff03ffu);
     let part = input.words_2.y >> 26u;
     return GpuskinVertex(

@@ -1,7 +1,7 @@
-// Packed vertices. Twin of unpack in gpuskin-rt/src/vertex.rs, whose documentation has the layout.
+// Packed vertices. CPU reference: unpack in gpuskin-rt/src/vertex.rs, which documents the layout.
 
-// The unit vector at a point of the octahedral map (Cigolle et al. 2014, "A Survey of Efficient Representations for
-// Independent Unit Vectors").
+// Unit vector of octahedral coordinates (Cigolle et al. 2014, "A Survey of Efficient
+// Representations for Independent Unit Vectors").
 fn gpuskin_from_octahedral(e: vec2<f32>) -> vec3<f32> {
     let z = 1.0 - abs(e.x) - abs(e.y);
     let fold = max(-z, 0.0);
@@ -21,7 +21,8 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         gpuskin_unpack_tangent(input),
         gpuskin_model.uv_min + gpuskin_model.uv_extent * uv,
         (low & vec4<u32>(0xffu)) | ((high & vec4<u32>(3u)) << vec4<u32>(8u)),
-        // What the others leave of one: exact, since all are small multiples of a power of two.
+        // The first weight is the remainder to 1: exact, since all are small multiples of a power
+        // of two.
         vec4<f32>(1.0 - weights.x - weights.y - weights.z, weights),
         words.y >> 24u,
         gpuskin_unpack_color(input),

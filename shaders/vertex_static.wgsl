@@ -1,15 +1,15 @@
-// What does not move of a vertex, where rows of the animation texture are vertices. Twin of unpack in
-// gpuskin-rt/src/vertex.rs, whose documentation has the layout.
+// Static attributes of a vertex, for vertex mode, where rows of the animation texture are vertices.
+// CPU reference: unpack in gpuskin-rt/src/vertex.rs, which documents the layout.
 
 struct GpuskinVertex {
-    // Of the animation texture.
+    // Row of the animation texture.
     row: u32,
-    // Of the bitangent; 0 where the model has no tangents.
+    // Sign of the bitangent; 0 if the model has no tangents.
     sign: f32,
     uv: vec2<f32>,
-    // 0: always worn; else of the parts, from 1.
+    // 0: always visible; else index of the part plus one.
     part: u32,
-    // Linear RGBA; 1 where the model has none.
+    // Linear RGBA; 1 if the model has no vertex colours.
     color: vec4<f32>,
 }
 

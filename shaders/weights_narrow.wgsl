@@ -1,4 +1,4 @@
-// The second to fourth weight: 11, 11 and 10 bits, in steps of 1/4096.
+// Second to fourth weight: 11, 11 and 10 bits, in steps of 1/4096.
 fn gpuskin_unpack_weights(input: GpuskinInput) -> vec3<f32> {
     let word = input.words_1.y;
     return vec3<f32>(vec3<u32>(word & 2047u, (word >> 11u) & 2047u, word >> 22u)) / 4096.0;

@@ -1,5 +1,5 @@
-//! What cannot be baked, in a game outside this workspace that bakes in its build script: everything that is wrong
-//! comes out at once, and what was good stays.
+//! Failing bakes in the build script of a game outside this workspace: all errors are reported
+//! together, and the files of the last good bake stay.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,20 +28,20 @@ path = "art/pole.gltf"
 sway = { source = "Rig|Swap" }
 "#;
 
-/// The model of `golden/`, which bakes.
+/// glTF text of the model in `golden/`, which bakes without errors.
 fn pole() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/pole.gltf")).unwrap()
 }
 
-/// The same with a joint that is no node.
+/// glTF text of [`pole`] with a joint index that is out of range.
 fn stump() -> String {
     let text = pole();
-    assert!(text.contains("\"joints\": [0, 1]"), "the model is not as this test knows it");
+    assert!(text.contains("\"joints\": [0, 1]"), "golden/pole.gltf has changed: this test replaces its joints");
     text.replace("\"joints\": [0, 1]", "\"joints\": [0, 7]")
 }
 
 #[test]
-fn all_that_is_wrong_is_reported_together() {
+fn all_errors_are_reported_together() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("art")).unwrap();
     fs::write(folder.path().join("art/pole.gltf"), pole()).unwrap();
@@ -54,19 +54,24 @@ fn all_that_is_wrong_is_reported_together() {
     assert!(broken.contains("`stump`") && broken.contains("stump.gltf"), "{broken}");
     assert!(clip.contains("`mast`") && clip.contains("Rig|Swap"), "{clip}");
     let rendered = failed.findings.to_string();
-    assert!(rendered.contains("Rig|Sway"), "what there is instead: {rendered}");
+    assert!(rendered.contains("Rig|Sway"), "the message does not suggest the existing clip: {rendered}");
     for file in ["gpuskin.toml", "art/pole.gltf", "art/stump.gltf"] {
-        assert!(failed.inputs.iter().any(|input| input.ends_with(file)), "{file} is not watched: {:?}", failed.inputs);
+        assert!(
+            failed.inputs.iter().any(|input| input.ends_with(file)),
+            "{file} is not among the inputs: {:?}",
+            failed.inputs
+        );
     }
 }
 
-/// A game in a workspace of its own.
+/// Game in its own workspace.
 struct Game {
     folder: PathBuf,
 }
 
 impl Game {
-    /// The same place in every run, so that the crates that it depends on are built once.
+    /// Creates the game in a folder that is the same in every run, so that its dependencies are
+    /// built once.
     fn new() -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("game");
         let _ = fs::remove_dir_all(&folder);
@@ -89,7 +94,8 @@ impl Game {
                     println!(\"{}\\n{}\", env!(\"OUT_DIR\"), names.join(\" \"));\n}\n";
         game.write("src/main.rs", main);
         game.write("art/pole.gltf", &pole());
-        // The same versions as here, which are there without a network.
+        // The workspace's lock file: these versions are downloaded already, so that no network is
+        // needed.
         fs::copy(workspace().join("Cargo.lock"), game.folder.join("Cargo.lock")).unwrap();
         game.cargo(&["clean", "--release", "--package", "gpuskin-test-game"]);
         game
@@ -109,7 +115,7 @@ impl Game {
         command.env_remove("OUT_DIR").env("CARGO_TERM_COLOR", "never").output().unwrap()
     }
 
-    /// What it prints, and where its files are.
+    /// Runs the game. Returns the line that it prints, and its `OUT_DIR`.
     #[track_caller]
     fn run(&self) -> (String, PathBuf) {
         let output = self.cargo(&["run", "--release"]);
@@ -124,10 +130,10 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// All files below a folder, and what stands in them.
+/// All files below a folder, with their contents.
 fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
-    // What is kept from bake to bake is no output.
+    // The cache is no output.
     for path in entries(folder).into_iter().filter(|path| !path.ends_with("gpuskin-cache")) {
         if path.is_dir() {
             files.extend(snapshot(&path));
@@ -138,9 +144,9 @@ fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// One game from its first build on: a step needs what the one before left.
+/// Builds one game again and again: each step starts from the state that the last one left.
 #[test]
-fn a_game_that_bakes_in_its_build_script() {
+fn build_script_reports_errors_and_keeps_the_last_good_bake() {
     let game = Game::new();
     game.write("gpuskin.toml", GOOD);
     let (line, out_dir) = game.run();
@@ -149,11 +155,11 @@ fn a_game_that_bakes_in_its_build_script() {
     let names: Vec<String> = good.keys().map(|p| p.strip_prefix(&out_dir).unwrap().display().to_string()).collect();
     assert_eq!(names, ["gpuskin/pole/anim-local-packed.ktx2", "gpuskin/pole/mesh.bin", "gpuskin.rs"]);
 
-    // Nothing changed: nothing runs.
+    // Without a change, cargo runs nothing.
     let again = stderr(&game.cargo(&["build", "--release", "-v"]));
     assert!(again.contains("Fresh gpuskin-test-game") && !again.contains("Running"), "{again}");
 
-    // Both errors come as cargo's own, and what is there stays.
+    // Both errors are printed as cargo errors, and the files of the last bake stay.
     game.write("gpuskin.toml", &[GOOD, BROKEN, WITHOUT_A_CLIP].concat());
     game.write("art/stump.gltf", &stump());
     let output = game.cargo(&["build", "--release"]);
@@ -161,14 +167,14 @@ fn a_game_that_bakes_in_its_build_script() {
     assert!(!output.status.success(), "{text}");
     let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("error: ")).collect();
     for part in ["`stump`", "stump.gltf", "`mast`", "Rig|Swap", "gpuskin.toml:"] {
-        assert!(errors.iter().any(|line| line.contains(part)), "no error with {part}:\n{text}");
+        assert!(errors.iter().any(|line| line.contains(part)), "no error contains {part}:\n{text}");
     }
     assert!(!text.contains("panicked") && !text.contains("`pole`"), "{text}");
-    assert!(snapshot(&out_dir) == good, "a failed bake has written");
+    assert!(snapshot(&out_dir) == good, "a failed bake changed files in OUT_DIR");
     let output = game.cargo(&["build", "--release"]);
-    assert!(!output.status.success(), "an error does not go away by itself");
+    assert!(!output.status.success(), "a second build without changes must fail too");
 
-    // One repaired, the other still wrong; then both.
+    // One error is fixed, then the other.
     game.write("art/stump.gltf", &pole());
     let text = stderr(&game.cargo(&["build", "--release"]));
     assert!(text.contains("`mast`") && !text.contains("`stump`"), "{text}");
@@ -176,7 +182,7 @@ fn a_game_that_bakes_in_its_build_script() {
     assert_eq!(game.run(), ("pole stump mast".to_owned(), out_dir.clone()));
     assert!(good.keys().filter(|path| !path.ends_with("gpuskin.rs")).all(|p| fs::read(p).unwrap() == good[p]));
 
-    // A change to the art alone is seen, and what is no longer made goes.
+    // A changed source file alone triggers a bake, and files that are no longer made are removed.
     let before = snapshot(&out_dir);
     game.write("art/stump.gltf", &pole().replace("0.25", "0.5"));
     assert_eq!(game.run().0, "pole stump mast");

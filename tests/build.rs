@@ -1,4 +1,4 @@
-//! As a game's: everything that `assets/gpuskin.toml` names.
+//! Bakes all models of `assets/gpuskin.toml`, as a game's build script does.
 
 fn main() {
     gpuskin_build::build("../assets/gpuskin.toml");

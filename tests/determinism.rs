@@ -1,4 +1,4 @@
-//! The same input gives the same bytes, on any number of threads and wherever it stands.
+//! Equal input bakes to equal bytes, with any number of threads and in any folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,14 +18,14 @@ fn files(folder: &Path, threads: usize) -> BTreeMap<String, Vec<u8>> {
 
 #[track_caller]
 fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
-    assert!(a.keys().eq(b.keys()), "{:?} and {:?}", a.keys(), b.keys());
+    assert!(a.keys().eq(b.keys()), "different files: {:?} and {:?}", a.keys(), b.keys());
     for (name, bytes) in a {
         assert!(*bytes == b[name], "{name} differs");
     }
 }
 
 #[test]
-fn threads_do_not_show_in_vertex_mode() {
+fn vertex_mode_bytes_do_not_depend_on_threads() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(assets().join("hound.glb"), folder.path().join("hound.glb")).unwrap();
     for encoding in ["auto", "vat-unorm16", "vat-f16"] {
@@ -43,7 +43,7 @@ fn threads_do_not_show_in_vertex_mode() {
 }
 
 #[test]
-fn threads_and_places_do_not_show() {
+fn bytes_do_not_depend_on_threads_or_folder() {
     let here = files(&assets(), 1);
     assert_eq!(here.len(), 15, "{:?}", here.keys());
     assert_same(&here, &files(&assets(), 8));
@@ -60,19 +60,20 @@ fn threads_and_places_do_not_show() {
 }
 
 #[test]
-fn the_build_script_made_the_same() {
+fn build_script_bakes_the_same_bytes() {
     let files = files(&assets(), 2);
     for (model, folder) in gpuskin_tests::models::ALL.iter().zip(["soldier", "hound"]) {
         let other = &model.others[0];
         for (payload, file) in [(&other.animation, "anim-trs-packed.ktx2"), (&other.mesh, "mesh-trs-packed.bin")] {
-            let bytes = gpuskin_rt::files::load(payload, &other.meta.content_hash).unwrap();
+            let bytes = gpuskin_rt::internals::files::load(payload, &other.meta.content_hash).unwrap();
             assert!(*bytes == files[&format!("gpuskin/{folder}/{file}")], "{folder}/{file}");
         }
         let payloads = [(&model.animation, "anim-local-packed.ktx2"), (&model.mesh, "mesh.bin")];
-        // The encoder of the script was compiled without optimisation, this one with.
+        // The build script's encoder was compiled without optimisation, this test's encoder with
+        // it.
         let colors = model.textures.iter().zip(["color-0-bc7.ktx2", "color-0-astc.ktx2", "color-0-rgba8.ktx2"]);
         for (payload, file) in payloads.into_iter().chain(colors) {
-            let bytes = gpuskin_rt::files::load(payload, &model.meta.content_hash).unwrap();
+            let bytes = gpuskin_rt::internals::files::load(payload, &model.meta.content_hash).unwrap();
             assert!(*bytes == files[&format!("gpuskin/{folder}/{file}")], "{folder}/{file}");
         }
     }

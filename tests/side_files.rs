@@ -1,35 +1,37 @@
-//! Files beside the game: where they are looked for, in which order, and what is refused. Every case runs in a process
-//! of its own, since the places are set for a whole process.
+//! Files beside the game: the folders that are searched, their order, and the files that are
+//! refused. Every case runs in its own process, because the folders are set for a whole process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gpuskin_rt::files::{load, set_folder};
+use gpuskin_rt::internals::files::{load, set_asset_folder};
 
 gpuskin_rt::include_baked!("golden");
 
 const MESH: &str = "pole/mesh.bin";
 
-/// The tests take turns: a process that one of them starts holds, until it runs its program, whatever another has open, and
-/// a copy of the game that somebody has open for writing can not be run ("Text file busy").
+/// Makes the tests take turns. A child process inherits all open files until it executes its
+/// program, and a copy of the game that is still open for writing cannot be executed ("Text file
+/// busy").
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where the bake left `gpuskin/pole/mesh.bin`.
+/// Path of the baked `gpuskin/pole/mesh.bin`.
 fn baked() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/gpuskin").join(MESH)
 }
 
-/// The game: loads the mesh, and prints its last byte or what is wrong. `SET_FOLDER` is an argument to it.
+/// The game: loads the mesh, and prints its last byte or the error. It passes the variable
+/// `SET_FOLDER` to `set_asset_folder`.
 #[test]
-#[ignore = "the other tests run it"]
+#[ignore = "run by the other tests"]
 fn game() {
     if let Some(folder) = std::env::var_os("SET_FOLDER") {
-        set_folder(folder);
+        set_asset_folder(folder);
     }
     match load(&models::POLE.mesh, &models::POLE.meta.content_hash) {
         Ok(bytes) => println!("\nfound {}", bytes.last().unwrap()),
@@ -37,7 +39,7 @@ fn game() {
     }
 }
 
-/// Runs the game; gives its line.
+/// Runs the game. Returns the line that it prints.
 fn run(game: &Path, variables: &[(&str, &Path)]) -> String {
     let mut command = Command::new(game);
     command.args(["--exact", "game", "--ignored", "--nocapture"]).env_remove("GPUSKIN_ASSETS").env_remove("SET_FOLDER");
@@ -47,7 +49,7 @@ fn run(game: &Path, variables: &[(&str, &Path)]) -> String {
     line.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))).to_owned()
 }
 
-/// Puts the mesh into a folder, with another last byte: a mark that no check looks at.
+/// Writes the mesh into a folder with another last byte: a mark that no check covers.
 fn put(folder: &Path, mark: u8) {
     let mut bytes = fs::read(baked()).unwrap();
     *bytes.last_mut().unwrap() = mark;
@@ -56,7 +58,7 @@ fn put(folder: &Path, mark: u8) {
 }
 
 #[test]
-fn the_nearest_place_wins() {
+fn nearest_folder_takes_precedence() {
     let _turn = turn();
     let temporary = tempfile::tempdir().unwrap();
     let place = |name: &str| temporary.path().join(name);
@@ -64,21 +66,21 @@ fn the_nearest_place_wins() {
     fs::copy(std::env::current_exe().unwrap(), &game).unwrap();
     let (set, assets) = (place("set"), place("assets"));
     let variables: [(&str, &Path); 2] = [("SET_FOLDER", &set), ("GPUSKIN_ASSETS", &assets)];
-    assert_eq!(fs::read(baked()).unwrap().last(), Some(&0), "marks differ from what is baked");
+    assert_eq!(fs::read(baked()).unwrap().last(), Some(&0), "the baked mesh must end with 0, which no mark is");
 
-    assert_eq!(run(&game, &variables), "found 0", "where the bake wrote it");
+    assert_eq!(run(&game, &variables), "found 0", "the folder of the bake");
     put(&place("gpuskin"), 1);
-    assert_eq!(run(&game, &variables), "found 1", "beside the executable");
+    assert_eq!(run(&game, &variables), "found 1", "the folder beside the executable");
     put(&assets, 2);
     assert_eq!(run(&game, &variables), "found 2", "GPUSKIN_ASSETS");
     assert_eq!(run(&game, &[]), "found 1", "without the variable");
     put(&set, 3);
-    assert_eq!(run(&game, &variables), "found 3", "set_folder");
+    assert_eq!(run(&game, &variables), "found 3", "set_asset_folder");
     assert_eq!(run(&game, &variables[1..]), "found 2", "without the call");
 }
 
 #[test]
-fn files_of_another_bake_are_refused_by_name() {
+fn files_of_another_bake_are_refused_with_their_path() {
     let _turn = turn();
     let temporary = tempfile::tempdir().unwrap();
     let game = std::env::current_exe().unwrap();
@@ -92,8 +94,8 @@ fn files_of_another_bake_are_refused_by_name() {
         line.starts_with("failed: ") && line.contains("another bake") && line.contains(path.to_str().unwrap())
     };
     assert!(!refused(|_| {}));
-    assert!(refused(|bytes| bytes[0] ^= 1), "another hash");
-    assert!(refused(|bytes| bytes.truncate(20)), "half a file");
-    assert!(refused(|bytes| bytes.push(0)), "more than a file");
-    assert!(refused(Vec::clear), "nothing");
+    assert!(refused(|bytes| bytes[0] ^= 1), "accepted another hash");
+    assert!(refused(|bytes| bytes.truncate(20)), "accepted a truncated file");
+    assert!(refused(|bytes| bytes.push(0)), "accepted an extra byte");
+    assert!(refused(Vec::clear), "accepted an empty file");
 }

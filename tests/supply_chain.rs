@@ -1,11 +1,30 @@
-//! What is built into games and build scripts: licences, versions and origins of all crates, held against deny.toml. `cargo deny
-//! check` says the same and knows advisories, which need a network; it runs here where it is installed and has them.
+//! Licences, versions and origins of all crates that are built into games and build scripts,
+//! checked against deny.toml. `cargo deny check` checks the same and also advisories, which need a
+//! network; it runs here if it is installed.
 
 use std::collections::BTreeMap;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
+use gpuskin_test_harness::{Need, note, run, test};
 use gpuskin_tests::shared::workspace;
 use serde_json::Value;
+
+/// Need of `cargo deny`. Without it, advisories and yanked versions are not checked.
+const CARGO_DENY: Need = Need {
+    variable: "GPUSKIN_REQUIRE_CARGO_DENY",
+    missing: || {
+        let installed = cargo(&["deny", "--version"]).output().is_ok_and(|output| output.status.success());
+        (!installed).then(|| "cargo deny is not installed".to_owned())
+    },
+};
+
+fn main() -> ExitCode {
+    run([
+        test!(licences_are_allowed),
+        test!(crates_have_one_version_and_come_from_the_registry),
+        test!(cargo_deny_check_passes, CARGO_DENY),
+    ])
+}
 
 fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -13,7 +32,7 @@ fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// All crates that this machine builds of the workspace, with every feature.
+/// All packages that this machine builds for the workspace with all features.
 fn packages() -> Vec<Value> {
     let version = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
@@ -29,8 +48,7 @@ fn policy() -> toml::Table {
     std::fs::read_to_string(workspace().join("deny.toml")).unwrap().parse().unwrap()
 }
 
-#[test]
-fn licences() {
+fn licences_are_allowed() {
     let policy = policy();
     let allowed: Vec<&str> =
         policy["licenses"]["allow"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
@@ -47,8 +65,7 @@ fn licences() {
     assert!(packages.len() > 100 && refused.is_empty(), "{refused:#?}");
 }
 
-#[test]
-fn each_crate_is_there_once_and_from_the_registry() {
+fn crates_have_one_version_and_come_from_the_registry() {
     let policy = policy();
     let skipped = policy["bans"]["skip"].as_array().unwrap().iter().map(|entry| entry["crate"].as_str().unwrap());
     let mut skipped: BTreeMap<&str, bool> = skipped.map(|name| (name, false)).collect();
@@ -71,29 +88,27 @@ fn each_crate_is_there_once_and_from_the_registry() {
             skipped.keys().copied().find(|entry| prefix(entry))
         };
         let known: Vec<&str> = versions.iter().filter_map(listed).collect();
-        assert!(versions.len() - known.len() <= 1, "{name} is there as {versions:?}, and deny.toml lists {known:?}");
+        assert!(
+            versions.len() - known.len() <= 1,
+            "{name} has versions {versions:?}; deny.toml allows as duplicates only {known:?}"
+        );
         if versions.len() > 1 {
             known.iter().for_each(|entry| *skipped.get_mut(entry).unwrap() = true);
         }
     }
     let idle: Vec<_> = skipped.iter().filter(|(_, used)| !**used).collect();
-    assert!(!cfg!(target_os = "linux") || idle.is_empty(), "no longer there twice: {idle:?}");
+    assert!(
+        !cfg!(target_os = "linux") || idle.is_empty(),
+        "no longer duplicated, remove from `bans.skip` in deny.toml: {idle:?}"
+    );
 }
 
-/// Advisories too, where the tool and their list are there.
-#[test]
-fn cargo_deny() {
-    if !cargo(&["deny", "--version"]).output().is_ok_and(|output| output.status.success()) {
-        eprintln!(
-            "SKIPPED: cargo deny is not installed: advisories and yanked versions are not looked up. Licences, versions and \
-             origins are checked by the tests beside this one."
-        );
-        return;
-    }
+/// Runs `cargo deny`, which also checks advisories if it can fetch them.
+fn cargo_deny_check_passes() {
     let checks: &[&str] = match cargo(&["deny", "fetch", "db"]).output() {
         Ok(output) if output.status.success() => &["deny", "check"],
         _ => {
-            eprintln!("SKIPPED: the list of advisories cannot be had");
+            note!("SKIPPED: the advisory database could not be fetched");
             &["deny", "check", "licenses", "bans", "sources"]
         }
     };

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 use rayon::prelude::*;
 
 use crate::cache::Cache;
@@ -88,7 +88,7 @@ pub struct Baked {
 
 impl Baked {
     /// The models as the runtime takes them, with copies of their files in memory: for tools that draw what they bake.
-    pub fn runtime_models(&self) -> Vec<gpuskin_rt::Model> {
+    pub fn runtime_models(&self) -> Vec<gpuskin_rt::internals::Model> {
         let file = |name: &str| self.files[&format!("gpuskin/{name}")].clone();
         self.models.iter().map(|model| model.runtime(file)).collect()
     }
@@ -180,7 +180,7 @@ impl Imported<'_> {
         &self,
         options: &BakeOptions<'_>,
         warnings: &mut Findings,
-    ) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
+    ) -> Result<(BakedModel, gpuskin_rt::internals::Model), Findings> {
         let mut findings = Findings::default();
         let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut findings);
         match made {

@@ -11,7 +11,7 @@
 mod ids;
 mod literals;
 
-use gpuskin_rt::{Data, Payload};
+use gpuskin_rt::internals::{Data, Payload};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub(crate) fn module<'a>(models: impl IntoIterator<Item = (&'a BakedModel, &'a P
         #[doc = " Baked models."]
         #[allow(dead_code, clippy::all, clippy::pedantic)]
         pub mod models {
-            use ::gpuskin_rt::*;
+            use ::gpuskin_rt::internals::*;
             use ::std::borrow::Cow::Borrowed;
         }
     };

@@ -17,7 +17,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use gpuskin_rt::{ColorFormat, ColorTexture};
+use gpuskin_rt::internals::{ColorFormat, ColorTexture};
 use ktx2::Format;
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 //! Layout of the KTX 2.0 specification, section 3: header, level index, data format descriptor, key/value data, then
 //! levels, the smallest first.
 
-use gpuskin_rt::ByteRange;
+use gpuskin_rt::internals::ByteRange;
 use ktx2::dfd::{Basic, Block};
 use ktx2::{Format, Header, Index, LevelIndex, SupercompressionScheme};
 

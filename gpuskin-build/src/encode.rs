@@ -8,7 +8,7 @@ mod pivot;
 mod trs;
 
 use glam::Vec3;
-use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_LAYERS, MAX_SIDE, TexelFormat, ValueRange};
+use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, MAX_LAYERS, MAX_SIDE, TexelFormat, ValueRange};
 use half::f16;
 
 use crate::frames::FrameGrid;
@@ -31,8 +31,8 @@ pub struct Texels {
 
 impl Texels {
     /// The texture as the vertex shader sees it.
-    pub fn view(&self) -> gpuskin_rt::Texels<'_> {
-        gpuskin_rt::Texels::new(self.encoding, self.texture, &self.bytes).expect("as many bytes as the shape needs")
+    pub fn view(&self) -> gpuskin_rt::internals::Texels<'_> {
+        gpuskin_rt::internals::Texels::new(self.encoding, self.texture, &self.bytes).expect("as many bytes as the shape needs")
     }
 
     /// Writes bytes of a bone's texels in a frame, from the first on. Linear bytes do not see where a row of the texture
@@ -158,7 +158,7 @@ pub fn bit_set(count: usize, has: impl Fn(usize) -> bool) -> Vec<u32> {
 mod tests {
     use super::*;
     use glam::{DMat4, DQuat, DVec3};
-    use gpuskin_rt::FramePair;
+    use gpuskin_rt::internals::FramePair;
 
     fn poses(scale: DVec3) -> Vec<Vec<Rows>> {
         let bone = |frame: usize, bone: usize| {

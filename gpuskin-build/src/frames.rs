@@ -1,6 +1,6 @@
 //! Where a clip's frames stand, and whether its ends meet.
 
-use gpuskin_rt::{Aabb, HeldFrames};
+use gpuskin_rt::internals::{Aabb, HeldFrames};
 
 use crate::manifest::Fps;
 use crate::model::{Channel, Clip, Interpolation, Model, MorphChannel};

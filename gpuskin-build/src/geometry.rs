@@ -7,8 +7,8 @@ mod tangents;
 use std::collections::{BTreeMap, HashMap};
 
 use glam::{DVec3, Vec2, Vec3, Vec4};
-use gpuskin_rt::MeshPart;
-use gpuskin_rt::vertex::{Vertex, color_word};
+use gpuskin_rt::internals::MeshPart;
+use gpuskin_rt::internals::vertex::{Vertex, color_word};
 
 use crate::model::{Model, Primitive};
 

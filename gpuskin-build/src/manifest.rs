@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_rt::{Encoding, Normals};
+use gpuskin_rt::internals::{Encoding, Normals};
 use miette::NamedSource;
 use serde::Serialize;
 

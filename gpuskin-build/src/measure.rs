@@ -22,8 +22,8 @@ mod tally;
 mod tests;
 mod within;
 
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Normals, Texels};
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::{Aabb, ClipRecord, ErrorInfo, Normals, Texels};
 
 use crate::frames::FrameGrid;
 use crate::model::Model;

@@ -311,7 +311,7 @@ pub struct Texture {
     /// Index into [`Model::images`].
     pub image: usize,
     /// Along u and v.
-    pub wrap: [gpuskin_rt::Wrap; 2],
+    pub wrap: [gpuskin_rt::internals::Wrap; 2],
     /// Magnified without filtering.
     pub nearest: bool,
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::skin::{self, in_world};
-use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
+use gpuskin_rt::internals::skin::{self, in_world};
+use gpuskin_rt::internals::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
@@ -169,10 +169,10 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
     InstanceRecord::playing(playback)
 }
 
-fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
+fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::internals::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = standing(&baked.trace().plan.grids[clip], clip, seconds);
-    let shown = instance.shown(&baked.trace().plan.records, Time::ZERO);
+    let shown = instance.pose_blend(&baked.trace().plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
         vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
     } else {
@@ -187,19 +187,19 @@ fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f
 #[cfg(feature = "gpu")]
 fn on_gpu(
     baked: &BakedModel,
-    model: &gpuskin_rt::Model,
+    model: &gpuskin_rt::internals::Model,
     clip: usize,
     times: &[f64],
 ) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
     let (device, queue) = crate::gpu::open()?;
     let failed =
-        |e: gpuskin_rt::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
-    let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
+        |e: gpuskin_rt::internals::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
+    let capture = gpuskin_rt::internals::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.trace().plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
     let vertex =
-        |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
+        |v: &gpuskin_rt::internals::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
     Ok(frames
         .iter()
         .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect())
@@ -207,7 +207,7 @@ fn on_gpu(
 }
 
 #[cfg(not(feature = "gpu"))]
-fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
+fn on_gpu(_: &BakedModel, _: &gpuskin_rt::internals::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
     Err(Finding::error(Code::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
 }
 

@@ -14,8 +14,8 @@ mod sequence;
 use std::io::Cursor;
 use std::path::Path;
 
-use gpuskin_rt::skin::skin_vertex;
-use gpuskin_rt::{ColorFormat, Encoding, Metadata, Model, Time};
+use gpuskin_rt::internals::skin::skin_vertex;
+use gpuskin_rt::internals::{ColorFormat, Encoding, Metadata, Model, Time};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;

@@ -12,7 +12,7 @@
 //! measured of a clip is in place by that D: an error is that of what is drawn where the displacement puts it.
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
-use gpuskin_rt::{RootKey, RootMotion};
+use gpuskin_rt::internals::{RootKey, RootMotion};
 
 use crate::frames::FrameGrid;
 use crate::model::{Clip, Model};

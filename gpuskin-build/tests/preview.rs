@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::preview::{Sequence, Sheet, compare, preview, sequences};
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 /// Whether there is an adapter; `GPUSKIN_REQUIRE_GPU=1` makes that there is none a failure.
 fn gpu() -> bool {

@@ -1,20 +1,23 @@
-//! Where instances are, roughly: for culling, picking, servers.
+//! World-space bounding boxes of instances: for culling, picking and servers.
 
 use glam::Vec3;
 
 use crate::{Aabb, InstanceRecord, Metadata, Time};
 
-/// Of the diagonal: between frames bones swing on arcs, which leave the box around the frames.
+/// Margin as a fraction of the diagonal: between frames, bones move on arcs that leave the box
+/// around the frames.
 const ARC_MARGIN: f32 = 1.0 / 64.0;
-/// Of the diagonal: rotations of two clips are mixed along arcs, which leave the box around both ends.
+/// Margin as a fraction of the diagonal: a crossfade moves bones along arcs that leave the boxes of
+/// both clips.
 const FADE_MARGIN: f32 = 0.05;
 
 impl Metadata {
-    /// A box in the world around an instance at a moment: what the frames of its clip reach and 1/64 of the diagonal around
-    /// that; in a fade, what the frames of its clips reach and a twentieth. Layers and live bones are not in it.
-    pub fn world_bounds(&self, instance: &InstanceRecord, now: impl Into<Time>) -> Aabb {
+    /// Returns the world-space bounding box of an instance at a time. Without a crossfade: the box
+    /// of its clip's frames plus 1/64 of the diagonal. In a crossfade: the boxes of all its clips
+    /// plus 1/20. Layers and live bones are not included.
+    pub fn world_bounds(&self, instance: &InstanceRecord, time: impl Into<Time>) -> Aabb {
         let bounds = |clip: usize| self.clips.get(clip).or(self.clips.first()).map_or(self.bounds, |clip| clip.bounds);
-        let mut clips = instance.clips(now.into()).map(bounds);
+        let mut clips = instance.clips(time.into()).map(bounds);
         let current = clips.next().unwrap_or(self.bounds);
         let (all, margin) = match clips.reduce(Aabb::union) {
             Some(sources) => (sources.union(current), FADE_MARGIN),
@@ -26,7 +29,8 @@ impl Metadata {
 }
 
 impl InstanceRecord {
-    /// The box in the world around a box in the model; empty where that is.
+    /// Returns the world-space bounding box of a model-space box; empty if that is empty.
+    #[doc(hidden)]
     pub fn bounds(&self, model: &Aabb) -> Aabb {
         let (min, max) = (Vec3::from(model.min), Vec3::from(model.max));
         if !min.cmple(max).all() {

@@ -1,22 +1,23 @@
-//! Poses that instances share: on a grid of moments of each clip, of which every distinct pose is composed and skinned once,
-//! and kept. Twin of `shaders/cull_still.wgsl`, `shaders/cached.wgsl` and `shaders/fill_cache.wgsl`, and their text. Needs no
-//! wgpu.
+//! Pose cache: instances that show the same sample of a clip share one pose, which is composed and
+//! skinned once and then cached. CPU reference and WGSL source of `shaders/cull_still.wgsl`,
+//! `shaders/cached.wgsl` and `shaders/fill_cache.wgsl`. Does not need wgpu.
 //!
-//! A clip of n steps has n + 1 moments, the first at its start and the last at its end, i / n of its length between. An
-//! instance with neither a fade nor layers shows the nearest of them, whatever its speed, and however it repeats; so it is off
-//! by at most half a step of the clip's time. All others show their own moment, and so may those do that are seen so large that it
-//! would show.
+//! A clip of n steps has n + 1 samples at the times i / n of its length, i = 0 to n. An instance
+//! without a crossfade or layers shows the nearest sample, at any speed and with any
+//! [`Repeat`](crate::Repeat); its time error is at most half a step. Every other instance has a
+//! pose of its own. So has, on request, an instance so large on screen that the error would be
+//! visible.
 //!
-//! What is kept of a vertex is four words:
+//! A cached vertex has four words:
 //!
 //! | word | from bit 0 up |
 //! |---|---|
-//! | 0 | position in what all clips reach: x 21 bits, the lower 11 bits of y |
-//! | 1 | the upper 10 bits of y, z 21 bits, 1 bit zero |
+//! | 0 | position within the bounds of all clips: x 21 bits, lower 11 bits of y |
+//! | 1 | upper 10 bits of y, z 21 bits, 1 bit zero |
 //! | 2 | octahedral normal, signed 16 bits each |
-//! | 3 | octahedral tangent, likewise |
+//! | 3 | octahedral tangent, same layout |
 //!
-//! A word 2 or 3 of `0x80008000` is a vector of no length.
+//! The value `0x80008000` in word 2 or 3 is a zero vector.
 
 use core::fmt::Write;
 
@@ -27,38 +28,42 @@ use crate::shader::{self, Variant};
 use crate::vertex::{from_octahedral, octahedral};
 use crate::{InstanceRecord, Time};
 
-/// Most steps of a clip. One that would have more is not shared.
-pub const MOST_STEPS: u32 = 0xfff;
-/// Most moments of all clips of a model together: clips beyond are not shared.
-pub const MOST_MOMENTS: u32 = 1 << 17;
-/// Bytes of a vertex.
+/// Greatest number of steps per clip. A clip that would have more is not shared.
+pub const MAX_STEPS: u32 = 0xfff;
+/// Greatest number of samples of all clips of a model together. Clips beyond the limit are not
+/// shared.
+pub const MAX_CACHE_SAMPLES: u32 = 1 << 17;
+/// Size of a cached vertex, bytes.
 pub const VERTEX: u64 = 16;
-/// Compute entry point of [`fill`]: threads along x are vertices, workgroups along y poses.
+/// Compute entry point of [`fill`]: threads along x are vertices, workgroups along y are poses.
 pub const FILL: &str = "gpuskin_fill_cache";
-/// Vertices of a workgroup.
+/// Number of vertices per workgroup of [`fill`].
 pub const FILL_GROUP: u32 = 64;
 
-/// Greatest number of 21 bits.
+/// Greatest 21-bit number.
 const STEPS: f32 = 2_097_151.0;
-/// Not the map of any vector.
+/// Octahedral word that no vector maps to: stands for the zero vector.
 const NOWHERE: u32 = 0x8000_8000;
 
-/// How many steps a clip of `duration` seconds has where they are at most `grid` seconds long; 0: it is not shared.
+/// Returns the number of steps of a clip of `duration` seconds, each at most `grid` seconds long; 0
+/// if the clip is not shared.
 pub fn steps(duration: f32, grid: f32) -> u32 {
     let steps = (duration / grid).ceil();
-    if !(grid > 0.0 && steps <= MOST_STEPS as f32) { 0 } else { (steps as u32).max(1) }
+    if !(grid > 0.0 && steps <= MAX_STEPS as f32) { 0 } else { (steps as u32).max(1) }
 }
 
-/// Puts clips of so many [`steps`] into words of [`pack_bounds`](crate::cull::pack_bounds), and what their moments cost: metres at
-/// scale 1, which are rounded up to a half, a quarter, ... of the greatest; 0 where that may be seen. How many moments they
-/// have together comes back.
+/// Writes the [`steps`] and sharing errors of all clips into words of
+/// [`pack_bounds`](crate::cull::pack_bounds); returns the number of samples of all clips.
+///
+/// `clips`: steps, and the error of showing the nearest sample, metres at scale 1; 0 if the error
+/// does not matter. Errors are rounded up to the greatest one divided by a power of two.
 pub fn set_steps(bounds: &mut [u32], clips: &[(u32, f32)]) -> u32 {
     let Some((header, words)) = bounds.split_at_mut_checked(BOUNDS_HEADER) else { return 0 };
     let greatest = clips.iter().map(|(_, off)| *off).fold(0.0, f32::max);
     header[BOUNDS_HEADER - 1] = greatest.to_bits();
     let mut moments = 0;
     for (clip, &(steps, off)) in words.as_chunks_mut::<4>().0.iter_mut().zip(clips) {
-        let fits = steps > 0 && steps <= MOST_STEPS && moments + steps < MOST_MOMENTS;
+        let fits = steps > 0 && steps <= MAX_STEPS && moments + steps < MAX_CACHE_SAMPLES;
         let halvings = (1..8).take_while(|halvings| off * (1 << halvings) as f32 <= greatest).count() as u32;
         clip[3] = if fits { steps << 20 | halvings << 17 | moments } else { 0 };
         moments += if fits { steps + 1 } else { 0 };
@@ -66,45 +71,50 @@ pub fn set_steps(bounds: &mut [u32], clips: &[(u32, f32)]) -> u32 {
     moments
 }
 
-/// The pose on the grid that an instance shows: its number among all moments, and an instance at the same place that stands
-/// still in it. `None` where it shows its own moment. `bounds`: of [`set_steps`]; `metre`: how it is seen best,
-/// [`cull::metre`](crate::cull::metre). Twin of `gpuskin_still`.
+/// Returns the sample that an instance shares: its index among the samples of all clips, and a copy
+/// of the instance that is frozen in it. `None` if the instance needs a pose of its own.
+///
+/// `bounds`: words of [`set_steps`]. `metre`: the greatest [`cull::metre`](crate::cull::metre) of
+/// all views. CPU reference of `gpuskin_shared_pose`.
 ///
 /// # Panics
 /// If there are no words of the clip that it plays.
 pub fn still(
     bounds: &[u32],
     instance: &InstanceRecord,
-    now: Time,
+    time: Time,
     metre: Option<f32>,
 ) -> Option<(u32, InstanceRecord)> {
     let word = bounds[BOUNDS_HEADER + instance.clip_index() * 4 + 3];
     let steps = word >> 20;
     let off = f32::from_bits(bounds[BOUNDS_HEADER - 1]) / (1 << (word >> 17 & 7)) as f32;
     let is_seen = off > 0.0 && metre.is_none_or(|metre| off * metre > 1.0);
-    if steps == 0 || is_seen || instance.layer_set() != 0 || instance.weight(now) < 1.0 {
+    if steps == 0 || is_seen || instance.layer_set() != 0 || instance.weight(time) < 1.0 {
         return None;
     }
-    let (phase, ended) = crate::playback::phase(&instance.playback(), now);
+    let (phase, ended) = crate::playback::phase(&instance.playback(), time);
     let position = u64::from(phase) * u64::from(steps);
     let nearest = if ended { steps } else { (position >> 32) as u32 + (position as u32 >> 31) };
     let offset = if nearest == steps { u32::MAX } else { nearest * step(steps) };
-    Some(((word & 0x1_ffff) + nearest, instance.standing_still(offset)))
+    Some(((word & 0x1_ffff) + nearest, instance.frozen(offset)))
 }
 
-/// A step in 0.32 fixed point of the clip's length. One of the whole length is never multiplied.
+/// Returns the length of a step, 0.32 fixed point of the clip's length. With a single step the
+/// result overflows to 0; it is never multiplied then.
 fn step(steps: u32) -> u32 {
     (u32::MAX / steps).wrapping_add(1)
 }
 
-/// A vertex as it is kept. `least`, `extent`: what all clips reach, metres. Twin of `gpuskin_pack_cached`.
+/// Packs a vertex. `least`, `extent`: bounds of all clips, metres. CPU reference of
+/// `gpuskin_pack_cached`.
 pub fn pack(position: Vec3, normal: Vec3, tangent: Vec3, [least, extent]: [Vec3; 2]) -> [u32; 4] {
     let unit = (position - least) / extent.max(Vec3::splat(f32::MIN_POSITIVE));
     let [x, y, z] = unit.to_array().map(|v| (v.clamp(0.0, 1.0) * STEPS).round() as u32);
     [x | y << 21, y >> 11 | z << 10, direction_word(normal), direction_word(tangent)]
 }
 
-/// Position, normal and tangent of [`pack`]. Twin of `gpuskin_cached_position` and `gpuskin_cached_direction`.
+/// Unpacks position, normal and tangent of [`pack`]. CPU reference of `gpuskin_cached_position` and
+/// `gpuskin_cached_direction`.
 pub fn unpack(words: [u32; 4], [least, extent]: [Vec3; 2]) -> [Vec3; 3] {
     let steps = [words[0] & 0x1f_ffff, words[0] >> 21 | (words[1] & 0x3ff) << 11, words[1] >> 10 & 0x1f_ffff];
     let position = least + extent * (Vec3::from(steps.map(|v| v as f32)) / STEPS);
@@ -127,9 +137,10 @@ fn direction(word: u32) -> Vec3 {
     from_octahedral(glam::Vec2::new(part(word << 16), part(word)))
 }
 
-/// WGSL of the pass that skins poses of a palette and keeps them. Group 0 is the model's as far as it has the palette and the
-/// [`ModelUniform`](shader::ModelUniform); group 1: the [`PaletteUniform`](crate::local::shader::PaletteUniform) of those poses, the
-/// words of the mesh, and what is kept.
+/// Returns the WGSL of the pass that skins poses of a palette into the cache. Group 0: the model's
+/// group, with the palette and the [`ModelUniform`](shader::ModelUniform). Group 1: the
+/// [`PaletteUniform`](crate::local::shader::PaletteUniform) of those poses, the words of the mesh,
+/// and the cached vertices.
 pub fn fill(variant: Variant) -> String {
     let mut text = shader::source(variant, 0);
     let stride = variant.vertex.words();
@@ -168,24 +179,24 @@ mod tests {
     }
 
     #[test]
-    fn clips_have_as_many_moments_as_their_length_asks() {
+    fn number_of_samples_follows_clip_length() {
         let (words, moments) = words();
         let of =
             |clip: usize| (words[BOUNDS_HEADER + 4 * clip + 3] >> 20, words[BOUNDS_HEADER + 4 * clip + 3] & 0x1_ffff);
-        // One that is too long has none.
+        // A clip that is too long has no samples.
         assert_eq!([of(0), of(1), of(2), of(3)], [(10, 0), (1, 11), (0, 0), (7, 13)]);
         assert_eq!(moments, 21);
         for grid in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert_eq!(steps(1.0, grid), u32::from(grid == f32::INFINITY), "{grid}");
         }
         let mut many = vec![0; BOUNDS_HEADER + 4 * 1000];
-        assert!(set_steps(&mut many, &[(4095, 0.0); 1000]) <= MOST_MOMENTS);
+        assert!(set_steps(&mut many, &[(4095, 0.0); 1000]) <= MAX_CACHE_SAMPLES);
         assert_eq!(set_steps(&mut [0; 3], &[(1, 0.0)]), 0);
     }
 
-    /// Where it would show, an instance shows its own moment: by what its clip costs, which is rounded up.
+    /// An instance keeps a pose of its own where the sharing error, rounded up, would be visible.
     #[test]
-    fn what_would_be_seen_is_not_shared() {
+    fn visible_sharing_error_prevents_sharing() {
         let offs = [0.8, 0.4, 0.15, 0.0];
         let mut words = vec![0; BOUNDS_HEADER + 4 * offs.len()];
         set_steps(&mut words, &offs.map(|off| (10, off)));
@@ -201,13 +212,13 @@ mod tests {
         assert!((0..4).all(|clip| shared(&words, clip, None) && shared(&words, clip, Some(1e30))));
     }
 
-    /// At most half a step from what is shown, and the ends are ends.
+    /// A shared sample is at most half a step away, and both ends of a clip are samples.
     #[test]
-    fn the_nearest_moment_is_shown() {
+    fn instance_shares_nearest_sample() {
         let (words, moments) = words();
         let clip = ClipRecord { first_frame: 0, intervals: 3000, stored: 3001, held: 0 };
-        let position = |record: &InstanceRecord, now: Time| {
-            let pair = playback::frame_pair(&record.playback(), &clip, now);
+        let position = |record: &InstanceRecord, time: Time| {
+            let pair = playback::frame_pair(&record.playback(), &clip, time);
             f64::from(pair.a) + f64::from(pair.t) * f64::from(pair.b - pair.a)
         };
         let mut seen = std::collections::BTreeSet::new();
@@ -224,12 +235,12 @@ mod tests {
                     };
                     let instance = InstanceRecord::playing(playing);
                     for tick in 0..400 {
-                        let now = Time::from_secs(f64::from(tick) * 0.013);
-                        let (number, still) = still(&words, &instance, now, None).unwrap();
-                        let off = (position(&instance, now) - position(&still, now)).abs();
+                        let time = Time::from_secs(f64::from(tick) * 0.013);
+                        let (number, still) = still(&words, &instance, time, None).unwrap();
+                        let off = (position(&instance, time) - position(&still, time)).abs();
                         let half = 3000.0 / [20.0, 14.0][i];
-                        assert!(off <= half + 0.01, "{repeat:?} at {speed}, {now:?}: {off} frames of {half}");
-                        assert_eq!(position(&still, now), position(&still, Time::from_secs(1e5)));
+                        assert!(off <= half + 0.01, "{repeat:?} at {speed}, {time:?}: off by {off} frames, limit {half}");
+                        assert_eq!(position(&still, time), position(&still, Time::from_secs(1e5)));
                         assert_eq!(still.clip_index(), index as usize);
                         assert_eq!(still.translation, instance.translation);
                         assert!(number < moments);
@@ -243,15 +254,15 @@ mod tests {
                 }
             }
         }
-        // All of both clips, and nothing else.
+        // Every sample of both clips was used, and no other.
         assert_eq!(seen.len(), 11 + 8);
     }
 
     #[test]
-    fn fades_layers_and_clips_that_are_too_long_keep_their_own_moment() {
+    fn crossfades_layers_and_long_clips_are_not_shared() {
         let (words, _) = words();
-        let now = Time::from_secs(0.5);
-        let own = |record: &InstanceRecord| still(&words, record, now, None).is_none();
+        let time = Time::from_secs(0.5);
+        let own = |record: &InstanceRecord| still(&words, record, time, None).is_none();
         let at_rest = InstanceRecord::default();
         assert!(!own(&at_rest) && own(&at_rest.with_layer_set(1)));
         let mut fading = at_rest;
@@ -261,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_are_kept_to_a_millionth_of_what_clips_reach() {
+    fn cached_vertices_keep_a_millionth_of_the_bounds() {
         let reach = [Vec3::new(-1.0, -2.0, 0.5), Vec3::new(2.0, 4.0, 0.0)];
         for i in 0..2000_u32 {
             let unit = Vec3::new(i as f32 * 0.618 % 1.0, i as f32 * 0.414 % 1.0, i as f32 * 0.732 % 1.0);

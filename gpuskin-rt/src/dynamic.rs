@@ -1,8 +1,8 @@
-//! Models that are read at run time: for mods, and to show at once what was baked anew.
+//! Models that are read at run time: for mods, and to show a new bake immediately.
 //!
-//! A model is a set of files in a folder of its own, as `gpuskin bake` leaves them: `anim-<encoding>.ktx2`, `mesh.bin`,
-//! `color-<n>-<format>.ktx2`. Whatever is in them, a model that was read is one that can be played: what is not is refused,
-//! with its file and the reason.
+//! A model is a set of files in its own folder, as written by `gpuskin bake`:
+//! `anim-<encoding>.ktx2`, `mesh.bin`, `color-<n>-<format>.ktx2`. All files are validated: a model
+//! that was loaded can be played, and an invalid file is refused with its name and the reason.
 
 mod check;
 mod file;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::{ByteRange, ColorFormat, Data, List, Metadata, Model, Payload};
 use file::Ktx2;
 
-/// Why a model could not be read.
+/// Reason why a model could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
     file: PathBuf,
@@ -26,12 +26,12 @@ impl LoadError {
         Self { file: file.into(), reason: reason.into() }
     }
 
-    /// Within a folder.
+    /// Prefixes the file with its folder.
     fn in_folder(self, folder: &Path) -> Self {
         Self { file: folder.join(self.file), ..self }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
@@ -45,18 +45,19 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Largest file that is read: beyond it there is no texture and no buffer on any device.
+/// Size of the largest file that is read: no device supports larger textures or buffers.
 const MOST_BYTES: u64 = 1 << 31;
-/// Most animation files of a folder: an encoding each.
+/// Greatest number of animation files per folder, one per encoding.
 const MOST_ANIMATIONS: usize = 64;
 const MESH: &str = "mesh.bin";
 
 impl Model {
-    /// A model from its `anim-<encoding>.ktx2` alone: all that a server needs. To draw it, [`Model::with_mesh`] and
-    /// [`Model::with_textures`], or [`Model::load`] for all at once.
+    /// Reads a model from the bytes of its `anim-<encoding>.ktx2` alone: enough for a server. To
+    /// draw the model, add [`Model::with_mesh`] and [`Model::with_textures`], or use
+    /// [`Model::load`].
     ///
     /// # Errors
-    /// What is no KTX2 file of this version, or contradicts itself.
+    /// If the bytes are not a KTX2 file of this format version, or are inconsistent.
     pub fn from_ktx2(animation: impl Into<Vec<u8>>) -> Result<Self, LoadError> {
         Self::animated(animation.into()).map_err(|reason| LoadError::new("animation", reason))
     }
@@ -71,10 +72,10 @@ impl Model {
         Ok(Self { meta, animation, mesh: none(), textures: List::Borrowed(&[]), others: List::Borrowed(&[]) })
     }
 
-    /// The same with the vertices of its `mesh.bin`.
+    /// Adds the mesh from the bytes of `mesh.bin`.
     ///
     /// # Errors
-    /// When they are of another bake, or do not go with the animation.
+    /// If the mesh comes from another bake, or does not match the animation.
     pub fn with_mesh(mut self, mesh: impl Into<Vec<u8>>) -> Result<Self, LoadError> {
         let bytes = mesh.into();
         check::mesh(&self.meta, &bytes).map_err(|reason| LoadError::new(MESH, reason))?;
@@ -83,10 +84,11 @@ impl Model {
         Ok(self)
     }
 
-    /// The same with the textures of its materials. `file` gives the bytes of a file by its name, `color-0-bc7.ktx2`.
+    /// Adds the material textures. `file` returns the bytes of a file by its name, for example
+    /// `color-0-bc7.ktx2`.
     ///
     /// # Errors
-    /// Those of `file`, and when a texture is of another bake or not as the materials have it.
+    /// Errors of `file`; and if a texture comes from another bake, or does not match the materials.
     pub fn with_textures(
         mut self,
         mut file: impl FnMut(&str) -> Result<Vec<u8>, LoadError>,
@@ -107,10 +109,10 @@ impl Model {
         Ok(self)
     }
 
-    /// A model from the folder with its files.
+    /// Reads a model from the folder with its files.
     ///
     /// # Errors
-    /// When a file is missing, broken, of another bake, or larger than 2 GiB.
+    /// If a file is missing, invalid, from another bake, or larger than 2 GiB.
     pub fn load(folder: impl AsRef<Path>) -> Result<Self, LoadError> {
         let folder = folder.as_ref();
         load(folder).map_err(|error| error.in_folder(folder))
@@ -123,14 +125,14 @@ fn load(folder: &Path) -> Result<Model, LoadError> {
     let mut main = None;
     let (mut others, mut refused) = (Vec::new(), None);
     for name in &names {
-        // Files of older bakes may lie beside those of this one.
+        // The folder may also contain files of older bakes.
         match animated(folder, name) {
             Ok(model) if mesh.starts_with(&model.meta.content_hash) => main = Some(model),
             Ok(model) => others.push(model),
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    let none = || LoadError::new(MESH, "there is no anim-*.ktx2 of the same bake beside it");
+    let none = || LoadError::new(MESH, "no anim-*.ktx2 of the same bake in this folder");
     let main = main.ok_or_else(|| refused.unwrap_or_else(none))?;
     let mut main = main.with_mesh(mesh)?.with_textures(|name| read(folder, name))?;
     let same = |other: &Model| check::names(&other.meta).eq(check::names(&main.meta));
@@ -146,7 +148,7 @@ fn animated(folder: &Path, name: &str) -> Result<Model, LoadError> {
     Model::animated(read(folder, name)?).map_err(|reason| LoadError::new(name, reason))
 }
 
-/// Names of the animation files of a folder, sorted.
+/// Returns the names of the animation files of a folder, sorted.
 fn animations(folder: &Path) -> Result<Vec<String>, LoadError> {
     let entries = std::fs::read_dir(folder).map_err(|e| LoadError::new("", e.to_string()))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -160,9 +162,9 @@ fn read(folder: &Path, name: &str) -> Result<Vec<u8>, LoadError> {
     let failed = |reason: String| LoadError::new(name, reason);
     let path = folder.join(name);
     let about = std::fs::metadata(&path).map_err(|e| failed(e.to_string()))?;
-    // A pipe has no end.
+    // A pipe never ends.
     if !about.is_file() || about.len() > MOST_BYTES {
-        return Err(failed("it is no file of up to 2 GiB".into()));
+        return Err(failed("not a regular file of at most 2 GiB".into()));
     }
     let mut bytes = Vec::new();
     let file = std::fs::File::open(&path).map_err(|e| failed(e.to_string()))?;

@@ -1,4 +1,4 @@
-//! How the motion of bones or vertices stands in texels.
+//! Encodings of bone and vertex animation in texels.
 
 mod fixed16;
 pub mod packed;
@@ -8,46 +8,55 @@ pub mod vat;
 pub use fixed16::{fixed16, from_fixed16};
 pub use texels::Texels;
 
-/// An encoding of the motion of bones or vertices in an animation texture.
+/// Encoding of bone or vertex animation in an animation texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Encoding {
-    /// Rows of the 3x4 skin matrix, three RGBA32F texels: the exact baseline, 48 bytes a bone and frame.
+    /// Skinning matrices as rows of a 3x4 matrix, three RGBA32F texels: 48 bytes per bone per
+    /// frame. The exact baseline.
     MatrixF32,
-    /// The same in halves, three RGBA16F texels: 24 bytes.
+    /// Skinning matrices in half floats, three RGBA16F texels: 24 bytes per bone per frame.
     MatrixF16,
-    /// The same in 16-bit fractions of the model's ranges, one of the 3x3 and one of each axis of the translation: three
-    /// RGBA16Uint texels, 24 bytes.
+    /// Skinning matrices in 16-bit fractions of ranges per model, one range for the 3x3 and one per
+    /// axis of the translation. Three RGBA16Uint texels: 24 bytes per bone per frame.
     MatrixUnorm,
-    /// Quaternion, then translation and uniform scale, two RGBA16F texels: 16 bytes. No shear, no non-uniform scale.
+    /// Quaternion, translation and uniform scale in half floats, two RGBA16F texels: 16 bytes per
+    /// bone per frame. No shear, no non-uniform scale.
     TrsF16,
-    /// Quaternion, translation and uniform scale in 18-bit integers within ranges of the bone and clip, one RGBA32Uint
-    /// texel: 16 bytes. The rotation turns about the bone's own place. No shear, no non-uniform scale.
+    /// Quaternion, translation and uniform scale in 18-bit integers within ranges per bone and
+    /// clip, one RGBA32Uint texel: 16 bytes per bone per frame. The rotation is about the bone's
+    /// own position. No shear, no non-uniform scale.
     TrsPacked,
-    /// Quaternion, translation and uniform scale with a sign, 7 integer and 8 fraction bits each, four RGBA8Uint texels:
-    /// 16 bytes, for devices without half floats. Values up to 127.99, in steps of 1/256: coarse.
+    /// Quaternion, translation and uniform scale with sign, 7 integer bits and 8 fraction bits
+    /// each, four RGBA8Uint texels: 16 bytes per bone per frame. For devices without half floats.
+    /// Values up to 127.99, in steps of 1/256: coarse.
     Fixed16,
-    /// Local rotation, translation and scale of the nodes that move, in as few bits as the tolerance allows, in a buffer
-    /// of words instead of a texture: commonly 2 to 7 bytes. A compute pass composes the hierarchy; rotations are
-    /// interpolated as glTF asks. Any matrix. Needs compute and storage buffers. [`crate::local`] says more.
+    /// Rotation, translation and scale relative to the parent, for nodes that move, in as few bits
+    /// as the tolerance allows: commonly 2 to 7 bytes per bone per frame. Stored in a buffer of
+    /// words instead of a texture. A compute pass composes the hierarchy and interpolates rotations
+    /// as glTF specifies. Represents any matrix. Requires compute and storage buffers. Details:
+    /// [`crate::local`].
     LocalPacked,
-    /// Vertices: position, normal and tangent in two RGBA32F texels: 32 bytes a vertex and frame.
+    /// Vertices: position, normal and tangent in two RGBA32F texels: 32 bytes per vertex per frame.
     VatF32,
-    /// The same in halves, two RGBA16F texels: 16 bytes.
+    /// Vertices: position, normal and tangent in half floats, two RGBA16F texels: 16 bytes per
+    /// vertex per frame.
     VatF16,
-    /// Vertices: positions in 8-bit fractions of the model's range along each axis, normals in 32 bits, two RGBA8Uint
-    /// texels: 8 bytes. Coarse.
+    /// Vertices: positions in 8-bit fractions of the model's range per axis, normals in 32 bits,
+    /// two RGBA8Uint texels: 8 bytes per vertex per frame. Coarse.
     VatUnorm8,
-    /// The same with 16-bit fractions, split over the bytes of two texels: 12 bytes.
+    /// Vertices: positions in 16-bit fractions of the model's range per axis, split over the bytes
+    /// of two texels; 12 bytes per vertex per frame.
     VatUnorm16,
-    /// The same with 24-bit fractions, split over the bytes of three texels: 16 bytes.
+    /// Vertices: positions in 24-bit fractions of the model's range per axis, split over the bytes
+    /// of three texels; 16 bytes per vertex per frame.
     VatUnorm24,
-    /// Vertices: positions in 16-bit fractions of the frame's range, normals in 16 bits, one RGBA16Uint texel: 8 bytes. No
-    /// tangents.
+    /// Vertices: positions in 16-bit fractions of the frame's range, normals in 16 bits, one
+    /// RGBA16Uint texel: 8 bytes per vertex per frame. No tangents.
     VatPacked,
-    /// Vertices: positions in 24-bit fractions of the frame's range, normals in 32 bits, tangents in 16, one RGBA32Uint
-    /// texel: 16 bytes.
+    /// Vertices: positions in 24-bit fractions of the frame's range, normals in 32 bits, tangents
+    /// in 16, one RGBA32Uint texel: 16 bytes per vertex per frame.
     VatPackedFine,
 }
 
@@ -69,7 +78,8 @@ pub enum TexelFormat {
 }
 
 impl TexelFormat {
-    /// Bytes of a texel.
+    /// Returns the size of a texel, bytes.
+    #[doc(hidden)]
     pub const fn bytes(self) -> usize {
         match self {
             Self::R32Uint | Self::Rgba8Uint => 4,
@@ -78,14 +88,17 @@ impl TexelFormat {
         }
     }
 
-    /// Texels are integers: `texture_2d<u32>`, else `texture_2d<f32>`.
+    /// Returns whether texels are integers: `texture_2d<u32>`; otherwise they are floats:
+    /// `texture_2d<f32>`.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::R32Uint | Self::Rgba8Uint | Self::Rgba16Uint | Self::Rgba32Uint)
     }
 }
 
 impl Encoding {
-    /// All of them: bones, then vertices, best precision first.
+    /// All encodings: those of bones, then those of vertices, each from the most to the least
+    /// precise.
+    #[doc(hidden)]
     pub const ALL: [Self; 14] = [
         Self::MatrixF32,
         Self::LocalPacked,
@@ -103,7 +116,7 @@ impl Encoding {
         Self::VatUnorm8,
     ];
 
-    /// Its name in `gpuskin.toml`.
+    /// Returns the name that `gpuskin.toml` uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MatrixF32 => "matrix-f32",
@@ -123,13 +136,15 @@ impl Encoding {
         }
     }
 
-    /// The encoding of that name.
+    /// Returns the encoding with the given name.
+    #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|e| e.name() == name)
     }
 
-    /// Texels of one bone or vertex in one frame; for [`Encoding::LocalPacked`], of which bones have as many bits as they
-    /// need, 1.
+    /// Returns the number of texels per bone or vertex per frame; 1 for [`Encoding::LocalPacked`],
+    /// where bit widths vary.
+    #[doc(hidden)]
     pub const fn texels(self) -> u32 {
         match self {
             Self::MatrixF32 | Self::MatrixF16 | Self::MatrixUnorm | Self::VatUnorm16 => 3,
@@ -139,7 +154,8 @@ impl Encoding {
         }
     }
 
-    /// Format of the texels.
+    /// Returns the format of the texels.
+    #[doc(hidden)]
     pub const fn format(self) -> TexelFormat {
         match self {
             Self::MatrixF32 | Self::VatF32 => TexelFormat::Rgba32Float,
@@ -151,12 +167,14 @@ impl Encoding {
         }
     }
 
-    /// Bytes of one bone or vertex in one frame, by [`Encoding::texels`].
+    /// Returns the size in bytes per bone or vertex per frame, from [`Encoding::texels`].
+    #[doc(hidden)]
     pub const fn bytes(self) -> usize {
         self.texels() as usize * self.format().bytes()
     }
 
-    /// Frames before a clip's first, which hold the ranges of its bones.
+    /// Returns the number of range frames that precede the first frame of a clip.
+    #[doc(hidden)]
     pub const fn range_frames(self) -> u32 {
         match self {
             Self::TrsPacked => packed::RANGE_FRAMES,
@@ -164,17 +182,23 @@ impl Encoding {
         }
     }
 
-    /// Whether the encoding keeps everything that 32-bit floats can: it comes with full-precision vertices.
+    /// Returns whether the encoding keeps the full precision of 32-bit floats. Such models also get
+    /// full-precision vertices.
+    #[doc(hidden)]
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::MatrixF32 | Self::VatF32)
     }
 
-    /// Whether a compute pass makes skin matrices of it, else the vertex shader reads it as a texture.
+    /// Returns whether a compute pass evaluates the poses; otherwise the vertex shader reads the
+    /// animation texture.
+    #[doc(hidden)]
     pub const fn needs_compute(self) -> bool {
         matches!(self, Self::LocalPacked)
     }
 
-    /// Whether it holds whatever bones do, else rotations with a translation and a uniform scale only.
+    /// Returns whether the encoding represents any affine bone transform; otherwise rotation,
+    /// translation and uniform scale only.
+    #[doc(hidden)]
     pub const fn holds_shear(self) -> bool {
         !matches!(self, Self::TrsF16 | Self::TrsPacked | Self::Fixed16)
     }

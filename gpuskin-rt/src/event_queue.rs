@@ -1,83 +1,87 @@
-//! The events of many playbacks as they come: what was commanded costs work when it is commanded, and a look at the clock
-//! costs as much as it finds.
+//! Event queue: reports the events of many playbacks in order of time. A command costs work when it
+//! is given; a [`EventQueue::drain`] costs work per event that it returns.
 //!
-//! Every playback waits in a bucket for its next event. Buckets are a calendar: 1024 of 2 ms, 1024 of 32 times as long,
-//! and so on to the end of the clock, each row a ring that begins at the present. A playback waits in the finest row that
-//! reaches as far, and comes down a row when its bucket is within the reach of the finer one, bucket by bucket: no moment
-//! has more of this to do than others.
+//! Every playback waits in a bucket for its next event. The buckets form a calendar: a row of 1024
+//! buckets of 2 ms, a row of 1024 buckets 32 times as long, and so on to [`Time::MAX`]. Each row is
+//! a ring that starts at the current time. A playback waits in the finest row that reaches far
+//! enough, and moves down a row when its bucket comes within reach of the finer one. Buckets move
+//! one at a time, so no single drain has to move many.
 
 mod calendar;
 
 use calendar::{Calendar, Ticket};
 
-use crate::course::Course;
+use crate::timeline::PlaybackTimeline;
 use crate::events::Events;
 use crate::{ClipInfo, Playback, Time};
 
-/// What an [`EventQueue`] tells of an instance.
+/// A fired event: an event that a playback reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Notice<K> {
-    /// Whose it is.
+pub struct FiredEvent<K> {
+    /// The caller's name of the instance.
     pub instance: K,
-    /// When it came to it.
+    /// Time at which the event fired.
     pub time: Time,
-    /// What it came to.
-    pub kind: NoticeKind,
+    /// Kind of event.
+    pub kind: FiredEventKind,
 }
 
-/// What a playback has come to.
+/// Kind of a fired event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoticeKind {
-    /// An event of its clip: an index into [`Metadata::events`](crate::Metadata::events).
+pub enum FiredEventKind {
+    /// An event of the clip: an index into [`Metadata::events`](crate::Metadata::events).
     Event(u16),
-    /// The end of its clip, which it holds from now on.
+    /// The end of a clip that plays once. The instance holds its last pose from now on.
     Finished,
 }
 
-/// Tells what the instances of a model come to.
+/// Collects the fired events of the instances of a model.
 ///
-/// An instance has a slot, a small number that only one instance has at a time, and a name of the caller's own that stands
-/// in what is told of it. Playbacks that are replaced tell what they came to before; from then on the new one does. One that
-/// starts at its end, as one does whose pace is changed after its end, tells no end.
+/// An instance has a slot, a small number that no other instance has at the same time, and a name
+/// that the caller chooses and that each fired event carries. Replacing a playback fires the events
+/// that the old one reached before; from then on the new one fires. A playback that starts at its
+/// end, for example after its rate was changed there, does not fire [`FiredEventKind::Finished`].
 ///
 /// ```
-/// # fn frame(clips: &[gpuskin_rt::ClipInfo], walk: gpuskin_rt::Playback, now: gpuskin_rt::Time) {
+/// # fn frame(clips: &[gpuskin_rt::ClipInfo], walk: gpuskin_rt::Playback, time: gpuskin_rt::Time) {
 /// use gpuskin_rt::EventQueue;
 /// let mut queue = EventQueue::new();
-/// queue.play(clips, 0, "guard", walk, now);
-/// for notice in queue.drain(clips, now + 0.5) {
-///     println!("{}: {:?} at {:.3} s", notice.instance, notice.kind, notice.time.as_secs());
+/// queue.play(clips, 0, "guard", walk, time);
+/// for fired in queue.drain(clips, time + 0.5) {
+///     println!("{}: {:?} at {:.3} s", fired.instance, fired.kind, fired.time.as_secs());
 /// }
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct EventQueue<K> {
-    /// By slot.
-    entries: Vec<Entry<K>>,
+    /// Playbacks, indexed by slot.
+    entries: Vec<QueueSlot<K>>,
     calendar: Calendar,
-    /// Tickets of playbacks that were replaced: nobody looks for them before their time comes.
+    /// Number of tickets of playbacks that were replaced. Each is dropped when its time comes.
     stale: usize,
-    found: Vec<Notice<K>>,
-    /// Of a drain; kept for the next one.
+    fired: Vec<FiredEvent<K>>,
+    /// Scratch list of [`Self::drain`], kept to reuse its memory.
     due: Vec<Ticket>,
     full: bool,
 }
 
-/// What is in a slot.
+/// Playback in a slot.
 #[derive(Clone, Copy, Debug)]
-struct Entry<K> {
+struct QueueSlot<K> {
     playing: Option<(K, Playback)>,
-    /// Of the ticket of this playback, or of the next.
+    /// Number of this playback's ticket, or of the next one.
     number: u32,
-    /// It has a ticket for this time.
-    waits: Option<Time>,
+    /// Time of the playback's ticket, if it has one.
+    next_event: Option<Time>,
 }
 
-/// Most notices of one [`EventQueue::drain`]: what a crowd of a hundred thousand has in some seconds.
-pub const MOST_NOTICES: usize = 1 << 20;
-/// Stale tickets that there may be beside as many good ones.
-const MOST_STALE: usize = 4096;
-/// Entries that are fetched at once, each from elsewhere in memory.
+/// Greatest number of fired events per [`EventQueue::drain`]: as many as a crowd of a hundred
+/// thousand fires in a few seconds.
+#[doc(hidden)]
+pub const MAX_FIRED_EVENTS: usize = 1 << 20;
+/// Number of stale tickets that is tolerated, if there are at least as many valid ones.
+const MAX_STALE: usize = 4096;
+/// Number of entries fetched together: each is a random memory access.
 const BATCH: usize = 32;
 
 impl<K: Copy> Default for EventQueue<K> {
@@ -87,67 +91,67 @@ impl<K: Copy> Default for EventQueue<K> {
 }
 
 impl<K: Copy> EventQueue<K> {
-    /// One that waits for nothing.
+    /// Makes an empty queue.
     pub const fn new() -> Self {
         Self {
             entries: Vec::new(),
             calendar: Calendar::new(),
             stale: 0,
-            found: Vec::new(),
+            fired: Vec::new(),
             due: Vec::new(),
             full: false,
         }
     }
 
-    /// From `now` on, the instance in a slot has what this playback comes to. `clips`: those of the model.
-    pub fn play(&mut self, clips: &[ClipInfo], slot: u32, instance: K, playback: Playback, now: Time) {
-        self.stop(clips, slot, now);
+    /// Sets the playback of the instance in a slot, from `time` on. `clips`: those of the model.
+    pub fn play(&mut self, clips: &[ClipInfo], slot: u32, instance: K, playback: Playback, time: Time) {
+        self.stop(clips, slot, time);
         let index = slot as usize;
         if index >= self.entries.len() {
-            self.entries.resize(index + 1, Entry { playing: None, number: 0, waits: None });
+            self.entries.resize(index + 1, QueueSlot { playing: None, number: 0, next_event: None });
         }
         let entry = &mut self.entries[index];
         entry.playing = Some((instance, playback));
-        entry.waits = first(clips, &playback, now);
-        if let Some(time) = entry.waits {
+        entry.next_event = next_event_time(clips, &playback, time);
+        if let Some(time) = entry.next_event {
             self.calendar.put(Ticket { time, slot, number: entry.number });
         }
     }
 
-    /// The instance in a slot is gone, or nobody asks about it any more.
-    pub fn stop(&mut self, clips: &[ClipInfo], slot: u32, now: Time) {
+    /// Removes the instance in a slot.
+    pub fn stop(&mut self, clips: &[ClipInfo], slot: u32, time: Time) {
         let Some(entry) = self.entries.get_mut(slot as usize) else { return };
         let playing = entry.playing.take();
-        let Some(time) = entry.waits.take() else { return };
+        let Some(next_event) = entry.next_event.take() else { return };
         entry.number = entry.number.wrapping_add(1);
         self.stale += 1;
-        if let Some(playing) = playing.filter(|_| time < now) {
-            self.tell(clips, &playing, time, now);
+        if let Some(playing) = playing.filter(|_| next_event < time) {
+            self.collect(clips, &playing, next_event, time);
         }
-        if self.stale > MOST_STALE && self.stale > self.calendar.len() / 2 {
+        if self.stale > MAX_STALE && self.stale > self.calendar.len() / 2 {
             let entries = &self.entries;
             self.calendar.retain(|ticket| entries[ticket.slot as usize].is_of(ticket));
             self.stale = 0;
         }
     }
 
-    /// All instances are gone, and what they came to is forgotten.
+    /// Removes all instances and all fired events that were not drained.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.calendar.clear();
         self.stale = 0;
-        self.found.clear();
+        self.fired.clear();
     }
 
-    /// What all instances have come to before `now` and was not told yet, in the order of time. Each is told once, also
-    /// where `now` is earlier than it was.
+    /// Returns the events of all instances that fired before `time` and were not returned yet, in
+    /// order of time. Each is returned once, even if `time` decreases.
     ///
-    /// A drain has at most [`MOST_NOTICES`]: what is beyond it in a leap of the clock is left out, which
-    /// [`EventQueue::overflowed`] then says.
-    pub fn drain(&mut self, clips: &[ClipInfo], now: Time) -> std::vec::Drain<'_, Notice<K>> {
+    /// Returns at most [`MAX_FIRED_EVENTS`]. A jump of the time can fire more; the rest is dropped,
+    /// and [`EventQueue::overflowed`] returns true.
+    pub fn drain(&mut self, clips: &[ClipInfo], time: Time) -> std::vec::Drain<'_, FiredEvent<K>> {
         self.full = false;
         let mut due = std::mem::take(&mut self.due);
-        self.calendar.advance(now, &mut due);
+        self.calendar.advance(time, &mut due);
         let mut batch = Vec::with_capacity(BATCH);
         for tickets in due.chunks(BATCH) {
             batch.clear();
@@ -157,63 +161,63 @@ impl<K: Copy> EventQueue<K> {
                     self.stale -= 1;
                     continue;
                 };
-                let next = self.tell(clips, &playing, ticket.time, now);
-                self.entries[ticket.slot as usize].waits = next;
+                let next = self.collect(clips, &playing, ticket.time, time);
+                self.entries[ticket.slot as usize].next_event = next;
                 if let Some(time) = next {
                     self.calendar.put(Ticket { time, ..*ticket });
                 }
             }
         }
         due.clear();
-        // What a leap of the clock needed is not kept.
-        due.shrink_to(MOST_STALE);
+        // Frees the memory that a jump of the time needed.
+        due.shrink_to(MAX_STALE);
         self.due = due;
-        self.found.sort_by_key(|notice| notice.time);
-        self.found.drain(..)
+        self.fired.sort_by_key(|fired| fired.time);
+        self.fired.drain(..)
     }
 
-    /// Whether the last drain left something out.
+    /// Returns whether the last drain dropped events.
     pub fn overflowed(&self) -> bool {
         self.full
     }
 
-    /// Notes what a playback comes to within `from..now`, and says when it comes to something next.
-    fn tell(&mut self, clips: &[ClipInfo], playing: &(K, Playback), from: Time, now: Time) -> Option<Time> {
+    /// Records the events of a playback within `from..until`, and returns the time of its next event.
+    fn collect(&mut self, clips: &[ClipInfo], playing: &(K, Playback), from: Time, until: Time) -> Option<Time> {
         let (instance, playback) = playing;
-        for (kind, time) in what_comes(clips, playback, from) {
-            if time >= now {
+        for (kind, time) in fired_events(clips, playback, from) {
+            if time >= until {
                 return Some(time);
             }
-            if self.found.len() >= MOST_NOTICES {
+            if self.fired.len() >= MAX_FIRED_EVENTS {
                 self.full = true;
-                return first(clips, playback, now);
+                return next_event_time(clips, playback, until);
             }
-            self.found.push(Notice { instance: *instance, time, kind });
+            self.fired.push(FiredEvent { instance: *instance, time, kind });
         }
         None
     }
 }
 
-impl<K> Entry<K> {
-    /// Whether a ticket is that of the playback.
+impl<K> QueueSlot<K> {
+    /// Returns whether a ticket belongs to the current playback.
     fn is_of(&self, ticket: &Ticket) -> bool {
-        self.waits.is_some() && self.number == ticket.number
+        self.next_event.is_some() && self.number == ticket.number
     }
 }
 
-/// When a playback first comes to something, from a moment on.
-fn first(clips: &[ClipInfo], playback: &Playback, from: Time) -> Option<Time> {
-    what_comes(clips, playback, from).next().map(|(_, time)| time)
+/// Returns the time of the first event of a playback from a time on.
+fn next_event_time(clips: &[ClipInfo], playback: &Playback, from: Time) -> Option<Time> {
+    fired_events(clips, playback, from).next().map(|(_, time)| time)
 }
 
-/// All that a playback comes to, from a moment on; its end last.
-fn what_comes(clips: &[ClipInfo], playback: &Playback, from: Time) -> impl Iterator<Item = (NoticeKind, Time)> {
-    let course = Course::of(playback);
+/// Returns all events of a playback from a time on; its end comes last.
+fn fired_events(clips: &[ClipInfo], playback: &Playback, from: Time) -> impl Iterator<Item = (FiredEventKind, Time)> {
+    let timeline = PlaybackTimeline::of(playback);
     let events = clips.get(playback.clip_index()).map_or(&[][..], |clip| &clip.events);
     let events =
-        Events::of_course(events, course, from, Time::MAX).map(|(event, time)| (NoticeKind::Event(event), time));
-    // What starts at its end does not come to it.
-    let end = course.finish().filter(|end| *end >= from && course.end() != Some(0));
-    let end = end.map(|end| (NoticeKind::Finished, end));
+        Events::of_timeline(events, timeline, from, Time::MAX).map(|(event, time)| (FiredEventKind::Event(event), time));
+    // A playback that starts at its end does not finish.
+    let end = timeline.finish().filter(|end| *end >= from && timeline.end() != Some(0));
+    let end = end.map(|end| (FiredEventKind::Finished, end));
     events.chain(end)
 }

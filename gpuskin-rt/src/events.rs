@@ -1,20 +1,22 @@
-//! When a playback comes to the events of its clip: in integers, exact after any time.
+//! Events of a playback and their exact times, in integer arithmetic.
 //!
-//! An event is at the first moment of the clock at which the playback has come to its phase, from either side. An interval
-//! `from..to` has its first moment and not its last: intervals that follow each other have every event once, and one that
-//! begins where a playback starts has what is at its very start.
+//! An event fires at the first time at which the playback reaches its phase, from either direction.
+//! An interval `from..to` includes `from` and excludes `to`: consecutive intervals contain every
+//! event exactly once, and an interval that begins at the start of a playback contains the events
+//! at that start.
 //!
-//! A playback starts with the events at the phase where it starts. It has none before, none after the end of a clip that is
-//! played once, and none where it starts at that end or stands still. An event at either end of a clip that is played to and
-//! fro is there once a turn.
+//! A playback fires the events at its start phase when it starts. It fires none before its start,
+//! none after the end of a clip that plays once, and none if it starts at that end or its rate is
+//! 0. In ping-pong, an event at either end of the clip fires once per turn.
 
-use crate::course::{Course, WHOLE};
+use crate::timeline::{PlaybackTimeline, CYCLE};
 use crate::playback::Repeat;
 use crate::{ClipEvent, ClipInfo, Playback, Time};
 
 impl ClipInfo {
-    /// The events that a playback of this clip has within `from..to`, in their order: indices into
-    /// [`Metadata::events`](crate::Metadata::events), and when. They are found one by one, so that any time may be asked for.
+    /// Returns the events that a playback of this clip fires within `from..to`, in order: index
+    /// into [`Metadata::events`](crate::Metadata::events), and time. The iterator is lazy, so an
+    /// interval may have any length.
     ///
     /// ```
     /// # fn footsteps(clip: &gpuskin_rt::ClipInfo, playback: &gpuskin_rt::Playback, last: gpuskin_rt::Time, now: gpuskin_rt::Time) {
@@ -28,54 +30,54 @@ impl ClipInfo {
     }
 }
 
-/// The events of a playback within some time, in their order: [`ClipInfo::events_between`].
+/// Iterator over the events of a playback within an interval: [`ClipInfo::events_between`].
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
-    strip: Strip<'a>,
-    course: Course,
-    /// Where on the strip the playback starts.
+    cycle_events: CycleEvents<'a>,
+    timeline: PlaybackTimeline,
+    /// Phase in the cycle at which the playback starts.
     origin: u64,
-    /// Cycles, and marks of the strip, before the next event.
+    /// Number of whole cycles before the next event, and its index within the cycle.
     cycle: u128,
     mark: usize,
-    /// The last way with events.
+    /// Last distance that the interval contains; `None` when the iterator is exhausted.
     last: Option<u128>,
 }
 
 impl<'a> Events<'a> {
-    /// `events`: those of the clip, by ascending phase.
+    /// Makes the iterator. `events`: those of the clip, by ascending phase.
     pub(crate) fn new(events: &'a [ClipEvent], playback: &Playback, from: Time, to: Time) -> Self {
-        Self::of_course(events, Course::of(playback), from, to)
+        Self::of_timeline(events, PlaybackTimeline::of(playback), from, to)
     }
 
-    pub(crate) fn of_course(events: &'a [ClipEvent], course: Course, from: Time, to: Time) -> Self {
-        let strip = Strip::new(events, &course);
-        let origin = if course.backwards { WHOLE - course.offset } else { course.offset };
-        let none = Self { strip, course, origin, cycle: 0, mark: 0, last: None };
-        let end = course.end().map(u128::from);
-        if strip.len() == 0 || course.stands() || end == Some(0) {
+    pub(crate) fn of_timeline(events: &'a [ClipEvent], timeline: PlaybackTimeline, from: Time, to: Time) -> Self {
+        let cycle_events = CycleEvents::new(events, &timeline);
+        let origin = if timeline.backwards { CYCLE - timeline.offset } else { timeline.offset };
+        let none = Self { cycle_events, timeline, origin, cycle: 0, mark: 0, last: None };
+        let end = timeline.end().map(u128::from);
+        if cycle_events.len() == 0 || timeline.is_stopped() || end == Some(0) {
             return none;
         }
-        let Some((first, last)) = course.reached(from, to) else { return none };
-        let place = first + u128::from(origin);
-        let (cycle, within) = (place / u128::from(WHOLE), (place % u128::from(WHOLE)) as u64);
+        let Some((first, last)) = timeline.progress_within(from, to) else { return none };
+        let position = first + u128::from(origin);
+        let (cycle, within) = (position / u128::from(CYCLE), (position % u128::from(CYCLE)) as u64);
         let last = Some(end.map_or(last, |end| last.min(end)));
-        Self { cycle, mark: strip.first_from(within), last, ..none }
+        Self { cycle, mark: cycle_events.first_from(within), last, ..none }
     }
 }
 
 impl Iterator for Events<'_> {
-    /// Index into [`Metadata::events`](crate::Metadata::events), and when.
+    /// Index into [`Metadata::events`](crate::Metadata::events), and time.
     type Item = (u16, Time);
 
     fn next(&mut self) -> Option<Self::Item> {
         let last = self.last?;
-        if self.mark == self.strip.len() {
+        if self.mark == self.cycle_events.len() {
             (self.cycle, self.mark) = (self.cycle + 1, 0);
         }
-        let (place, event) = self.strip.get(self.mark);
-        let way = self.cycle * u128::from(WHOLE) + u128::from(place) - u128::from(self.origin);
-        let time = if way > last { None } else { self.course.moment(way) };
+        let (position, event) = self.cycle_events.get(self.mark);
+        let progress = self.cycle * u128::from(CYCLE) + u128::from(position) - u128::from(self.origin);
+        let time = if progress > last { None } else { self.timeline.time_at(progress) };
         if time.is_none() {
             self.last = None;
         }
@@ -84,11 +86,12 @@ impl Iterator for Events<'_> {
     }
 }
 
-/// The events of a cycle in the order in which a playback comes to them, each with its distance from the cycle's start.
+/// Events of one cycle in the order in which a playback reaches them, each with its distance from
+/// the start of the cycle.
 #[derive(Clone, Copy, Debug)]
-struct Strip<'a> {
+struct CycleEvents<'a> {
     events: &'a [ClipEvent],
-    /// Events at the clip's start and at its end.
+    /// Number of events at the clip's start and at its end.
     at_start: usize,
     at_end: usize,
     kind: Kind,
@@ -98,14 +101,14 @@ struct Strip<'a> {
 enum Kind {
     Forwards,
     Backwards,
-    /// The same in both directions.
-    ToAndFro,
+    /// Ping-pong: the order does not depend on the direction.
+    PingPong,
 }
 
-impl<'a> Strip<'a> {
-    fn new(events: &'a [ClipEvent], course: &Course) -> Self {
-        let kind = match (course.repeat, course.backwards) {
-            (Repeat::PingPong, _) => Kind::ToAndFro,
+impl<'a> CycleEvents<'a> {
+    fn new(events: &'a [ClipEvent], timeline: &PlaybackTimeline) -> Self {
+        let kind = match (timeline.repeat, timeline.backwards) {
+            (Repeat::PingPong, _) => Kind::PingPong,
             (_, false) => Kind::Forwards,
             (_, true) => Kind::Backwards,
         };
@@ -117,11 +120,11 @@ impl<'a> Strip<'a> {
     fn len(&self) -> usize {
         match self.kind {
             Kind::Forwards | Kind::Backwards => self.events.len(),
-            Kind::ToAndFro => 2 * self.events.len() - self.at_start - self.at_end,
+            Kind::PingPong => 2 * self.events.len() - self.at_start - self.at_end,
         }
     }
 
-    /// Ascending with `mark`, below [`WHOLE`].
+    /// Returns distance and event. Distances are below [`CYCLE`] and ascend with `mark`.
     fn get(&self, mark: usize) -> (u64, u16) {
         let count = self.events.len();
         let at = |i: usize| (u64::from(self.events[i].phase), self.events[i].event);
@@ -131,25 +134,25 @@ impl<'a> Strip<'a> {
             Kind::Backwards if mark < self.at_start => at(mark),
             Kind::Backwards => {
                 let (phase, event) = at(count - 1 - (mark - self.at_start));
-                (WHOLE - phase, event)
+                (CYCLE - phase, event)
             }
-            Kind::ToAndFro if mark < count => {
+            Kind::PingPong if mark < count => {
                 let (phase, event) = at(mark);
                 (phase.div_ceil(2), event)
             }
-            Kind::ToAndFro => {
+            Kind::PingPong => {
                 let (phase, event) = at(count - 1 - self.at_end - (mark - count));
-                (WHOLE - phase.div_ceil(2), event)
+                (CYCLE - phase.div_ceil(2), event)
             }
         }
     }
 
-    /// The first mark at least so far from the cycle's start.
-    fn first_from(&self, place: u64) -> usize {
+    /// Returns the first index whose distance from the start of the cycle is at least `position`.
+    fn first_from(&self, position: u64) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = (low + high) / 2;
-            if self.get(middle).0 < place { low = middle + 1 } else { high = middle }
+            if self.get(middle).0 < position { low = middle + 1 } else { high = middle }
         }
         low
     }

@@ -1,9 +1,12 @@
-//! Fields: many instances of a model that a formula makes of their number and the place where they stand. Nothing is kept
-//! of any: grass, corn, reeds, a shoal. Twin of `shaders/field.wgsl`. Needs no wgpu.
+//! Fields: many instances of a model, such as grass, corn, reeds or a shoal of fish. A formula
+//! derives each instance from its number and position; no per-instance data is stored. CPU
+//! reference of `shaders/field.wgsl`. Does not need wgpu.
 //!
-//! Every instance stands in a cell of a grid. Lots are drawn for the number of its cell in the world, so that fields of the
-//! same seed and spacing, whose corners lie whole cells apart, continue each other. Noise is smooth and repeats after 256
-//! times its size. Playback is the integer arithmetic of [`crate::playback`]: a field runs as smoothly after a week.
+//! Each instance stands in one cell of a grid. The hash of the cell's number in the world is the
+//! source of all its random values, so adjacent fields with the same seed and spacing continue each
+//! other if their corners lie whole cells apart. Noise is smooth and repeats after 256 times its
+//! size. Playback uses the integer arithmetic of [`crate::playback`]: a field moves as smoothly
+//! after a week as at the start.
 //!
 //! ```
 //! # use gpuskin_rt::{Clip, Dynamic};
@@ -24,65 +27,68 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use crate::instance::{finite_position, finite_scale};
-use crate::look::packed_tint;
+use crate::appearance::packed_tint;
 use crate::playback::rate;
 use crate::record::pack_rate;
-use crate::{Aabb, Clip, InstanceLook, InstanceRecord, Metadata, Time};
+use crate::{Aabb, Clip, Appearance, InstanceRecord, Metadata, Time};
 
-/// Clips that the instances of a field choose from, at most.
-pub const MOST_CLIPS: usize = 8;
-/// Cells of noise after which it starts over.
+/// Greatest number of clips that the instances of a field choose from.
+#[doc(hidden)]
+pub const MAX_FIELD_CLIPS: usize = 8;
+/// Period of the noise, cells.
 const CELLS: f64 = 256.0;
-/// All of it, in 0.32 fixed point.
+/// The number 1 in 0.32 fixed point.
 const ROUND: f64 = 4_294_967_296.0;
 
-/// What grows where, and how it moves.
+/// Layout, appearance and animation of a field.
 #[derive(Debug)]
 pub struct FieldDescriptor<M> {
-    /// The corner of least x and z, metres. All stand at its height.
+    /// Corner of least x and z. World space, metres. All instances stand at its height y.
     pub origin: [f32; 3],
-    /// Instances along x and along z.
+    /// Number of instances along x and along z.
     pub size: [u32; 2],
-    /// Metres from one to the next along x and z.
+    /// Size of a cell along x and z, metres.
     pub spacing: [f32; 2],
-    /// How far one stands from the middle of its cell: 0 in rows, 1 anywhere in it.
+    /// Random offset from the centre of the cell: 0 for regular rows, 1 for anywhere in the cell.
     pub jitter: f32,
     /// Least and greatest scale.
     pub scale: [f32; 2],
-    /// How far one is turned about the y axis to either side, radians: pi for any way.
+    /// Greatest random rotation about the y axis to either side, radians; pi for any direction.
     pub turn: f32,
-    /// Base colours are multiplied by something between these two: linear RGBA, 0..1.
+    /// End colours of the random tint, which is multiplied with the base colour: linear RGBA, 0..1.
     pub tints: [[f32; 4]; 2],
-    /// What lots are drawn from.
+    /// Seed of all random values.
     pub seed: u32,
-    /// What the instances play, in loops: up to [`MOST_CLIPS`]; the first clip where there are none.
+    /// Clips that the instances loop, at most [`MAX_FIELD_CLIPS`]; the model's first clip if the
+    /// list is empty.
     pub clips: Vec<Clip<M>>,
-    /// Metres across which neighbours play the same clip, by noise; 0: each draws its own lot.
+    /// Size in metres of patches that play the same clip, chosen by noise; 0: each instance chooses
+    /// at random.
     pub patches: f32,
-    /// Least and greatest speed, times the clip's own pace; from 0 up.
+    /// Least and greatest speed, as factors of the clip's normal speed, at least 0.
     pub speed: [f32; 2],
-    /// Of a cycle, what instances are ahead of each other by lot: 0 in step, 1 anywhere.
+    /// Random phase offset, as a fraction of a cycle: 0 for all in step, 1 for any phase.
     pub scatter: f32,
-    /// Noise that travels over the field.
+    /// Wind: noise that travels over the field.
     pub wind: Option<Wind<M>>,
 }
 
-/// Noise that travels over a field.
+/// Wind: noise that travels over a field.
 #[derive(Debug)]
 pub struct Wind<M> {
-    /// Metres from a gust to the next, about.
+    /// Approximate distance between gusts, metres.
     pub size: f32,
-    /// Metres a second along x and z.
+    /// Velocity along x and z, metres per second.
     pub velocity: [f32; 2],
-    /// Cycles that who stands in a gust is ahead.
+    /// Phase lead of an instance in a gust, cycles.
     pub sway: f32,
-    /// What is blended in with a gust.
+    /// Clip that is blended in with a gust.
     pub gust: Option<Clip<M>>,
-    /// How much of that the strongest gust shows, 0..1.
+    /// Weight of that clip in the strongest gust, 0..1.
     pub strength: f32,
 }
 
-// Not derived: these hold whatever M is.
+// Not derived: a derive would require the same trait of `M`.
 impl<M> Clone for FieldDescriptor<M> {
     fn clone(&self) -> Self {
         Self { clips: self.clips.clone(), ..*self }
@@ -121,65 +127,67 @@ impl<M> Default for Wind<M> {
     }
 }
 
-/// What the shaders know of a field. Twin of `GpuskinField` in `shaders/field.wgsl`.
+/// Uniform of a field. CPU layout of `GpuskinField` in `shaders/field.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct FieldUniform {
-    /// [`FieldDescriptor::origin`].
+    /// Corner of least x and z: [`FieldDescriptor::origin`].
     pub origin: [f32; 3],
-    /// Instances along x.
+    /// Number of instances along x.
     pub columns: u32,
-    /// [`FieldDescriptor::spacing`].
+    /// Size of a cell: [`FieldDescriptor::spacing`].
     pub spacing: [f32; 2],
     /// Number of the first cell along x and z in the world.
     pub first_cell: [u32; 2],
-    /// Least scale, and how much more there may be.
+    /// Least scale, and greatest scale minus least scale.
     pub scale: [f32; 2],
-    /// [`FieldDescriptor::jitter`].
+    /// Random offset: [`FieldDescriptor::jitter`].
     pub jitter: f32,
-    /// [`FieldDescriptor::seed`].
+    /// Seed: [`FieldDescriptor::seed`].
     pub seed: u32,
-    /// How far one may be turned: y of a quaternion whose |y| + |w| is 32767.
+    /// Greatest rotation: y of a quaternion whose |y| + |w| is 32767.
     pub turn: u32,
-    /// Clips to choose from, at least one.
+    /// Number of clips to choose from, at least 1.
     pub clip_count: u32,
-    /// Of the greatest speed, the least, in 0.32 fixed point.
+    /// Least speed divided by greatest speed, 0.32 fixed point.
     pub slowest: u32,
-    /// [`FieldDescriptor::scatter`] in 0.32 fixed point.
+    /// Random phase offset: [`FieldDescriptor::scatter`] in 0.32 fixed point.
     pub scatter: u32,
-    /// [`FieldDescriptor::tints`], 8 bits each.
+    /// End colours of the tint: [`FieldDescriptor::tints`], 8 bits each.
     pub tints: [[u8; 4]; 2],
-    /// What metres are multiplied by for 256 cells of noise: for the choice of clips, 0 to draw lots.
+    /// Scale from metres to periods of 256 noise cells, for the choice of clips; 0 for a random
+    /// choice.
     pub patches: f32,
-    /// The same for wind, 0 for none.
+    /// Scale from metres to periods of 256 noise cells, for wind; 0 for no wind.
     pub waves: f32,
-    /// [`Wind::sway`].
+    /// Phase lead in a gust: [`Wind::sway`].
     pub sway: f32,
-    /// [`Wind::strength`], 0 where there is no clip for it.
+    /// Weight of the gust's clip: [`Wind::strength`]; 0 without such a clip.
     pub gusts: f32,
-    /// Word 12 of an instance that fades from the gust's clip.
+    /// Word 12 of an instance record in which the gust's clip is the fading clip.
     pub gust: u32,
-    /// Not used, zero.
+    /// Unused, zero.
     pub reserved: u32,
-    /// What wind goes a second along x, then z, in 32.32 fixed point of 256 cells: two's complement, upper word first.
+    /// Travel of the wind per second along x, then z, in periods of 256 cells, 32.32 fixed point:
+    /// two's complement, upper word first.
     pub travel: [u32; 4],
-    /// Words 8 and 10 of an instance that plays the clip at the greatest speed.
-    pub clips: [[u32; 4]; MOST_CLIPS],
+    /// Words 8 and 10 of an instance record that plays the clip at the greatest speed.
+    pub clips: [[u32; 4]; MAX_FIELD_CLIPS],
 }
 
-/// A number from 0 up; 0 for what is none.
+/// Clamps to 0 from below; 0 if the value is not finite.
 fn positive(value: f32) -> f32 {
     if value.is_finite() { value.max(0.0) } else { 0.0 }
 }
 
-/// 0..1 in 0.32 fixed point.
+/// Converts 0..1 to 0.32 fixed point.
 fn share(value: f64) -> u32 {
     (value * ROUND) as u32
 }
 
 impl FieldUniform {
-    /// The field of a model. Numbers that are not finite or out of range are the nearest that make sense, clips that the
-    /// model does not have are its first.
+    /// Packs a field of a model. Numbers that are not finite or out of range are replaced by the
+    /// nearest valid ones; clips that the model does not have become its first clip.
     pub fn new<M>(descriptor: &FieldDescriptor<M>, meta: &Metadata) -> Self {
         let FieldDescriptor { jitter, turn, seed, .. } = *descriptor;
         let origin = finite_position(descriptor.origin);
@@ -198,7 +206,7 @@ impl FieldUniform {
         let length = |clip: u32| meta.clips.get(clip as usize).map_or(0.0, |clip| clip.duration);
         let all =
             descriptor.clips.iter().map(|clip| word(clip.index())).chain(descriptor.clips.is_empty().then_some(0));
-        let mut clips = [[0; 4]; MOST_CLIPS];
+        let mut clips = [[0; 4]; MAX_FIELD_CLIPS];
         let mut clip_count = 0;
         for (at, clip) in clips.iter_mut().zip(all) {
             *at = [pack_rate::<26>(rate(fast, length(clip))), clip, 0, 0];
@@ -238,9 +246,10 @@ impl FieldUniform {
         uniform
     }
 
-    /// The instance of that number at a moment. Twin of `gpuskin_field_instance`.
-    pub fn instance(&self, number: u32, now: impl Into<Time>) -> InstanceRecord {
-        let (now, hash) = (now.into(), self.hash(number));
+    /// Returns the instance record with the given number at a time. CPU reference of
+    /// `gpuskin_field_instance`.
+    pub fn instance(&self, number: u32, time: impl Into<Time>) -> InstanceRecord {
+        let (time, hash) = (time.into(), self.hash(number));
         let cell = Vec2::new((number % self.columns) as f32, (number / self.columns) as f32);
         let lots = Vec2::new(unit(lot(hash, 1)), unit(lot(hash, 2)));
         let [x, y, z] = self.origin;
@@ -262,7 +271,7 @@ impl FieldUniform {
         if self.waves > 0.0 {
             let [at_x, at_z] = noise_place(place, self.waves);
             let [a, b, c, d] = self.travel;
-            let gone = [at_x.wrapping_sub(travelled([a, b], now)), at_z.wrapping_sub(travelled([c, d], now))];
+            let gone = [at_x.wrapping_sub(travelled([a, b], time)), at_z.wrapping_sub(travelled([c, d], time))];
             let wave = noise(gone, self.seed.wrapping_add(1));
             offset = offset.wrapping_add(fraction(wave * self.sway));
             fade -= (wave * wave * (3.0 - 2.0 * wave) * self.gusts * 65_535.0) as u16;
@@ -274,13 +283,14 @@ impl FieldUniform {
         record
     }
 
-    /// How the instance of that number looks. Twin of `gpuskin_field_look`.
-    pub fn look(&self, number: u32) -> InstanceLook {
+    /// Returns the appearance of the instance with the given number. CPU reference of
+    /// `gpuskin_field_appearance`.
+    pub fn appearance(&self, number: u32) -> Appearance {
         let hash = self.hash(number);
         let share = lot(hash, 8) >> 24;
         let [a, b] = self.tints;
         let mixed = |i: usize| (u32::from(a[i]) * (255 - share) + u32::from(b[i]) * share) / 255;
-        InstanceLook { tint: [0, 1, 2, 3].map(|i| mixed(i) as u8), hidden: 0, custom: [hash, 0] }
+        Appearance { tint: [0, 1, 2, 3].map(|i| mixed(i) as u8), hidden: 0, custom: [hash, 0] }
     }
 
     fn hash(&self, number: u32) -> u32 {
@@ -290,16 +300,20 @@ impl FieldUniform {
 }
 
 impl<M> FieldDescriptor<M> {
-    /// Number of its instances.
+    /// Returns the number of instances.
+    #[doc(hidden)]
     pub fn count(&self) -> u64 {
         u64::from(self.size[0]) * u64::from(self.size[1])
     }
 
-    /// A box around all of it in the world, as far as clips reach; `None` where that is not known.
+    /// Returns the world-space bounding box of the whole field, including the reach of its clips;
+    /// `None` if the model's bounds are not finite.
+    #[doc(hidden)]
     pub fn bounds(&self, meta: &Metadata) -> Option<Aabb> {
         let uniform = FieldUniform::new(self, meta);
         let Aabb { min, max } = meta.bounds;
-        // However it is turned; mixes of clips reach further than either.
+        // For any rotation; the factor 1.25 covers blends of clips, which reach further than either
+        // clip.
         let reach = 1.25
             * (uniform.scale[0].abs() + uniform.scale[1])
             * Vec3::from(min).abs().max(Vec3::from(max).abs()).length();
@@ -309,45 +323,45 @@ impl<M> FieldDescriptor<M> {
     }
 }
 
-/// The upper half of a product: so much of a number of 0.32 fixed point.
+/// Returns the upper half of the product: `a * b` with `b` in 0.32 fixed point.
 fn of(a: u32, b: u32) -> u32 {
     ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
-/// Twin of `gpuskin_hash`.
+/// CPU reference of `gpuskin_hash`.
 fn hash(number: u32) -> u32 {
     let x = (number ^ number >> 16).wrapping_mul(0x7feb_352d);
     let x = (x ^ x >> 15).wrapping_mul(0x846c_a68b);
     x ^ x >> 16
 }
 
-/// Twin of `gpuskin_hash_2`.
+/// CPU reference of `gpuskin_hash_cell`.
 fn hash_2([x, y]: [u32; 2], seed: u32) -> u32 {
     hash(x.wrapping_add(hash(y.wrapping_add(hash(seed)))))
 }
 
-/// Twin of `gpuskin_lot`.
+/// CPU reference of `gpuskin_random`.
 fn lot(of: u32, k: u32) -> u32 {
     hash(of.wrapping_add(k.wrapping_mul(0x9e37_79b9)))
 }
 
-/// Twin of `gpuskin_unit`.
+/// CPU reference of `gpuskin_unit`.
 fn unit(number: u32) -> f32 {
     (number >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
-/// What is over whole numbers, in 0.32 fixed point.
+/// Returns the fractional part in 0.32 fixed point.
 fn fraction(turns: f32) -> u32 {
-    // What lies a little below zero would round up to one.
+    // The fraction of a tiny negative number would round up to 1.
     ((turns - turns.floor()).min(0.999_999_94) * 4_294_967_296.0) as u32
 }
 
-/// Twin of `gpuskin_noise_place`.
+/// CPU reference of `gpuskin_noise_cell`.
 fn noise_place(metres: Vec2, of_a_metre: f32) -> [u32; 2] {
     (metres * of_a_metre).to_array().map(fraction)
 }
 
-/// Twin of `gpuskin_noise`.
+/// CPU reference of `gpuskin_noise`.
 fn noise(place: [u32; 2], seed: u32) -> f32 {
     let cell = place.map(|p| p >> 24);
     let next = cell.map(|c| (c + 1) & 255);
@@ -362,7 +376,7 @@ fn noise(place: [u32; 2], seed: u32) -> f32 {
     mix(near, far, y)
 }
 
-/// Twin of `gpuskin_travelled`.
-fn travelled(rate: [u32; 2], now: Time) -> u32 {
-    (now.to_bits() as u128).wrapping_mul(Time::from_words(rate).to_bits().into()).wrapping_shr(32) as u32
+/// CPU reference of `gpuskin_wind_travel`.
+fn travelled(rate: [u32; 2], time: Time) -> u32 {
+    (time.to_bits() as u128).wrapping_mul(Time::from_words(rate).to_bits().into()).wrapping_shr(32) as u32
 }

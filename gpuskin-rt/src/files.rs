@@ -1,8 +1,9 @@
-//! Where the bytes of a baked model come from.
+//! Locates and reads the files of baked models.
 //!
-//! Small files are part of the executable. Large ones (see `storage` in `gpuskin.toml`) stand beside it, under
-//! `<folder of the executable>/gpuskin/`. [`set_folder`] or the environment variable `GPUSKIN_ASSETS` name
-//! another folder; last comes the place where the bake wrote them, so that `cargo run` needs nothing.
+//! Small files are part of the executable. Large ones (see `storage` in `gpuskin.toml`) are side
+//! files. They are searched for in the folder of [`set_asset_folder`], in the folder that the environment
+//! variable `GPUSKIN_ASSETS` names, in `<folder of the executable>/gpuskin/`, and finally in the
+//! output folder of the bake, so that `cargo run` needs no setup.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,12 +14,12 @@ use crate::{Data, Payload};
 
 static FOLDER: RwLock<Option<PathBuf>> = RwLock::new(None);
 
-/// Side files are looked for in this folder first.
-pub fn set_folder(folder: impl Into<PathBuf>) {
+/// Sets the folder in which side files are searched for first.
+pub fn set_asset_folder(folder: impl Into<PathBuf>) {
     *FOLDER.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(folder.into());
 }
 
-/// Folders and files in the order in which a side file is looked for.
+/// Returns the paths at which a side file is searched for, in order.
 fn candidates(name: &str, baked: &str) -> Vec<PathBuf> {
     let set = FOLDER.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     let variable = std::env::var_os("GPUSKIN_ASSETS").map(PathBuf::from);
@@ -28,27 +29,27 @@ fn candidates(name: &str, baked: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Why the bytes of a model are not there.
+/// Reason why the bytes of a model are not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileError {
-    /// No such file in any of these places.
+    /// The file does not exist in any searched folder.
     Missing {
-        /// Where it was looked for.
+        /// Paths that were tried.
         tried: Vec<PathBuf>,
     },
-    /// The file could not be read.
+    /// The file cannot be read.
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error message of the operating system.
         reason: String,
     },
     /// The model was read at run time, without this file.
     NotRead,
-    /// The file is not the one that the executable was built with.
+    /// The file comes from another bake than the model's constants.
     OtherBake {
-        /// The file, or nothing where the bytes are in memory.
+        /// Path of the file; `None` if the bytes are in memory.
         path: Option<PathBuf>,
     },
 }
@@ -57,25 +58,25 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { tried } => {
-                write!(f, "a baked file is missing; looked for")?;
+                write!(f, "baked file not found; tried")?;
                 for path in tried {
                     write!(f, " {}", path.display())?;
                 }
-                write!(f, "; copy it beside the executable into gpuskin/, or set GPUSKIN_ASSETS to its folder")
+                write!(f, "; copy it to gpuskin/ next to the executable, or set GPUSKIN_ASSETS to its folder")
             }
             Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
             Self::NotRead => {
-                write!(f, "it was read from its animation alone; Model::load reads what is needed to draw it")
+                write!(f, "the model was read from its animation file alone; use Model::load, or add Model::with_mesh and Model::with_textures")
             }
             Self::OtherBake { path: Some(path) } => {
                 write!(
                     f,
-                    "{} belongs to another bake than this executable; bake and build again, and copy both",
+                    "{} comes from another bake than this executable; bake and build again, then copy both",
                     path.display()
                 )
             }
             Self::OtherBake { path: None } => {
-                write!(f, "a baked file belongs to another bake than its constants; bake again")
+                write!(f, "a baked file comes from another bake than the model's constants; bake again")
             }
         }
     }
@@ -83,10 +84,11 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// The bytes of a payload, checked to be of the bake whose content hash is given.
+/// Returns the bytes of a payload. Checks that they come from the bake with the given content hash.
 ///
 /// # Errors
-/// When a side file is missing, unreadable, or of another bake.
+/// If a side file is missing, unreadable, or comes from another bake.
+#[doc(hidden)]
 pub fn load<'a>(payload: &'a Payload, content_hash: &[u8; 16]) -> Result<Cow<'a, [u8]>, FileError> {
     let (bytes, path) = match &payload.data {
         Data::Bytes(bytes) if bytes.is_empty() && payload.size == 0 => return Err(FileError::NotRead),
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_another_bake_are_refused() {
+    fn load_refuses_bytes_of_another_bake() {
         let p = payload(Data::Bytes(Cow::Owned(bytes(7))));
         assert_eq!(load(&p, &[7; 16]).unwrap().len(), 20);
         assert_eq!(load(&p, &[8; 16]), Err(FileError::OtherBake { path: None }));
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn side_files_come_from_the_place_of_the_bake_when_nothing_else_has_them() {
+    fn side_files_fall_back_to_bake_folder() {
         let folder = std::env::temp_dir().join(format!("gpuskin-files-{}", std::process::id()));
         let file = folder.join("gpuskin/no-such-model/mesh.bin");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

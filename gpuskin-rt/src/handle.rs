@@ -1,4 +1,5 @@
-//! Names that the generated code gives to models and what they have, checked by the compiler.
+//! Typed handles, which generated code names: models, clips, bones, events, masks and parts. The
+//! compiler checks that a handle belongs to the right model.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -6,18 +7,19 @@ use core::marker::PhantomData;
 
 use crate::{ClipInfo, Model};
 
-/// A model that was baked into the game's code. The generated module implements it for one type a model:
-/// `models::Soldier`.
+/// A model that is baked into the game's code. The generated module implements it for one type per
+/// model: `models::Soldier`.
 pub trait BakedModel: 'static {
-    /// The model's constants.
+    /// Constants of the model.
     const MODEL: &'static Model;
 }
 
-/// Stands for a model that is known at run time only.
+/// Placeholder for a model that is known only at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum Dynamic {}
 
-/// A number that means something to one model only. Traits are not derived: these hold whatever `M` is.
+/// An index that is valid for one model only. Traits are not derived, because a derive would
+/// require the same trait of `M`.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident($index:ty): $meaning:literal;)*) => {$(
         $(#[$doc])*
@@ -27,12 +29,13 @@ macro_rules! handles {
         }
 
         impl<M> $name<M> {
-            /// The one of that index.
+            /// Makes a handle from an index.
+            #[doc(hidden)]
             pub const fn new(index: $index) -> Self {
                 Self { index, model: PhantomData }
             }
 
-            #[doc = concat!("Its index: ", $meaning, ".")]
+            #[doc = concat!("Returns the index: ", $meaning, ".")]
             pub const fn index(self) -> $index {
                 self.index
             }
@@ -64,20 +67,21 @@ macro_rules! handles {
 }
 
 handles! {
-    /// A clip of model `M`: `clips::SOLDIER_RUN` is a `Clip<models::Soldier>`, and no other model's crowd plays it.
+    /// A clip of model `M`: `clips::SOLDIER_RUN` is a `Clip<models::Soldier>`, which only crowds of
+    /// that model accept.
     Clip(u16): "in the order of the manifest, then of the file";
     /// A bone of model `M`: `bones::SOLDIER_HAND_R`.
     Bone(u16): "its row in the animation texture, unless rows are vertices";
-    /// What happens in clips of model `M`: `events::SOLDIER_FOOTSTEP`.
+    /// An event name of model `M`: `events::SOLDIER_FOOTSTEP`.
     Event(u16): "into [`Metadata::events`](crate::Metadata::events)";
-    /// Bones of model `M` that a layer acts on: `masks::SOLDIER_UPPER_BODY`.
+    /// A bone mask of model `M`, for layers: `masks::SOLDIER_UPPER_BODY`.
     Mask(u8): "into [`Metadata::masks`](crate::Metadata::masks)";
-    /// Meshes of model `M` that an instance may leave off: `parts::SOLDIER_SWORD`.
+    /// A part of model `M`, which an instance can hide: `parts::SOLDIER_SWORD`.
     Part(u8): "into [`Metadata::parts`](crate::Metadata::parts)";
 }
 
 impl<M: BakedModel> Clip<M> {
-    /// What the bake knows of it: duration, frame rate, bounds, events, errors.
+    /// Returns the metadata of the clip: duration, frame rate, bounds, events, errors.
     pub fn info(self) -> &'static ClipInfo {
         &M::MODEL.meta.clips[self.index as usize]
     }

@@ -1,67 +1,72 @@
-//! What lies over the clip that an instance plays: two layers of clips, then bones that the game computed. Twin of
-//! `shaders/local_layers.wgsl`; needs [`Encoding::LocalPacked`](crate::Encoding::LocalPacked).
+//! Layers: two layers of clips, then live bones from the game, blended over the clip of an
+//! instance. CPU reference of `shaders/local_layers.wgsl`; requires
+//! [`Encoding::LocalPacked`](crate::Encoding::LocalPacked).
 //!
-//! A pose is made in this order, node by node and in the space of each node's parent:
+//! A pose is evaluated per node in the space of the node's parent, in this order:
 //!
-//! | | |
+//! | step | blend |
 //! |---|---|
-//! | the clip | mixed with what it fades from |
-//! | layer 0, layer 1 | each mixed in its own fade, then laid over what is under it with its weight, where its mask has the node |
-//! | live bones, local | laid over that with their weight |
+//! | clip | the current clip, crossfaded with the fading clips |
+//! | layer 0, layer 1 | each crossfaded on its own, then blended over the result so far with the layer's weight, for nodes in its mask |
+//! | local live bones | blended over that with their weight |
 //!
-//! Then the hierarchy is composed, and at last live bones that are matrices are laid over the bones' transforms to the
-//! model.
+//! Then the hierarchy is composed. Live bones given as matrices are blended last, over the bones'
+//! model-space transforms.
 //!
-//! With `u` what is under it, `p` the pose of a layer's clip, `r` the first frame of its reference, `w` the weight:
+//! With `u` the pose so far, `p` the pose of the layer's clip, `r` the first frame of its reference
+//! clip, `w` the weight:
 //!
-//! | | a clip | a clip that adds |
+//! | | ordinary clip | additive clip |
 //! |---|---|---|
 //! | rotation | `slerp(u, p, w)` | `u * slerp(1, r^-1 * p, w)` |
 //! | translation | `u + w (p - u)` | `u + w (p - r)` |
-//! | scale, per axis | `u + w (p - u)` | `u (1 + w (p / r - 1))`; as under it where `r` is 0 |
+//! | scale, per axis | `u + w (p - u)` | `u (1 + w (p / r - 1))`; `u` where `r` is 0 |
 //!
-//! Rotations take the shorter arc at even speed. The right column is the left one with `u * r^-1 * p`, `u + p - r` and
-//! `u p / r` for `p`: so is it computed, and so clips of both kinds fade into each other.
+//! Rotations take the shorter arc at constant angular speed. The right column equals the left one
+//! with `u * r^-1 * p`, `u + p - r` and `u p / r` in place of `p`. It is computed that way, so
+//! clips of both kinds can crossfade.
 //!
-//! Matrices of live bones: their rotations (of the first column, and of the second as far as it is across the first) take
-//! the shorter arc, translations and what the rotations leave of the 3x3 are mixed component-wise.
+//! For live matrices, the rotation is that of the first column, and of the second column
+//! orthogonalised against the first. Rotations take the shorter arc; translations and the rest of
+//! the 3x3 are interpolated component-wise.
 //!
-//! Words of a set, 128 bytes:
+//! Words of a layer set, 128 bytes:
 //!
 //! | word | from bit 0 up |
 //! |---|---|
-//! | 0-3 | layer 0: when it started, rate, where in its cycle: words 6 to 9 of an [`InstanceRecord`] |
-//! | 4 | its clip as in word 10 there, 12 bits; 1 + its mask, 9 bits, 0 is all nodes; curve of its weight, 2 bits |
-//! | 5 | its clip's fade: word 11 there |
-//! | 6 | its weight: where it comes from and where it goes, 16 bits each |
-//! | 7 | how far it is on that way, and progress a second, as a clip's fade |
-//! | 8-11 | what its clip fades from: words 12 to 15 there |
+//! | 0-3 | layer 0: start time, rate, phase at the start time: words 6 to 9 of an [`InstanceRecord`] |
+//! | 4 | clip as in word 10 there, 12 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits |
+//! | 5 | crossfade of the clip: word 11 there |
+//! | 6 | weight: start and target value, 16 bits each |
+//! | 7 | progress from start to target, and progress per second, encoded like a crossfade |
+//! | 8-11 | fading clips: words 12 to 15 there |
 //! | 12-23 | layer 1 |
-//! | 24-25 | live bones: when their weight started |
-//! | 26-27 | their weight, as words 6 and 7 |
-//! | 28 | 0: none, 1: local, 2: matrices, 2 bits; curve of the weight, 2 bits |
+//! | 24-25 | live bones: start time of their weight |
+//! | 26-27 | their weight, like words 6 and 7 |
+//! | 28 | kind: 0 none, 1 local, 2 matrices, 2 bits; curve of the weight, 2 bits |
 //! | 29 | number of their pose in the crowd |
 //! | 30-31 | zero |
 
 use crate::local::LocalTransform;
 use crate::record::{NO_FADE, elapsed, fade_over, progress, rebased};
-use crate::{ClipRecord, Curve, InstanceRecord, Playback, Shown, Time, Transition};
+use crate::{ClipRecord, Curve, InstanceRecord, Playback, PoseBlend, Time, Transition};
 
-/// Bones that the game computed: a pose of the model as a whole.
+/// Live bones: a pose of the whole model that the game computed.
 #[derive(Clone, Copy, Debug)]
 pub enum LiveBones<'a> {
-    /// Each bone's own transform to the model, in the order of [`Metadata::bones`](crate::Metadata::bones): rows of a 3x4
-    /// matrix, metres, as [`BoneInfo::bind`](crate::BoneInfo::bind) is for the bind pose. For ragdolls, whose bodies know
-    /// no hierarchy.
+    /// Bone-to-model transform per bone, in the order of
+    /// [`Metadata::bones`](crate::Metadata::bones): rows of a 3x4 matrix, metres, like
+    /// [`BoneInfo::bind`](crate::BoneInfo::bind) for the bind pose. Suits ragdolls, whose bodies
+    /// have no hierarchy.
     Model(&'a [[[f32; 4]; 3]]),
-    /// Each node's transform to its parent, in the order of [`LocalTracks`](crate::local::LocalTracks). The hierarchy is
-    /// composed on the GPU.
+    /// Node-to-parent transform per node, in the order of
+    /// [`LocalTracks`](crate::local::LocalTracks). The GPU composes the hierarchy.
     Local(&'a [LocalTransform]),
 }
 
 #[cfg(feature = "wgpu")]
 impl LiveBones<'_> {
-    /// Bones or nodes.
+    /// Returns the number of bones or nodes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Model(bones) => bones.len(),
@@ -69,7 +74,7 @@ impl LiveBones<'_> {
         }
     }
 
-    /// Some of them.
+    /// Returns a range of the bones or nodes.
     pub(crate) fn part(&self, range: core::ops::Range<usize>) -> Self {
         match self {
             Self::Model(bones) => Self::Model(&bones[range]),
@@ -78,7 +83,7 @@ impl LiveBones<'_> {
     }
 }
 
-/// What lies over the clip of one instance. A crowd holds one for each instance that has something over it.
+/// Layers and live bones of one instance. A crowd stores a set for each instance that has any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerSet {
     layers: [Layer; LayerSet::LAYERS],
@@ -87,9 +92,9 @@ pub struct LayerSet {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Layer {
-    /// What it plays and fades from; where it stands means nothing.
+    /// Current clip and fading clips of the layer; the transform is unused.
     playing: InstanceRecord,
-    /// One more than its mask, 0 for all nodes.
+    /// Mask index plus 1; 0 for all nodes.
     mask: u16,
     weight: Weight,
 }
@@ -102,10 +107,10 @@ struct Live {
     weight: Weight,
 }
 
-/// A weight on its way from one to another.
+/// A weight that moves from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weight {
-    /// Where it comes from and where it goes, over 65535.
+    /// Start value and target value, 65535 for 1.
     ends: [u16; 2],
     fade: [u16; 2],
     curve: Curve,
@@ -120,20 +125,20 @@ impl Weight {
         from * (1.0 - p) + to * p
     }
 
-    /// Counts from so many seconds later on.
+    /// Moves the start of the fade by `elapsed` seconds without changing the weight.
     fn rebase(&mut self, elapsed: f32) {
         self.fade = rebased(self.fade, progress(self.fade, elapsed));
     }
 
-    /// Goes from where it is to another weight, 0..1.
+    /// Starts a fade from the current weight to another, 0..1.
     fn go(&mut self, weight: f32, seconds: f32, curve: Curve, elapsed: f32) {
-        let now = self.at(elapsed);
-        self.ends = [now, weight].map(|w| (w.clamp(0.0, 1.0) * 65_535.0).round() as u16);
+        let current = self.at(elapsed);
+        self.ends = [current, weight].map(|w| (w.clamp(0.0, 1.0) * 65_535.0).round() as u16);
         self.fade = fade_over(seconds);
         self.curve = curve;
     }
 
-    /// Whether nothing shows from now on.
+    /// Returns whether the weight is zero and stays so.
     fn is_over(&self, elapsed: f32) -> bool {
         self.ends[1] == 0 && (self.ends[0] == 0 || progress(self.fade, elapsed) >= 1.0)
     }
@@ -144,18 +149,18 @@ impl Weight {
 }
 
 impl Layer {
-    fn elapsed(&self, now: Time) -> f32 {
-        if self.playing.is_paused() { 0.0 } else { elapsed(self.playing.started(), now) }
+    fn elapsed(&self, time: Time) -> f32 {
+        if self.playing.is_paused() { 0.0 } else { elapsed(self.playing.started(), time) }
     }
 
-    /// Counts from `now` on.
-    fn rebase(&mut self, now: Time) {
-        self.weight.rebase(self.elapsed(now));
-        self.playing.rebase(now);
+    /// Moves the start time to `time`.
+    fn rebase(&mut self, time: Time) {
+        self.weight.rebase(self.elapsed(time));
+        self.playing.rebase(time);
     }
 
-    fn is_over(&self, now: Time) -> bool {
-        self.weight.is_over(self.elapsed(now))
+    fn is_over(&self, time: Time) -> bool {
+        self.weight.is_over(self.elapsed(time))
     }
 
     fn words(&self) -> [u32; 12] {
@@ -167,7 +172,7 @@ impl Layer {
 }
 
 impl Default for LayerSet {
-    /// Nothing.
+    /// A set without layers and live bones.
     fn default() -> Self {
         let layer = Layer { playing: InstanceRecord::default(), mask: 0, weight: Weight::NONE };
         let live = Live { kind: 0, pose: 0, start: Time::ZERO, weight: Weight::NONE };
@@ -176,20 +181,23 @@ impl Default for LayerSet {
 }
 
 impl LayerSet {
-    /// Layers of an instance, above the clip that it plays.
+    /// Number of layers per instance, above the current clip.
     pub const LAYERS: usize = 2;
-    /// The greatest [`InstanceRecord::layer_set`].
+    /// Greatest [`InstanceRecord::layer_set`].
+    #[doc(hidden)]
     pub const MOST: u32 = (1 << 20) - 1;
-    /// Words that the shaders read of a set.
+    /// Number of words per set that the shaders read.
+    #[doc(hidden)]
     pub const WORDS: usize = 32;
     const LOCAL: u32 = 1;
     const MODEL: u32 = 2;
 
-    /// Plays a clip on a layer from `now` on, its weight going to `weight` over the transition's fade. A layer that shows
-    /// already fades from what it plays to the clip; its mask changes at once. `mask`: an index, `None` for all nodes.
+    /// Plays a clip on a layer from `time` on; the layer's weight moves to `weight` over the fade of
+    /// the transition. A layer that is already visible also crossfades from its current clip; its
+    /// mask changes immediately. `mask`: an index, `None` for all nodes.
     ///
     /// # Panics
-    /// If there is no such layer.
+    /// If the layer does not exist.
     pub fn play(
         &mut self,
         layer: usize,
@@ -197,72 +205,74 @@ impl LayerSet {
         mask: Option<u8>,
         transition: &Transition,
         weight: f32,
-        now: Time,
+        time: Time,
     ) {
         let layer = &mut self.layers[layer];
-        layer.rebase(now);
-        let fade = if layer.is_over(now) { 0.0 } else { transition.fade };
-        layer.playing.play(next, fade, transition.curve, now);
+        layer.rebase(time);
+        let fade = if layer.is_over(time) { 0.0 } else { transition.fade };
+        layer.playing.play(next, fade, transition.curve, time);
         layer.mask = mask.map_or(0, |mask| u16::from(mask) + 1);
         layer.weight.go(weight, transition.fade, transition.curve, 0.0);
     }
 
-    /// Another weight, over so many seconds.
+    /// Moves the weight of a layer to another value over some seconds.
     ///
     /// # Panics
-    /// If there is no such layer.
-    pub fn set_weight(&mut self, layer: usize, weight: f32, seconds: f32, now: Time) {
+    /// If the layer does not exist.
+    pub fn set_weight(&mut self, layer: usize, weight: f32, seconds: f32, time: Time) {
         let layer = &mut self.layers[layer];
-        layer.rebase(now);
-        let elapsed = layer.elapsed(now);
+        layer.rebase(time);
+        let elapsed = layer.elapsed(time);
         layer.weight.go(weight, seconds, Curve::Smooth, elapsed);
     }
 
-    /// Stands still from `now` on, or goes on; live bones are the game's own.
-    pub fn set_paused(&mut self, paused: bool, now: Time) {
+    /// Pauses or resumes the layers at `time`. Live bones do not change: the game animates them.
+    pub fn set_paused(&mut self, paused: bool, time: Time) {
         for layer in &mut self.layers {
-            layer.rebase(now);
-            layer.playing.set_paused(paused, now);
+            layer.rebase(time);
+            layer.playing.set_paused(paused, time);
         }
     }
 
-    /// Shows bones of the game's own, `pose` of its crowd, their weight going to 1.
-    pub fn set_live(&mut self, bones: &LiveBones<'_>, pose: u32, seconds: f32, now: Time) {
+    /// Blends live bones in: their weight moves to 1. `pose`: number of the live pose in its crowd.
+    pub fn set_live_bones(&mut self, bones: &LiveBones<'_>, pose: u32, seconds: f32, time: Time) {
         self.live.kind = Self::kind(bones);
         self.live.pose = pose;
-        self.fade_live(1.0, seconds, now);
+        self.fade_live(1.0, seconds, time);
     }
 
-    /// Goes back to what is under the live bones; until that is reached their last pose shows.
-    pub fn release_live(&mut self, seconds: f32, now: Time) {
-        self.fade_live(0.0, seconds, now);
+    /// Blends live bones out. Their last pose stays visible until the fade ends.
+    pub fn release_live_bones(&mut self, seconds: f32, time: Time) {
+        self.fade_live(0.0, seconds, time);
     }
 
-    fn fade_live(&mut self, weight: f32, seconds: f32, now: Time) {
-        let elapsed = elapsed(self.live.start, now);
+    fn fade_live(&mut self, weight: f32, seconds: f32, time: Time) {
+        let elapsed = elapsed(self.live.start, time);
         self.live.weight.go(weight, seconds, Curve::Smooth, elapsed);
-        self.live.start = now;
+        self.live.start = time;
     }
 
-    /// Whether live bones show, or will.
-    pub fn has_live(&self, now: Time) -> bool {
-        self.live.kind != 0 && !self.live.weight.is_over(elapsed(self.live.start, now))
+    /// Returns whether live bones are visible now or later.
+    #[doc(hidden)]
+    pub fn has_live_bones(&self, time: Time) -> bool {
+        self.live.kind != 0 && !self.live.weight.is_over(elapsed(self.live.start, time))
     }
 
-    /// Number of the pose in the crowd that live bones have, if there are some.
-    pub fn live_pose(&self) -> Option<u32> {
+    /// Returns the number of the live pose in the crowd, if there is one.
+    #[doc(hidden)]
+    pub fn live_pose_number(&self) -> Option<u32> {
         (self.live.kind != 0).then_some(self.live.pose)
     }
 
-    /// The same, which is its own no more.
+    /// Removes the live bones and returns the number of their pose.
     #[cfg(feature = "wgpu")]
     pub(crate) fn take_live(&mut self) -> Option<u32> {
-        let pose = self.live_pose();
+        let pose = self.live_pose_number();
         self.live = Self::default().live;
         pose
     }
 
-    #[cfg(feature = "wgpu")]
+    #[cfg(feature = "testing")]
     pub(crate) fn renumber_live(&mut self, pose: u32) {
         self.live.pose = pose;
     }
@@ -279,12 +289,15 @@ impl LayerSet {
         }
     }
 
-    /// Whether nothing of it shows, now and as long as nobody changes it.
-    pub fn is_over(&self, now: Time) -> bool {
-        self.layers.iter().all(|layer| layer.is_over(now)) && !self.has_live(now)
+    /// Returns whether no layer and no live bones are visible, now or later, unless a command
+    /// changes that.
+    #[doc(hidden)]
+    pub fn is_over(&self, time: Time) -> bool {
+        self.layers.iter().all(|layer| layer.is_over(time)) && !self.has_live_bones(time)
     }
 
-    /// As the shaders read it.
+    /// Packs the set for the shaders.
+    #[doc(hidden)]
     pub fn words(&self) -> [u32; Self::WORDS] {
         let mut words = [0; Self::WORDS];
         for (layer, words) in self.layers.iter().zip(words.chunks_exact_mut(12)) {
@@ -298,37 +311,38 @@ impl LayerSet {
         words
     }
 
-    /// What it shows at `now`; `live`: the pose that its number stands for.
+    /// Returns the layer blend at `time`. `live`: the pose that [`LayerSet::live_pose_number`] refers to.
     ///
     /// # Panics
     /// If there is no record of a clip that it plays.
-    pub fn shown<'a>(&self, clips: &[ClipRecord], live: Option<LiveBones<'a>>, now: Time) -> Over<'a> {
-        let layers = self.layers.each_ref().map(|layer| ShownLayer {
-            shown: layer.playing.shown(clips, now),
+    #[doc(hidden)]
+    pub fn sample<'a>(&self, clips: &[ClipRecord], live: Option<LiveBones<'a>>, time: Time) -> LayerBlend<'a> {
+        let layers = self.layers.each_ref().map(|layer| LayerSample {
+            shown: layer.playing.pose_blend(clips, time),
             mask: layer.mask.checked_sub(1).map(usize::from),
-            weight: layer.weight.at(layer.elapsed(now)),
+            weight: layer.weight.at(layer.elapsed(time)),
         });
-        let weight = self.live.weight.at(elapsed(self.live.start, now));
-        Over { layers, live: live.map(|bones| (bones, weight)) }
+        let weight = self.live.weight.at(elapsed(self.live.start, time));
+        LayerBlend { layers, live: live.map(|bones| (bones, weight)) }
     }
 }
 
-/// What lies over a clip at a moment.
+/// A layer blend: samples of the layers of an instance at one time.
 #[derive(Clone, Copy, Debug)]
-pub struct Over<'a> {
-    /// From the lowest up.
-    pub layers: [ShownLayer; LayerSet::LAYERS],
-    /// With their weight.
+pub struct LayerBlend<'a> {
+    /// Layers, lowest first.
+    pub layers: [LayerSample; LayerSet::LAYERS],
+    /// Live bones and their weight.
     pub live: Option<(LiveBones<'a>, f32)>,
 }
 
-/// A layer at a moment.
+/// A sample of one layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ShownLayer {
-    /// Its frames.
-    pub shown: Shown,
-    /// Index of its mask; `None` for all nodes.
+pub struct LayerSample {
+    /// Pose blend of the layer.
+    pub shown: PoseBlend,
+    /// Index of the mask; `None` for all nodes.
     pub mask: Option<usize>,
-    /// Over what is under it.
+    /// Weight of the layer over the pose below it.
     pub weight: f32,
 }

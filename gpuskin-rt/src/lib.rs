@@ -1,9 +1,9 @@
 //! Draws crowds of skinned characters from baked animation textures with wgpu.
 //!
-//! The motion of a model's bones stands in a texture. The vertex shader finds out which frames an instance shows from
-//! one clock, reads its bones there and blends: ten thousand characters that keep running cost the CPU nothing, and
-//! start-up is a create and an upload without parsing. What stands in the textures, and the constants below, come from
-//! `gpuskin-build`.
+//! A texture stores the animation of a model's bones. The vertex shader computes from the current
+//! time which two frames an instance shows, reads the bones of both frames and interpolates. Ten
+//! thousand characters that keep running cost no CPU time, and loading a model is an upload without
+//! parsing. `gpuskin-build` bakes the textures and generates the constants used below.
 //!
 #![cfg_attr(feature = "wgpu", doc = "```no_run")]
 #![cfg_attr(not(feature = "wgpu"), doc = "```ignore")]
@@ -46,96 +46,136 @@
 //! # }
 //! ```
 //!
-//! | | |
-//! |---|---|
-//! | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Time`] | what a game uses |
-//! | [`Transition`], [`Crowd::play_layer`], [`Crowd::set_live`], [`layers`] | fades, clips over clips, and bones of the game's own |
-//! | [`Crowd::attach`], [`Attachment`] | what instances carry |
-//! | [`Field`], [`field`] | grass and the like: instances of a formula, of which nothing is kept |
-//! | [`Model`], [`Metadata`], [`Clip`], [`Bone`], [`files`] | what the bake left, and where it is |
-//! | [`ClipInfo::events_between`], [`EventQueue`], [`Playback::finishes_at`] | what clips come to: of one instance, of all |
-//! | [`Sockets`], [`Metadata::world_bounds`], [`ClipInfo::root_displacement`] | where bones and instances are, on the CPU |
-//! | [`Crowd::explain`] | which path draws a crowd, and why |
-//! | [`shader`], [`render::vertex_buffers`], [`Crowd::draw_geometry`] | for a game's own pipelines |
-//! | [`playback`], [`Texels`], [`local`], [`vertex`], [`skin`](mod@skin), [`cull`], [`cache`] | each WGSL function on the CPU: for servers and tests |
-//! | [`render::Capture`] | what the GPU makes of a model, read back: for tools and tests |
+//! # Groups of the API
 //!
-//! | feature | |
-//! |---|---|
-//! | `wgpu` (default) | the renderer; without it the crate is for servers: all of the above but drawing, and builds in seconds |
-//! | `dynamic` | models that are read at run time: `Model::load`, `Model::from_ktx2` |
+//! | group | where | contents |
+//! |---|---|---|
+//! | game | crate root | [`CrowdRenderer`], [`Crowd`], [`Instance`], [`Field`], [`Time`], [`Transition`], [`Sockets`], [`EventQueue`] |
+//! | custom pipelines | [`pipeline`] | shader source, vertex buffers, [`Crowd::draw_with`](pipeline::CustomDraw), material textures |
+//! | tools and servers | [`tools`] | CPU reference of the shaders: poses, skinning, playback, matrices |
 //!
-//! The limits of WebGL2 are enough: no storage buffers, no compute. Models in [`Encoding::LocalPacked`] need both.
+//! # Tasks
+//!
+//! | task | start at |
+//! |---|---|
+//! | fade between clips, play clips on parts of the body | [`Crowd::play`], [`Crowd::play_layer`], [`Transition`] |
+//! | pose bones from the game: ragdolls, inverse kinematics | [`Crowd::set_live_bones`], [`LiveBones`] |
+//! | attach props to bones | [`Crowd::attach`], [`Attachment`] |
+//! | tint, hide, custom shader data | [`Appearance`], [`Crowd::set_tint`] |
+//! | grass and other large fields | [`Field`], [`FieldDescriptor`] |
+//! | footsteps and other events | [`Crowd::events`], [`ClipInfo::events_between`] |
+//! | bone positions on the CPU | [`Sockets`], [`ClipInfo::root_displacement`] |
+//! | find out why a crowd is slow | [`Crowd::explain`] |
+//!
+//! # Numbers
+//!
+//! Public signatures pass vectors, quaternions and matrices as arrays. Parameters take
+//! `impl Into<[f32; N]>`, so vectors of any version of glam can be passed; convert array results to
+//! glam types with `from`. glam types in signatures would tie a game to the glam version of this
+//! crate.
+//!
+//! # Features
+//!
+//! | feature | effect |
+//! |---|---|
+//! | `wgpu` (default) | The renderer. Without it, the crate serves game servers: playback, events and sockets, without a GPU. |
+//! | `dynamic` | Loads models at run time: `Model::load`, `Model::from_ktx2`. |
+//! | `testing` | Tools for tests of models, shaders and scenes: `tools::Capture` and `Crowd::count_drawn` read results back from the GPU, `tools::CpuModel` computes what the GPU should draw. |
+//!
+//! The WebGL2 limits suffice: no storage buffers, no compute shaders. Only models in
+//! [`Encoding::LocalPacked`] need both.
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(not(target_endian = "little"))]
-compile_error!("what gpuskin bakes is little-endian, and big-endian targets are not supported");
+compile_error!("gpuskin bakes little-endian data: big-endian targets are not supported");
 
+mod appearance;
 mod attachment;
 mod bounds;
-pub mod cache;
-mod course;
-pub mod cull;
+mod cache;
+mod timeline;
+mod cull;
 #[cfg(feature = "dynamic")]
 mod dynamic;
-pub mod encoding;
+mod encoding;
 mod event_queue;
-pub mod events;
-pub mod field;
-pub mod files;
+mod events;
+mod field;
+mod files;
 mod handle;
 mod instance;
-pub mod layers;
-pub mod local;
-mod look;
+#[doc(hidden)]
+pub mod internals;
+mod layers;
+mod local;
 mod material;
 mod model;
-pub mod playback;
+pub mod pipeline;
+mod playback;
 mod record;
 #[cfg(feature = "wgpu")]
-pub mod render;
-pub mod root_motion;
-pub mod shader;
-pub mod skin;
+mod render;
+mod root_motion;
+mod shader;
+mod skin;
 mod skin_matrix;
 mod socket;
 mod time;
+pub mod tools;
 mod transition;
-pub mod vertex;
+mod vertex;
 
+pub use appearance::Appearance;
 pub use attachment::Attachment;
 #[cfg(feature = "dynamic")]
 pub use dynamic::LoadError;
-pub use encoding::{Encoding, TexelFormat, Texels};
-pub use event_queue::{EventQueue, MOST_NOTICES, Notice, NoticeKind};
+pub use encoding::Encoding;
+pub use event_queue::{EventQueue, FiredEvent, FiredEventKind};
+pub use field::{FieldDescriptor, Wind};
+pub use files::{FileError, set_asset_folder};
 pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
-pub use look::InstanceLook;
-pub use material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
-pub use model::*;
-pub use playback::{ClipRecord, FramePair, HeldFrames, Playback, Repeat};
-pub use record::{InstanceRecord, Shown};
+pub use local::LocalTransform;
+pub use model::{Aabb, BoneInfo, ClipInfo, Metadata, Model};
+#[cfg(feature = "dynamic")]
+pub use model::MetadataError;
+pub use playback::{Playback, Repeat};
+pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]
 pub use render::{
-    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Explanation, Field, InstanceId, Light,
-    RendererDescriptor, View,
+    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath,
+    Error, Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View,
 };
-pub use skin_matrix::SkinMatrix;
-pub use socket::{SocketError, Sockets};
+pub use root_motion::Displacement;
+pub use socket::{InstancePose, SocketError, Sockets};
 pub use time::Time;
 pub use transition::{Curve, Transition};
-pub use vertex::{Packing, VertexFormat, VertexRange};
 #[cfg(feature = "wgpu")]
 pub use wgpu;
 
-/// Takes in what was baked: `models`, `clips` and `bones`; `events`, `masks` and `parts` where there are some; and `wgsl`,
-/// the same numbers as WGSL constants.
+// Short paths for modules of this crate.
+use encoding::{TexelFormat, Texels};
+#[cfg(feature = "wgpu")]
+use material::Wrap;
+#[cfg(any(feature = "wgpu", feature = "dynamic"))]
+use material::{ColorFormat, MaterialTexture};
+use material::{ColorTexture, Material};
+use model::*;
+use playback::{ClipRecord, FramePair, HeldFrames};
+use record::PoseBlend;
+use skin_matrix::Affine3;
+use vertex::{Packing, VertexFormat, VertexRange};
+
+
+/// Includes the generated code of the baked models: modules `models`, `clips` and `bones`;
+/// `events`, `masks` and `parts` if there are any; and `wgsl`, which holds the same indices as WGSL
+/// constants.
 ///
-/// | | |
+/// | call | includes |
 /// |---|---|
-/// | `include_baked!();` | what the package's build script baked |
-/// | `include_baked!("assets/baked");` | what `cargo xtask bake` wrote to that folder of the package |
+/// | `include_baked!();` | output of the package's build script |
+/// | `include_baked!("assets/baked");` | output of `cargo xtask bake` in that folder of the package |
 #[macro_export]
 macro_rules! include_baked {
     () => {

@@ -1,25 +1,27 @@
-//! `local-packed`: every node's own transform to its parent, as few bits as the error allows, and the hierarchy that
-//! turns them into skin matrices. Twin of `shaders/local.wgsl`.
+//! `local-packed`: node-to-parent transforms in as few bits as the error allows, and the hierarchy
+//! that composes them into skinning matrices. CPU reference of `shaders/local.wgsl`.
 //!
-//! A pose is made in three steps, which are functions of their own so that something can stand between them:
+//! A pose is evaluated in three steps. They are separate functions, so that a caller can change
+//! transforms between them:
 //!
-//! | | | |
+//! | function | input | output |
 //! |---|---|---|
-//! | [`LocalTracks::locals`] | a clip between two frames | a [`LocalTransform`] a node |
-//! | [`LocalTracks::globals`] | those, parents before children | a matrix a node, to the model |
-//! | [`LocalTracks::bones`] | those | a [`SkinMatrix`] a bone |
+//! | [`LocalTracks::locals`] | a clip between two frames | a [`LocalTransform`] per node |
+//! | [`LocalTracks::globals`] | local transforms, parents before children | a node-to-model matrix per node |
+//! | [`LocalTracks::bones`] | node-to-model matrices | a [`Affine3`] per bone |
 //!
-//! Blending two clips is blending lists of [`LocalTransform`]s; [`LocalTracks::pose_over`] also lays layers and bones of the
-//! game's own over them.
+//! Clips are blended as lists of [`LocalTransform`]s. [`LocalTracks::pose_over`] also applies
+//! layers and live bones.
 //!
-//! [`layout`] says how the words stand.
+//! [`layout`] documents the words of the buffer.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
 use crate::playback::{ClipRecord, FramePair};
-use crate::record::Shown;
-use crate::skin_matrix::SkinMatrix;
+use crate::record::PoseBlend;
+use crate::skin_matrix::Affine3;
+use crate::{InstanceRecord, Time};
 
 pub mod layout;
 mod over;
@@ -30,30 +32,63 @@ mod validate;
 use layout::{Kind, bone, clip, header, node, track};
 pub use rotation::{from_projection, multiply, slerp, to_projection};
 
-/// A node's transform to its parent: scale first, then rotation, then translation. In memory as shaders read it.
+/// A node-to-parent transform: scale first, then rotation, then translation. Memory layout as in
+/// the shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct LocalTransform {
     /// Unit quaternion `x, y, z, w`.
+    #[doc(hidden)]
     pub rotation: Vec4,
-    /// Metres in the parent's space.
+    /// Translation in the parent's space, metres.
+    #[doc(hidden)]
     pub translation: Vec3,
-    /// Per axis.
+    /// Scale per axis.
+    #[doc(hidden)]
     pub scale: Vec3,
-    /// Three times four numbers in all.
+    /// Padding to three vectors of four numbers.
     reserved: [f32; 2],
 }
 
 impl LocalTransform {
-    /// Moves nothing.
-    pub const IDENTITY: Self = Self::new(Vec4::W, Vec3::ZERO, Vec3::ONE);
+    /// Identity.
+    #[doc(hidden)]
+    pub const IDENTITY: Self =
+        Self { rotation: Vec4::W, translation: Vec3::ZERO, scale: Vec3::ONE, reserved: [0.0; 2] };
 
-    /// A rotation (unit quaternion `x, y, z, w`), a translation in metres and a scale per axis.
-    pub const fn new(rotation: Vec4, translation: Vec3, scale: Vec3) -> Self {
-        Self { rotation, translation, scale, reserved: [0.0; 2] }
+    /// Makes a transform from a rotation (unit quaternion `x, y, z, w`), a translation in metres
+    /// and a scale per axis.
+    pub fn new(
+        rotation: impl Into<[f32; 4]>,
+        translation: impl Into<[f32; 3]>,
+        scale: impl Into<[f32; 3]>,
+    ) -> Self {
+        Self {
+            rotation: rotation.into().into(),
+            translation: translation.into().into(),
+            scale: scale.into().into(),
+            reserved: [0.0; 2],
+        }
     }
 
-    /// From `self` (t = 0) to `other` (t = 1): along the shorter arc at even speed, the rest component-wise.
+    /// Returns the rotation, a unit quaternion `x, y, z, w`.
+    pub fn rotation(&self) -> [f32; 4] {
+        self.rotation.into()
+    }
+
+    /// Returns the translation in the parent's space, metres.
+    pub fn translation(&self) -> [f32; 3] {
+        self.translation.into()
+    }
+
+    /// Returns the scale per axis.
+    pub fn scale(&self) -> [f32; 3] {
+        self.scale.into()
+    }
+
+    /// Interpolates from `self` (t = 0) to `other` (t = 1): rotation along the shorter arc at
+    /// constant angular speed, translation and scale component-wise.
+    #[doc(hidden)]
     pub fn blend(&self, other: &Self, t: f32) -> Self {
         Self::new(
             slerp(self.rotation, other.rotation, t),
@@ -62,32 +97,33 @@ impl LocalTransform {
         )
     }
 
-    /// Rows of its matrix: `translation * rotation * scale`.
-    pub fn matrix(&self) -> SkinMatrix {
-        let m = SkinMatrix::from_trs(self.rotation, self.translation, 1.0);
+    /// Returns the matrix `translation * rotation * scale`.
+    #[doc(hidden)]
+    pub fn matrix(&self) -> Affine3 {
+        let m = Affine3::from_trs(self.rotation, self.translation, 1.0);
         let scale = self.scale.extend(1.0);
-        SkinMatrix { rows: m.rows.map(|row| row * scale) }
+        Affine3 { rows: m.rows.map(|row| row * scale) }
     }
 }
 
-/// Component-wise from `a` (t = 0) to `b` (t = 1).
+/// Interpolates component-wise from `a` (t = 0) to `b` (t = 1).
 fn lerp(a: Vec3, b: Vec3, t: f32) -> Vec3 {
     a * (1.0 - t) + b * t
 }
 
-/// `a * b` of affine matrices by their upper three rows: `b` acts first.
-pub fn compose(a: &SkinMatrix, b: &SkinMatrix) -> SkinMatrix {
+/// Returns the product `a * b` of affine matrices, given by their upper three rows: `b` acts first.
+pub fn compose(a: &Affine3, b: &Affine3) -> Affine3 {
     let row = |r: Vec4| b.rows[0] * r.x + b.rows[1] * r.y + b.rows[2] * r.z + Vec4::new(0.0, 0.0, 0.0, r.w);
-    SkinMatrix { rows: a.rows.map(row) }
+    Affine3 { rows: a.rows.map(row) }
 }
 
-/// The words of a model, checked: every offset in them leads to words that are there.
+/// The validated words of a model: every offset in them is in range.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalTracks<'a> {
     words: Words<'a>,
 }
 
-/// Little-endian words, wherever they begin.
+/// Little-endian words, without alignment.
 #[derive(Clone, Copy, Debug)]
 struct Words<'a>(&'a [[u8; 4]]);
 
@@ -96,7 +132,7 @@ impl<'a> Words<'a> {
         u32::from_le_bytes(self.0[at])
     }
 
-    /// Words from one on; `None` where there are not as many.
+    /// Returns `len` words from `at` on; `None` if there are fewer.
     fn section(&self, at: u32, len: usize) -> Option<Words<'a>> {
         let at = at as usize;
         self.0.get(at..at.checked_add(len)?).map(Words)
@@ -104,36 +140,40 @@ impl<'a> Words<'a> {
 }
 
 impl<'a> LocalTracks<'a> {
-    /// Little-endian words; `None` where they are not what [`layout`] says.
+    /// Validates little-endian words; `None` if they do not follow [`layout`].
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let words = Words(bytes.as_chunks().0);
         validate::is_sound(words).then_some(Self { words })
     }
 
-    /// The same of bytes that [`LocalTracks::new`] has looked at.
+    /// Wraps bytes that [`LocalTracks::new`] has checked before.
     pub(crate) fn trusted(bytes: &'a [u8]) -> Self {
         Self { words: Words(bytes.as_chunks().0) }
     }
 
-    /// Nodes of the hierarchy, parents before their children.
+    /// Returns the number of nodes of the hierarchy.
+    #[doc(hidden)]
     pub fn node_count(&self) -> usize {
         self.word(header::NODES)
     }
 
-    /// Bones.
+    /// Returns the number of bones.
+    #[doc(hidden)]
     pub fn bone_count(&self) -> usize {
         self.word(header::BONES)
     }
 
-    /// Clips.
+    /// Returns the number of clips.
+    #[doc(hidden)]
     pub fn clip_count(&self) -> usize {
         self.word(header::CLIPS)
     }
 
-    /// A clip's frames; they are numbered through all clips.
+    /// Returns the frames of a clip. Frames are numbered through all clips.
     ///
     /// # Panics
-    /// If there is no such clip.
+    /// If the clip does not exist.
+    #[doc(hidden)]
     pub fn record(&self, clip: usize) -> ClipRecord {
         let at = self.clip_at(clip);
         let [first_frame, intervals, stored, held] =
@@ -141,47 +181,62 @@ impl<'a> LocalTracks<'a> {
         ClipRecord { first_frame, intervals, stored, held }
     }
 
-    /// Index of the clip whose first frame is the pose that a clip adds to; `None` where it is a pose of its own.
+    /// Returns the index of the clip whose first frame is the reference pose of an additive clip;
+    /// `None` for an ordinary clip.
     ///
     /// # Panics
-    /// If there is no such clip.
+    /// If the clip does not exist.
+    #[doc(hidden)]
     pub fn reference(&self, clip: usize) -> Option<usize> {
         self.word(self.clip_at(clip) + clip::REFERENCE).checked_sub(1)
     }
 
-    /// Masks.
+    /// Returns the number of masks.
+    #[doc(hidden)]
     pub fn mask_count(&self) -> usize {
         self.word(header::MASKS)
     }
 
-    /// Whether a node is in a mask.
+    /// Returns whether a mask contains a node.
     ///
     /// # Panics
-    /// If there is no such mask or node.
+    /// If the mask or the node does not exist.
+    #[doc(hidden)]
     pub fn mask(&self, mask: usize, node: usize) -> bool {
         assert!(mask < self.mask_count() && node < self.node_count());
         let at = self.word(header::MASKS_AT) + mask * layout::mask_words(self.node_count());
         self.words.get(at + node / 32) >> (node % 32) & 1 != 0
     }
 
-    /// Every node's transform to its parent between two frames of a clip.
+    /// Returns the transform of every node to its parent, for what an instance shows at `time`, fades included: the start of
+    /// an animator of a game's own. Nodes are in the order that [`LiveBones::Local`](crate::LiveBones::Local) expects.
+    pub fn locals_at(&self, instance: &InstanceRecord, time: impl Into<Time>) -> Vec<LocalTransform> {
+        let records: Vec<ClipRecord> = (0..self.clip_count()).map(|clip| self.record(clip)).collect();
+        let blend = instance.pose_blend(&records, time.into());
+        let mix = |a: Vec<LocalTransform>, b: Vec<LocalTransform>, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t)).collect();
+        blend.mix(|frames| self.locals(frames), mix)
+    }
+
+    /// Returns the node-to-parent transform of every node between two frames of a clip.
     ///
     /// # Panics
-    /// If there is no clip with these frames.
+    /// If no clip has these frames.
+#[doc(hidden)]
+    #[doc(hidden)]
     pub fn locals(&self, frames: FramePair) -> Vec<LocalTransform> {
         let clip = self.clip_of(frames);
         (0..self.node_count()).map(|node| self.local(clip, frames, node)).collect()
     }
 
-    /// Offset of the clip of two frames.
+    /// Returns the offset of the clip that two frames belong to.
     fn clip_of(&self, frames: FramePair) -> usize {
-        // Clips stand in the order of their frames.
+        // Binary search: most clips are sorted by their first frame.
         let (mut low, mut high) = (0, self.clip_count());
         while high - low > 1 {
             let middle = (low + high) / 2;
             if self.record(middle).first_frame <= frames.first { low = middle } else { high = middle }
         }
-        // But for those that have the frames of another.
+        // Linear search: a clip that shares the frames of another is not in order.
         if self.record(low).first_frame != frames.first {
             low = (0..self.clip_count()).find(|clip| self.record(*clip).first_frame == frames.first).unwrap_or(low);
         }
@@ -191,7 +246,7 @@ impl<'a> LocalTracks<'a> {
         self.clip_at(low)
     }
 
-    /// A node between two frames of the clip at an offset.
+    /// Returns the transform of a node between two frames of the clip at an offset.
     fn local(&self, at: usize, frames: FramePair, node: usize) -> LocalTransform {
         let entry = self.words.get(at + clip::ENTRIES + node);
         let rest = self.word(header::NODES_AT) + node * node::WORDS;
@@ -227,12 +282,12 @@ impl<'a> LocalTracks<'a> {
         LocalTransform::new(rotation, translation, scale)
     }
 
-    /// Every node's transform to the model.
+    /// Returns the node-to-model transform of every node.
     ///
     /// # Panics
     /// If there are fewer transforms than nodes.
-    pub fn globals(&self, locals: &[LocalTransform]) -> Vec<SkinMatrix> {
-        let mut globals: Vec<SkinMatrix> = Vec::with_capacity(self.node_count());
+    pub fn globals(&self, locals: &[LocalTransform]) -> Vec<Affine3> {
+        let mut globals: Vec<Affine3> = Vec::with_capacity(self.node_count());
         for (i, local) in locals[..self.node_count()].iter().enumerate() {
             let own = local.matrix();
             globals.push(self.parent(i).map_or(own, |p| compose(&globals[p], &own)));
@@ -240,29 +295,33 @@ impl<'a> LocalTracks<'a> {
         globals
     }
 
-    /// Every bone's skin matrix: its node's transform after its inverse bind matrix.
+    /// Returns the skinning matrix of every bone: its node's transform times its inverse bind
+    /// matrix.
     ///
     /// # Panics
     /// If there are fewer transforms than nodes.
-    pub fn bones(&self, globals: &[SkinMatrix]) -> Vec<SkinMatrix> {
+    pub fn bones(&self, globals: &[Affine3]) -> Vec<Affine3> {
         (0..self.bone_count()).map(|i| compose(&globals[self.bone_node(i)], &self.inverse_bind(i))).collect()
     }
 
-    /// All three steps: every bone, in two frames or of an instance that fades from one clip to another.
+    /// Evaluates all three steps: returns the skinning matrices of all bones for two frames or a
+    /// pose blend.
     ///
     /// # Panics
-    /// If there is no clip with these frames.
-    pub fn pose(&self, shown: impl Into<Shown>) -> Vec<SkinMatrix> {
+    /// If no clip has these frames.
+    #[doc(hidden)]
+    pub fn pose(&self, shown: impl Into<PoseBlend>) -> Vec<Affine3> {
         let mix =
             |a: Vec<LocalTransform>, b: Vec<LocalTransform>, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t)).collect();
         self.bones(&self.globals(&shown.into().mix(|frames| self.locals(frames), mix)))
     }
 
-    /// One bone of [`Self::pose`], to the last bit, through its own chain of nodes.
+    /// Returns one bone of [`Self::pose`], bit-exact, evaluating only the node and its ancestors.
     ///
     /// # Panics
-    /// If there is no clip with these frames, or no such bone.
-    pub fn bone(&self, shown: impl Into<Shown>, bone: usize) -> SkinMatrix {
+    /// If no clip has these frames, or the bone does not exist.
+    #[doc(hidden)]
+    pub fn bone(&self, shown: impl Into<PoseBlend>, bone: usize) -> Affine3 {
         assert!(bone < self.bone_count());
         let shown = shown.into();
         let local = |frames, node| self.local(self.clip_of(frames), frames, node);
@@ -270,10 +329,11 @@ impl<'a> LocalTracks<'a> {
         compose(&self.chain(self.bone_node(bone), own), &self.inverse_bind(bone))
     }
 
-    /// A node's transform to the model; `own`: its transform to its parent, and that of each node above it.
-    fn chain(&self, node: usize, own: impl Fn(usize) -> SkinMatrix) -> SkinMatrix {
+    /// Returns the node-to-model transform of a node. `own`: node-to-parent transform of a node;
+    /// called for the node and its ancestors.
+    fn chain(&self, node: usize, own: impl Fn(usize) -> Affine3) -> Affine3 {
         let above = |node: usize| std::iter::successors(Some(node), |node| self.parent(*node));
-        // From the root down without a list: as many nodes at a time as there is room for.
+        // From the root down, without allocating: as many nodes per round as the array holds.
         let mut some = [0_usize; 32];
         let mut left = above(node).count();
         let mut global = None;
@@ -288,31 +348,31 @@ impl<'a> LocalTracks<'a> {
                 global = Some(global.map_or(own, |global| compose(&global, &own)));
             }
         }
-        global.unwrap_or(SkinMatrix::IDENTITY)
+        global.unwrap_or(Affine3::IDENTITY)
     }
 
-    /// The parent of a node; `None` for a root.
+    /// Returns the parent of a node; `None` for a root.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If the node does not exist.
     pub fn parent(&self, node: usize) -> Option<usize> {
         assert!(node < self.node_count());
         let parent = self.words.get(self.word(header::NODES_AT) + node * node::WORDS + node::PARENT);
         (parent != node::NO_PARENT).then_some(parent as usize)
     }
 
-    /// The node of a bone.
+    /// Returns the node of a bone.
     ///
     /// # Panics
-    /// If there is no such bone.
+    /// If the bone does not exist.
     pub fn bone_node(&self, bone: usize) -> usize {
         assert!(bone < self.bone_count());
         self.word(self.word(header::BONES_AT) + bone * bone::WORDS + bone::NODE)
     }
 
-    fn inverse_bind(&self, bone: usize) -> SkinMatrix {
+    fn inverse_bind(&self, bone: usize) -> Affine3 {
         let at = self.word(header::BONES_AT) + bone * bone::WORDS + bone::INVERSE_BIND;
-        SkinMatrix { rows: [0, 4, 8].map(|row| Vec4::from([0, 1, 2, 3].map(|c| self.float(at + row + c)))) }
+        Affine3 { rows: [0, 4, 8].map(|row| Vec4::from([0, 1, 2, 3].map(|c| self.float(at + row + c)))) }
     }
 
     fn clip_at(&self, clip: usize) -> usize {
@@ -332,7 +392,8 @@ impl<'a> LocalTracks<'a> {
         Vec3::from([0, 1, 2].map(|c| self.float(at + c)))
     }
 
-    /// What a moving track has in a frame, from the track's origin; `block`: first word of the frame.
+    /// Returns the value of an animated track in a frame, relative to the track's origin. `block`:
+    /// first word of the frame.
     fn offset(&self, track: usize, block: usize) -> Vec3 {
         let shape = self.words.get(track + track::SHAPE);
         let mut bit = self.word(track + track::BIT);
@@ -345,14 +406,14 @@ impl<'a> LocalTracks<'a> {
         }))
     }
 
-    /// `width` bits, at most 24, from the `bit`-th of a block on.
+    /// Returns `width` bits, at most 24, starting at bit `bit` of a block.
     fn bits(&self, block: usize, bit: usize, width: u32) -> u32 {
         if width == 0 {
             return 0;
         }
         let (word, shift) = (block + bit / 32, (bit % 32) as u32);
         let low = self.words.get(word) >> shift;
-        // Shifted twice: a shift by 32 is none.
+        // Shifted twice, because a shift by 32 would overflow.
         let high = (self.words.get(word + 1) << (31 - shift)) << 1;
         (low | high) & ((1 << width) - 1)
     }

@@ -1,50 +1,59 @@
-//! Materials and their textures, as the baker tells the runtime of them.
+//! Materials and their textures.
 
 use crate::{List, Str};
 
-/// What a surface looks like: glTF's metallic-roughness model.
+/// A material in glTF's metallic-roughness model.
 ///
-/// The renderer's own material shows the base colour and emitted light; the rest is for a game's pipelines.
+/// The renderer's own shader uses base colour and emitted light. The other properties are for a
+/// game's own pipelines.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Material {
-    /// Its name in the glTF file; may be empty.
+    /// Name in the glTF file; may be empty.
     pub name: Str,
-    /// Linear RGBA, times the texture and the colour of the vertex.
+    /// Base colour: linear RGBA, multiplied with the texture and the vertex colour.
     pub base_color: [f32; 4],
     /// Base colour and alpha; sRGB.
+    #[doc(hidden)]
     pub base_color_texture: Option<MaterialTexture>,
-    /// 0..1, times the blue channel of [`Material::orm_texture`].
+    /// Metallic factor, 0..1, multiplied with the blue channel of [`Material::orm_texture`].
     pub metallic: f32,
-    /// 0..1, times the green channel of [`Material::orm_texture`].
+    /// Roughness factor, 0..1, multiplied with the green channel of [`Material::orm_texture`].
     pub roughness: f32,
-    /// 0..1: how much of the occlusion in the red channel of [`Material::orm_texture`] shows.
+    /// Strength of the occlusion in the red channel of [`Material::orm_texture`], 0..1.
     pub occlusion_strength: f32,
-    /// Occlusion, roughness and metallic in red, green and blue; linear. What the material has no texture for is 1.
+    /// Occlusion, roughness and metallic in red, green and blue; linear. A channel is 1 if the
+    /// material has no texture for it.
+    #[doc(hidden)]
     pub orm_texture: Option<MaterialTexture>,
-    /// Tangent-space normals, x and y of them to be multiplied by this.
+    /// Factor for x and y of the tangent-space normals.
     pub normal_scale: f32,
-    /// Tangent-space normals, -1..1 as 0..1, y up; linear.
+    /// Tangent-space normals, -1..1 stored as 0..1, y up; linear.
+    #[doc(hidden)]
     pub normal_texture: Option<MaterialTexture>,
-    /// Linear RGB, times the texture; above 1 where the file says so (`KHR_materials_emissive_strength`).
+    /// Emitted light: linear RGB, multiplied with the texture; may exceed 1
+    /// (`KHR_materials_emissive_strength`).
     pub emissive: [f32; 3],
     /// Emitted light; sRGB.
+    #[doc(hidden)]
     pub emissive_texture: Option<MaterialTexture>,
-    /// Seen from behind, too.
+    /// Whether back faces are drawn.
     pub double_sided: bool,
-    /// Fragments below this alpha are not drawn.
+    /// Alpha below which fragments are discarded.
     pub alpha_cutoff: Option<f32>,
-    /// Shown in its base colour, whatever the light (`KHR_materials_unlit`).
+    /// Whether the base colour is drawn without lighting (`KHR_materials_unlit`).
     pub unlit: bool,
 }
 
 impl Material {
-    /// Whether light comes from it, beside the base colour of what is not lit.
+    /// Returns whether the material emits light; false if it is unlit.
+    #[doc(hidden)]
     pub fn emits(&self) -> bool {
         !self.unlit && self.emissive.iter().any(|c| *c > 0.0)
     }
 
-    /// All textures that it has.
+    /// Returns all textures of the material.
+    #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
         [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture]
             .into_iter()
@@ -52,72 +61,74 @@ impl Material {
     }
 }
 
-/// A texture of a material and how it is sampled.
+/// A texture of a material and its sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct MaterialTexture {
     /// Index into [`Metadata::textures`](crate::Metadata::textures).
     pub texture: u32,
-    /// Along u and v.
+    /// Wrapping along u and v.
     pub wrap: [Wrap; 2],
-    /// Nearest texel instead of filtering.
+    /// Whether the nearest texel is used instead of filtering.
     pub nearest: bool,
 }
 
-/// What stands beyond the edge of a texture.
+/// Content beyond the edge of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Wrap {
-    /// The texture again.
+    /// The texture repeats.
     Repeat,
-    /// Its mirror image.
+    /// The texture repeats mirrored.
     Mirror,
-    /// Its edge.
+    /// The edge texels continue.
     Clamp,
 }
 
-/// A texture of materials with its mips: the same in one or several formats, a file each.
+/// A material texture with mip levels, stored in one or several formats, one file per format.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ColorTexture {
-    /// Texels across.
+    /// Width in texels.
     pub width: u32,
-    /// Texels down.
+    /// Height in texels.
     pub height: u32,
-    /// Mip levels, each half the size of the one before, rounded down.
+    /// Number of mip levels, each half the size of the one before, rounded down.
     pub levels: u32,
-    /// Red, green and blue are sRGB numbers, which samplers turn into light; else they are numbers as they stand.
+    /// Whether red, green and blue are sRGB, which samplers convert to linear; otherwise they are
+    /// linear.
     pub srgb: bool,
-    /// Formats, best first: a device takes the first that it can read. A file each, in this order.
+    /// Formats, best first: a device uses the first one that it supports. One file per format, in
+    /// this order.
     pub formats: List<ColorFormat>,
 }
 
 impl ColorTexture {
-    /// Texels across and down a mip level.
+    /// Returns width and height of a mip level, texels.
     pub fn level_size(&self, level: u32) -> [u32; 2] {
         [self.width, self.height].map(|side| side.checked_shr(level).unwrap_or(0).max(1))
     }
 }
 
-/// How the texels of a [`ColorTexture`] stand in memory.
+/// Texel format of a [`ColorTexture`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum ColorFormat {
-    /// Four bytes a texel. Every device reads it.
+    /// Four bytes per texel. Every device supports it.
     Rgba8,
-    /// BC7, one byte a texel: desktops.
+    /// BC7, one byte per texel: desktop GPUs.
     Bc7,
-    /// ASTC in blocks of 4 x 4, one byte a texel: phones, and Apple's computers.
+    /// ASTC in blocks of 4 x 4, one byte per texel: phones, and Apple's computers.
     Astc,
-    /// ETC2 with EAC alpha, one byte a texel: older phones.
+    /// ETC2 with EAC alpha, one byte per texel: older phones.
     Etc2,
 }
 
 impl ColorFormat {
-    /// All of them.
+    /// All formats, best first.
     pub const ALL: [Self; 4] = [Self::Bc7, Self::Astc, Self::Etc2, Self::Rgba8];
 
-    /// As it is called in `gpuskin.toml` and in file names.
+    /// Returns the name that `gpuskin.toml` and file names use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rgba8 => "rgba8",
@@ -127,12 +138,12 @@ impl ColorFormat {
         }
     }
 
-    /// The format of a name.
+    /// Returns the format with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Texels along the side of a block; 1 where texels stand alone.
+    /// Returns the side of a block in texels; 1 for uncompressed formats.
     pub const fn block_side(self) -> u32 {
         match self {
             Self::Rgba8 => 1,
@@ -140,7 +151,7 @@ impl ColorFormat {
         }
     }
 
-    /// Bytes of a block, or of a texel that stands alone.
+    /// Returns the size of a block, or of a texel if uncompressed, bytes.
     pub const fn block_bytes(self) -> u32 {
         match self {
             Self::Rgba8 => 4,
@@ -148,12 +159,12 @@ impl ColorFormat {
         }
     }
 
-    /// Blocks across and down an image of so many texels.
+    /// Returns the number of blocks per axis of an image of `size` texels.
     pub fn blocks(self, size: [u32; 2]) -> [u32; 2] {
         size.map(|side| side.div_ceil(self.block_side()))
     }
 
-    /// Bytes of an image of so many texels, whole blocks.
+    /// Returns the size of an image of `size` texels, rounded up to whole blocks, bytes.
     pub fn image_bytes(self, size: [u32; 2]) -> u64 {
         let [across, down] = self.blocks(size).map(u64::from);
         across * down * u64::from(self.block_bytes())
@@ -165,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn images_take_whole_blocks() {
+    fn image_size_is_rounded_up_to_whole_blocks() {
         assert_eq!(ColorFormat::Rgba8.image_bytes([5, 3]), 60);
         assert_eq!(ColorFormat::Bc7.image_bytes([5, 3]), 32);
         assert_eq!(ColorFormat::Astc.image_bytes([1, 1]), 16);
@@ -173,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn mips_end_at_one_texel() {
+    fn mip_levels_end_at_one_texel() {
         let formats = vec![].into();
         let texture = ColorTexture { width: 20, height: 3, levels: 5, srgb: true, formats };
         assert_eq!(

@@ -1,191 +1,225 @@
-//! What the baker tells the runtime of a model: one type, written as Rust constants for the game and as postcard into
-//! the KTX2 file for tools.
+//! Metadata and file references of a baked model. The baker writes one type, [`Metadata`], in two
+//! forms: as Rust constants for the game, and as postcard in the KTX2 file for tools.
 
+mod access;
 mod clip;
 
 use std::borrow::Cow;
 
+pub use access::Handle;
 pub use clip::{ClipEvent, ClipInfo, ErrorInfo, RootKey, RootMotion};
 
 use crate::{ColorTexture, Encoding, Material, VertexFormat, VertexRange};
 
-/// Text in a constant, or read at run time.
+/// Text that is either a constant or read at run time.
 pub type Str = Cow<'static, str>;
-/// A list in a constant, or read at run time.
+/// List that is either a constant or read at run time.
 pub type List<T> = Cow<'static, [T]>;
 
-/// Version of [`Metadata`] and of the files that belong to it.
+/// Version of [`Metadata`] and of the files it describes.
 pub const FORMAT_VERSION: u32 = 8;
 
-/// Texels along the longest side and layers that every device has: WebGL2's limits.
+/// Greatest texture side, in texels, that every device supports (the WebGL2 limit).
 pub const MAX_SIDE: u32 = 2048;
-/// Layers of an array texture that every device has.
+/// Greatest number of array texture layers that every device supports (the WebGL2 limit).
 pub const MAX_LAYERS: u32 = 256;
-/// Clips of a model: their records share one 16 KiB uniform buffer with the model's ranges.
+/// Greatest number of clips per model. Clip records share one 16 KiB uniform buffer with the
+/// model's ranges.
 pub const MAX_CLIPS: usize = 1018;
-/// Parts of a model: a bit each in an instance.
+/// Greatest number of parts per model: an instance has one bit per part.
 pub const MAX_PARTS: usize = 16;
-/// Masks of a model: their index is a byte.
+/// Greatest number of masks per model: a mask index is one byte.
 pub const MAX_MASKS: usize = 255;
-/// Levels of detail of a model, the finest included.
-pub const MAX_LEVELS: usize = 8;
-/// Events of a clip.
+/// Greatest number of levels of detail per model, including LOD 0.
+pub const MAX_LODS: usize = 8;
+/// Greatest number of events per clip.
 pub const MAX_EVENTS: usize = 4096;
 
-/// A baked model: what it is, and where its bytes are.
+/// A baked model: its metadata and its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What it is.
+    /// Everything about the model except the bytes of its files.
     pub meta: Metadata,
-    /// `anim-<encoding>.ktx2`.
+    /// Animation texture, file `anim-<encoding>.ktx2`.
+    #[doc(hidden)]
     pub animation: Payload,
-    /// `mesh.bin`.
+    /// Vertices, indices and clip records, file `mesh.bin`.
+    #[doc(hidden)]
     pub mesh: Payload,
-    /// `color-<n>-<format>.ktx2`: for each of [`Metadata::textures`] one a format, in the order of its formats.
+    /// Material textures, files `color-<n>-<format>.ktx2`: for each entry of
+    /// [`Metadata::textures`], one file per format, in the order of its formats.
+    #[doc(hidden)]
     pub textures: List<Payload>,
-    /// The same model for devices that cannot play this one, best first: clips, bones and materials are the same. Their
-    /// textures are those of this one.
+    /// Fallbacks for devices that cannot play this encoding, best first. Clips, bones and materials
+    /// are identical; fallbacks use the textures of this model.
+    #[doc(hidden)]
     pub others: List<Model>,
 }
 
-/// The bytes of a file, and where in it the GPU's data stands.
+/// A file of a baked model, and the byte ranges in it that are uploaded to the GPU.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Payload {
-    /// The bytes.
+    /// Location of the bytes.
     pub data: Data,
-    /// Bytes of the file.
+    /// Size of the file, bytes.
     pub size: u64,
-    /// Where in the file [`Metadata::content_hash`] stands: a file of another bake is refused.
+    /// Byte offset of [`Metadata::content_hash`] in the file. A file with another hash comes from
+    /// another bake and is refused.
     pub hash_at: u64,
-    /// Mip levels, largest first; for `mesh.bin` the whole file.
+    /// Byte ranges of the mip levels, largest first; for `mesh.bin`, one range: the whole file.
     pub levels: List<ByteRange>,
 }
 
-/// Where the bytes of a file are.
+/// Location of the bytes of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Data {
     /// In the executable, or in memory.
     Bytes(List<u8>),
-    /// In a file beside the game. [`crate::files`] says where it is looked for.
+    /// In a file next to the game. [`crate::files`] lists the folders that are searched.
     File {
-        /// Path under the folder of side files, with `/`.
+        /// Path relative to the folder of side files, with `/` separators.
         name: Str,
-        /// Folder that the bake wrote to: its `gpuskin/` is the last place that is looked at, so that `cargo run` works.
+        /// Output folder of the bake. Its `gpuskin/` subfolder is searched last, so that `cargo
+        /// run` works.
         baked: Str,
     },
 }
 
-/// A part of a file.
+/// A byte range of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ByteRange {
-    /// Bytes from its start.
+    /// Offset from the start of the file, bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Length, bytes.
     pub len: u64,
 }
 
-/// Everything about a baked model but its bytes.
+/// Everything about a baked model except the bytes of its files.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Metadata {
-    /// BLAKE3 over all of the model's data, cut to 16 bytes: the files of a set agree on it.
-    /// First, so that it stands at the start of the postcard value.
+    /// BLAKE3 hash over all of the model's data, truncated to 16 bytes. All files of one bake carry
+    /// the same hash.
+    ///
+    /// First field, so that it comes first in the postcard value.
+    #[doc(hidden)]
     pub content_hash: [u8; 16],
-    /// [`FORMAT_VERSION`].
+    /// Version of the format: [`FORMAT_VERSION`].
+    #[doc(hidden)]
     pub format_version: u32,
     /// Name in the manifest.
+    #[doc(hidden)]
     pub name: Str,
-    /// How bones stand in the texture; or vertices, where [`Encoding::is_vertex`].
+    /// Encoding of the bones in the animation texture; of the vertices if [`Encoding::is_vertex`].
+    #[doc(hidden)]
     pub encoding: Encoding,
-    /// Shape of the texture.
+    /// Shape of the animation texture.
+    #[doc(hidden)]
     pub texture: AnimationTexture,
-    /// How bones turn normals.
+    /// Method by which skinning transforms normals.
+    #[doc(hidden)]
     pub normals: Normals,
-    /// Clips, in the order of the manifest, then of the file.
+    /// Clips, in the order of the manifest, then of the glTF file.
+    #[doc(hidden)]
     pub clips: List<ClipInfo>,
-    /// Bones that move vertices, and sockets. A row of the texture each, unless rows are vertices.
+    /// Bones that move vertices, and sockets. Each bone is one row of the animation texture, unless
+    /// rows are vertices.
+    #[doc(hidden)]
     pub bones: List<BoneInfo>,
-    /// Names of all clips' events, sorted.
+    /// Event names of all clips, sorted.
+    #[doc(hidden)]
     pub events: List<Str>,
-    /// Bones that a layer acts on, in the order of the manifest.
+    /// Bone masks for layers, in the order of the manifest.
+    #[doc(hidden)]
     pub masks: List<MaskInfo>,
-    /// Names of the meshes that an instance may leave off, in the order of the manifest; at most [`MAX_PARTS`].
+    /// Names of the meshes that an instance can hide, in the order of the manifest; at most
+    /// [`MAX_PARTS`].
+    #[doc(hidden)]
     pub parts: List<Str>,
-    /// Vertices and indices.
+    /// Vertices, indices and levels of detail.
+    #[doc(hidden)]
     pub mesh: MeshInfo,
-    /// Materials of the parts.
+    /// Materials of the mesh parts.
+    #[doc(hidden)]
     pub materials: List<Material>,
     /// Textures of the materials.
+    #[doc(hidden)]
     pub textures: List<ColorTexture>,
-    /// Bounds in the rest pose, metres.
+    /// Bounding box of the rest pose. Model space, metres.
+    #[doc(hidden)]
     pub rest_bounds: Aabb,
-    /// Bounds over all clips, metres: what the baked frames reach.
+    /// Bounding box of all baked frames of all clips. Model space, metres.
+    #[doc(hidden)]
     pub bounds: Aabb,
 }
 
-/// Shape of an animation texture, and where the texels of a bone or vertex stand in it.
+/// Shape of an animation texture, and the addresses of its texels.
 ///
-/// Texel `k` of a row in a frame is number `(frame * rows + row) * texels + k`, counted over the frames of one
-/// layer, in rows of `width`. Frames do not straddle layers.
+/// Texel `k` of a row in a frame has the index `(frame * rows + row) * texels + k`, counted over
+/// the frames of one layer; texels fill lines of `width`. A frame never straddles two layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnimationTexture {
-    /// Texels across; a power of two.
+    /// Width in texels; a power of two.
     pub width: u32,
-    /// Texels down.
+    /// Height in texels.
     pub height: u32,
-    /// Array layers; 1 is a plain 2D texture.
+    /// Number of array layers; 1 is a plain 2D texture.
     pub layers: u32,
-    /// Frames in a layer.
+    /// Number of frames per layer.
     pub frames_per_layer: u32,
-    /// Frames of all clips, those that hold ranges included.
+    /// Number of frames of all clips, including frames that hold ranges.
     pub frames: u32,
-    /// Rows of a frame: bones; or [`Encoding::range_rows`], then vertices.
+    /// Number of rows per frame: bones; or [`Encoding::range_rows`] followed by vertices.
     pub rows: u32,
-    /// What integers are fractions of, where the model has one range for all.
+    /// Range of quantised values, for encodings that have one range per model.
     pub range: ValueRange,
 }
 
-/// How bones turn normals.
+/// Method by which skinning transforms normals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Normals {
-    /// By the cofactor matrix of the blended 3x3, which is its inverse transpose up to a factor: exact.
+    /// Cofactor matrix of the blended 3x3, which equals its inverse transpose up to a factor:
+    /// exact.
     #[default]
     Cofactor,
-    /// By the blended 3x3 itself, as most engines do: up to 55 degrees off at sharply bent joints.
+    /// The blended 3x3 itself, as most engines do: errors of up to 55 degrees at sharply bent
+    /// joints.
     Plain,
 }
 
-/// Ranges of packed values: `value = min + extent * fraction`. In [`Encoding::MatrixUnorm`] the three axes of the
-/// translation, metres, then the elements of the 3x3. In [`Encoding::VatUnorm16`] and its like the three axes of positions,
-/// metres, then tangents.
+/// Ranges of quantised values: `value = min + extent * fraction`.
+///
+/// In [`Encoding::MatrixUnorm`]: the three axes of the translation in metres, then the elements of
+/// the 3x3. In the `VatUnorm` encodings: the three axes of the position in metres, then the
+/// tangent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ValueRange {
     /// Least values.
     pub min: [f32; 4],
-    /// Greatest values less the least.
+    /// Greatest values minus least values.
     pub extent: [f32; 4],
 }
 
 impl AnimationTexture {
-    /// Bytes of all layers.
+    /// Returns the size of all layers in bytes.
     pub fn byte_len(&self, encoding: Encoding) -> u64 {
         u64::from(self.width) * u64::from(self.height) * u64::from(self.layers) * encoding.format().bytes() as u64
     }
 
-    /// Column, row and layer of texel `k` of `row` in `frame`.
+    /// Returns column, row and layer of texel `k` of `row` in `frame`.
     pub fn texel(&self, encoding: Encoding, frame: u32, row: u32, k: u32) -> [u32; 3] {
         let layer = frame / self.frames_per_layer;
         let n = ((frame - layer * self.frames_per_layer) * self.rows + row) * encoding.texels() + k;
         [n % self.width, n / self.width, layer]
     }
 
-    /// The same as an offset into the bytes of all layers.
+    /// Returns the byte offset of texel `k` of `row` in `frame`, counted over all layers.
     pub fn byte_offset(&self, encoding: Encoding, frame: u32, row: u32, k: u32) -> u64 {
         let [x, y, layer] = self.texel(encoding, frame, row, k).map(u64::from);
         ((layer * u64::from(self.height) + y) * u64::from(self.width) + x) * encoding.format().bytes() as u64
@@ -196,77 +230,80 @@ impl AnimationTexture {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoneInfo {
-    /// Name of its node.
+    /// Name of the glTF node.
     pub name: Str,
-    /// The nearest ancestor that is a bone too.
+    /// Index of the nearest ancestor that is also a bone.
     pub parent: Option<u32>,
-    /// The bone's frame in bind space, rows of a 3x4 matrix in metres: the inverse of its inverse bind matrix.
-    /// A skin matrix times this is the bone's own transform in the model.
+    /// Bone-to-model transform in the bind pose: rows of a 3x4 matrix, metres; the inverse of the
+    /// inverse bind matrix. `skinning matrix * bind` is the bone's transform in model space.
     pub bind: [[f32; 4]; 3],
 }
 
-/// Bones that a layer acts on.
+/// A bone mask: the bones that a layer affects.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct MaskInfo {
     /// Name in the manifest.
     pub name: Str,
-    /// A bit a bone, 32 a word, the first in the lowest.
+    /// One bit per bone, 32 bones per word, lowest bit first.
     pub bones: List<u32>,
 }
 
 impl MaskInfo {
-    /// Whether a bone is in it.
+    /// Returns whether the mask contains a bone.
     pub fn contains(&self, bone: usize) -> bool {
         self.bones.get(bone / 32).is_some_and(|word| word >> (bone % 32) & 1 != 0)
     }
 }
 
-/// Where the mesh stands in `mesh.bin`, and how.
+/// Layout of the mesh in `mesh.bin`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshInfo {
     /// Layout of a vertex.
     pub format: VertexFormat,
-    /// Ranges of packed values.
+    /// Ranges of quantised vertex attributes.
     pub range: VertexRange,
     /// Number of vertices.
     pub vertex_count: u32,
-    /// Bytes of the vertices.
+    /// Byte range of the vertices.
     pub vertices: ByteRange,
-    /// Bytes of the indices.
+    /// Byte range of the indices.
     pub indices: ByteRange,
-    /// Indices are 32-bit, else 16-bit.
+    /// Whether indices are 32-bit; otherwise they are 16-bit.
     pub wide_indices: bool,
-    /// Bytes of the [`ClipRecord`](crate::ClipRecord)s.
+    /// Byte range of the [`ClipRecord`](crate::ClipRecord)s.
     pub clips: ByteRange,
-    /// Sub-meshes, one a part and material: those that are always worn first.
+    /// Sub-meshes of LOD 0, one per part and material; sub-meshes that cannot be hidden come first.
     pub parts: List<MeshPart>,
-    /// The same sub-meshes with fewer triangles, from fine to coarse; fewer than [`MAX_LEVELS`]. They use the same vertices.
-    pub levels: List<MeshLevel>,
-    /// Where vertices stand still, if they are baked: [`Model::rest_mesh`] has them.
+    /// Coarser LODs of the same sub-meshes, from fine to coarse; fewer than [`MAX_LODS`]. They
+    /// use the same vertices.
+    pub levels: List<MeshLod>,
+    /// Rest pose of the vertices, if vertices are baked; [`Model::rest_mesh`] unpacks it.
     pub rest: Option<RestInfo>,
 }
 
-/// Where the vertices of a mesh stand still, if the animation texture has them all the time.
+/// Rest pose of a mesh whose vertices are baked into the animation texture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct RestInfo {
-    /// Bytes of their positions, normals and tangents, in the order of [`MeshInfo::vertices`]: [`vertex::rest`](crate::vertex::rest).
+    /// Byte range of the rest positions, normals and tangents, in the order of
+    /// [`MeshInfo::vertices`]; layout in [`vertex::rest`](crate::vertex::rest).
     pub vertices: ByteRange,
     /// Least position, metres.
     pub position_min: [f32; 3],
-    /// Greatest position less the least.
+    /// Greatest position minus least position, metres.
     pub position_extent: [f32; 3],
-    /// The clip that shows them so; `None`: as the file stands without any.
+    /// Index of the clip whose pose is the rest pose; `None`: the pose of the file without any
+    /// clip.
     pub clip: Option<u16>,
-    /// When, in seconds from its start.
+    /// Time of the rest pose in the clip, seconds.
     pub seconds: f64,
 }
 
 impl MeshInfo {
-    /// Triangles of a level of detail, all parts worn: 0 is the finest, [`MeshInfo::parts`]. None where there is no such
-    /// level.
+    /// Returns the number of triangles of a level of detail with all parts visible. Level 0 is
+    /// [`MeshInfo::parts`]; 0 if the level does not exist.
     pub fn triangles(&self, level: usize) -> u64 {
         let parts = self.parts.iter().map(|part| part.index_count);
         let coarser = || self.levels.get(level - 1).into_iter().flat_map(|level| level.parts.iter());
@@ -276,44 +313,46 @@ impl MeshInfo {
     }
 }
 
-/// A level of detail that is coarser than [`MeshInfo::parts`].
+/// A level of detail coarser than [`MeshInfo::parts`].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
-pub struct MeshLevel {
-    /// How far its surface is from that of the finest level, metres: the greatest distance found, over poses of all clips.
+pub struct MeshLod {
+    /// LOD error, metres: greatest distance between this surface and LOD 0 that was measured over
+    /// poses of all clips.
     pub error: f32,
-    /// The indices of each of [`MeshInfo::parts`]; of nothing, where the level leaves a material out.
+    /// Index range for each of [`MeshInfo::parts`]; empty where this level leaves out a material.
     pub parts: List<IndexRange>,
 }
 
-/// Some of a mesh's indices.
+/// A range of mesh indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct IndexRange {
-    /// The first.
+    /// First index.
     pub first_index: u32,
-    /// How many, three a triangle.
+    /// Number of indices, three per triangle.
     pub index_count: u32,
 }
 
-/// Triangles that share a material, and are shaded alike, and worn or left off together.
+/// Triangles that share a material and a kind of shading, and are shown or hidden together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshPart {
     /// Index into [`Metadata::materials`].
     pub material: u32,
-    /// Index into [`Metadata::parts`]; `None`: always worn.
+    /// Index into [`Metadata::parts`]; `None`: always visible.
     pub part: Option<u8>,
-    /// Each triangle has one normal, its own: that of its corners as they are drawn, across their derivatives on the
-    /// screen. Triangles share corners; the normals of these are smooth, for pipelines that do without.
+    /// Whether each triangle is shaded with its face normal, from the screen-space derivatives of
+    /// the position. Triangles still share vertices; the stored normals are smooth, for pipelines
+    /// without flat shading.
     pub flat: bool,
     /// First index.
     pub first_index: u32,
-    /// Indices, three a triangle.
+    /// Number of indices, three per triangle.
     pub index_count: u32,
 }
 
-/// A box along the axes, metres. Empty where `min` is greater than `max`.
+/// An axis-aligned bounding box, metres. Empty if `min` is greater than `max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Aabb {
@@ -324,16 +363,19 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// Holds nothing.
+    /// An empty box.
+    #[doc(hidden)]
     pub const EMPTY: Self = Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
 
-    /// Length of the diagonal, metres; 0 when empty.
+    /// Returns the length of the diagonal in metres; 0 if the box is empty.
+    #[doc(hidden)]
     pub fn diagonal(&self) -> f32 {
         let d = glam::Vec3::from(self.max) - glam::Vec3::from(self.min);
         if d.min_element() < 0.0 { 0.0 } else { d.length() }
     }
 
-    /// The least box that holds both.
+    /// Returns the smallest box that contains both boxes.
+    #[doc(hidden)]
     pub fn union(self, other: Self) -> Self {
         let (min, max) = (glam::Vec3::from(self.min), glam::Vec3::from(self.max));
         Self { min: min.min(other.min.into()).into(), max: max.max(other.max.into()).into() }
@@ -342,25 +384,25 @@ impl Aabb {
 
 #[cfg(feature = "dynamic")]
 impl Metadata {
-    /// As it stands in the KTX2 file under the key `gpuskin`.
+    /// Serialises to the value that the KTX2 file holds under the key `gpuskin`.
     pub fn to_postcard(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("plain data always serialises")
     }
 
-    /// From the value of the key `gpuskin`.
+    /// Deserialises the value of the key `gpuskin`.
     ///
     /// # Errors
-    /// What is not a value of this [`FORMAT_VERSION`].
+    /// If the bytes are not metadata of this [`FORMAT_VERSION`].
     pub fn from_postcard(bytes: &[u8]) -> Result<Self, MetadataError> {
         let meta: Self = postcard::from_bytes(bytes).map_err(|e| MetadataError(e.to_string()))?;
         if meta.format_version != FORMAT_VERSION {
-            return Err(MetadataError(format!("version {} instead of {FORMAT_VERSION}", meta.format_version)));
+            return Err(MetadataError(format!("format version {}, expected {FORMAT_VERSION}", meta.format_version)));
         }
         Ok(meta)
     }
 }
 
-/// Why metadata could not be read.
+/// Error of [`Metadata::from_postcard`].
 #[cfg(feature = "dynamic")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetadataError(String);
@@ -368,7 +410,7 @@ pub struct MetadataError(String);
 #[cfg(feature = "dynamic")]
 impl core::fmt::Display for MetadataError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "the metadata is not readable: {}", self.0)
+        write!(f, "cannot read the metadata: {}", self.0)
     }
 }
 

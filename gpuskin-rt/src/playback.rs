@@ -1,35 +1,44 @@
-//! Which two frames an instance shows, and how far between them. Twin of `shaders/playback.wgsl`.
+//! Clip playback: the two frames that an instance shows at a time, and the fraction between them.
+//! CPU reference of `shaders/playback.wgsl`.
 //!
-//! All of it is integer arithmetic: the phase of a clip is a fraction of its length in 0.32 fixed point, so a loop is
-//! the natural wrap of a word, and neither a long run nor a long clip costs precision.
+//! Everything is integer arithmetic. The phase of a clip is a fraction of its length in 0.32 fixed
+//! point, so a loop is the natural wrap of a 32-bit word. Precision depends neither on how long the
+//! game has run nor on how long the clip is.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::Time;
 
-/// What playback needs to know of a clip: 16 bytes, as the shaders read it.
+/// Frames of a clip, as playback needs them: 16 bytes, the layout that the shaders read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct ClipRecord {
     /// Index of the clip's first frame in the animation texture.
+    #[doc(hidden)]
     pub first_frame: u32,
-    /// Intervals between frames from the clip's start to its end, at least 1. Frame i stands at i / intervals.
+    /// Number of intervals between frames from the start of the clip to its end, at least 1. Frame
+    /// i has the phase i / intervals.
+    #[doc(hidden)]
     pub intervals: u32,
-    /// Frames stored: `intervals + 1`, or `intervals` where the last pose is the first (a closed loop); less those that
-    /// [`Self::held`] leaves out.
+    /// Number of stored frames: `intervals + 1`, or `intervals` if the last pose equals the first
+    /// (a closed loop); minus the frames that [`Self::held`] leaves out.
+    #[doc(hidden)]
     pub stored: u32,
-    /// [`HeldFrames::bits`].
+    /// Run of identical frames: [`HeldFrames::bits`].
+    #[doc(hidden)]
     pub held: u32,
 }
 
 impl ClipRecord {
-    /// Index in the animation texture of what a frame shows; `frame` up to `intervals`.
+    /// Returns the index in the animation texture of the pose of `frame`, which is at most
+    /// `intervals`.
+    #[doc(hidden)]
     pub const fn stored_frame(&self, frame: u32) -> u32 {
         let row = HeldFrames::from_bits(self.held).row(frame);
         self.first_frame + if row >= self.stored { row - self.stored } else { row }
     }
 
-    /// Whether every frame up to `intervals` shows one that is stored.
+    /// Returns whether every frame up to `intervals` maps to a stored frame.
     pub(crate) fn is_sound(&self) -> bool {
         let held = HeldFrames::from_bits(self.held);
         let (intervals, all) = (u64::from(self.intervals), u64::from(self.stored) + u64::from(held.count));
@@ -38,82 +47,92 @@ impl ClipRecord {
     }
 }
 
-/// Frames of a clip that all show one pose, of which the first is stored for all.
+/// A run of identical frames in a clip. Only the first frame of the run is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct HeldFrames {
-    /// The first of them.
+    /// First frame of the run.
     pub first: u16,
-    /// How many follow it, and are not stored.
+    /// Number of frames after the first, which are not stored.
     pub count: u16,
 }
 
 impl HeldFrames {
-    /// All frames are stored.
+    /// No run: all frames are stored.
     pub const NONE: Self = Self { first: 0, count: 0 };
 
-    /// As shaders read it: the first in the lower half.
+    /// Packs the run for shaders: `first` in the lower 16 bits, `count` in the upper.
     pub const fn bits(self) -> u32 {
         self.first as u32 | (self.count as u32) << 16
     }
 
-    /// Of [`Self::bits`].
+    /// Unpacks [`Self::bits`].
     pub const fn from_bits(bits: u32) -> Self {
         Self { first: bits as u16, count: (bits >> 16) as u16 }
     }
 
-    /// The place of a frame among those that are stored.
+    /// Returns the index of a frame among the stored frames.
     pub const fn row(self, frame: u32) -> u32 {
         let after = frame.saturating_sub(self.first as u32);
         frame - if after < self.count as u32 { after } else { self.count as u32 }
     }
 
-    /// The first frame at a place among those that are stored.
+    /// Returns the first frame that has the given index among the stored frames.
     pub const fn frame(self, row: u32) -> u32 {
         if row > self.first as u32 { row + self.count as u32 } else { row }
     }
 }
 
-/// What a clip does at its ends.
+/// Behaviour of a clip at its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Repeat {
-    /// Starts over.
+    /// The clip loops.
     #[default]
     Loop,
-    /// Holds the last pose; the first, when running backwards.
+    /// The clip plays once and holds the last pose; the first, when playing backwards.
     Once,
-    /// Turns round.
+    /// The clip reverses at both ends.
     PingPong,
 }
 
-/// Playback of a clip: what an [`InstanceRecord`](crate::InstanceRecord) holds, unpacked.
+/// Playback of a clip: the unpacked form of the playback in an
+/// [`InstanceRecord`](crate::InstanceRecord).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Playback {
-    /// When it started: [`Time::words`]. Before that the instance holds the pose at `offset`.
+    /// Start time: [`Time::words`]. Before it, the instance holds the pose at `offset`.
+    #[doc(hidden)]
     pub start: [u32; 2],
-    /// Cycles per second, signed 32.32 fixed point: `[whole, fraction]` of the two's complement. A cycle is the length of
-    /// the clip; there and back in [`Repeat::PingPong`].
+    /// Playback rate in cycles per second, signed 32.32 fixed point: `[whole, fraction]` of the
+    /// two's complement. A cycle is the length of the clip; in [`Repeat::PingPong`], forward and
+    /// back.
+    #[doc(hidden)]
     pub rate: [u32; 2],
-    /// Where it started, 0.32 fixed point of a cycle.
+    /// Phase at the start time, 0.32 fixed point of a cycle.
+    #[doc(hidden)]
     pub offset: u32,
     /// Bits 0..16: index of the clip. Bits 30 and 31: [`Playback::PING_PONG`], [`Playback::ONCE`].
+    #[doc(hidden)]
     pub clip: u32,
 }
 
 impl Playback {
-    /// Flag in [`Playback::clip`]: hold the last pose (the first, when running backwards).
+    /// Flag in [`Playback::clip`] for [`Repeat::Once`].
+    #[doc(hidden)]
     pub const ONCE: u32 = 1 << 31;
-    /// Flag in [`Playback::clip`]: turn round at both ends.
+    /// Flag in [`Playback::clip`] for [`Repeat::PingPong`].
+    #[doc(hidden)]
     pub const PING_PONG: u32 = 1 << 30;
     const CLIP_MASK: u32 = 0xffff;
 
-    /// Index of the clip.
+    /// Returns the index of the clip.
+    #[doc(hidden)]
     pub const fn clip_index(&self) -> usize {
         (self.clip & Self::CLIP_MASK) as usize
     }
 
-    /// What the clip does at its ends.
+    /// Returns the behaviour at the ends of the clip.
+    #[doc(hidden)]
     pub const fn repeat(&self) -> Repeat {
         match (self.clip & Self::ONCE, self.clip & Self::PING_PONG) {
             (0, 0) => Repeat::Loop,
@@ -122,14 +141,16 @@ impl Playback {
         }
     }
 
-    /// The rate as a number: cycles per second in 32.32 fixed point.
+    /// Returns the playback rate as one number: cycles per second in 32.32 fixed point.
+    #[doc(hidden)]
     pub const fn rate_bits(&self) -> i64 {
         Time::from_words(self.rate).to_bits() as i64
     }
 }
 
 impl Repeat {
-    /// The flag in [`Playback::clip`].
+    /// Returns the flag for [`Playback::clip`].
+    #[doc(hidden)]
     pub const fn flag(self) -> u32 {
         match self {
             Self::Loop => 0,
@@ -138,7 +159,8 @@ impl Repeat {
         }
     }
 
-    /// Lengths of the clip in a cycle.
+    /// Returns the number of clip lengths per cycle.
+    #[doc(hidden)]
     pub const fn lengths(self) -> f64 {
         match self {
             Self::PingPong => 2.0,
@@ -147,14 +169,15 @@ impl Repeat {
     }
 }
 
-/// Cycles per second in 32.32 fixed point, for a clip of `duration` seconds at `speed` times its own pace.
-/// A clip without length, and a speed that is not finite, stand still.
+/// Returns cycles per second in 32.32 fixed point, for a clip of `duration` seconds played at
+/// `speed` times its normal speed. Returns 0 for a clip of length zero or a speed that is not
+/// finite.
 pub fn rate(speed: f64, duration: f64) -> i64 {
     let cycles = speed / duration;
     if cycles.is_finite() { (cycles * 4_294_967_296.0).round() as i64 } else { 0 }
 }
 
-/// A fraction of a clip's length in 0.32 fixed point. Values outside 0..1 wrap.
+/// Converts a fraction of a clip's length to 0.32 fixed point. Values outside 0..1 wrap.
 pub fn wrapped_offset(fraction: f64) -> u32 {
     if !fraction.is_finite() {
         return 0;
@@ -162,29 +185,35 @@ pub fn wrapped_offset(fraction: f64) -> u32 {
     ((fraction - fraction.floor()) * 4_294_967_296.0) as u32
 }
 
-/// A fraction of a clip's length in 0.32 fixed point, held at both ends; never short of a frame that it names.
+/// Converts a fraction of a clip's length to 0.32 fixed point, clamped to 0..1. Rounds up, so that
+/// a fraction that names a frame reaches it.
 pub fn clamped_offset(fraction: f64) -> u32 {
     (fraction * 4_294_967_296.0).ceil() as u32
 }
 
-/// Two frames of the animation texture and the way between them.
+/// Two frames of the animation texture and the blend factor between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FramePair {
     /// Index of the earlier frame.
+    #[doc(hidden)]
     pub a: u32,
-    /// Index of the later one.
+    /// Index of the later frame.
+    #[doc(hidden)]
     pub b: u32,
-    /// 0 shows `a`, 1 shows `b`.
+    /// Blend factor: 0 gives `a`, 1 gives `b`.
+    #[doc(hidden)]
     pub t: f32,
-    /// Index of the clip's first frame: ranges of packed values stand before it.
+    /// Index of the clip's first frame; range frames of the clip precede it.
+    #[doc(hidden)]
     pub first: u32,
 }
 
-/// Where in its cycle a playback is at `now`: 0.32 fixed point, and `true` where it has come to an end.
-pub fn cycle_phase(playback: &Playback, now: Time) -> (u32, bool) {
-    let elapsed = now.to_bits().saturating_sub(Time::from_words(playback.start).to_bits());
+/// Returns the phase in the cycle at `time`, 0.32 fixed point, and whether the playback has passed
+/// the end of a clip that plays once.
+pub fn cycle_phase(playback: &Playback, time: Time) -> (u32, bool) {
+    let elapsed = time.to_bits().saturating_sub(Time::from_words(playback.start).to_bits());
     let rate = playback.rate_bits();
-    // 64.64 fixed point; 32.32 of it are kept, and whether anything stood above them.
+    // 64.64 fixed point. Keeps 32.32 of it, and whether any higher bit was set.
     let product = u128::from(elapsed) * u128::from(rate.unsigned_abs());
     let cycles = (product >> 32) as u64;
     let beyond = product >> 96 != 0;
@@ -201,19 +230,20 @@ pub fn cycle_phase(playback: &Playback, now: Time) -> (u32, bool) {
     (total as u32, ended)
 }
 
-/// Where in the clip a playback is at `now`: 0.32 fixed point of its length, and `true` where it has come to an end.
-pub fn phase(playback: &Playback, now: Time) -> (u32, bool) {
-    let (value, ended) = cycle_phase(playback, now);
+/// Returns the phase in the clip at `time`, 0.32 fixed point of its length, and whether the playback
+/// has passed the end of a clip that plays once.
+pub fn phase(playback: &Playback, time: Time) -> (u32, bool) {
+    let (value, ended) = cycle_phase(playback, time);
     if playback.clip & Playback::PING_PONG == 0 {
         return (value, ended);
     }
-    // There in the lower half of the cycle, back in the upper.
+    // The lower half of the cycle plays forwards, the upper half backwards.
     (value << 1 ^ if value >> 31 != 0 { u32::MAX } else { 0 }, ended)
 }
 
-/// The frames that a playback shows at `now`.
-pub fn frame_pair(playback: &Playback, clip: &ClipRecord, now: Time) -> FramePair {
-    let (phase, ended) = phase(playback, now);
+/// Returns the frames that a playback shows at `time`.
+pub fn frame_pair(playback: &Playback, clip: &ClipRecord, time: Time) -> FramePair {
+    let (phase, ended) = phase(playback, time);
     let position = u64::from(phase) * u64::from(clip.intervals);
     let (mut frame, mut fraction) = ((position >> 32) as u32, position as u32);
     if ended {
@@ -245,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_wrap_to_the_first_frame() {
+    fn loop_wraps_to_first_frame() {
         let p = playing(1.0, 2.0, 0, false);
         assert_eq!(at(&p, &LOOP, 0.0), (10, 11, 0.0));
         assert_eq!(at(&p, &LOOP, 0.25), (10, 11, 0.5));
@@ -255,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn once_holds_both_ends() {
+    fn play_once_holds_both_ends() {
         let p = playing(1.0, 2.0, 0, true);
         assert_eq!(at(&p, &OPEN, 2.0), (14, 14, 0.0));
         assert_eq!(at(&p, &OPEN, 1e9), (14, 14, 0.0));
@@ -267,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn held_frames_show_the_first_of_them() {
+    fn held_frames_map_to_first_frame_of_run() {
         for (held, rows) in [
             (HeldFrames { first: 0, count: 2 }, [0, 0, 0, 1, 2]),
             (HeldFrames { first: 1, count: 2 }, [0, 1, 1, 1, 2]),
@@ -287,7 +317,7 @@ mod tests {
             }
             assert_eq!(at(&playing(1.0, 2.0, 0, true), &clip, 9.0), (10 + rows[4], 10 + rows[4], 0.0));
         }
-        // A loop that ends as it begins wraps from what is held.
+        // A closed loop whose run ends at its last stored frame wraps to the first frame.
         let clip = ClipRecord { stored: 3, held: HeldFrames { first: 2, count: 1 }.bits(), ..LOOP };
         assert!(clip.is_sound());
         assert_eq!(at(&playing(1.0, 2.0, 3 << 30, false), &clip, 0.25), (12, 10, 0.5));
@@ -298,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_and_direction() {
+    fn speed_scales_and_reverses_playback() {
         assert_eq!(at(&playing(2.0, 2.0, 0, false), &LOOP, 0.25), (11, 12, 0.0));
         assert_eq!(at(&playing(-1.0, 2.0, 0, false), &LOOP, 0.25), (13, 10, 0.5));
         assert_eq!(at(&playing(0.0, 2.0, 3 << 30, false), &LOOP, 1e6), (13, 10, 0.0));
@@ -307,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn ping_pong_turns_round_at_both_ends() {
+    fn ping_pong_reverses_at_both_ends() {
         let mut p = playing(0.5, 2.0, 0, false);
         p.clip |= Playback::PING_PONG;
         assert_eq!(at(&p, &OPEN, 0.5), (11, 12, 0.0));
@@ -321,14 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn before_its_start_an_instance_holds_its_first_pose() {
+    fn first_pose_is_held_before_start_time() {
         let p = playing(1.0, 2.0, 1 << 30, false);
         let f = frame_pair(&p, &LOOP, Time::from_secs(1.0));
         assert_eq!((f.a, f.b, f.t), (11, 12, 0.0));
     }
 
     #[test]
-    fn a_week_costs_no_smoothness() {
+    fn playback_is_as_smooth_after_a_week() {
         let p = playing(1.0, 0.7, 0, false);
         let week = 7.0 * 86_400.0;
         let step = |from: f64| {
@@ -339,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frame_can_be_named_exactly() {
+    fn clamped_offset_reaches_every_frame() {
         for intervals in [1_u32, 3, 7, 30, 999, 65_535] {
             let clip = ClipRecord { first_frame: 0, intervals, stored: intervals + 1, held: 0 };
             for i in [0, intervals / 3, intervals / 2, intervals - 1] {

@@ -1,14 +1,15 @@
-//! How far a playback moves its model as a whole: exact over any number of loops.
+//! Root motion of a playback: displacement of the whole model, exact over any number of loops.
 
 use glam::{DQuat, DVec3};
 
-use crate::course::{Course, WHOLE};
+use crate::timeline::{PlaybackTimeline, CYCLE};
 use crate::instance::{finite_position, packed_rotation};
 use crate::{ClipInfo, InstanceRecord, Playback, RootKey, Time};
 
-/// A way and a turn: the rotation first, about the model's origin, then the translation.
+/// A rigid displacement: first a rotation about the model's origin, then a translation.
 ///
-/// In the model's own space at the start of the movement, so that one after the other is a product:
+/// Relative to the model's own space at the start of the movement, so consecutive displacements are
+/// a product:
 ///
 /// ```text
 /// between(a, c) = between(a, b) * between(b, c)
@@ -16,22 +17,37 @@ use crate::{ClipInfo, InstanceRecord, Playback, RootKey, Time};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Displacement {
     /// Unit quaternion.
+    #[doc(hidden)]
     pub rotation: DQuat,
-    /// Metres.
+    /// Translation, metres.
+    #[doc(hidden)]
     pub translation: DVec3,
 }
 
 impl Displacement {
-    /// Moves nothing.
+    /// No displacement.
+    #[doc(hidden)]
     pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
-    /// Back where it came from.
+    /// Returns the rotation, a unit quaternion `x, y, z, w`.
+    pub fn rotation(&self) -> [f64; 4] {
+        self.rotation.to_array()
+    }
+
+    /// Returns the translation, metres.
+    pub fn translation(&self) -> [f64; 3] {
+        self.translation.to_array()
+    }
+
+    /// Returns the inverse displacement.
+    #[doc(hidden)]
     pub fn inverse(self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { rotation, translation: rotation * -self.translation }
     }
 
-    /// So many times in a row; backwards where `times` is negative.
+    /// Returns the displacement repeated `times` times; inverted if `times` is negative.
+    #[doc(hidden)]
     pub fn repeated(self, times: i128) -> Self {
         let mut power = if times < 0 { self.inverse() } else { self };
         let (mut left, mut product) = (times.unsigned_abs(), Self::IDENTITY);
@@ -51,17 +67,17 @@ impl Displacement {
 }
 
 impl InstanceRecord {
-    /// Moves and turns it, in its own space and by its own size.
+    /// Moves and rotates the instance by a displacement in its own space, multiplied by its scale.
     pub fn displace(&mut self, by: Displacement) {
         let rotation = unit(self.rotation().to_array());
-        let way = rotation * (by.translation * f64::from(self.scale));
-        let place = DVec3::from(self.translation.map(f64::from)) + way;
-        self.translation = finite_position(place.as_vec3().into());
+        let progress = rotation * (by.translation * f64::from(self.scale));
+        let position = DVec3::from(self.translation.map(f64::from)) + progress;
+        self.translation = finite_position(position.as_vec3().into());
         self.rotation = packed_rotation((rotation * by.rotation).as_quat().into());
     }
 }
 
-/// The movement on the left, then, from where it led, that on the right.
+/// Composition: the left displacement first, then the right one from where the left one ends.
 impl core::ops::Mul for Displacement {
     type Output = Self;
     fn mul(self, next: Self) -> Self {
@@ -72,23 +88,23 @@ impl core::ops::Mul for Displacement {
     }
 }
 
-/// The quaternion of length one; no rotation where it has none.
+/// Normalises a quaternion; no rotation if it has no length.
 fn unit(quaternion: [f32; 4]) -> DQuat {
     let q = glam::DVec4::from(quaternion.map(f64::from));
     q.try_normalize().map_or(DQuat::IDENTITY, DQuat::from_vec4)
 }
 
 impl ClipInfo {
-    /// How far a playback of this clip moves its model from one moment to another, which may be the earlier. Nowhere,
-    /// where the clip was baked without root motion.
+    /// Returns the root motion of a playback of this clip between two times; `to` may be earlier.
+    /// No displacement if the clip was baked without root motion.
     ///
-    /// Loops go on from where they end. A clip that is held at its end does not move on, and one that is played to and fro
-    /// comes back to where it was.
+    /// Each loop continues where the previous one ended. A clip that plays once stops at its end; a
+    /// ping-pong clip returns to its start.
     pub fn root_displacement(&self, playback: &Playback, from: impl Into<Time>, to: impl Into<Time>) -> Displacement {
         let keys = self.root_motion.as_ref().map_or(&[][..], |motion| &motion.keys);
         let Some(whole) = keys.last().map(Displacement::of) else { return Displacement::IDENTITY };
-        let course = Course::of(playback);
-        let [(loops_from, from), (loops_to, to)] = [from.into(), to.into()].map(|time| course.place(time));
+        let timeline = PlaybackTimeline::of(playback);
+        let [(loops_from, from), (loops_to, to)] = [from.into(), to.into()].map(|time| timeline.loops_and_phase(time));
         if loops_from == loops_to {
             return at(keys, from).inverse() * at(keys, to);
         }
@@ -96,10 +112,11 @@ impl ClipInfo {
     }
 }
 
-/// The displacement since the clip's start, at a fraction of its length with 32 fraction bits.
-fn at(keys: &[RootKey], place: u64) -> Displacement {
-    let frames = u128::from(place) * (keys.len() - 1) as u128;
-    let (frame, t) = ((frames / u128::from(WHOLE)) as usize, (frames % u128::from(WHOLE)) as f64 / WHOLE as f64);
+/// Returns the displacement since the start of the clip, at a fraction of its length with 32
+/// fraction bits.
+fn at(keys: &[RootKey], position: u64) -> Displacement {
+    let frames = u128::from(position) * (keys.len() - 1) as u128;
+    let (frame, t) = ((frames / u128::from(CYCLE)) as usize, (frames % u128::from(CYCLE)) as f64 / CYCLE as f64);
     let a = Displacement::of(&keys[frame]);
     let Some(b) = keys.get(frame + 1).map(Displacement::of) else { return a };
     Displacement { rotation: a.rotation.slerp(b.rotation, t), translation: a.translation.lerp(b.translation, t) }

@@ -1,30 +1,63 @@
-//! A vertex of an instance, on the CPU. Twin of `shaders/skin.wgsl`.
+//! Skinning of a vertex on the CPU. CPU reference of `shaders/skin.wgsl`.
 
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::encoding::vat::BakedVertex;
 use crate::vertex::Vertex;
-use crate::{ClipRecord, InstanceRecord, Normals, Shown, SkinMatrix, Texels, Time};
+use crate::{ClipRecord, InstanceRecord, Normals, PoseBlend, Affine3, Texels, Time};
 
-/// A vertex where the pose has it.
+/// A skinned vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinnedVertex {
-    /// Metres.
+    /// Position, metres.
+    #[doc(hidden)]
     pub position: Vec3,
-    /// Unit length.
+    /// Normal of unit length.
+    #[doc(hidden)]
     pub normal: Vec3,
-    /// Unit length, and the sign of the bitangent in `w`.
+    /// Tangent of unit length; `w` is the sign of the bitangent.
+    #[doc(hidden)]
     pub tangent: Vec4,
     /// Texture coordinates.
+    #[doc(hidden)]
     pub uv: Vec2,
-    /// Linear RGBA, which the base colour is multiplied by; 1 where the model has none.
+    /// Colour: linear RGBA, multiplied with the base colour; 1 if the model has no colours.
+    #[doc(hidden)]
     pub color: Vec4,
 }
 
-/// The weighted sum of the matrices of a vertex's bones (linear blend skinning).
-pub fn pose(texels: &Texels<'_>, shown: impl Into<Shown>, vertex: &Vertex) -> SkinMatrix {
+impl SkinnedVertex {
+    /// Returns the position, metres.
+    pub fn position(&self) -> [f32; 3] {
+        self.position.into()
+    }
+
+    /// Returns the normal, of unit length.
+    pub fn normal(&self) -> [f32; 3] {
+        self.normal.into()
+    }
+
+    /// Returns the tangent, of unit length; the fourth number is the sign of the bitangent.
+    pub fn tangent(&self) -> [f32; 4] {
+        self.tangent.into()
+    }
+
+    /// Returns the texture coordinates.
+    pub fn uv(&self) -> [f32; 2] {
+        self.uv.into()
+    }
+
+    /// Returns the vertex colour, linear RGBA; white if the model has no vertex colours.
+    pub fn color(&self) -> [f32; 4] {
+        self.color.into()
+    }
+}
+
+/// Returns the weighted sum of the skinning matrices of a vertex's bones (linear blend skinning),
+/// reading the bones from a texture.
+pub fn pose(texels: &Texels<'_>, shown: impl Into<PoseBlend>, vertex: &Vertex) -> Affine3 {
     let shown = shown.into();
-    let mut sum = SkinMatrix::ZERO;
+    let mut sum = Affine3::ZERO;
     for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
         if weight > 0.0 {
             sum = sum + texels.bone(shown, joint) * weight;
@@ -33,9 +66,10 @@ pub fn pose(texels: &Texels<'_>, shown: impl Into<Shown>, vertex: &Vertex) -> Sk
     sum
 }
 
-/// The same of a pose's matrices, [`Texels::pose`].
-pub fn blend(bones: &[SkinMatrix], vertex: &Vertex) -> SkinMatrix {
-    let mut sum = SkinMatrix::ZERO;
+/// Returns the weighted sum of the skinning matrices of a vertex's bones, from the matrices of
+/// [`Texels::pose`].
+pub fn blend(bones: &[Affine3], vertex: &Vertex) -> Affine3 {
+    let mut sum = Affine3::ZERO;
     for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
         if weight > 0.0 {
             sum = sum + bones[joint as usize] * weight;
@@ -44,8 +78,8 @@ pub fn blend(bones: &[SkinMatrix], vertex: &Vertex) -> SkinMatrix {
     sum
 }
 
-/// A vertex in model space.
-pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVertex {
+/// Transforms a vertex by a skinning matrix. The result is in model space.
+pub fn skin(matrix: &Affine3, vertex: &Vertex, normals: Normals) -> SkinnedVertex {
     let normal = match normals {
         Normals::Cofactor => matrix.normal(vertex.normal),
         Normals::Plain => matrix.direction(vertex.normal),
@@ -59,25 +93,27 @@ pub fn skin(matrix: &SkinMatrix, vertex: &Vertex, normals: Normals) -> SkinnedVe
     }
 }
 
-/// A vertex in model space, where rows of the texture are vertices. Twin of `gpuskin_in_model` in `shaders/vat.wgsl`.
-pub fn baked(texels: &Texels<'_>, shown: impl Into<Shown>, vertex: &Vertex) -> SkinnedVertex {
+/// Returns a vertex of a model in vertex mode. Model space. CPU reference of `gpuskin_in_model` in
+/// `shaders/vat.wgsl`.
+pub fn baked(texels: &Texels<'_>, shown: impl Into<PoseBlend>, vertex: &Vertex) -> SkinnedVertex {
     let stored = |frames| texels.vertex(frames, vertex.joints[0]);
     let BakedVertex { position, normal, tangent } = shown.into().mix(stored, BakedVertex::lerp);
-    // Without tangents there is one that stands for none, as in other models.
+    // A model without tangents keeps its placeholder tangent, as in bone mode.
     let tangent = if vertex.tangent.w == 0.0 { vertex.tangent } else { tangent.extend(vertex.tangent.w) };
     SkinnedVertex { position, normal, tangent, uv: vertex.uv, color: vertex.color }
 }
 
-/// A vertex of an instance in the world at a moment: what the vertex shader of a crowd computes.
+/// Returns a vertex of an instance at a time, in world space: the result of a crowd's vertex
+/// shader.
 pub fn skin_vertex(
     texels: &Texels<'_>,
     clips: &[ClipRecord],
     instance: &InstanceRecord,
-    now: Time,
+    time: Time,
     vertex: &Vertex,
     normals: Normals,
 ) -> SkinnedVertex {
-    let shown = instance.shown(clips, now);
+    let shown = instance.pose_blend(clips, time);
     let model = if texels.encoding().is_vertex() {
         baked(texels, shown, vertex)
     } else {
@@ -86,7 +122,7 @@ pub fn skin_vertex(
     in_world(instance, model)
 }
 
-/// A vertex of an instance from model space to the world.
+/// Transforms a vertex of an instance from model space to world space.
 pub fn in_world(instance: &InstanceRecord, model: SkinnedVertex) -> SkinnedVertex {
     SkinnedVertex {
         position: instance.point(model.position),

@@ -1,4 +1,4 @@
-//! Where bones are, on the CPU: for what is held in a hand, hit boxes, servers.
+//! Bone transforms on the CPU: for weapons, hit boxes and servers.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,16 +12,17 @@ use crate::local::compose;
 use crate::playback::frame_pair;
 use crate::{
     BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, LayerSet, LiveBones, Metadata, Model, Playback,
-    Shown, SkinMatrix, Texels, Time,
+    PoseBlend, Affine3, Texels, Time,
 };
 
-/// The bones of a model, to be asked where they are: from the same bytes as the GPU's, which it agrees with within 1e-5 of
-/// the model's diagonal.
+/// Evaluates bone transforms of a model on the CPU. Reads the same bytes as the GPU and agrees with
+/// it within 1e-5 of the model's diagonal.
 ///
-/// A transform is that of the bone's own space, the columns of its 3x3 the bone's axes, in metres: the bone as glTF has it,
-/// and not the skin matrix, which starts from the mesh as modelled. Nothing is allocated to find one, and where the model
-/// has a hierarchy only the bone and those above it are evaluated. Fades are in it. Layers and live bones stand in no record:
-/// [`Sockets::in_world_over`] takes them.
+/// A transform is that of the bone itself, as in glTF: the columns of its 3x3 are the bone's axes,
+/// in metres. It is not the skinning matrix, which starts from the bind pose. An evaluation
+/// allocates nothing; in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) it evaluates only
+/// the bone and its ancestors. Crossfades are included. Layers and live bones are not part of an
+/// instance record: pass an [`InstancePose`] to include them.
 ///
 /// ```
 /// # use gpuskin_rt::*;
@@ -34,32 +35,33 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Sockets<'m, M> {
     meta: &'m Metadata,
-    /// Those of the clips, and the first of them in place of all that there are not.
+    /// Clip records, padded with the first one to the number of clips that an instance record can
+    /// name.
     records: Vec<ClipRecord>,
     file: Cow<'m, [u8]>,
     level: Range<usize>,
     model: PhantomData<fn() -> M>,
 }
 
-/// Why a model has no sockets.
+/// Reason why [`Sockets`] cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// The bytes of the model are not there.
+    /// The file of the animation is not available.
     Files {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// Why.
+        /// Reason.
         error: FileError,
     },
-    /// The model was baked in vertex mode: nothing is left of its bones.
+    /// The model was baked in vertex mode, which stores no bones.
     VertexMode {
-        /// The model.
+        /// Name of the model.
         model: String,
     },
-    /// A model's constants contradict its bytes.
+    /// The model's constants do not match its animation.
     Model {
-        /// The model.
+        /// Name of the model.
         model: String,
     },
 }
@@ -67,12 +69,12 @@ pub enum SocketError {
 impl fmt::Display for SocketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Files { model, error } => write!(f, "{model}: {error}"),
+            Self::Files { model, error } => write!(f, "model `{model}`: {error}"),
             Self::VertexMode { model } => {
-                write!(f, "{model}: it was baked in vertex mode and has no bones; use mode = \"bone\" in gpuskin.toml")
+                write!(f, "model `{model}`: baked in vertex mode, which stores no bones; set mode = \"bone\" in gpuskin.toml")
             }
             Self::Model { model } => {
-                write!(f, "{model}: its animation is not what its constants say; bake the model again")
+                write!(f, "model `{model}`: the animation does not match the model's constants; bake the model again")
             }
         }
     }
@@ -87,24 +89,26 @@ impl std::error::Error for SocketError {
     }
 }
 
-/// Clips that a record can name.
+/// Number of clips that an instance record can name.
 const CLIPS: usize = 1024;
 
 impl<M: BakedModel> Sockets<'static, M> {
-    /// Those of a model that was baked into the program.
+    /// Opens the bones of a model that is baked into the program.
     ///
     /// # Errors
-    /// When its animation is missing or of another bake, or it was baked in vertex mode.
+    /// If the animation is missing or comes from another bake, or the model was baked in vertex
+    /// mode.
     pub fn new() -> Result<Self, SocketError> {
         Self::of(M::MODEL)
     }
 }
 
 impl<'m> Sockets<'m, Dynamic> {
-    /// Those of a model that is known at run time only.
+    /// Opens the bones of a model that is known only at run time.
     ///
     /// # Errors
-    /// When its animation is missing or of another bake, or it was baked in vertex mode.
+    /// If the animation is missing or comes from another bake, or the model was baked in vertex
+    /// mode.
     pub fn with_model(model: &'m Model) -> Result<Self, SocketError> {
         Self::of(model)
     }
@@ -130,100 +134,136 @@ impl<'m, M> Sockets<'m, M> {
         Ok(Self { meta, records, file, level, model: PhantomData })
     }
 
-    /// What the bake knows of the model.
+    /// Returns the metadata of the model.
+    #[doc(hidden)]
     pub fn meta(&self) -> &'m Metadata {
         self.meta
     }
 
-    /// The bone of a name in the glTF file; the first of several.
+    /// Returns the bone with the given name in the glTF file; the first of several.
+    #[doc(hidden)]
     pub fn find(&self, name: &str) -> Option<Bone<M>> {
         let index = self.meta.bones.iter().position(|bone| bone.name == name)?;
         u16::try_from(index).ok().map(Bone::new)
     }
 
-    /// Where a bone is in the model, of what a playback shows at a moment. `None` where the model has no such bone. A
-    /// clip that the model does not have is its first.
-    pub fn of_playback(&self, bone: Bone<M>, playback: &Playback, now: impl Into<Time>) -> Option<SkinMatrix> {
+    /// Returns the model-space transform of a bone for a playback at `time`; `None` if the model
+    /// has no such bone. A clip that the model does not have becomes its first clip.
+    #[doc(hidden)]
+    pub fn of_playback(&self, bone: Bone<M>, playback: &Playback, time: impl Into<Time>) -> Option<Affine3> {
         let record = self.records.get(playback.clip_index()).unwrap_or(&self.records[0]);
-        self.place(bone, frame_pair(playback, record, now.into()).into())
+        let blend = PoseBlend::from(frame_pair(playback, record, time.into()));
+        self.bone_to_model(bone, |texels, bone| texels.bone(blend, bone))
     }
 
-    /// Where a bone is in the model of an instance at a moment, in the middle of a fade too. `None` where the model has no
-    /// such bone.
-    pub fn in_model(&self, bone: Bone<M>, instance: &InstanceRecord, now: impl Into<Time>) -> Option<SkinMatrix> {
-        self.place(bone, instance.shown(&self.records, now.into()))
-    }
-
-    /// Where a bone of an instance is in the world at a moment. `None` where the model has no such bone.
-    pub fn in_world(&self, bone: Bone<M>, instance: &InstanceRecord, now: impl Into<Time>) -> Option<SkinMatrix> {
-        self.in_model(bone, instance, now).map(|place| compose(&instance.matrix(), &place))
-    }
-
-    /// [`Sockets::in_model`] with what lies over the instance's clip: layers, and the live bones that [`LayerSet::set_live`]
-    /// told of, in its weight. A server keeps a set for each instance that has some, as [`Crowd::layers`](crate::Crowd::layers)
-    /// does; [`Transition::playback`](crate::Transition::playback) makes what a layer plays.
+    /// Returns the model-space transform of a bone of an instance at `time`, including crossfades;
+    /// `None` if the model has no such bone.
     ///
-    /// As on the GPU, nothing lies over a clip in encodings other than [`Encoding::LocalPacked`](crate::Encoding::LocalPacked). A layer whose mask
-    /// the model does not have shows nothing, and live bones that are fewer than the model's are left out.
-    pub fn in_model_over(
+    /// `pose` is an instance record, or an [`InstancePose`] for an instance with layers or live
+    /// bones.
+    pub fn in_model<'a>(
         &self,
         bone: Bone<M>,
-        instance: &InstanceRecord,
-        (layers, live): (&LayerSet, Option<LiveBones<'_>>),
-        now: impl Into<Time>,
-    ) -> Option<SkinMatrix> {
-        let now = now.into();
-        let over = layers.shown(&self.records, live, now);
-        self.place_with(bone, |texels, bone| texels.bone_over(instance.shown(&self.records, now), &over, bone))
+        pose: impl Into<InstancePose<'a>>,
+        time: impl Into<Time>,
+    ) -> Option<Affine3> {
+        let (InstancePose { record, layers, live }, time) = (pose.into(), time.into());
+        let blend = record.pose_blend(&self.records, time);
+        let layers = layers.map(|layers| layers.sample(&self.records, live, time));
+        self.bone_to_model(bone, |texels, bone| match &layers {
+            Some(layers) => texels.bone_over(blend, layers, bone),
+            None => texels.bone(blend, bone),
+        })
     }
 
-    /// [`Sockets::in_world`] with what lies over the instance's clip: as [`Sockets::in_model_over`].
+    /// Returns the world-space transform of a bone of an instance at `time`, including crossfades;
+    /// `None` if the model has no such bone.
     ///
-    /// ```
-    /// # use gpuskin_rt::*;
-    /// # fn example<Soldier: BakedModel>(sockets: &Sockets<'_, Soldier>, hand: Bone<Soldier>, soldier: &InstanceRecord,
-    /// #   attack: Clip<Soldier>, upper_body: Mask<Soldier>, now: Time) {
-    /// let mut layers = LayerSet::default();
-    /// let over = Transition::crossfade(0.15);
-    /// layers.play(0, &over.playback(sockets.meta(), attack, now), Some(upper_body.index()), &over, 1.0, now);
-    /// let sword = sockets.in_world_over(hand, soldier, (&layers, None), now + 0.3);
-    /// # }
-    /// ```
-    pub fn in_world_over(
+    /// `pose` is an instance record, or an [`InstancePose`] for an instance with layers or live
+    /// bones.
+    pub fn in_world<'a>(
         &self,
         bone: Bone<M>,
-        instance: &InstanceRecord,
-        over: (&LayerSet, Option<LiveBones<'_>>),
-        now: impl Into<Time>,
-    ) -> Option<SkinMatrix> {
-        self.in_model_over(bone, instance, over, now).map(|place| compose(&instance.matrix(), &place))
+        pose: impl Into<InstancePose<'a>>,
+        time: impl Into<Time>,
+    ) -> Option<Affine3> {
+        let pose = pose.into();
+        self.in_model(bone, pose, time).map(|to_model| compose(&pose.record.matrix(), &to_model))
     }
 
-    fn place(&self, bone: Bone<M>, shown: Shown) -> Option<SkinMatrix> {
-        self.place_with(bone, |texels, bone| texels.bone(shown, bone))
-    }
-
-    /// Where a bone is that has this skin matrix.
-    fn place_with(&self, bone: Bone<M>, skin: impl FnOnce(&Texels<'_>, u32) -> SkinMatrix) -> Option<SkinMatrix> {
+    /// Converts the skinning matrix of a bone to the bone's model-space transform.
+    fn bone_to_model(&self, bone: Bone<M>, skin: impl FnOnce(&Texels<'_>, u32) -> Affine3) -> Option<Affine3> {
         let info = self.meta.bones.get(usize::from(bone.index()))?;
         let texels = Texels::trusted(self.meta.encoding, self.meta.texture, &self.file[self.level.clone()]);
-        let bind = SkinMatrix { rows: info.bind.map(Vec4::from) };
+        let bind = Affine3 { rows: info.bind.map(Vec4::from) };
         Some(compose(&skin(&texels, bone.index().into()), &bind))
     }
 }
 
-impl InstanceRecord {
-    /// From the model's space to the world, as a matrix.
-    pub fn matrix(&self) -> SkinMatrix {
-        let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| self.direction(axis) * self.scale);
-        let row = |i: usize| Vec4::new(x[i], y[i], z[i], self.translation[i]);
-        SkinMatrix { rows: [row(0), row(1), row(2)] }
+/// Pose state of one instance: its record, and the layers and live bones over its clip.
+///
+/// An [`InstanceRecord`] alone converts to it. [`Crowd::layers`](crate::Crowd::layers) returns the
+/// layers of an instance; a server keeps a [`LayerSet`] for each instance that has layers.
+///
+/// Encodings other than [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) ignore layers and
+/// live bones, as on the GPU. A layer whose mask the model does not have is ignored, and so are
+/// live bones that are fewer than the model's.
+///
+/// ```
+/// # use gpuskin_rt::*;
+/// # fn example<Soldier: BakedModel>(sockets: &Sockets<'_, Soldier>, hand: Bone<Soldier>, soldier: &InstanceRecord,
+/// #   attack: Clip<Soldier>, upper_body: Mask<Soldier>, time: Time) {
+/// let mut layers = LayerSet::default();
+/// let fade = Transition::crossfade(0.15);
+/// layers.play(0, &fade.playback(sockets.meta(), attack, time), Some(upper_body.index()), &fade, 1.0, time);
+/// let sword = sockets.in_world(hand, InstancePose::new(soldier).with_layers(&layers), time + 0.3);
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct InstancePose<'a> {
+    record: &'a InstanceRecord,
+    layers: Option<&'a LayerSet>,
+    live: Option<LiveBones<'a>>,
+}
+
+impl<'a> InstancePose<'a> {
+    /// Makes the pose state of an instance without layers.
+    pub const fn new(record: &'a InstanceRecord) -> Self {
+        Self { record, layers: None, live: None }
+    }
+
+    /// Adds layers.
+    pub const fn with_layers(mut self, layers: &'a LayerSet) -> Self {
+        self.layers = Some(layers);
+        self
+    }
+
+    /// Adds live bones, weighted as [`LayerSet::set_live_bones`] specified. Requires layers.
+    pub const fn with_live_bones(mut self, bones: LiveBones<'a>) -> Self {
+        self.live = Some(bones);
+        self
     }
 }
 
-impl SkinMatrix {
-    /// Where it takes the origin, metres: the place of a bone.
-    pub fn translation(&self) -> Vec3 {
+impl<'a> From<&'a InstanceRecord> for InstancePose<'a> {
+    fn from(record: &'a InstanceRecord) -> Self {
+        Self::new(record)
+    }
+}
+
+impl InstanceRecord {
+    /// Returns the model-to-world transform.
+    pub fn matrix(&self) -> Affine3 {
+        let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| self.direction(axis) * self.scale);
+        let row = |i: usize| Vec4::new(x[i], y[i], z[i], self.translation[i]);
+        Affine3 { rows: [row(0), row(1), row(2)] }
+    }
+}
+
+impl Affine3 {
+    /// Returns the translation as a glam vector.
+    #[doc(hidden)]
+    pub fn origin(&self) -> Vec3 {
         Vec3::from(self.rows.map(|row| row.w))
     }
 }

@@ -1,54 +1,58 @@
-//! The clock: seconds as 32.32 fixed point.
+//! Time: seconds as 32.32 fixed point.
 
 use core::ops::{Add, Sub};
 use core::time::Duration;
 
-/// A moment on the clock of a [`crate::CrowdRenderer`], in seconds since an epoch that the game chooses
-/// (usually its own start).
+/// A time of a [`crate::CrowdRenderer`], in seconds since an epoch that the game chooses (usually
+/// its own start).
 ///
-/// Unsigned 32.32 fixed point: 136 years in steps of 0.23 ns. `f32` seconds are not enough for a clock: after a day
-/// they step by 8 ms. The GPU gets both words and subtracts them exactly, so that a crowd moves as smoothly after a
-/// month as in the first second.
+/// Unsigned 32.32 fixed point: a range of 136 years in steps of 0.23 ns. `f32` seconds are not
+/// precise enough: after a day their step is 8 ms. The GPU receives both words and subtracts them
+/// exactly, so a crowd moves as smoothly after a month as in the first second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
 impl Time {
     /// The epoch.
     pub const ZERO: Self = Self(0);
-    /// The last moment that the clock can show.
+    /// The greatest time.
+    #[doc(hidden)]
     pub const MAX: Self = Self(u64::MAX);
 
-    /// From seconds. Negative and NaN become [`Time::ZERO`], what is too large becomes [`Time::MAX`].
+    /// Converts from seconds. Negative values and NaN become [`Time::ZERO`], values out of range
+    /// become [`Time::MAX`].
     pub fn from_secs(seconds: f64) -> Self {
         Self((seconds * 4_294_967_296.0) as u64)
     }
 
-    /// From the 32.32 fixed-point number itself.
+    /// Makes a time from its 32.32 fixed-point number.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The 32.32 fixed-point number.
+    /// Returns the 32.32 fixed-point number.
     pub const fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the epoch; exact up to 2^21 seconds (24 days), nearest beyond.
+    /// Returns the seconds since the epoch; exact up to 2^21 seconds (24 days), rounded to nearest
+    /// beyond.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 4_294_967_296.0
     }
 
-    /// `[seconds, fraction]`, as the shaders read it.
+    /// Returns `[seconds, fraction]`, the form that the shaders read.
     pub const fn words(self) -> [u32; 2] {
         [(self.0 >> 32) as u32, self.0 as u32]
     }
 
-    /// From `[seconds, fraction]`.
+    /// Makes a time from `[seconds, fraction]`.
+    #[doc(hidden)]
     pub const fn from_words(words: [u32; 2]) -> Self {
         Self((words[0] as u64) << 32 | words[1] as u64)
     }
 
-    /// Seconds from `earlier` to `self`; 0 where `earlier` is later.
+    /// Returns the seconds from `earlier` to `self`; 0 if `earlier` is later.
     pub fn since(self, earlier: Self) -> f64 {
         Self(self.0.saturating_sub(earlier.0)).as_secs()
     }
@@ -67,7 +71,7 @@ impl From<Duration> for Time {
     }
 }
 
-/// Later by so many seconds; saturates at both ends.
+/// Adds seconds; saturates at both ends.
 impl Add<f64> for Time {
     type Output = Self;
     fn add(self, seconds: f64) -> Self {
@@ -78,7 +82,7 @@ impl Add<f64> for Time {
     }
 }
 
-/// Earlier by so many seconds; saturates at both ends.
+/// Subtracts seconds; saturates at both ends.
 impl Sub<f64> for Time {
     type Output = Self;
     fn sub(self, seconds: f64) -> Self {
@@ -94,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_words_and_durations_agree() {
+    fn seconds_words_and_durations_convert_exactly() {
         let t = Time::from_secs(1.25);
         assert_eq!(t.words(), [1, 0x4000_0000]);
         assert_eq!(Time::from_words(t.words()), t);
@@ -106,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_seconds_saturate() {
+    fn invalid_seconds_saturate() {
         assert_eq!(Time::from_secs(-1.0), Time::ZERO);
         assert_eq!(Time::from_secs(f64::NAN), Time::ZERO);
         assert_eq!(Time::from_secs(1e30), Time::MAX);

@@ -1,19 +1,19 @@
-//! How an instance goes from one clip to another.
+//! Transitions from one clip to another.
 
 use crate::playback::{Repeat, clamped_offset, rate, wrapped_offset};
 use crate::{Clip, Metadata, Playback, Time};
 
-/// How a fade's weight follows its progress.
+/// Easing curve: the weight of a fade as a function of its progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Curve {
-    /// Evenly.
+    /// Linear: `p`.
     Linear,
-    /// Slowly at both ends: `p^2 (3 - 2 p)`.
+    /// Slow at both ends: `p^2 (3 - 2 p)`.
     #[default]
     Smooth,
-    /// Slowly at first: `p^2`.
+    /// Slow at the start: `p^2`.
     EaseIn,
-    /// Slowly at last: `p (2 - p)`.
+    /// Slow at the end: `p (2 - p)`.
     EaseOut,
 }
 
@@ -31,7 +31,9 @@ impl Curve {
         self as u16
     }
 
-    /// The weight, 0..1, at a progress of 0..1. Twin of `gpuskin_curve` in `shaders/instance.wgsl`.
+    /// Returns the weight, 0..1, at a progress of 0..1. CPU reference of `gpuskin_curve` in
+    /// `shaders/instance.wgsl`.
+    #[doc(hidden)]
     pub fn weight(self, progress: f32) -> f32 {
         let p = progress;
         match self {
@@ -43,14 +45,15 @@ impl Curve {
     }
 }
 
-/// Cycles a second that every record holds, in 32.32 fixed point.
+/// Greatest playback rate that every instance record can hold: cycles per second, 32.32 fixed
+/// point.
 const FASTEST: i64 = ((1 << 26) - 1) << 31;
 
-/// How a clip begins that an instance is told to play.
+/// Start of a clip on an instance: crossfade, speed, phase and looping.
 ///
 /// ```
 /// # use gpuskin_rt::{Curve, Transition};
-/// let attack = Transition::crossfade(0.2).curve(Curve::EaseOut).speed(1.3).once();
+/// let attack = Transition::crossfade(0.2).curve(Curve::EaseOut).speed(1.3).repeat(Repeat::Once);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transition {
@@ -59,7 +62,7 @@ pub struct Transition {
     pub(crate) start: Start,
 }
 
-/// Where a clip starts and how it runs.
+/// Start phase, speed and looping of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Start {
     pub(crate) speed: f32,
@@ -67,7 +70,7 @@ pub(crate) struct Start {
     pub(crate) repeat: Option<Repeat>,
 }
 
-/// Where in its clip an instance starts.
+/// Start phase of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Offset {
     Phase(f64),
@@ -81,7 +84,8 @@ impl Default for Start {
 }
 
 impl Start {
-    /// A clip that begins so at a moment. A clip that the model does not have is its first.
+    /// Returns the playback of a clip that starts at `start`. A clip that the model does not have
+    /// becomes its first clip.
     pub(crate) fn playback(&self, meta: &Metadata, clip: u16, start: Time) -> Playback {
         let index = if (clip as usize) < meta.clips.len() { clip } else { 0 };
         let clip = &meta.clips[index as usize];
@@ -95,7 +99,7 @@ impl Start {
         let mut rate = rate(f64::from(self.speed), clip.duration * lengths);
         let mut offset = offset;
         if repeat == Repeat::Once && clip.duration <= 0.0 && self.speed != 0.0 {
-            // A pose comes to its end at once: as fast as a record has it, in 30 ns.
+            // A clip of length zero finishes immediately: the greatest rate ends it within 30 ns.
             (rate, offset) = if self.speed < 0.0 { (-FASTEST, u32::MAX) } else { (FASTEST, 0) };
         }
         Playback {
@@ -108,64 +112,58 @@ impl Start {
 }
 
 impl Transition {
-    /// At once.
+    /// Makes a transition without a crossfade.
     pub const fn cut() -> Self {
         let start = Start { speed: 1.0, offset: Offset::Phase(0.0), repeat: None };
         Self { fade: 0.0, curve: Curve::Smooth, start }
     }
 
-    /// Over so many seconds, while both clips run. What is not above zero is a cut.
+    /// Makes a crossfade over `seconds`, during which both clips play. A value that is not positive
+    /// makes a cut.
     ///
-    /// The mix is evaluated on the GPU. A fade that is itself interrupted goes on from what is shown at that moment.
-    /// Rotations are mixed as quaternions, along the shorter arc, wherever the encoding holds them; matrix encodings
-    /// mix matrices, and vertex encodings positions, which shrink a little in the middle of far turns.
+    /// The GPU evaluates the blend. A crossfade that is interrupted continues from its current
+    /// blend. Rotations are blended as quaternions along the shorter arc where the encoding stores
+    /// quaternions. Matrix encodings blend matrices and vertex encodings blend positions; both
+    /// shrink slightly in the middle of large rotations.
     pub const fn crossfade(seconds: f32) -> Self {
         Self { fade: seconds, ..Self::cut() }
     }
 
-    /// How the weight follows the time; [`Curve::Smooth`] unless said.
+    /// Sets the easing curve; the default is [`Curve::Smooth`].
     pub const fn curve(mut self, curve: Curve) -> Self {
         self.curve = curve;
         self
     }
 
-    /// Times the clip's own pace; 0 stands still, negative runs backwards.
+    /// Sets the speed as a factor of the clip's normal speed; 0 freezes the pose, negative plays
+    /// backwards.
     pub const fn speed(mut self, speed: f32) -> Self {
         self.start.speed = speed;
         self
     }
 
-    /// Starts at a fraction of the clip's length; whole numbers do not matter.
+    /// Starts at a fraction of the clip's length; the integer part is ignored.
     pub const fn phase(mut self, fraction: f32) -> Self {
         self.start.offset = Offset::Phase(fraction as f64);
         self
     }
 
-    /// Starts so many seconds into the clip, held at its ends.
+    /// Starts at a time in the clip, in seconds, clamped to its length.
     pub const fn seek(mut self, seconds: f64) -> Self {
         self.start.offset = Offset::Seconds(seconds);
         self
     }
 
-    /// What the clip does at its ends, whatever the manifest says.
+    /// Sets the behaviour at the ends of the clip, which overrides the manifest.
     pub const fn repeat(mut self, repeat: Repeat) -> Self {
         self.start.repeat = Some(repeat);
         self
     }
 
-    /// Holds the last pose at the clip's end, even where the manifest says that it loops.
-    pub const fn once(self) -> Self {
-        self.repeat(Repeat::Once)
-    }
-
-    /// Starts over at the clip's end, even where the manifest says that it does not.
-    pub const fn looping(self) -> Self {
-        self.repeat(Repeat::Loop)
-    }
-
-    /// A clip of a model that begins so at a moment, for [`InstanceRecord::play`](crate::InstanceRecord::play) and
-    /// [`LayerSet::play`](crate::LayerSet::play): what crowds do, where there is none. A clip that the model does not have is its
-    /// first.
+    /// Returns the playback of a clip that starts at `start`, for
+    /// [`InstanceRecord::play`](crate::InstanceRecord::play) and
+    /// [`LayerSet::play`](crate::LayerSet::play). For servers, which have no crowd to do this. A
+    /// clip that the model does not have becomes its first clip.
     pub fn playback<M>(&self, meta: &Metadata, clip: Clip<M>, start: impl Into<Time>) -> Playback {
         self.start.playback(meta, clip.index(), start.into())
     }

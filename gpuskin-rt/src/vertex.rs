@@ -1,13 +1,13 @@
-//! Baked vertices: their layouts, packed and read back. Twins of `shaders/vertex_full.wgsl`,
+//! Baked vertices: layouts, packing and unpacking. CPU reference of `shaders/vertex_full.wgsl`,
 //! `shaders/vertex_packed.wgsl` and `shaders/vertex_static.wgsl`.
 //!
-//! A vertex is a row of 32-bit words, fetched as one to five attributes of up to four words: fewer attributes cost less
-//! than the few instructions that take words apart.
+//! A vertex is a row of 32-bit words, fetched as one to five attributes of up to four words.
+//! Fetching fewer attributes saves more than the few unpacking instructions cost.
 //!
-//! | words, full | |
+//! | words, full | content |
 //! |---|---|
 //! | 0-2, 3-5, 6-7 | position, normal, texture coordinates: `f32` |
-//! | 8-9 | joints: 16 bits each, of the last 10; part: 6 bits |
+//! | 8-9 | joints: 16 bits each; the last one 10 bits, followed by the part: 6 bits |
 //! | 10-13 | weights: `f32` |
 //! | 14-17 | tangent, if any: `f32` |
 //! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
@@ -19,43 +19,44 @@
 //! | 2 | normal, octahedral: signed 16 bits each |
 //! | 3 | texture coordinates: 16 bits each, 0..65535 over the range |
 //! | 4 | bits 0-7 of the four joints |
-//! | 5 | weights 1, 2, 3 in steps of 1/4096: 11, 11, 10 bits. Narrow only |
-//! | 5-6 | weights 1, 2, 3 in steps of 1/65536: 16 bits each; 16 bits zero. Wide only |
+//! | 5 | narrow only: weights 1, 2, 3 in steps of 1/4096: 11, 11, 10 bits |
+//! | 5-6 | wide only: weights 1, 2, 3 in steps of 1/65536: 16 bits each; 16 bits zero |
 //! | next | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
-//! | last | colour, if any, as above |
+//! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
-//! The greatest weight comes first and is not stored: it is what the others leave of one.
+//! The greatest weight comes first. Packed vertices do not store it: it is one minus the others.
 //!
 //! | word, static | from bit 0 up |
 //! |---|---|
 //! | 0 | texture coordinates: 16 bits each, 0..65535 over the range |
 //! | 1 | row of the animation texture: 26 bits; part: 5 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
-//! | 2 | colour, if any, as above |
+//! | 2 | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
-//! Where such vertices stand still is in a buffer beside theirs: [`rest`].
+//! The rest pose of static vertices is in a separate buffer: [`rest`].
 
 pub mod rest;
 
 use glam::{Vec2, Vec3, Vec4};
 
-/// A vertex as it was modelled, with at most four influences.
+/// A vertex in the bind pose, with at most four influences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vertex {
-    /// Metres, in the space that the bones' matrices start from.
+    /// Position in the space that inverse bind matrices start from, metres.
     pub position: Vec3,
-    /// Unit length.
+    /// Normal of unit length.
     pub normal: Vec3,
-    /// Unit length, and the sign of the bitangent in `w`.
+    /// Tangent of unit length; `w` is the sign of the bitangent.
     pub tangent: Vec4,
     /// Texture coordinates, origin top left.
     pub uv: Vec2,
-    /// Indices of bones. Where rows of the animation texture are vertices, the first is the row.
+    /// Bone indices. In vertex mode, the first one is the row of the animation texture.
     pub joints: [u32; 4],
-    /// Their weights: they sum to exactly one.
+    /// Weights of the bones; they sum to exactly 1.
     pub weights: [f32; 4],
-    /// 0: always worn; else of [`Metadata::parts`](crate::Metadata), from 1.
+    /// Number of the part: 0 is always visible; n is entry n - 1 of
+    /// [`Metadata::parts`](crate::Metadata::parts).
     pub part: u32,
-    /// Linear RGBA, 0..1, which the base colour is multiplied by.
+    /// Colour: linear RGBA, 0..1, multiplied with the base colour.
     pub color: Vec4,
 }
 
@@ -63,26 +64,29 @@ pub struct Vertex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct VertexFormat {
-    /// Precision of everything but the tangent and the colour.
+    /// Precision of everything except tangent and colour.
     pub packing: Packing,
-    /// Whether a tangent follows: four words in full precision, one packed, one bit where it is baked.
+    /// Whether a tangent follows: four words at full precision, one word packed, one bit in vertex
+    /// mode.
     pub tangent: bool,
-    /// Whether a colour follows, one word; else it is 1.
+    /// Whether a colour follows, one word; otherwise the colour is 1.
     pub color: bool,
 }
 
-/// Precision of vertices.
+/// Precision of the vertex attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub enum Packing {
     /// 56 bytes: `f32` positions, normals, texture coordinates and weights, 16-bit joints.
     Full,
-    /// 24 bytes: 16-bit positions and texture coordinates within the model's range, octahedral 16-bit normals, 10-bit joints,
-    /// 11/11/10-bit weights.
+    /// 24 bytes: 16-bit positions and texture coordinates within the model's range, octahedral
+    /// 16-bit normals, 10-bit joints, 11/11/10-bit weights.
     Narrow,
-    /// 28 bytes: as `Narrow` with 16-bit weights, for models where 11 bits would show.
+    /// 28 bytes: like `Narrow` with 16-bit weights, for models in which 11-bit weights cause a
+    /// visible error.
     Wide,
-    /// 8 bytes: what does not move, where rows of the animation texture are vertices. Texture coordinates, and the row.
+    /// 8 bytes, for vertex mode: the data that does not change over time, which is texture
+    /// coordinates and the row of the animation texture.
     Static,
 }
 
@@ -92,23 +96,23 @@ pub enum Packing {
 pub struct VertexRange {
     /// Least position, metres.
     pub position_min: [f32; 3],
-    /// Greatest position less the least.
+    /// Greatest position minus least position, metres.
     pub position_extent: [f32; 3],
     /// Least texture coordinate.
     pub uv_min: [f32; 2],
-    /// Greatest texture coordinate less the least.
+    /// Greatest texture coordinate minus least texture coordinate.
     pub uv_extent: [f32; 2],
 }
 
-/// Steps of a narrow weight: a power of two, so that sums and differences are exact.
+/// Number of steps of a narrow weight: a power of two, so that sums and differences are exact.
 const NARROW_STEPS: f32 = 4096.0;
-/// Bits of a static vertex's row.
+/// Bits of the row in a static vertex.
 const ROW: u32 = (1 << 26) - 1;
-/// Steps of a wide weight.
+/// Number of steps of a wide weight.
 const WIDE_STEPS: f32 = 65_536.0;
 
 impl VertexFormat {
-    /// 32-bit words of a vertex.
+    /// Returns the number of 32-bit words per vertex.
     pub const fn words(self) -> usize {
         let without_color = match (self.packing, self.tangent) {
             (Packing::Full, false) => 14,
@@ -121,30 +125,30 @@ impl VertexFormat {
         without_color + self.color as usize
     }
 
-    /// Bytes of a vertex.
+    /// Returns the number of bytes per vertex.
     pub const fn stride(self) -> usize {
         self.words() * 4
     }
 }
 
-/// `value`, 0..1, in 16 bits.
+/// Encodes `value`, 0..1, in 16 bits.
 fn unorm16(value: f32) -> u32 {
     (value.clamp(0.0, 1.0) * 65_535.0).round() as u32
 }
 
-/// `value`, -1..1, as a signed number of so many bits, in the low bits of a word.
+/// Encodes `value`, -1..1, as a signed number of `bits` bits in the low bits of a word.
 fn snorm(value: f32, bits: u32) -> u32 {
     let top = ((1_i32 << (bits - 1)) - 1) as f32;
     (value.clamp(-1.0, 1.0) * top).round() as i32 as u32 & ((1 << bits) - 1)
 }
 
-/// The signed number in the top 16 bits, as -1..1.
+/// Decodes the signed number in the upper 16 bits as -1..1.
 fn high_snorm16(word: u32) -> f32 {
     ((word as i32 >> 16) as f32 / 32_767.0).max(-1.0)
 }
 
-/// Unit vector to the octahedral map, -1..1 each (Cigolle et al. 2014, "A Survey of Efficient Representations for
-/// Independent Unit Vectors").
+/// Maps a unit vector to the octahedral map, -1..1 each (Cigolle et al. 2014, "A Survey of
+/// Efficient Representations for Independent Unit Vectors").
 pub fn octahedral(v: Vec3) -> Vec2 {
     let p = v.truncate() / (v.x.abs() + v.y.abs() + v.z.abs()).max(f32::MIN_POSITIVE);
     if v.z >= 0.0 {
@@ -154,7 +158,7 @@ pub fn octahedral(v: Vec3) -> Vec2 {
     Vec2::new((1.0 - p.y.abs()) * sign(p.x), (1.0 - p.x.abs()) * sign(p.y))
 }
 
-/// The unit vector at a point of the octahedral map.
+/// Returns the unit vector at a point of the octahedral map.
 pub fn from_octahedral(e: Vec2) -> Vec3 {
     let z = 1.0 - e.x.abs() - e.y.abs();
     let fold = (-z).max(0.0);
@@ -163,12 +167,12 @@ pub fn from_octahedral(e: Vec2) -> Vec3 {
     Vec3::new(x, y, z).normalize()
 }
 
-/// A colour as it is stored, red in the lowest bits.
+/// Packs a colour, red in the lowest bits.
 pub fn color_word(color: Vec4) -> u32 {
     u32::from_le_bytes(color.to_array().map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8))
 }
 
-/// The colour of a word; twin of `gpuskin_unpack_color`.
+/// Unpacks a colour. CPU reference of `gpuskin_unpack_color`.
 fn unpack_color(words: &[u32], format: VertexFormat) -> Vec4 {
     if !format.color {
         return Vec4::ONE;
@@ -176,14 +180,14 @@ fn unpack_color(words: &[u32], format: VertexFormat) -> Vec4 {
     Vec4::from(words[format.words() - 1].to_le_bytes().map(f32::from)) / 255.0
 }
 
-/// A tangent and the sign of its bitangent, packed.
+/// Packs a tangent and the sign of its bitangent.
 fn tangent_word(tangent: Vec4) -> u32 {
     let e = octahedral(tangent.truncate());
     let negative = u32::from(tangent.w < 0.0);
     snorm(e.x, 16) | negative << 16 | snorm(e.y, 15) << 17
 }
 
-/// The tangent of a word.
+/// Unpacks a tangent and the sign of its bitangent.
 fn tangent_of(word: u32) -> Vec4 {
     let y = ((word as i32 >> 17) as f32 / 16_383.0).max(-1.0);
     let sign = if word & 1 << 16 == 0 { 1.0 } else { -1.0 };
@@ -194,7 +198,7 @@ fn in_range(value: f32, min: f32, extent: f32) -> u32 {
     if extent > 0.0 { unorm16((value - min) / extent) } else { 0 }
 }
 
-/// Words of a vertex, [`VertexFormat::words`] of them. Weights are sorted, greatest first.
+/// Packs a vertex into [`VertexFormat::words`] words. Sorts weights, greatest first.
 pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u32> {
     if format.packing == Packing::Static {
         let [u, v] = [0, 1].map(|i| in_range(vertex.uv[i], range.uv_min[i], range.uv_extent[i]));
@@ -246,10 +250,10 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
     words
 }
 
-/// The vertex that the shader sees.
+/// Unpacks a vertex as the shader does.
 ///
 /// # Panics
-/// If there are fewer words than [`VertexFormat::words`].
+/// If `words` is shorter than [`VertexFormat::words`].
 pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Vertex {
     let f = |i: usize| f32::from_bits(words[i]);
     let color = unpack_color(words, format);

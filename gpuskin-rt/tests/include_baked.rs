@@ -1,9 +1,9 @@
-//! `include_baked!` with a folder of the package.
-#![allow(unreachable_pub, reason = "tests have no outside")]
+//! Test of `include_baked!` with a folder of the package.
+#![allow(unreachable_pub, reason = "a test program exports nothing")]
 
 gpuskin_rt::include_baked!("tests/data");
 
 #[test]
-fn what_was_baked_is_there() {
+fn included_modules_are_available() {
     assert_eq!(clips::SOLDIER_RUN.index(), 2);
 }

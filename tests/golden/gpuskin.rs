@@ -3,7 +3,7 @@
 /// Baked models.
 #[allow(dead_code, clippy::all, clippy::pedantic)]
 pub mod models {
-    use ::gpuskin_rt::*;
+    use ::gpuskin_rt::internals::*;
     use ::std::borrow::Cow::Borrowed;
     /// `pole`: 2 bones, 6 vertices, 3 clips, local-packed.
     #[derive(Clone, Copy, Debug)]

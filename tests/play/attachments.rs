@@ -1,20 +1,22 @@
-//! Props that hang on the instances of a crowd: where sockets say, on every path; held or not, and seen where their owners
-//! are.
+//! Attachments on the instances of a crowd: placed at sockets on every draw path, shown and hidden
+//! per instance, and culled with their owners.
 
 use crate::own::{Own, OwnDescriptor};
 use glam::{Quat, Vec3};
-use gpuskin_rt::local::compose;
-use gpuskin_rt::render::{Capture, DrawPath, Share, vertex_buffers};
-use gpuskin_rt::{
+use gpuskin_rt::internals::local::compose;
+use gpuskin_rt::internals::render::{CustomDraw, Capture, DrawPath, PoseSharing, vertex_buffers};
+use gpuskin_rt::internals::{InstancePose, 
     Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, InstanceId,
     LiveBones, Model, Part, Sockets, Time, Transition, View, shader, wgpu,
 };
+use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, open, open_compute};
 use gpuskin_tests::{bones, clips, masks, models, parts};
 
-/// Writes where a vertex is to a pixel of its own: instances one after the other, `count.x` vertices each.
+/// Shader that writes each vertex position to its own pixel: instance by instance, `clock.z`
+/// vertices per instance.
 const PROBE: &str = r"
-    @group(0) @binding(0) var<uniform> clock: vec4<u32>;    // Time::words(), then vertices of an instance
+    @group(0) @binding(0) var<uniform> clock: vec4<u32>;    // Time::words(), then vertices per instance
 
     struct Varyings {
         @builtin(position) pixel: vec4<f32>,
@@ -35,7 +37,8 @@ const PROBE: &str = r"
     }
 ";
 
-/// Positions of so many vertices of the prop of each instance, as the GPU has them.
+/// Vertex positions of the attachment on each instance, as the GPU computes them.
+/// `[instance][vertex]`, world space, metres.
 fn positions<M>(
     gpu: &Gpu,
     renderer: &mut CrowdRenderer,
@@ -59,22 +62,22 @@ fn positions<M>(
         },
     );
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    // Sees everybody.
+    // All instances are in view.
     let camera = Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], 50.0, 50.0, 100.0);
     renderer.prepare(&gpu.queue, &mut encoder, &camera, now).unwrap();
-    let drawn: Vec<Vec<[f32; 4]>> = own.draw(gpu, encoder, |pass| crowd.draw_attachment(pass, 1, id, |_, _| {}));
+    let drawn: Vec<Vec<[f32; 4]>> = own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1).attachment(id), |_, _| {}));
     let place = |&[x, y, z, w]: &[f32; 4]| if w == 1.0 { Vec3::new(x, y, z) } else { Vec3::NAN };
     let places: Vec<Vec3> = drawn[0].iter().map(place).collect();
     places.chunks(vertices as usize).take(crowd.len()).map(<[Vec3]>::to_vec).collect()
 }
 
-/// The model as a device of that kind plays it.
+/// Variant of the model for devices with (`computing`) or without compute shaders.
 fn played(model: &'static Model, computing: bool) -> &'static Model {
     let all = std::iter::once(model).chain(model.others.iter());
     all.into_iter().find(|model| model.meta.encoding.needs_compute() == computing).unwrap()
 }
 
-/// Soldiers in all states: playing, fading, in a fade that was interrupted, holding an end.
+/// Spawns soldiers in all states: playing, fading, in an interrupted fade, holding the last pose.
 fn spawn(crowd: &Crowd<models::Soldier>, mut prepare: impl FnMut(f64)) -> Vec<InstanceId> {
     let all = [clips::SOLDIER_IDLE, clips::SOLDIER_WALK, clips::SOLDIER_RUN, clips::SOLDIER_ATTACK, clips::SOLDIER_DIE];
     let ids: Vec<_> = (0..10_u8)
@@ -84,14 +87,13 @@ fn spawn(crowd: &Crowd<models::Soldier>, mut prepare: impl FnMut(f64)) -> Vec<In
         })
         .collect();
     prepare(0.7);
-    ids[5..].iter().zip(all).for_each(|(id, clip)| assert!(crowd.play(*id, clip, Transition::crossfade(1.0))));
+    ids[5..].iter().zip(all).for_each(|(id, clip)| assert!(crowd.play(*id, clip, Transition::crossfade(1.0)).is_ok()));
     prepare(1.1);
-    assert!(crowd.play(ids[8], clips::SOLDIER_ATTACK, Transition::crossfade(0.8)));
+    assert!(crowd.play(ids[8], clips::SOLDIER_ATTACK, Transition::crossfade(0.8)).is_ok());
     ids
 }
 
-#[test]
-fn a_prop_is_where_the_socket_is() {
+pub fn attachment_follows_its_socket() {
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((open(b)?, open_compute(b)?))) {
         for gpu in [textured, computing] {
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
@@ -104,7 +106,7 @@ fn a_prop_is_where_the_socket_is() {
             });
             let computing = crowd.variant().encoding.needs_compute();
             let soldier = played(models::Soldier::MODEL, computing);
-            // Every bone a little to the side of where it was modelled.
+            // Live pose: every bone is 0.3 m beside its bind pose, with y and z swapped.
             let aside = |[x, y, z]: [[f32; 4]; 3]| [[x[0], x[1], x[2], x[3] + 0.3], z, y];
             let pose: Vec<_> = soldier.meta.bones.iter().map(|bone| aside(bone.bind)).collect();
             let live = LiveBones::Model(&pose);
@@ -112,14 +114,14 @@ fn a_prop_is_where_the_socket_is() {
                 let over = Transition::crossfade(0.5);
                 let upper = Some(masks::SOLDIER_UPPER_BODY);
                 for id in &ids[1..4] {
-                    assert!(crowd.play_layer(*id, 0, clips::SOLDIER_ATTACK, upper, over, 0.9).unwrap());
+                    assert!(crowd.play_layer(*id, 0, clips::SOLDIER_ATTACK, upper, over, 0.9).is_ok());
                 }
-                assert!(crowd.play_layer(ids[2], 1, clips::SOLDIER_DIE, None, over, 0.5).unwrap());
+                assert!(crowd.play_layer(ids[2], 1, clips::SOLDIER_DIE, None, over, 0.5).is_ok());
                 for id in [ids[3], ids[4], ids[8]] {
-                    assert!(crowd.set_live(id, live, 0.4).unwrap());
+                    assert!(crowd.set_live_bones(id, live, 0.4).is_ok());
                 }
             }
-            // A hound on the hand, a little turned: any model is a prop.
+            // A slightly turned hound on the hand: any model can be an attachment.
             let place = Attachment::to(bones::SOLDIER_HAND_R).at([0.02, 0.1, -0.03]).scaled(0.4);
             let place = place.rotated(Quat::from_euler(glam::EulerRot::XYZ, 0.3, 1.0, -0.4));
             let id = crowd.attach(&mut renderer, models::Hound::MODEL, place).unwrap();
@@ -135,10 +137,12 @@ fn a_prop_is_where_the_socket_is() {
                 let record = crowd.get(*instance).unwrap();
                 let layers = crowd.layers(*instance);
                 layered += usize::from(layers.is_some());
-                let posed = layers.and_then(|set| set.live_pose()).map(|_| live);
-                let over = (&layers.unwrap_or_default(), posed);
+                let posed = layers.and_then(|set| set.live_pose_number()).map(|_| live);
                 let hand = Bone::new(bones::SOLDIER_HAND_R.index());
-                let hand = sockets.in_world_over(hand, &record, over, now).unwrap();
+                let layers = layers.unwrap_or_default();
+                let pose = InstancePose::new(&record).with_layers(&layers);
+                let pose = posed.map_or(pose, |bones| pose.with_live_bones(bones));
+                let hand = sockets.in_world(hand, pose, now).unwrap();
                 let place = compose(&hand, &place.offset());
                 for (vertex, drawn) in prop[0].iter().zip(drawn) {
                     let distance = place.point(vertex.position.into()).distance(*drawn);
@@ -147,7 +151,7 @@ fn a_prop_is_where_the_socket_is() {
             }
             assert_eq!(layered, if computing { 5 } else { 0 });
             let worst = worst / soldier.meta.bounds.diagonal();
-            println!("{} on {}: {worst:.1e} of the diagonal", soldier.meta.encoding.name(), gpu.name);
+            note!("{} on {}: {worst:.1e} of the diagonal", soldier.meta.encoding.name(), gpu.name);
             assert!(worst <= 1e-5, "{} on {}: {worst:e}", soldier.meta.encoding.name(), gpu.name);
         }
     }
@@ -155,7 +159,7 @@ fn a_prop_is_where_the_socket_is() {
 
 const SIDE: u32 = 128;
 
-/// What a picture of the crowds covers: at x from -8 to 8 metres, in columns of a metre.
+/// Covered pixels per column of one metre, for x from -8 to 8 metres.
 fn columns(gpu: &Gpu, renderer: &mut CrowdRenderer, only_depth: bool) -> [usize; 16] {
     let camera = Camera::orthographic_look_at([0.0, 0.0, 30.0], [0.0; 3], 8.0, 8.0, 60.0);
     let canvas = Canvas::new(gpu, SIDE);
@@ -175,15 +179,14 @@ fn columns(gpu: &Gpu, renderer: &mut CrowdRenderer, only_depth: bool) -> [usize;
     })
 }
 
-#[test]
-fn props_are_held_hidden_taken_off_and_culled_with_their_owners() {
+pub fn attachments_are_shown_hidden_detached_and_culled_with_their_owners() {
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((open(b)?, open_compute(b)?))) {
         for gpu in [textured, computing] {
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
             let crowd = Crowd::<models::Soldier>::new(&mut renderer, Default::default()).unwrap();
             let ids = [-5.5, 3.5].map(|x| crowd.spawn(Instance::at([x, -1.0, 0.0]).play(clips::SOLDIER_IDLE)));
             let bare = columns(&gpu, &mut renderer, false);
-            // Three metres to the side of each.
+            // Three metres to the side of each soldier.
             let stand = Attachment::to(bones::SOLDIER_HAND_R).scaled(2.0);
             let sockets = Sockets::<models::Soldier>::new().unwrap();
             let record = crowd.get(ids[0]).unwrap();
@@ -199,50 +202,55 @@ fn props_are_held_hidden_taken_off_and_culled_with_their_owners() {
             };
             assert!(more(both, 4..8) > 40 && more(both, 13..16) > 40, "{}: {both:?} after {bare:?}", gpu.name);
 
-            assert!(crowd.hold(ids[0], hound, false));
+            assert!(crowd.set_attachment_visible(ids[0], hound, false).is_ok());
             let one = columns(&gpu, &mut renderer, false);
             assert_eq!((more(one, 0..8), more(one, 8..16)), (0, more(both, 8..16)), "{}", gpu.name);
-            assert!(crowd.hold(ids[0], hound, true) && crowd.set_visible(ids[1], false));
+            assert!(crowd.set_attachment_visible(ids[0], hound, true).is_ok() && crowd.set_visible(ids[1], false).is_ok());
             let other = columns(&gpu, &mut renderer, false);
             assert_eq!(other[..8], both[..8], "{}", gpu.name);
             assert_eq!(other[8..], [0; 8], "{}", gpu.name);
-            assert!(crowd.set_visible(ids[1], true));
+            assert!(crowd.set_visible(ids[1], true).is_ok());
 
-            // The owner is outside of the picture, what he holds is not.
-            assert!(crowd.move_to(ids[1], [-9.5, -1.0, 0.0]) && crowd.set_visible(ids[0], false));
+            // The owner is outside the picture, its attachment inside.
+            assert!(crowd.move_to(ids[1], [-9.5, -1.0, 0.0]).is_ok() && crowd.set_visible(ids[0], false).is_ok());
             let outside = columns(&gpu, &mut renderer, false);
             assert!(outside.iter().sum::<usize>() > 40, "{}: {outside:?}", gpu.name);
-            assert!(crowd.set_visible(ids[0], true) && crowd.move_to(ids[1], [3.5, -1.0, 0.0]));
+            assert!(crowd.set_visible(ids[0], true).is_ok() && crowd.move_to(ids[1], [3.5, -1.0, 0.0]).is_ok());
             assert_eq!(columns(&gpu, &mut renderer, false), both, "{}", gpu.name);
 
-            assert!(crowd.detach(hound) && !crowd.detach(hound) && !crowd.hold(ids[0], hound, false));
-            assert!(crowd.attachment_variant(hound).is_none());
+            assert!(crowd.detach(hound).is_ok() && crowd.detach(hound).is_err() && crowd.set_attachment_visible(ids[0], hound, false).is_err());
+            assert!(crowd.attachment_variant(hound).is_err());
             assert_eq!(columns(&gpu, &mut renderer, false), bare, "{}", gpu.name);
-            // The next in its place is held by all; with a part it goes with that.
+            // A new attachment in the freed slot is visible on all instances. With a part, it
+            // follows the part's visibility.
             let again =
                 crowd.attach(&mut renderer, models::Hound::MODEL, stand.with_part(parts::SOLDIER_SWORD)).unwrap();
-            assert!(again != hound && !crowd.hold(ids[0], hound, false));
+            assert!(again != hound && crowd.set_attachment_visible(ids[0], hound, false).is_err());
             assert_eq!(columns(&gpu, &mut renderer, false), both, "{}", gpu.name);
-            assert!(crowd.wear(ids[0], parts::SOLDIER_SWORD, false));
+            assert!(crowd.set_part_visible(ids[0], parts::SOLDIER_SWORD, false).is_ok());
             assert_eq!(more(columns(&gpu, &mut renderer, false), 4..8), 0, "{}", gpu.name);
         }
     }
 }
 
-/// So many metres along x of the model, in a bone's own space.
-fn along_side(bone: &gpuskin_rt::SkinMatrix, metres: f32) -> Vec3 {
-    // The transpose of a rotation.
+/// Offset of `metres` along the model's x axis, in the space of a bone.
+fn along_side(bone: &gpuskin_rt::internals::Affine3, metres: f32) -> Vec3 {
+    // The transpose inverts the rotation.
     Vec3::new(bone.rows[0].x, bone.rows[0].y, bone.rows[0].z) * metres
 }
 
-/// They hang on bones, of which a cache keeps those of every pose beside its vertices.
-#[test]
-fn props_hang_on_those_who_share_their_poses() {
+/// Attachments follow bones, so that the pose cache stores the bone matrices of each pose beside
+/// its vertices.
+pub fn attachments_follow_cached_poses() {
     for gpu in BACKENDS.into_iter().filter_map(open_compute) {
         let picture = |path: DrawPath, props: bool| {
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-            let descriptor =
-                CrowdDescriptor { time_grid: Some(0.1), share: Share::All, path: Some(path), ..Default::default() };
+            let descriptor = CrowdDescriptor {
+                time_grid: Some(0.1),
+                sharing: PoseSharing::Always,
+                path: Some(path),
+                ..Default::default()
+            };
             let crowd = Crowd::<models::Soldier>::new(&mut renderer, descriptor).unwrap();
             if props {
                 let stand = Attachment::to(bones::SOLDIER_HAND_R).scaled(0.7);
@@ -262,38 +270,47 @@ fn props_hang_on_those_who_share_their_poses() {
                 canvas.pass(&mut encoder, |pass| renderer.draw(pass));
                 gpu.queue.submit([encoder.finish()]);
             }
-            let cached = crowd.count_cached(&renderer, View::MAIN).unwrap();
-            let expected = if path == DrawPath::Cache { crowd.count_drawn(&renderer, View::MAIN).unwrap() } else { 0 };
-            assert!(cached <= expected && cached * 2 >= expected, "{cached} of {expected} on {}", gpu.name);
+            let cached = crowd.count_drawn(&renderer, View::MAIN).unwrap().cached;
+            let expected = if path == DrawPath::Cache { crowd.count_drawn(&renderer, View::MAIN).unwrap().total() } else { 0 };
+            assert!(
+                cached <= expected && cached * 2 >= expected,
+                "{cached} of {expected} instances are cached on {}",
+                gpu.name
+            );
             canvas.finish(&gpu, gpu.device.create_command_encoder(&Default::default()))
         };
         let [palette, cache] = [DrawPath::Palette, DrawPath::Cache].map(|path| picture(path, true));
         let off = palette.difference(&cache);
-        // Along edges.
+        // Pixels along edges may differ.
         assert!(off < 2.0, "{off} on {}", gpu.name);
         let bare = palette.difference(&picture(DrawPath::Cache, false));
         assert!(bare > 10.0, "{bare} on {}", gpu.name);
     }
 }
 
-#[test]
-fn what_cannot_be_attached_says_why() {
-    let Some(gpu) = BACKENDS.into_iter().find_map(open) else { return };
+pub fn attach_reports_why_it_is_refused() {
+    let gpu = BACKENDS.into_iter().find_map(open).expect("a device, which the test needs");
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let mut other = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let crowd = Crowd::<models::Soldier>::new(&mut renderer, Default::default()).unwrap();
     let hand = Attachment::to(bones::SOLDIER_HAND_R);
-    let refused = |result: Result<AttachmentId, gpuskin_rt::Error>, why: &str| {
+    let refused = |result: Result<AttachmentId, gpuskin_rt::internals::Error>, why: &str| {
         let error = result.unwrap_err().to_string();
         assert!(error.starts_with("soldier: attach: ") && error.contains(why), "{error}");
     };
     refused(crowd.attach(&mut other, models::Hound::MODEL, hand), "another renderer");
-    refused(crowd.attach(&mut renderer, models::Hound::MODEL, Attachment::to(Bone::new(999))), "no bone 999; it has");
-    refused(crowd.attach(&mut renderer, models::Hound::MODEL, hand.with_part(Part::new(9))), "no part 9; it has 3");
+    refused(
+        crowd.attach(&mut renderer, models::Hound::MODEL, Attachment::to(Bone::new(999))),
+        "bone 999 does not exist; the model has",
+    );
+    refused(
+        crowd.attach(&mut renderer, models::Hound::MODEL, hand.with_part(Part::new(9))),
+        "part 9 does not exist; the model has 3",
+    );
     let ids: Vec<_> = (0..14).map(|_| crowd.attach(&mut renderer, models::Hound::MODEL, hand).unwrap()).collect();
-    refused(crowd.attach(&mut renderer, models::Hound::MODEL, hand), "14 attachments already, the most");
-    assert!(crowd.detach(ids[3]));
+    refused(crowd.attach(&mut renderer, models::Hound::MODEL, hand), "already has 14 attachments");
+    assert!(crowd.detach(ids[3]).is_ok());
     assert!(crowd.attach(&mut renderer, models::Hound::MODEL, hand).is_ok_and(|id| !ids.contains(&id)));
     let hounds = Crowd::<models::Hound>::new(&mut renderer, Default::default()).unwrap();
-    assert!(!hounds.detach(ids[0]) && hounds.attachment_variant(ids[0]).is_none());
+    assert!(hounds.detach(ids[0]).is_err() && hounds.attachment_variant(ids[0]).is_err());
 }

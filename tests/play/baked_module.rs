@@ -1,12 +1,12 @@
-//! What `include_baked!()` puts into the code of a game, against the files that were baked with it.
+//! Constants that `include_baked!()` adds to a game's code, compared with the baked files.
 
-use gpuskin_rt::files::load;
-use gpuskin_rt::{BakedModel, Clip, ColorFormat, Encoding, FORMAT_VERSION, Metadata, Model, TexelFormat};
+use gpuskin_rt::internals::files::load;
+use gpuskin_rt::internals::{BakedModel, Clip, ColorFormat, Encoding, FORMAT_VERSION, Metadata, Model, TexelFormat};
 use gpuskin_tests::{bones, clips, models};
 use ktx2::dfd::Basic;
 use ktx2::{Format, Reader};
 
-/// Names of the clips of a model, by the constants that stand for them.
+/// Asserts the names and the order of a model's clip constants.
 fn named<M: BakedModel>(constants: &[(Clip<M>, &str)]) {
     assert_eq!(M::MODEL.meta.clips.len(), constants.len());
     for (index, (clip, name)) in constants.iter().enumerate() {
@@ -16,8 +16,7 @@ fn named<M: BakedModel>(constants: &[(Clip<M>, &str)]) {
     }
 }
 
-#[test]
-fn clips_stand_in_the_order_of_the_manifest_or_else_of_the_file() {
+pub fn clips_keep_the_order_of_the_manifest_or_the_file() {
     named::<models::Soldier>(&[
         (clips::SOLDIER_IDLE, "idle"),
         (clips::SOLDIER_WALK, "walk"),
@@ -28,8 +27,7 @@ fn clips_stand_in_the_order_of_the_manifest_or_else_of_the_file() {
     named::<models::Hound>(&[(clips::HOUND_IDLE, "idle"), (clips::HOUND_WALK, "walk"), (clips::HOUND_RUN, "run")]);
 }
 
-#[test]
-fn all_loop_but_death() {
+pub fn all_clips_loop_except_die() {
     for clip in models::ALL.iter().flat_map(|model| &*model.meta.clips) {
         assert_eq!(clip.looped, clip.name != "die", "{}", clip.name);
         let shown = clip.stored + u32::from(clip.held.count);
@@ -39,8 +37,7 @@ fn all_loop_but_death() {
     }
 }
 
-#[test]
-fn models_stand_in_the_order_of_the_manifest() {
+pub fn models_keep_the_order_of_the_manifest() {
     let names: Vec<&str> = models::ALL.iter().map(|model| &*model.meta.name).collect();
     assert_eq!(names, ["soldier", "hound"]);
     assert!(std::ptr::eq(models::Soldier::MODEL, &models::SOLDIER) && std::ptr::eq(models::ALL[0], &models::SOLDIER));
@@ -49,17 +46,16 @@ fn models_stand_in_the_order_of_the_manifest() {
     for model in models::ALL {
         assert_eq!((model.meta.format_version, model.meta.encoding), (FORMAT_VERSION, Encoding::LocalPacked));
         let others: Vec<_> = model.others.iter().map(|other| other.meta.encoding).collect();
-        assert_eq!(others, [Encoding::TrsPacked], "for devices without compute");
+        assert_eq!(others, [Encoding::TrsPacked], "expected one other variant, for devices without compute");
         assert!(model.others.iter().all(|other| other.meta.bones == model.meta.bones && other.textures.is_empty()));
     }
 }
 
-#[test]
-fn bones_are_rows_of_the_texture() {
+pub fn bones_match_texture_rows() {
     let meta = &models::SOLDIER.meta;
     let bone = &meta.bones[usize::from(bones::SOLDIER_HAND_R.index())];
     assert_eq!(bone.name, "Hand.R");
-    let parent = &meta.bones[bone.parent.expect("an arm") as usize];
+    let parent = &meta.bones[bone.parent.expect("the hand has a parent") as usize];
     assert!(parent.name.ends_with(".R"), "{}", parent.name);
     for model in models::ALL {
         assert_eq!(model.meta.bones.len(), model.meta.texture.rows as usize);
@@ -71,8 +67,8 @@ fn bones_are_rows_of_the_texture() {
 const BC7: Format = Format::BC7_SRGB_BLOCK;
 const ASTC: Format = Format::ASTC_4x4_SRGB_BLOCK;
 
-/// A KTX2 file of a model: header, descriptor and levels are what its constants say.
-fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt::ByteRange]) {
+/// Asserts that header, descriptor and mip levels of a KTX2 file match the model's constants.
+fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt::internals::ByteRange]) {
     let reader = Reader::new(bytes).expect("a KTX2 file");
     let header = reader.header();
     assert_eq!(header.format, Some(format));
@@ -83,7 +79,7 @@ fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt
     assert_eq!((reader.basic_dfd(), header.type_size), (Some(&descriptor), type_size));
     assert_eq!(reader.levels().count(), levels.len());
     for (n, (level, range)) in reader.levels().zip(levels).enumerate() {
-        // Bytes of a texel or block, and texels along its side.
+        // Bytes per texel or block, and texels along a block's side.
         let (texel, block) = match format {
             BC7 | ASTC => (16, 4),
             Format::R8G8B8A8_SRGB => (4, 1),
@@ -91,13 +87,13 @@ fn check_ktx2(bytes: &[u8], format: Format, size: [u32; 3], levels: &[gpuskin_rt
             _ => (u64::from(type_size) * 4, 1),
         };
         let side = |length: u32| u64::from((length >> n).max(1)).div_ceil(block);
-        assert_eq!(range.len, side(size[0]) * side(size[1]) * u64::from(size[2]) * texel, "level {n}");
-        assert_eq!(level.data, &bytes[range.offset as usize..][..range.len as usize], "level {n}");
-        assert!(level.data.iter().any(|b| *b != 0), "level {n}");
+        assert_eq!(range.len, side(size[0]) * side(size[1]) * u64::from(size[2]) * texel, "mip level {n}");
+        assert_eq!(level.data, &bytes[range.offset as usize..][..range.len as usize], "mip level {n}");
+        assert!(level.data.iter().any(|b| *b != 0), "mip level {n}");
     }
 }
 
-/// The value of the key `gpuskin`, which starts with the content hash.
+/// Value of the key `gpuskin` in a KTX2 file; it starts with the content hash.
 fn value<'a>(bytes: &'a [u8], model: &Model, hash_at: u64) -> &'a [u8] {
     let reader = Reader::new(bytes).expect("a KTX2 file");
     let (_, value) = reader.key_value_data().find(|(key, _)| *key == "gpuskin").expect("the key `gpuskin`");
@@ -106,8 +102,7 @@ fn value<'a>(bytes: &'a [u8], model: &Model, hash_at: u64) -> &'a [u8] {
     found
 }
 
-#[test]
-fn files_say_of_themselves_what_the_constants_say() {
+pub fn file_metadata_equals_the_constants() {
     for model in models::ALL.iter().flat_map(|model| std::iter::once(*model).chain(model.others.iter())) {
         let meta = &model.meta;
         let file = load(&model.animation, &meta.content_hash).unwrap();
@@ -141,13 +136,12 @@ fn files_say_of_themselves_what_the_constants_say() {
     }
 }
 
-#[test]
-fn the_mesh_file_holds_what_the_constants_say() {
+pub fn mesh_file_matches_the_constants() {
     for model in models::ALL {
         let mesh = &model.meta.mesh;
         let file = load(&model.mesh, &model.meta.content_hash).unwrap();
         assert_eq!(mesh.vertices.len, u64::from(mesh.vertex_count) * mesh.format.stride() as u64);
-        let words = |range: gpuskin_rt::ByteRange| {
+        let words = |range: gpuskin_rt::internals::ByteRange| {
             let bytes = &file[range.offset as usize..][..range.len as usize];
             bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("4 bytes"))).collect::<Vec<u32>>()
         };

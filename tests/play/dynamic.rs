@@ -1,15 +1,16 @@
-//! Models that are read at run time are those that were baked in; what is broken is refused.
+//! Models that are loaded at run time equal the baked-in ones, and broken files are refused.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpuskin_rt::render::Capture;
-use gpuskin_rt::{Clip, Dynamic, Instance, LoadError, Model, Payload, Sockets, Time};
+use gpuskin_rt::internals::render::Capture;
+use gpuskin_rt::internals::{Clip, Dynamic, Instance, LoadError, Model, Payload, Sockets, Time};
+use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, open_compute};
 use gpuskin_tests::models;
 
-/// Where build.rs left the sample models.
+/// Folder in which build.rs baked the sample models.
 const BAKED: &str = concat!(env!("OUT_DIR"), "/gpuskin");
 
 fn golden() -> PathBuf {
@@ -17,10 +18,10 @@ fn golden() -> PathBuf {
 }
 
 fn bytes(payload: &Payload, hash: &[u8; 16]) -> Vec<u8> {
-    gpuskin_rt::files::load(payload, hash).unwrap().into_owned()
+    gpuskin_rt::internals::files::load(payload, hash).unwrap().into_owned()
 }
 
-/// The same but for where the bytes are.
+/// Asserts that two models are equal except for the location of their bytes.
 fn same(read: &Model, baked: &Model) {
     assert_eq!(read.meta, baked.meta);
     let hash = &baked.meta.content_hash;
@@ -37,19 +38,17 @@ fn same(read: &Model, baked: &Model) {
     read.others.iter().zip(baked.others.iter()).for_each(|(a, b)| same(a, b));
 }
 
-#[test]
-fn what_is_read_is_what_was_baked_in() {
+pub fn loaded_model_equals_the_baked_one() {
     for baked in models::ALL {
         same(&Model::load(Path::new(BAKED).join(&*baked.meta.name)).unwrap(), baked);
     }
-    // With another encoding beside it.
+    // The pole has a second encoding.
     let pole = Model::load(golden()).unwrap();
     assert_eq!(pole.others.len(), 1);
 }
 
-#[test]
-fn what_is_read_is_drawn_as_what_was_baked_in() {
-    let Some(gpu) = BACKENDS.into_iter().find_map(open_compute) else { return };
+pub fn loaded_model_is_drawn_like_the_baked_one() {
+    let gpu = BACKENDS.into_iter().find_map(open_compute).expect("a device, which the test needs");
     for baked in models::ALL {
         let read = Model::load(Path::new(BAKED).join(&*baked.meta.name)).unwrap();
         let instance = |clip| Instance::<Dynamic>::at([1.0, 0.0, 0.0]).play(Clip::new(clip)).phase(0.3);
@@ -61,13 +60,12 @@ fn what_is_read_is_drawn_as_what_was_baked_in() {
     }
 }
 
-#[test]
-fn the_animation_alone_is_enough_for_a_server() {
+pub fn animation_file_alone_gives_sockets() {
     let animation = fs::read(golden().join("anim-trs-packed.ktx2")).unwrap();
     let model = Model::from_ktx2(animation).unwrap();
     let sockets = Sockets::with_model(&model).unwrap();
     assert!(sockets.find("Top.2").is_some() && sockets.find("Bottom").is_none());
-    let missing = gpuskin_rt::files::load(&model.mesh, &model.meta.content_hash).unwrap_err().to_string();
+    let missing = gpuskin_rt::internals::files::load(&model.mesh, &model.meta.content_hash).unwrap_err().to_string();
     assert!(missing.contains("Model::load"), "{missing}");
     let mesh = fs::read(golden().join("mesh-trs-packed.bin")).unwrap();
     assert!(model.clone().with_mesh(mesh).unwrap().with_textures(|_| unreachable!()).is_ok());
@@ -75,7 +73,7 @@ fn the_animation_alone_is_enough_for_a_server() {
     assert!(other.to_string().contains("another bake"), "{other}");
 }
 
-/// A copy of a folder, with one file changed.
+/// Loads a copy of `folder` after `change` has altered one of its files.
 fn changed(folder: &Path, change: impl FnOnce(&Path)) -> Result<Model, LoadError> {
     let copy = tempfile::tempdir().unwrap();
     for (name, bytes) in files(folder) {
@@ -90,8 +88,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
 }
 
-#[test]
-fn what_is_missing_or_of_another_bake_is_named() {
+pub fn missing_and_mismatched_files_are_named() {
     let hound = Path::new(BAKED).join("hound");
     let refused = |change: fn(&Path)| changed(&hound, change).unwrap_err().to_string();
     assert!(changed(&hound, |_| ()).is_ok());
@@ -99,14 +96,14 @@ fn what_is_missing_or_of_another_bake_is_named() {
         ((|f| fs::remove_file(f.join("mesh.bin")).unwrap()) as fn(&Path), ["mesh.bin", "No such file"]),
         (|f| fs::remove_file(f.join("color-0-bc7.ktx2")).unwrap(), ["color-0-bc7.ktx2", "No such file"]),
         (|f| fs::write(f.join("mesh.bin"), [0; 400]).unwrap(), ["mesh.bin", "of the same bake"]),
-        (|f| fs::write(f.join("color-0-bc7.ktx2"), []).unwrap(), ["color-0-bc7.ktx2", "cut short"]),
+        (|f| fs::write(f.join("color-0-bc7.ktx2"), []).unwrap(), ["color-0-bc7.ktx2", "truncated"]),
         (|f| drop(fs::copy(f.join("color-0-bc7.ktx2"), f.join("color-0-astc.ktx2"))), ["color-0-astc.ktx2", "format"]),
         (
             |f| {
                 fs::remove_file(f.join("mesh.bin")).unwrap();
                 fs::create_dir(f.join("mesh.bin")).unwrap();
             },
-            ["mesh.bin", "no file"],
+            ["mesh.bin", "not a regular file"],
         ),
     ] {
         let error = refused(change);
@@ -116,7 +113,7 @@ fn what_is_missing_or_of_another_bake_is_named() {
     assert!(nowhere.contains("nowhere"), "{nowhere}");
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -129,7 +126,7 @@ impl Random {
 }
 
 fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
-    // Most of what can be wrong stands at the start: header, level index, metadata.
+    // Most fields that can be wrong are at the start: header, level index, metadata.
     let start = bytes.len().min(6000);
     for _ in 0..1 + random.below(3) {
         let end = if random.below(4) > 0 { start } else { bytes.len() };
@@ -149,14 +146,14 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Whatever a model says, all of it can be asked.
+/// Queries all sockets and bounds of a model.
 fn play(model: &Model) {
-    let Ok(sockets) = Sockets::with_model(model) else { panic!("a model that was read can be played") };
+    let Ok(sockets) = Sockets::with_model(model) else { panic!("a loaded model has no sockets") };
     for clip in 0..model.meta.clips.len() as u16 {
         let instance = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(clip)).record(&model.meta, Time::ZERO);
         for now in [0.0, 0.1, 0.77, 1e9] {
             for bone in 0..model.meta.bones.len() as u16 + 2 {
-                let place = sockets.in_world(gpuskin_rt::Bone::new(bone), &instance, now);
+                let place = sockets.in_world(gpuskin_rt::internals::Bone::new(bone), &instance, now);
                 assert_eq!(place.is_some(), usize::from(bone) < model.meta.bones.len());
             }
             model.meta.world_bounds(&instance, now);
@@ -164,8 +161,7 @@ fn play(model: &Model) {
     }
 }
 
-#[test]
-fn broken_files_are_refused_or_played() {
+pub fn broken_files_are_refused_or_played() {
     let mut random = Random(1);
     let files = files(&golden());
     let sets = [("anim-local-packed.ktx2", "mesh.bin"), ("anim-trs-packed.ktx2", "mesh-trs-packed.bin")];
@@ -187,12 +183,11 @@ fn broken_files_are_refused_or_played() {
             }
         }
     }
-    println!("{read} read, {refused} refused");
-    assert!(read > 500 && refused > 3000, "{read} read, {refused} refused");
+    note!("{read} loaded, {refused} refused");
+    assert!(read > 500 && refused > 3000, "{read} loaded, {refused} refused");
 }
 
-#[test]
-fn broken_textures_are_refused_or_read() {
+pub fn broken_textures_are_refused_or_read() {
     let hound = Model::load(Path::new(BAKED).join("hound")).unwrap();
     let file = |name: &str| fs::read(Path::new(BAKED).join("hound").join(name)).unwrap();
     let mut random = Random(2);
@@ -210,7 +205,7 @@ fn broken_textures_are_refused_or_read() {
         });
         if model.is_ok() { read += 1 } else { refused += 1 }
     }
-    assert!(read > 40 && refused > 40, "{read} read, {refused} refused");
+    assert!(read > 40 && refused > 40, "{read} loaded, {refused} refused");
     for len in [0, 11, 79, 80, 200, 400] {
         assert!(hound.clone().with_textures(|name| Ok(file(name)[..len].to_vec())).is_err());
     }

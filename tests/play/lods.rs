@@ -2,9 +2,10 @@
 
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::{
+use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, View,
 };
+use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open_compute};
 use gpuskin_tests::models;
 use gpuskin_tests::shared::assets;
@@ -12,28 +13,26 @@ use gpuskin_tests::shared::assets;
 const SIDE: u32 = 256;
 const COUNT: u32 = 80;
 
-#[test]
-fn models_have_levels_down_to_a_few_dozen_triangles() {
+pub fn models_have_lods_down_to_200_triangles() {
     for model in [&models::SOLDIER, &models::HOUND] {
         let mesh = &model.meta.mesh;
         assert!(model.meta.encoding.needs_compute());
         let triangles: Vec<u64> = (0..=mesh.levels.len()).map(|level| mesh.triangles(level)).collect();
         let errors: Vec<f32> = mesh.levels.iter().map(|level| level.error).collect();
-        println!("{}: {triangles:?} triangles, {errors:?} m", model.meta.name);
+        note!("{}: {triangles:?} triangles, {errors:?} m", model.meta.name);
         assert!(triangles.len() >= 4 && triangles.is_sorted_by(|a, b| a > b), "{triangles:?}");
         assert!(*triangles.last().unwrap() < 200, "{triangles:?}");
         assert!(errors[0] < 0.03 && errors[2] < 0.1 && errors.iter().all(|error| *error < 0.6), "{errors:?}");
-        // Devices without compute draw the finest alone.
+        // Devices without compute shaders draw only LOD 0.
         assert!(model.others.iter().all(|other| other.meta.mesh.levels.is_empty()));
     }
 }
 
-#[test]
-fn the_manifest_says_how_many() {
+pub fn manifest_sets_the_number_of_lods() {
     let text = std::fs::read_to_string(assets().join("gpuskin.toml")).unwrap();
     let levels = |lods: &str| -> Vec<usize> {
         let text = text.replacen("[bake]", &format!("[bake]\n{lods}"), 1).replace("\"soldier.glb\"", "\"hound.glb\"");
-        let text = text.split("# What an instance may leave off").next().unwrap();
+        let text = text.split("parts = {").next().unwrap();
         let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text).unwrap();
         let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
         let models = std::iter::once(&baked.models[0]).chain(&baked.models[0].others);
@@ -48,9 +47,7 @@ struct Scene {
     crowd: Crowd<Dynamic>,
 }
 
-/// Soldiers from near to far.
-#[test]
-fn what_stands_still_is_the_finest_level() {
+pub fn rest_mesh_is_lod_0() {
     let text = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nmode = \"vertex\"\nlods = 2\ntextures = [\"rgba8\"]\n\
                 rest_frame = { clip = \"run\", frame = 3 }\n[model.clips.run]\n";
     let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text.to_owned()).unwrap();
@@ -63,6 +60,7 @@ fn what_stands_still_is_the_finest_level() {
     assert_eq!((rest.indices.len(), rest.vertices.len()), (finest as usize, mesh.vertex_count as usize));
 }
 
+/// Crowd of instances from near to far.
 fn scene(gpu: &Gpu, model: &Model, lod_error: f32) -> Scene {
     let descriptor = RendererDescriptor { lod_error, ..Default::default() };
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
@@ -86,7 +84,8 @@ fn draw(gpu: &Gpu, scene: &mut Scene) -> Picture {
     canvas.finish(gpu, encoder)
 }
 
-/// Pixels that are covered in one picture and not within so many pixels of it in the other.
+/// Counts the pixels that `a` covers and that are more than `reach` pixels from any covered pixel
+/// of `b`.
 fn strays(a: &Picture, b: &Picture, reach: u32) -> usize {
     let near = |x: u32, y: u32| {
         let span = |c: u32| c.saturating_sub(reach)..=(c + reach).min(SIDE - 1);
@@ -96,19 +95,19 @@ fn strays(a: &Picture, b: &Picture, reach: u32) -> usize {
     pixels.filter(|&(x, y)| a.covered(x, y) && !near(x, y)).count()
 }
 
-#[test]
-fn a_pixel_of_error_is_a_pixel() {
-    let Some(gpu) = BACKENDS.into_iter().find_map(open_compute) else { return };
+pub fn lod_error_bounds_the_difference_in_pixels() {
+    let gpu = BACKENDS.into_iter().find_map(open_compute).expect("a device, which the test needs");
     for model in [&models::SOLDIER, &models::HOUND] {
         let [mut fine, mut coarse, mut coarsest] = [0.0, 1.0, 8.0].map(|error| scene(&gpu, model, error));
         let (expected, picture) = (draw(&gpu, &mut fine), draw(&gpu, &mut coarse));
-        let counts = coarse.crowd.count_levels(&coarse.renderer, View::MAIN).unwrap();
-        println!("{}: {counts:?}, differs by {:.2}", model.meta.name, expected.difference(&picture));
+        let counts = coarse.crowd.count_drawn(&coarse.renderer, View::MAIN).unwrap().lods;
+        note!("{}: {counts:?}, differs by {:.2}", model.meta.name, expected.difference(&picture));
         assert!(counts.iter().filter(|count| **count > 0).count() >= 3, "{counts:?}");
-        // A pixel more than the error: where an edge falls in a pixel is the rasteriser's.
+        // One pixel more than the allowed error, because the rasteriser decides in which pixel an
+        // edge falls.
         assert_eq!([strays(&expected, &picture, 2), strays(&picture, &expected, 2)], [0, 0], "{}", model.meta.name);
         let rough = draw(&gpu, &mut coarsest);
         assert!(expected.difference(&picture) < 24.0, "{}", expected.difference(&picture));
-        assert!(expected.difference(&rough) > expected.difference(&picture), "it would be seen");
+        assert!(expected.difference(&rough) > expected.difference(&picture), "an error of 8 pixels must be visible");
     }
 }

@@ -1,23 +1,25 @@
-//! Sockets on the CPU against what the GPU makes of the buffers that it draws from: a vertex at each bone, and one at the
-//! tip of each of its axes, are drawn in place of the model's own, and read back.
+//! Sockets on the CPU, compared with the GPU: a probe mesh with one vertex at each bone and one at
+//! the tip of each of its axes is drawn from the model's buffers, and read back.
 
 use glam::{Vec2, Vec3, Vec4};
-use gpuskin_rt::local::{LocalTracks, LocalTransform};
-use gpuskin_rt::render::{Capture, CaptureFrame, CapturedVertex};
-use gpuskin_rt::vertex::{Vertex, pack};
-use gpuskin_rt::{
-    Aabb, BakedModel, Bone, ByteRange, Clip, Curve, Data, Dynamic, Instance, InstanceRecord, LayerSet, LiveBones,
-    MeshInfo, Model, NoticeKind, Packing, Payload, Sockets, Time, Transition, VertexFormat, VertexRange,
+use gpuskin_rt::internals::local::{LocalTracks, LocalTransform};
+use gpuskin_rt::internals::render::{Capture, CaptureFrame, CapturedVertex};
+use gpuskin_rt::internals::vertex::{Vertex, pack};
+use gpuskin_rt::internals::{InstancePose, 
+    Aabb, BakedModel, Bone, ByteRange, Clip, Curve, Data, Dynamic, FiredEventKind, Instance, InstanceRecord, LayerSet,
+    LiveBones, MeshInfo, Model, Packing, Payload, Sockets, Time, Transition, VertexFormat, VertexRange,
 };
+use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Gpu, open, open_compute};
 use gpuskin_tests::shared::workspace;
 use gpuskin_tests::{bones, clips, masks, models};
 use server::World;
 
-/// Of the model's diagonal.
+/// Greatest distance, as a fraction of the model's diagonal.
 const TOLERANCE: f32 = 1e-5;
 
-/// The model with a mesh of its own: four vertices a bone, its origin and the tips of its axes.
+/// Returns the model with a probe mesh: four vertices per bone, at its origin and the tips of its
+/// axes.
 fn probes(model: &Model) -> Model {
     let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let range = VertexRange::default();
@@ -42,7 +44,7 @@ fn probes(model: &Model) -> Model {
         (0..3).for_each(|axis| words.extend(probe(i, column(3) + column(axis))));
     }
     let vertex_count = 4 * model.meta.bones.len() as u32;
-    let old = gpuskin_rt::files::load(&model.mesh, &model.meta.content_hash).unwrap();
+    let old = gpuskin_rt::internals::files::load(&model.mesh, &model.meta.content_hash).unwrap();
     let clips = &old[model.meta.mesh.clips.offset as usize..][..model.meta.mesh.clips.len as usize];
     let mut file = model.meta.content_hash.to_vec();
     let mut add = |bytes: &[u8]| {
@@ -73,7 +75,7 @@ fn probes(model: &Model) -> Model {
 }
 
 /// Instances of every clip, away from the origin, at uneven times.
-fn moments(model: &Model) -> Vec<(InstanceRecord, Time)> {
+fn samples(model: &Model) -> Vec<(InstanceRecord, Time)> {
     let instance = |clip: usize, speed: f32| {
         let at = Instance::<Dynamic>::at([0.3, 0.1, -0.7]).facing(0.4 + clip as f32).scaled(1.3);
         at.play(Clip::new(clip as u16)).speed(speed).phase(0.137).record(&model.meta, Time::from_secs(11.0))
@@ -85,7 +87,7 @@ fn moments(model: &Model) -> Vec<(InstanceRecord, Time)> {
     (0..model.meta.clips.len()).flat_map(times).chain(fades(model)).collect()
 }
 
-/// In the middle of a fade, and of one that was interrupted.
+/// Instances in the middle of a fade, and of an interrupted fade.
 fn fades(model: &Model) -> Vec<(InstanceRecord, Time)> {
     let meta = &model.meta;
     let playing =
@@ -98,9 +100,9 @@ fn fades(model: &Model) -> Vec<(InstanceRecord, Time)> {
     [at(fading, [5.1, 5.5, 5.79]), at(twice, [5.31, 5.5, 5.79])].concat()
 }
 
-/// Greatest distance over the diagonal of what the model reaches.
+/// Greatest distance between sockets and drawn vertices, as a fraction of the model's diagonal.
 fn worst(gpu: &Gpu, model: &Model) -> f32 {
-    let frames = moments(model);
+    let frames = samples(model);
     let drawn = Capture::new(&gpu.device, &gpu.queue, &probes(model)).unwrap().frames(&frames).unwrap();
     let sockets = Sockets::with_model(model).unwrap();
     let mut worst = 0.0_f32;
@@ -108,7 +110,7 @@ fn worst(gpu: &Gpu, model: &Model) -> f32 {
         for (bone, drawn) in (0..).zip(vertices.chunks_exact(4)) {
             let place = sockets.in_world(Bone::new(bone), instance, *now).unwrap();
             let points = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p));
-            assert_eq!(points[0], place.translation());
+            assert_eq!(points[0].to_array(), place.translation());
             for (point, drawn) in points.iter().zip(drawn) {
                 let distance = point.distance(drawn.position.into()) / model.meta.bounds.diagonal();
                 worst = worst.max(if distance.is_finite() { distance } else { f32::INFINITY });
@@ -118,20 +120,19 @@ fn worst(gpu: &Gpu, model: &Model) -> f32 {
     worst
 }
 
-#[test]
-fn bones_are_where_the_gpu_has_them() {
+pub fn sockets_match_gpu_bones() {
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((open(b)?, open_compute(b)?))) {
         for model in models::ALL.iter().flat_map(|model| std::iter::once(*model).chain(model.others.iter())) {
             let gpu = if model.meta.encoding.needs_compute() { &computing } else { &textured };
             let (worst, meta) = (worst(gpu, model), &model.meta);
             let of = format!("{} in {} on {}", meta.name, meta.encoding.name(), gpu.name);
-            println!("{of}: {worst:.1e} of the diagonal");
+            note!("{of}: {worst:.1e} of the diagonal");
             assert!(worst <= TOLERANCE, "{of}: {worst:.1e} of the diagonal");
         }
     }
 }
 
-/// Instances with layers that come, stay and go, and with live bones over those.
+/// Instances with layers that fade in, play and fade out, and with live bones on top.
 fn layered<'a>(model: &Model, live: [LiveBones<'a>; 2]) -> Vec<CaptureFrame<'a>> {
     let (meta, count) = (&model.meta, model.meta.clips.len() as u16);
     let mut frames = Vec::new();
@@ -148,11 +149,11 @@ fn layered<'a>(model: &Model, live: [LiveBones<'a>; 2]) -> Vec<CaptureFrame<'a>>
             };
             play(&mut set, 0, clip + 1, 0.9, 20.2);
             play(&mut set, 1, clip + 2 + i, 0.6, 20.5);
-            // In the middle of its weight's way.
+            // Replaces the first layer's clip while its weight still changes.
             play(&mut set, 0, clip + 3, 1.0, 20.7);
             let bones = [None, Some(live[0]), Some(live[1])][usize::from((clip + i) % 3)];
             if let Some(bones) = &bones {
-                set.set_live(bones, 0, 0.5, Time::from_secs(20.8));
+                set.set_live_bones(bones, 0, 0.5, Time::from_secs(20.8));
             }
             let at =
                 |seconds: f64| CaptureFrame { record, layers: Some(set), live: bones, time: Time::from_secs(seconds) };
@@ -162,11 +163,15 @@ fn layered<'a>(model: &Model, live: [LiveBones<'a>; 2]) -> Vec<CaptureFrame<'a>>
     frames
 }
 
-#[test]
-fn bones_under_layers_are_where_the_gpu_has_them() {
+fn posed<'a>(record: &'a InstanceRecord, layers: &'a LayerSet, live: Option<LiveBones<'a>>) -> InstancePose<'a> {
+    let pose = InstancePose::new(record).with_layers(layers);
+    live.map_or(pose, |bones| pose.with_live_bones(bones))
+}
+
+pub fn sockets_match_gpu_bones_under_layers() {
     let model = models::Soldier::MODEL;
     assert!(model.meta.encoding.needs_compute());
-    let file = gpuskin_rt::files::load(&model.animation, &model.meta.content_hash).unwrap();
+    let file = gpuskin_rt::internals::files::load(&model.animation, &model.meta.content_hash).unwrap();
     let level = model.animation.levels[0];
     let tracks = LocalTracks::new(&file[level.offset as usize..][..level.len as usize]).unwrap();
     let turned = LocalTransform::new(Vec4::new(0.3, -0.1, 0.2, 0.9), Vec3::new(0.02, 0.1, 0.0), Vec3::ONE);
@@ -180,31 +185,33 @@ fn bones_under_layers_are_where_the_gpu_has_them() {
         let (mut worst, mut apart) = (0.0_f32, 0.0_f32);
         for (vertices, CaptureFrame { record, layers, live, time }) in drawn.iter().zip(&frames) {
             for (bone, drawn) in (0..).map(Bone::new).zip(vertices.chunks_exact(4)) {
-                let over = (&layers.unwrap(), *live);
-                let place = sockets.in_world_over(bone, record, over, *time).unwrap();
+                let layers = layers.unwrap();
+                let place = sockets.in_world(bone, posed(record, &layers, *live), *time).unwrap();
                 for (point, drawn) in [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p)).iter().zip(drawn)
                 {
                     let distance = point.distance(drawn.position.into()) / model.meta.bounds.diagonal();
                     worst = worst.max(if distance.is_finite() { distance } else { f32::INFINITY });
                 }
                 let bare = sockets.in_world(bone, record, *time).unwrap();
-                apart = apart.max(bare.translation().distance(place.translation()));
+                apart = apart.max(bare.origin().distance(place.origin()));
             }
         }
-        println!("under layers on {}: {worst:.1e} of the diagonal, up to {apart:.2} m from without", gpu.name);
+        note!(
+            "under layers on {}: {worst:.1e} of the diagonal, up to {apart:.2} m from the pose without layers",
+            gpu.name
+        );
         assert!(worst <= TOLERANCE, "{worst:e}");
         assert!(apart > 0.2, "{apart}");
     }
 }
 
-#[test]
-fn sockets_take_any_layers() {
+pub fn sockets_accept_any_layers() {
     let sockets = Sockets::<models::Soldier>::new().unwrap();
     let soldier = Instance::at([5.0, 0.0, 2.0]).play(clips::SOLDIER_WALK);
     let record = soldier.record(sockets.meta(), Time::ZERO);
     let hand = bones::SOLDIER_HAND_R;
     let bare = sockets.in_model(hand, &record, 0.5);
-    let of = |set: &LayerSet, live| sockets.in_model_over(hand, &record, (set, live), 0.5);
+    let of = |set: &LayerSet, live| sockets.in_model(hand, posed(&record, set, live), 0.5);
     assert_eq!(of(&LayerSet::default(), None), bare);
     let over = Transition::cut();
     let playing = |mask: Option<u8>| {
@@ -214,27 +221,26 @@ fn sockets_take_any_layers() {
         set
     };
     assert_ne!(of(&playing(None), None), bare);
-    assert_eq!(of(&playing(Some(200)), None), bare, "a mask that there is not");
+    assert_eq!(of(&playing(Some(200)), None), bare, "a mask index out of range changed the pose");
     let mut set = LayerSet::default();
     let one = [sockets.meta().bones[0].bind];
     let few = LiveBones::Model(&one);
-    set.set_live(&few, 0, 0.0, Time::ZERO);
-    assert_eq!(of(&set, Some(few)), bare, "one bone for all");
-    assert!(sockets.in_model_over(Bone::new(999), &record, (&set, None), 0.5).is_none());
-    // Where nothing can lie over a clip, nothing does.
+    set.set_live_bones(&few, 0, 0.0, Time::ZERO);
+    assert_eq!(of(&set, Some(few)), bare, "live bones of a wrong length changed the pose");
+    assert!(sockets.in_model(Bone::new(999), posed(&record, &set, None), 0.5).is_none());
+    // Encodings without layer support ignore layers.
     let soldier = models::Soldier::MODEL;
     let other = soldier.others.iter().find(|model| !model.meta.encoding.needs_compute()).unwrap();
     let others = Sockets::with_model(other).unwrap();
     let hand = Bone::new(hand.index());
-    let shown = others.in_model_over(hand, &record, (&playing(None), None), 0.5);
+    let shown = others.in_model(hand, posed(&record, &playing(None), None), 0.5);
     assert_eq!(shown, others.in_model(hand, &record, 0.5));
 }
 
-#[test]
-fn what_is_drawn_is_within_the_bounds() {
-    let Some(gpu) = BACKENDS.into_iter().find_map(open_compute) else { return };
+pub fn drawn_vertices_are_within_the_bounds() {
+    let gpu = BACKENDS.into_iter().find_map(open_compute).expect("a device, which the test needs");
     for model in models::ALL {
-        let frames = moments(model);
+        let frames = samples(model);
         let drawn = Capture::new(&gpu.device, &gpu.queue, model).unwrap().frames(&frames).unwrap();
         for (vertices, (instance, now)) in drawn.iter().zip(&frames) {
             let Aabb { min, max } = model.meta.world_bounds(instance, *now);
@@ -247,19 +253,18 @@ fn what_is_drawn_is_within_the_bounds() {
             }
             assert!((Vec3::from(min) - slack).cmple(least).all(), "{min:?} {least}");
             assert!((Vec3::from(max) + slack).cmpge(greatest).all(), "{max:?} {greatest}");
-            // A box around a turned box is larger, but not by much.
+            // The box around a rotated box is larger, but by less than 4 times.
             let larger = (Vec3::from(max) - Vec3::from(min)).length() / (greatest - least).length();
             assert!(larger < 4.0, "{larger}");
         }
     }
 }
 
-#[test]
-fn a_model_of_the_program_has_typed_sockets() {
+pub fn baked_model_has_typed_sockets() {
     let sockets = Sockets::<models::Soldier>::new().unwrap();
     let soldier = Instance::at([5.0, 0.0, 2.0]).play(clips::SOLDIER_IDLE);
     let record = soldier.record(sockets.meta(), Time::ZERO);
-    let hand = sockets.in_world(bones::SOLDIER_HAND_R, &record, 0.5).unwrap().translation();
+    let hand = sockets.in_world(bones::SOLDIER_HAND_R, &record, 0.5).unwrap().origin();
     assert!(hand.distance(Vec3::new(5.0, 1.0, 2.0)) < 1.0, "{hand}");
     assert_eq!(sockets.find("Hand.R"), Some(bones::SOLDIER_HAND_R));
     let model = sockets.in_model(bones::SOLDIER_HAND_R, &record, 0.5).unwrap();
@@ -267,9 +272,8 @@ fn a_model_of_the_program_has_typed_sockets() {
     assert!(sockets.in_world(Bone::new(999), &record, 0.5).is_none());
 }
 
-#[test]
-fn a_servers_world_is_what_is_drawn() {
-    let Some(gpu) = BACKENDS.into_iter().find_map(open_compute) else { return };
+pub fn server_sockets_match_drawn_vertices() {
+    let gpu = BACKENDS.into_iter().find_map(open_compute).expect("a device, which the test needs");
     let mut world = World::new(6).unwrap();
     let soldier = server::baked::models::Soldier::MODEL;
     let capture = |model: &Model| Capture::new(&gpu.device, &gpu.queue, model).unwrap();
@@ -277,7 +281,7 @@ fn a_servers_world_is_what_is_drawn() {
     let mut ended = Vec::new();
     for tick in 1..=80 {
         let now = Time::from_secs(f64::from(tick) * 0.05);
-        ended.extend(world.tick(now).into_iter().filter(|notice| notice.kind == NoticeKind::Finished));
+        ended.extend(world.tick(now).into_iter().filter(|notice| notice.kind == FiredEventKind::Finished));
         if tick % 8 > 0 {
             continue;
         }
@@ -298,8 +302,8 @@ fn a_servers_world_is_what_is_drawn() {
             assert!(vertices.iter().all(within), "{i} at {now:?}");
         }
     }
-    assert!(ended.len() > 6 && world.fallen.contains(&true), "{} ends", ended.len());
-    // From the end of its clip on a picture is still; before it is not.
+    assert!(ended.len() > 6 && world.fallen.contains(&true), "{} clips ended", ended.len());
+    // A soldier moves until its clip has finished, and not afterwards.
     let ends = world.soldiers.iter().filter_map(|soldier| Some((soldier, soldier.playback().finishes_at()?)));
     let frames: Vec<_> =
         ends.flat_map(|(soldier, end)| [end - 0.5, end, end + 9.0].map(|now| (*soldier, now))).collect();
@@ -313,8 +317,7 @@ fn a_servers_world_is_what_is_drawn() {
     }
 }
 
-#[test]
-fn the_server_needs_no_wgpu() {
+pub fn server_does_not_depend_on_wgpu() {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut tree = std::process::Command::new(cargo);
     tree.args(["tree", "--package", "server", "--edges", "normal", "--prefix", "none"]).current_dir(workspace());

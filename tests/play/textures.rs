@@ -1,11 +1,13 @@
-//! The sample soldier with block-compressed textures and with plain ones: the same picture.
+//! The sample soldier gives the same picture with block-compressed and with plain textures.
 
+use gpuskin_rt::internals::{Camera, ColorFormat, Crowd, CrowdRenderer, Instance, Model, RendererDescriptor};
 use gpuskin_rt::wgpu::{Features, TextureFormat};
-use gpuskin_rt::{Camera, ColorFormat, Crowd, CrowdRenderer, Instance, Model, RendererDescriptor};
+use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open_with};
 use gpuskin_tests::models;
 
-/// The format that a device takes for the base colour, and the soldier's upper half.
+/// Texture format that the device chooses for the base colour, and a picture of the soldier's upper
+/// half.
 fn soldier(gpu: &Gpu, model: &'static Model) -> (TextureFormat, Picture) {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor::default()).expect("a renderer");
     let crowd = Crowd::with_model(&mut renderer, model, Default::default()).expect("a crowd");
@@ -16,12 +18,11 @@ fn soldier(gpu: &Gpu, model: &'static Model) -> (TextureFormat, Picture) {
     renderer.prepare(&gpu.queue, &mut encoder, &camera, 0.0).expect("prepared");
     canvas.pass(&mut encoder, |pass| renderer.draw(pass));
     let picture = canvas.finish(gpu, encoder);
-    let textures = renderer.material_textures(model, 0).expect("its textures");
-    (textures.base_color.expect("it has one").view.texture().format(), picture)
+    let textures = renderer.material_textures(model, 0).expect("the soldier has textures");
+    (textures.base_color.expect("the soldier has a base colour texture").view.texture().format(), picture)
 }
 
-#[test]
-fn compressed_and_plain_textures_show_the_same() {
+pub fn compressed_and_plain_textures_look_the_same() {
     let model = &models::SOLDIER;
     assert_eq!(*model.meta.textures[0].formats, [ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]);
     let astc = {
@@ -31,7 +32,7 @@ fn compressed_and_plain_textures_show_the_same() {
     let formats = [
         (Features::TEXTURE_COMPRESSION_BC, TextureFormat::Bc7RgbaUnormSrgb),
         (Features::TEXTURE_COMPRESSION_ASTC, astc),
-        // None of its formats: RGBA8 again.
+        // No texture is baked as ETC2: the device takes RGBA8.
         (Features::TEXTURE_COMPRESSION_ETC2, TextureFormat::Rgba8UnormSrgb),
     ];
     for backend in BACKENDS {
@@ -47,9 +48,10 @@ fn compressed_and_plain_textures_show_the_same() {
                 if gpu.device.features().contains(feature) { expected } else { TextureFormat::Rgba8UnormSrgb };
             let (format, picture) = soldier(&gpu, model);
             assert_eq!(format, expected, "{}", gpu.name);
-            // 48 dB of the texture is 1 in 255 on average; lit, and seen from farther than a texel a pixel, less is left.
+            // 48 dB of the texture is 1 in 255 on average. Lighting, and pixels that cover more
+            // than a texel, reduce the difference further.
             let difference = picture.difference(&plain);
-            println!("{} {format:?}: {difference:.3}", gpu.name);
+            note!("{} {format:?}: {difference:.3}", gpu.name);
             assert!(difference < 1.5, "{format:?} on {}: {difference} of 255 on average", gpu.name);
             assert_eq!(difference == 0.0, format == TextureFormat::Rgba8UnormSrgb, "{format:?} on {}", gpu.name);
         }

@@ -1,21 +1,22 @@
-//! Vertices at some moments, and how far two sets of them are apart. Read from `frames.json` and `frames.bin`, which
-//! the reference and `pose` write alike.
+//! Vertices of sampled frames, and the distance between two sets of them. They are read from
+//! `frames.json` and `frames.bin`, a format that the reference program and `pose` both write.
 
 use std::path::Path;
 
 use glam::DVec3;
 use serde_json::Value;
 
-/// The vertices of a clip at some times.
+/// Vertices of a clip at given times.
 #[derive(Clone, Debug)]
 pub struct Frames {
-    /// Seconds.
+    /// Sample times, in seconds.
     pub times: Vec<f64>,
-    /// Diagonal of the bounds over the frames.
+    /// Diagonal of the bounding box of all frames, in the unit of the positions.
     pub size: f64,
-    /// Node, index and vertices of each primitive.
+    /// Node index, primitive index and vertex count of each primitive.
     pub primitives: Vec<[u64; 3]>,
-    /// `[frame][vertex]`, primitive by primitive: position and unit normal, zero where there is none.
+    /// Position and unit normal per vertex, primitive by primitive. `[frame][vertex]`; the normal
+    /// is zero if the primitive has none.
     pub vertices: Vec<Vec<(DVec3, DVec3)>>,
 }
 
@@ -68,24 +69,26 @@ impl Frames {
     }
 }
 
-/// How far two sets of vertices are apart.
+/// Distance between two sets of vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distance {
-    /// Greatest distance of positions, in their unit.
+    /// Greatest distance between two positions, in their unit.
     pub position: f64,
-    /// Greatest angle between normals where both sides have one, degrees.
+    /// Greatest angle between two normals, in degrees, over vertices that have a normal in both
+    /// sets.
     pub degrees: f64,
     /// Frame and vertex of the greatest distance.
     pub place: (usize, usize),
 }
 
 impl Distance {
-    /// Of the same vertices at the same times. What is not a number is infinitely far.
+    /// Compares vertices of the same frames, in the same order. Values that are not finite count as
+    /// infinitely far apart.
     pub fn between(a: &[Vec<(DVec3, DVec3)>], b: &[Vec<(DVec3, DVec3)>]) -> Self {
-        assert_eq!(a.len(), b.len(), "frames");
+        assert_eq!(a.len(), b.len(), "number of frames");
         let mut worst = Self::default();
         for (frame, (a, b)) in a.iter().zip(b).enumerate() {
-            assert_eq!(a.len(), b.len(), "vertices");
+            assert_eq!(a.len(), b.len(), "number of vertices");
             for (vertex, (a, b)) in a.iter().zip(b).enumerate() {
                 let distance = a.0.distance(b.0);
                 let distance = if distance.is_finite() { distance } else { f64::INFINITY };

@@ -1,58 +1,99 @@
 //! Devices that tests draw on.
 
-use gpuskin_rt::wgpu;
+use std::sync::OnceLock;
 
-/// The backends that tests run on, one by one.
+use gpuskin_rt::wgpu;
+use gpuskin_test_harness::{Need, note};
+
+/// Backends that the tests run on, one after the other.
 pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
 
-/// A device and how to talk to it.
+/// Device and queue of an adapter.
 #[derive(Clone, Debug)]
 pub struct Gpu {
-    /// The adapter and its backend.
+    /// Name of the adapter and its backend.
     pub name: String,
-    /// The device.
+    /// Device of the adapter.
     pub device: wgpu::Device,
-    /// Its queue.
+    /// Queue of the device.
     pub queue: wgpu::Queue,
 }
 
-/// A device with WebGL2's limits; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a
-/// failure.
+/// Creates a [`Need`] of a device on one of some backends, which is searched once per process.
+macro_rules! device {
+    ($backends:expr, $limits:path, $missing:literal) => {
+        Need {
+            variable: "GPUSKIN_REQUIRE_GPU",
+            missing: || {
+                static FOUND: OnceLock<bool> = OnceLock::new();
+                let opens = |backends: wgpu::Backends| request(backends, $limits(), wgpu::Features::empty()).is_ok();
+                let found = *FOUND.get_or_init(|| $backends.into_iter().any(opens));
+                (!found).then(|| $missing.to_owned())
+            },
+        }
+    };
+}
+
+/// Need of a device with WebGL2's limits on one of the [`BACKENDS`].
+pub const GPU: Need =
+    device!(BACKENDS, wgpu::Limits::downlevel_webgl2_defaults, "no GPU or software renderer on Vulkan or OpenGL");
+
+/// Need of a device with compute shaders on one of the [`BACKENDS`].
+pub const COMPUTE: Need =
+    device!(BACKENDS, wgpu::Limits::downlevel_defaults, "no device with compute shaders on Vulkan or OpenGL");
+
+/// Need of a device with compute shaders on Vulkan.
+pub const VULKAN: Need =
+    device!([wgpu::Backends::VULKAN], wgpu::Limits::downlevel_defaults, "no GPU or software renderer on Vulkan");
+
+/// Need of a device with WebGL2's limits on any backend of wgpu.
+pub const ANY_GPU: Need =
+    device!([wgpu::Backends::all()], wgpu::Limits::downlevel_webgl2_defaults, "no GPU or software renderer");
+
+/// Need of a device with compute shaders on any backend of wgpu.
+pub const ANY_COMPUTE: Need =
+    device!([wgpu::Backends::all()], wgpu::Limits::downlevel_defaults, "no device with compute shaders");
+
+/// Opens a device with WebGL2's limits. Returns `None` if the backend has no adapter, and fails if `GPUSKIN_REQUIRE_GPU` is
+/// set.
 pub fn open(backends: wgpu::Backends) -> Option<Gpu> {
     open_with(backends, wgpu::Features::empty())
 }
 
-/// The same with those of these features that the adapter has.
+/// Opens a device as [`open`] does, with those of `features` that the adapter has.
 pub fn open_with(backends: wgpu::Backends, features: wgpu::Features) -> Option<Gpu> {
-    request(backends, wgpu::Limits::downlevel_webgl2_defaults(), features)
+    report(backends, request(backends, wgpu::Limits::downlevel_webgl2_defaults(), features))
 }
 
-/// A device with compute and storage buffers, and with what draws levels of detail at once where the adapter has it.
+/// Opens a device with compute shaders and storage buffers, and with `INDIRECT_FIRST_INSTANCE` if the adapter has it, so
+/// that all levels of detail are one draw call.
 pub fn open_compute(backends: wgpu::Backends) -> Option<Gpu> {
-    request(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::INDIRECT_FIRST_INSTANCE)
+    report(backends, request(backends, wgpu::Limits::downlevel_defaults(), wgpu::Features::INDIRECT_FIRST_INSTANCE))
 }
 
-fn request(backends: wgpu::Backends, required_limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
+fn request(backends: wgpu::Backends, required_limits: wgpu::Limits, features: wgpu::Features) -> Result<Gpu, String> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
-    let opened = pollster::block_on(async {
+    pollster::block_on(async {
         let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
         let required_features = adapter.features() & features;
         let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
         let info = adapter.get_info();
-        Ok::<_, String>(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
-    });
-    opened
-        .inspect_err(|e| {
-            let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device for {backends:?}: {e}");
-            println!("SKIPPED on {backends:?}: no device ({e}); GPUSKIN_REQUIRE_GPU=1 makes this a failure");
-        })
-        .ok()
+        Ok(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
+    })
 }
 
-/// Square targets to draw to: colour, and depth.
+/// Notes a backend without a device, or fails if `GPUSKIN_REQUIRE_GPU` is set.
+fn report(backends: wgpu::Backends, opened: Result<Gpu, String>) -> Option<Gpu> {
+    let missing = |error: &String| {
+        assert!(!GPU.is_required(), "{} is set, and there is no device for {backends:?}: {error}", GPU.variable);
+        note!("SKIPPED on {backends:?}: no device ({error}); {}=1 makes this a failure", GPU.variable);
+    };
+    opened.inspect_err(missing).ok()
+}
+
+/// Square render targets: colour and depth.
 #[derive(Debug)]
 pub struct Canvas {
     side: u32,
@@ -61,7 +102,8 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// `side` pixels each way, a multiple of 64 as rows are copied.
+    /// Creates targets of `side` x `side` pixels. `side` is a multiple of 64, because rows are
+    /// copied in units of 256 bytes.
     pub fn new(gpu: &Gpu, side: u32) -> Self {
         let texture = |format, usage| {
             gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -80,17 +122,17 @@ impl Canvas {
         Self { side, color, depth }
     }
 
-    /// Its depth, as the passes left it.
+    /// Depth texture, with the contents that the last pass left.
     pub fn depth(&self) -> &wgpu::Texture {
         &self.depth
     }
 
-    /// A pass over both, cleared to black and 1.
+    /// Encodes a pass over both targets, cleared to black and depth 1.
     pub fn pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         self.loaded(encoder, (wgpu::LoadOp::Clear(wgpu::Color::BLACK), wgpu::LoadOp::Clear(1.0)), draw);
     }
 
-    /// A pass over what is there.
+    /// Encodes a pass over both targets that keeps their contents.
     pub fn pass_over(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         self.loaded(encoder, (wgpu::LoadOp::Load, wgpu::LoadOp::Load), draw);
     }
@@ -117,7 +159,7 @@ impl Canvas {
         }));
     }
 
-    /// Submits, and reads the colours back.
+    /// Submits the commands, and reads the colours back.
     pub fn finish(&self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder) -> Picture {
         let row = self.side * 4;
         assert_eq!(row % wgpu::COPY_BYTES_PER_ROW_ALIGNMENT, 0);
@@ -138,7 +180,7 @@ impl Canvas {
     }
 }
 
-/// A picture: RGBA8 as stored (sRGB), rows top down.
+/// Picture in RGBA8 as stored (sRGB), rows from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     side: u32,
@@ -146,12 +188,13 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Whether a pixel is not black as the background is.
+    /// Whether a pixel differs from the black background.
     pub fn covered(&self, x: u32, y: u32) -> bool {
         self.pixels[(y * self.side + x) as usize][..3] != [0; 3]
     }
 
-    /// Root of the mean square of the differences, over all colours of the pixels that are not black in both; 0..255.
+    /// Root mean square of the colour differences over all pixels that are not black in both
+    /// pictures; 0 to 255.
     pub fn difference(&self, other: &Self) -> f64 {
         let pairs = self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a[..3] != [0; 3] || b[..3] != [0; 3]);
         let squares: Vec<f64> = pairs
@@ -161,7 +204,7 @@ impl Picture {
         (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
     }
 
-    /// How many colours there are.
+    /// Number of different colours.
     pub fn colors(&self) -> usize {
         self.pixels.iter().collect::<std::collections::BTreeSet<_>>().len()
     }

@@ -1,13 +1,13 @@
-//! The user who bakes in build.rs, and what the tests that need both crates share.
+//! A game that bakes in its build script, and helpers for the tests that need both crates.
 //!
-//! A clip is one of its model. This compiles:
+//! Clips are typed by their model. This compiles:
 //!
 //! ```
 //! use gpuskin_tests::{clips, models};
 //! let _ = gpuskin_rt::Instance::<models::Soldier>::at([0.0; 3]).play(clips::SOLDIER_RUN);
 //! ```
 //!
-//! and a hound's run is none of a soldier's:
+//! A hound's clip on a soldier does not compile:
 //!
 //! ```compile_fail,E0308
 //! use gpuskin_tests::{clips, models};
@@ -16,6 +16,8 @@
 
 pub mod frames;
 pub mod gpu;
+#[cfg(doctest)]
+mod guide;
 pub mod shared;
 
 gpuskin_rt::include_baked!();

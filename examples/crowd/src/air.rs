@@ -1,4 +1,5 @@
-//! Shadows, haze and sky: one pass over the whole picture, so that the crowds get them without a material of their own.
+//! Shadows, haze and sky in one full-screen pass, so that the crowds need no material of their own
+//! for them.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Mat4;
@@ -6,7 +7,7 @@ use gpuskin_rt::{Camera, Light, wgpu};
 
 use crate::frame::{self, Targets};
 
-/// Twin of `Air` in `air.wgsl`.
+/// Uniform data; the layout equals that of `Air` in `air.wgsl`.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct AirUniform {
@@ -20,13 +21,14 @@ struct AirUniform {
     ground: [f32; 4],
 }
 
-/// Texels of the shadow map: along the field, and across it, where the low sun sees it foreshortened.
+/// Size of the shadow map in texels: along the field, and across it, where the low sun foreshortens
+/// it.
 const SHADOW_MAP: [u32; 2] = [8192, 4096];
 
 #[derive(Debug)]
 pub(crate) struct Air {
     uniform: wgpu::Buffer,
-    /// Of group 0, for the ground too.
+    /// Layout of bind group 0; the ground uses it too.
     pub(crate) layout: wgpu::BindGroupLayout,
     pub(crate) bind_group: wgpu::BindGroup,
     shadow_map: wgpu::TextureView,
@@ -51,7 +53,7 @@ impl Air {
         let comparison = BindingType::Sampler(wgpu::SamplerBindingType::Comparison);
         let layout = layout(device, "air", &[uniform_type]);
         let shadow_layout = self::layout(device, "shadows", &[texture(TextureSampleType::Depth, false), comparison]);
-        // Depth too is read as numbers: `textureLoad` of depth textures is not there on GL.
+        // Depth is read as numbers too, because GL lacks `textureLoad` of depth textures.
         let samples = texture(TextureSampleType::Float { filterable: false }, frame::samples(device) > 1);
         let drawn_layout = self::layout(device, "drawn", &[samples; 2]);
 
@@ -61,7 +63,7 @@ impl Air {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        // Devices with smaller textures get coarser shadows.
+        // Devices with a smaller texture limit get coarser shadows.
         let size = SHADOW_MAP.map(|side| side.min(device.limits().max_texture_dimension_2d));
         let shadow_map = frame::target(device, "shadow map", size, frame::DEPTH, 1);
         let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
@@ -83,7 +85,7 @@ impl Air {
         }
     }
 
-    /// Sets where the picture is seen from and in what light.
+    /// Uploads camera, sun and light.
     pub(crate) fn prepare(&self, queue: &wgpu::Queue, camera: &Camera, sun: &Camera, light: &Light) {
         let four = |[x, y, z]: [f32; 3]| [x, y, z, 0.0];
         let uniform = AirUniform {
@@ -99,7 +101,7 @@ impl Air {
         queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
     }
 
-    /// The pass that the crowds' shadows are drawn in.
+    /// Begins the pass for the crowds' shadows.
     pub(crate) fn begin_shadows<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("shadows"),
@@ -108,12 +110,12 @@ impl Air {
         })
     }
 
-    /// What haze reads of a frame's targets.
+    /// Binds the colour and depth of a frame for the haze pass.
     pub(crate) fn bind_drawn(&self, device: &wgpu::Device, views: [&wgpu::TextureView; 2]) -> wgpu::BindGroup {
         bind(device, &self.drawn_layout, views.map(wgpu::BindingResource::TextureView))
     }
 
-    /// Puts what was drawn behind shadows and haze into the picture.
+    /// Draws a frame's targets into the picture, with shadows and haze.
     pub(crate) fn draw(&self, encoder: &mut wgpu::CommandEncoder, targets: &Targets, picture: &wgpu::TextureView) {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("haze"),

@@ -1,4 +1,5 @@
-// Twin of AirUniform in air.rs. Colours are linear, vectors of unit length, distances in metres.
+// Uniform data; the layout equals that of AirUniform in air.rs. Colours are linear, vectors have
+// unit length, distances are in metres.
 struct Air {
     view_proj: mat4x4<f32>,
     clip_to_world: mat4x4<f32>,

@@ -1,8 +1,7 @@
-//! The passes of a frame: the crowds as the sun sees them, crowds and ground, who of the crowds was hidden before and is not
-//! any more, the air before all.
+//! Passes of a frame: shadows of the crowds, crowds and ground, revealed instances, and the air in
+//! front of all.
 
-use gpuskin_rt::render::DepthPass;
-use gpuskin_rt::{Camera, CrowdRenderer, Light, RendererDescriptor, View, wgpu};
+use gpuskin_rt::{Camera, CrowdRenderer, DepthPass, Light, RendererDescriptor, View, wgpu};
 
 use crate::Error;
 use crate::air::Air;
@@ -10,16 +9,17 @@ use crate::land::Land;
 use crate::reload::Models;
 use crate::scene::Scene;
 
-/// Crowds and ground are drawn to these; the air makes a picture of them.
+/// Format of the linear colour target of crowds and ground; the air pass makes the picture from it.
 pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Samples of a pixel. On GL (Mesa llvmpipe) the samples of a texture read as black in a shader; the cause is not known.
+/// Samples per pixel. On GL (Mesa llvmpipe), shaders read the samples of a texture as black; the
+/// cause is unknown.
 pub(crate) fn samples(device: &wgpu::Device) -> u32 {
     if device.adapter_info().backend == wgpu::Backend::Gl { 1 } else { 4 }
 }
 
-/// A low sun from the left.
+/// Light of the scene: a low sun from the left.
 pub const LIGHT: Light = Light {
     to_sun: [-0.82, 0.47, 0.06],
     sun: [2.0, 1.5, 0.95],
@@ -28,11 +28,11 @@ pub const LIGHT: Light = Light {
     wrap: 0.15,
 };
 
-/// The scene, and all that is needed to draw it.
+/// Scene with its renderer and targets.
 #[derive(Debug)]
 pub struct Stage {
     renderer: CrowdRenderer,
-    /// Who is on it.
+    /// Instances of the scene.
     pub scene: Scene,
     sun: View,
     land: Land,
@@ -41,10 +41,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A scene of so many instances, for pictures of this format.
+    /// Creates a scene of `count` instances for pictures of `format`.
     ///
     /// # Errors
-    /// When a model cannot be loaded.
+    /// Returns an error if a model cannot be loaded.
     pub fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -71,20 +71,20 @@ impl Stage {
         Ok(Self { renderer, scene, sun, land: Land::new(device, &air), air, targets: None })
     }
 
-    /// Goes on with other models. On an error the scene stays as it is.
+    /// Replaces the models. On an error the scene stays as it is.
     ///
     /// # Errors
-    /// When a model cannot be drawn, or has not the clips that the program was built for.
+    /// Returns an error if a model cannot be drawn, or lacks clips that the program was built for.
     pub fn reload(&mut self, models: &Models) -> Result<(), Error> {
         let count = self.scene.len() as u32;
         self.scene = Scene::with_models(&mut self.renderer, models, count)?;
         Ok(())
     }
 
-    /// Draws the scene at a moment, in seconds since it began.
+    /// Draws the scene at `time`, in seconds since it began.
     ///
     /// # Errors
-    /// When the crowds have outgrown the device.
+    /// Returns an error if the crowds exceed the device's limits.
     pub fn draw(
         &mut self,
         device: &wgpu::Device,
@@ -119,7 +119,7 @@ impl Stage {
     }
 }
 
-/// What is drawn to before the air: colour in linear light, and depth.
+/// Render targets of crowds and ground: colour in linear light, and depth.
 #[derive(Debug)]
 pub(crate) struct Targets {
     size: [u32; 2],
@@ -140,7 +140,7 @@ impl Targets {
         self.pass(encoder, wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), cleared_depth(&self.depth))
     }
 
-    /// Over what was drawn already.
+    /// Begins a pass that keeps the colours and depths drawn so far.
     fn go_on<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
         let depth_ops = Some(wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store });
         self.pass(
@@ -175,7 +175,7 @@ pub(crate) fn cleared_depth(view: &wgpu::TextureView) -> wgpu::RenderPassDepthSt
     wgpu::RenderPassDepthStencilAttachment { view, depth_ops, stencil_ops: None }
 }
 
-/// A texture that is drawn to and read by a shader.
+/// Creates a texture that is a render target and is read by a shader.
 pub(crate) fn target(
     device: &wgpu::Device,
     label: &str,

@@ -1,4 +1,4 @@
-// What is between the camera and what was drawn: the sun's shadows, haze, and the sky behind it all.
+// Shadows of the sun, haze between the camera and the drawn surfaces, and the sky behind them.
 
 @group(0) @binding(0) var<uniform> air: Air;
 @group(1) @binding(0) var shadow_map: texture_depth_2d;
@@ -7,7 +7,7 @@
 @group(2) @binding(1) var drawn_depth: texture_multisampled_2d<f32>;
 
 const SAMPLES: i32 = 4;
-// What is left of the light where the sun does not come.
+// Fraction of the light that remains in shadow.
 const SHADOW = vec3<f32>(0.32, 0.36, 0.45);
 const EXPOSURE: f32 = 0.85;
 
@@ -23,7 +23,7 @@ fn vertex(@builtin(vertex_index) index: u32) -> Varyings {
     return Varyings(vec4<f32>(clip, 0.0, 1.0), clip);
 }
 
-// Share of the sun that reaches a point: 3 x 3 comparisons, each filtered.
+// Returns the fraction of sunlight that reaches a point: 3 x 3 comparisons, each filtered.
 fn sunlight(world: vec3<f32>) -> f32 {
     let p = air.world_to_sun * vec4<f32>(world + 0.06 * air.to_sun.xyz, 1.0);
     let uv = p.xy * vec2<f32>(0.5, -0.5) + 0.5;
@@ -43,16 +43,16 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
     return mix(vec3<f32>(0.06, 0.21, 0.56), horizon, exp(-7.0 * height));
 }
 
-// Light that comes from a point in the world, through the haze.
+// Returns the light of a point in the world, seen through the haze.
 fn through_haze(light: vec3<f32>, world: vec3<f32>) -> vec3<f32> {
     let ray = world - air.eye.xyz;
     let direction = normalize(ray);
-    // It lies on the field: the hills rise out of it.
+    // The haze is densest on the field, so that the hills rise out of it.
     let haze = pow(length(ray) / 240.0, 1.3) * exp(-max(world.y - 20.0, 0.0) / 45.0);
     return mix(sky(direction), light, exp(-haze));
 }
 
-// Bright colours roll off instead of clipping.
+// Tone mapping: bright colours roll off instead of clipping.
 fn tone(color: vec3<f32>) -> vec3<f32> {
     return color * (2.51 * color + 0.03) / (color * (2.43 * color + 0.59) + 0.14);
 }
@@ -69,7 +69,7 @@ fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
         let world = at.xyz / at.w;
         var light = sky(normalize(world - air.eye.xyz));
         if (depth < 1.0) {
-            // Mostly all samples are of one surface, and one look at the shadows is enough.
+            // Usually all samples belong to one surface, and one shadow lookup per pixel is enough.
             if (i == 0 || distance(world, last) > 0.003 / at.w) {
                 sun = sunlight(world);
                 last = world;

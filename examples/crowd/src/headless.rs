@@ -1,4 +1,4 @@
-//! Pictures, where there is no display.
+//! Pictures without a display.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -10,33 +10,33 @@ use crate::Error;
 use crate::frame::Stage;
 use crate::scene;
 
-/// A picture: RGBA8, sRGB, rows from the top.
+/// Picture in RGBA8, sRGB, rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Four bytes a pixel.
+    /// Texels, four bytes per pixel.
     pub rgba: Vec<u8>,
 }
 
-/// The format of pictures.
+/// Texture format of the pictures.
 pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-/// The moment of the pictures, in seconds: all are under way.
-pub const MOMENT: f64 = 2.4;
+/// Time of the pictures, in seconds: all moving instances are under way.
+pub const PICTURE_TIME: f64 = 2.4;
 
-/// Draws a scene of so many instances.
+/// Draws a scene of `count` instances.
 ///
 /// # Errors
-/// When the device fails.
+/// Returns an error if the device fails.
 pub fn draw(device: &wgpu::Device, queue: &wgpu::Queue, size: [u32; 2], count: u32) -> Result<Picture, Error> {
     let mut stage = Stage::new(device, queue, FORMAT, count)?;
     picture(device, queue, &mut stage, size)
 }
 
-/// Draws a scene at its [`MOMENT`], and reads the picture back.
+/// Draws a scene at [`PICTURE_TIME`], and reads the picture back.
 ///
 /// # Errors
-/// When the device fails.
+/// Returns an error if the device fails.
 pub fn picture(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -54,7 +54,7 @@ pub fn picture(
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    stage.draw(device, queue, &texture, &scene::camera(width as f32 / height as f32), MOMENT)?;
+    stage.draw(device, queue, &texture, &scene::camera(width as f32 / height as f32), PICTURE_TIME)?;
     Ok(Picture { size, rgba: read(device, queue, &texture)? })
 }
 
@@ -88,10 +88,10 @@ fn read(device: &wgpu::Device, queue: &wgpu::Queue, texture: &wgpu::Texture) -> 
 }
 
 impl Picture {
-    /// Writes it as a PNG.
+    /// Writes the picture as a PNG.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), self.size[0], self.size[1]);
         encoder.set_color(png::ColorType::Rgba);

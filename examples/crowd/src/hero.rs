@@ -1,60 +1,55 @@
-//! A soldier with an animator of the game's own, amid all those who play clips: he looks at the camera and waves his
-//! sword. Same mesh, pipeline and draw; what he has of his own is a pose a frame.
+//! A soldier with the game's own animator, among soldiers that play clips: it looks at the camera
+//! and waves its sword. Mesh, pipeline and draw call are those of the crowd; only the pose is its
+//! own, uploaded once per frame.
 
 use std::borrow::Cow;
 
-use glam::{Quat, Vec3, Vec4};
-use gpuskin_rt::local::{LocalTracks, LocalTransform};
-use gpuskin_rt::{BakedModel, Bone, ClipRecord, Crowd, Instance, InstanceId, LiveBones, Time, files};
+use glam::{Quat, Vec3};
+use gpuskin_rt::tools::LocalTracks;
+use gpuskin_rt::{BakedModel, Bone, Crowd, Instance, InstanceId, LiveBones, LocalTransform};
 
 use crate::Error;
 use crate::baked::{bones, models::Soldier};
 
-/// Turns of neck and head, radians.
-const MOST: f32 = 1.2;
+/// Greatest rotation of neck and head, in radians.
+const MAX_TURN: f32 = 1.2;
 
-/// The soldier.
+/// Soldier with its own animator.
 #[derive(Debug)]
 pub struct Hero {
     id: InstanceId,
-    /// What the model's clips are made of, for the animator to begin with.
+    /// Words of the model's animation: its clips are the animator's starting point.
     words: Cow<'static, [u8]>,
-    clips: Vec<ClipRecord>,
-    /// Where he looks, in his own space.
+    /// Point that the soldier looks at, in its own space, metres.
     eye: Vec3,
 }
 
 impl Hero {
-    /// Enters a crowd; `eye`: where he looks, in his own space.
+    /// Spawns the soldier in a crowd. `eye` is the point that it looks at, in its own space,
+    /// metres.
     ///
     /// # Errors
-    /// When the device plays the model in an encoding without local poses.
+    /// Returns an error if the device plays the model in an encoding without local poses.
     pub fn new(crowd: &Crowd<Soldier>, instance: Instance<Soldier>, eye: Vec3) -> Result<Self, Error> {
         let model = Soldier::MODEL;
-        let level = model.animation.levels[0];
-        let mut words = files::load(&model.animation, &model.meta.content_hash)?;
-        words.to_mut().drain(..level.offset as usize);
-        words.to_mut().truncate(level.len as usize);
-        let clips = model.meta.clips.iter().map(|clip| clip.record()).collect();
-        let hero = Self { id: crowd.spawn(instance), words, clips, eye };
+        let hero = Self { id: crowd.spawn(instance), words: model.animation_bytes()?, eye };
         let pose = hero.pose(crowd, 0.0).ok_or("the soldiers have no local poses: bake them with local-packed")?;
-        crowd.set_live(hero.id, LiveBones::Local(&pose), 0.0)?;
+        crowd.set_live_bones(hero.id, LiveBones::Local(&pose), 0.0)?;
         Ok(hero)
     }
 
-    /// Once a frame.
+    /// Uploads the pose at `time`, in seconds. Call this once per frame.
     pub fn advance(&self, crowd: &Crowd<Soldier>, time: f64) {
         if let Some(pose) = self.pose(crowd, time) {
-            // It is as long as that of `new`.
-            let _ = crowd.update_live(self.id, LiveBones::Local(&pose));
+            // Cannot fail: the pose has as many transforms as the one in `new`.
+            let _ = crowd.update_live_bones(&[self.id], LiveBones::Local(&pose));
         }
     }
 
-    /// His clip, and what he makes of it.
+    /// Pose of the soldier's clip with the animator's changes.
     fn pose(&self, crowd: &Crowd<Soldier>, time: f64) -> Option<Vec<LocalTransform>> {
         let tracks = LocalTracks::new(&self.words)?;
-        let shown = crowd.get(self.id)?.shown(&self.clips, Time::from(time));
-        let mut animator = Animator { locals: tracks.locals(shown.current), tracks };
+        let mut animator = Animator { locals: tracks.locals_at(&crowd.get(self.id)?, time), tracks };
         let swing = (5.0 * time as f32).sin();
         animator.point(bones::SOLDIER_UPPER_ARM_R, bones::SOLDIER_LOWER_ARM_R, Vec3::new(-0.8, 0.5, 0.35));
         animator.point(bones::SOLDIER_LOWER_ARM_R, bones::SOLDIER_HAND_R, Vec3::new(0.5 * swing - 0.2, 1.0, 0.2));
@@ -62,13 +57,13 @@ impl Hero {
             let head = animator.place(bones::SOLDIER_HEAD);
             let turn = Quat::from_rotation_arc(animator.facing(bones::SOLDIER_HEAD), (self.eye - head).normalize());
             let (axis, angle) = turn.to_axis_angle();
-            animator.turn(bone, Quat::from_axis_angle(axis, share * angle.min(MOST)));
+            animator.turn(bone, Quat::from_axis_angle(axis, share * angle.min(MAX_TURN)));
         }
         Some(animator.locals)
     }
 }
 
-/// A pose that is worked on, in the space of the model.
+/// Pose that the animator changes.
 struct Animator<'a> {
     tracks: LocalTracks<'a>,
     locals: Vec<LocalTransform>,
@@ -79,33 +74,35 @@ impl Animator<'_> {
         self.tracks.bone_node(bone.index() as usize)
     }
 
-    /// Where a bone is.
+    /// Position of a bone, model space, metres.
     fn place(&self, bone: Bone<Soldier>) -> Vec3 {
-        self.tracks.globals(&self.locals)[self.node(bone)].point(Vec3::ZERO)
+        Vec3::from(self.tracks.globals(&self.locals)[self.node(bone)].translation())
     }
 
-    /// Where what looked along z when it was modelled looks now.
+    /// Current direction of a bone's axis that was +z in the bind pose, model space.
     fn facing(&self, bone: Bone<Soldier>) -> Vec3 {
-        self.tracks.bones(&self.tracks.globals(&self.locals))[bone.index() as usize].direction(Vec3::Z).normalize()
+        let bones = self.tracks.bones(&self.tracks.globals(&self.locals));
+        Vec3::from(bones[bone.index() as usize].transform_direction(Vec3::Z)).normalize()
     }
 
-    /// The rotation of a node's parent to the model.
+    /// Rotation from the space of a node's parent to model space.
     fn above(&self, node: usize) -> Quat {
         let chain = std::iter::successors(self.tracks.parent(node), |node| self.tracks.parent(*node));
-        chain.fold(Quat::IDENTITY, |below, node| Quat::from_vec4(self.locals[node].rotation) * below)
+        chain.fold(Quat::IDENTITY, |below, node| Quat::from_array(self.locals[node].rotation()) * below)
     }
 
-    /// Turns a bone, and all that hangs on it, about its own place.
+    /// Turns a bone and its descendants about the bone's position.
     fn turn(&mut self, bone: Bone<Soldier>, turn: Quat) {
         let node = self.node(bone);
         let above = self.above(node);
-        let own = Quat::from_vec4(self.locals[node].rotation);
-        self.locals[node].rotation = Vec4::from((above.inverse() * turn * above * own).normalize());
+        let local = &mut self.locals[node];
+        let rotation = above.inverse() * turn * above * Quat::from_array(local.rotation());
+        *local = LocalTransform::new(rotation.normalize(), local.translation(), local.scale());
     }
 
-    /// Turns a bone so that another that hangs on it is in some direction.
+    /// Turns a bone so that its descendant `end` lies in `direction`, model space.
     fn point(&mut self, bone: Bone<Soldier>, end: Bone<Soldier>, direction: Vec3) {
-        let now = (self.place(end) - self.place(bone)).normalize();
-        self.turn(bone, Quat::from_rotation_arc(now, direction.normalize()));
+        let current = (self.place(end) - self.place(bone)).normalize();
+        self.turn(bone, Quat::from_rotation_arc(current, direction.normalize()));
     }
 }

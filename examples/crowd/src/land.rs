@@ -1,4 +1,4 @@
-//! The ground: a grid of heights, with a pipeline of the game's own.
+//! The ground: a grid of heights with the game's own pipeline.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -8,11 +8,11 @@ use gpuskin_rt::wgpu::util::DeviceExt;
 use crate::air::Air;
 use crate::frame;
 
-/// Metres from a vertex of the grid to the next, and vertices across and away.
+/// Distance between vertices of the grid in metres, and the number of vertices across and away.
 const STEP: f32 = 5.0;
 const GRID: [u32; 2] = [280, 220];
 
-/// Height of the ground, metres: a field that rises away from the camera, and hills where the haze is.
+/// Height of the ground in metres: a field that rises away from the camera, and hills in the haze.
 pub fn height(x: f32, z: f32) -> f32 {
     let rise = 19.0 * smooth((-z - 25.0) / 230.0);
     let waves = 0.9 * (0.043 * x + 0.6).sin() * (0.031 * z + 0.2).sin() * smooth((-z - 5.0) / 60.0);
@@ -20,7 +20,7 @@ pub fn height(x: f32, z: f32) -> f32 {
     rise + waves + ridges * smooth((-z - 230.0) / 400.0)
 }
 
-/// 0 below 0, 1 above 1, without corners between.
+/// Smooth step: 0 below 0, 1 above 1.
 fn smooth(t: f32) -> f32 {
     let t = t.clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
@@ -33,7 +33,7 @@ struct Vertex {
     normal: [f32; 3],
 }
 
-/// The ground on the device.
+/// Buffers and pipeline of the ground.
 #[derive(Debug)]
 pub(crate) struct Land {
     vertices: wgpu::Buffer,

@@ -1,4 +1,4 @@
-// The ground, in plain light: the air puts shadows and haze on it, as on the crowds.
+// The ground in plain light; the air pass adds shadows and haze, as for the crowds.
 
 @group(0) @binding(0) var<uniform> air: Air;
 
@@ -19,7 +19,7 @@ fn hash(p: vec2<f32>) -> f32 {
     return fract((r.x + r.y) * r.x * 7.31);
 }
 
-// Smooth noise between 0 and 1, about one wave a metre.
+// Smooth noise between 0 and 1, about one wave per metre.
 fn noise(p: vec2<f32>) -> f32 {
     let cell = floor(p);
     let t = smoothstep(vec2<f32>(0.0), vec2<f32>(1.0), p - cell);
@@ -31,7 +31,7 @@ fn noise(p: vec2<f32>) -> f32 {
 @fragment
 fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     let p = varyings.world.xz;
-    // What is finer than a pixel would flicker: it fades with distance.
+    // Detail finer than a pixel would flicker, so that it fades with distance.
     let fine = exp(-0.03 * distance(varyings.world, air.eye.xyz));
     let patches = noise(p * vec2<f32>(0.16, 0.05) + 40.0) * 0.55 + noise(p * 0.6 + 7.0) * 0.45;
     let blades = mix(0.5, noise(p * vec2<f32>(9.0, 6.0) + 90.0) * 0.55 + noise(p * 23.0) * 0.45, fine);

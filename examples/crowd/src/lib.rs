@@ -1,13 +1,13 @@
-//! The demo game: ten thousand soldiers and hounds on a field, in a window or in a picture.
+//! Demo game: ten thousand soldiers and hounds on a field, in a window or in a picture.
 //!
-//! | | |
+//! | module | contents |
 //! |---|---|
-//! | [`scene`] | who stands where and plays what: `Crowd::spawn`, and `move_to` for those who go somewhere |
-//! | [`hero`] | one of them with an animator of the game's own: `Crowd::set_live`, `update_live` |
-//! | [`frame`] | the passes of a frame: `CrowdRenderer::draw_depth` for shadows, `CrowdRenderer::draw` |
-//! | [`land`], `air` | ground, shadows, haze and sky: pipelines of the game's own, with no knowledge of crowds |
-//! | [`headless`], [`window`] | where the frames go |
-//! | [`reload`] | models that change while it runs |
+//! | [`scene`] | positions and clips of all instances: `Crowd::spawn`, and `move_to` for moving instances |
+//! | [`hero`] | one soldier with the game's own animator: `Crowd::set_live_bones`, `update_live_bones` |
+//! | [`frame`] | passes of a frame: `CrowdRenderer::draw_depth` for shadows, `CrowdRenderer::draw` |
+//! | [`land`], `air` | ground, shadows, haze and sky: the game's own pipelines, independent of crowds |
+//! | [`headless`], [`window`] | output into a picture or a window |
+//! | [`reload`] | models that change while the game runs |
 
 mod air;
 pub mod frame;
@@ -20,11 +20,11 @@ pub mod reload;
 pub mod scene;
 pub mod window;
 
-/// The constants of the models that `build.rs` baked.
+/// Constants of the models that `build.rs` baked.
 #[allow(missing_docs, reason = "generated")]
 pub mod baked {
     gpuskin_rt::include_baked!();
 }
 
-/// Whatever went wrong, for a person to read.
+/// Any error, with a message for people.
 pub type Error = Box<dyn std::error::Error>;

@@ -11,16 +11,16 @@ use crowd::reload::Watch;
 use crowd::{Error, headless, window};
 
 const HELP: &str = "\
-Ten thousand soldiers and hounds: in a window where there is a display, else in a picture.
+Draws ten thousand soldiers and hounds: in a window if there is a display, else in a picture.
 
 Usage: crowd [--png FILE] [--count N] [--size WxH] [--watch DIR] [--hero]
 
-  --png FILE   draws one picture into a file (crowd.png where there is no display)
-  --count N    so many instances (10000)
-  --size WxH   pixels (1600x900)
-  --watch DIR  takes the models from DIR/soldier and DIR/hound, and again whenever they change:
-               gpuskin bake --manifest assets/gpuskin.toml --out OUT leaves them in OUT/gpuskin
-  --hero       in a picture: one of them has an animator of his own, looks at the camera and waves
+  --png FILE   draws one picture into a file [default without a display: crowd.png]
+  --count N    number of instances [default: 10000]
+  --size WxH   size in pixels [default: 1600x900]
+  --watch DIR  loads the models from DIR/soldier and DIR/hound, and again whenever they change;
+               gpuskin bake --manifest assets/gpuskin.toml --out OUT writes them to OUT/gpuskin
+  --hero       in a picture: one soldier has its own animator, looks at the camera and waves
 ";
 
 fn main() -> ExitCode {
@@ -52,9 +52,9 @@ fn run() -> Result<(), Error> {
         }
     }
     match png {
-        // A display may be named and not be there: over ssh, in a container.
+        // The display may be set but not available: over ssh, in a container.
         None if window::has_display() => window::run(count, size, watch).or_else(|error| {
-            eprintln!("no window ({error}): drawing a picture");
+            eprintln!("no window ({error}); drawing a picture instead");
             write("crowd.png".as_ref(), count, size, None, hero)
         }),
         png => write(&png.unwrap_or_else(|| "crowd.png".into()), count, size, watch, hero),
@@ -77,7 +77,7 @@ fn write(path: &Path, count: u32, size: [u32; 2], watch: Option<Watch>, hero: bo
         stage.scene.add_hero()?;
     }
     if stderr().is_terminal() {
-        eprintln!("drawing; a processor takes a minute for this");
+        eprintln!("drawing; this takes a minute on a CPU");
     }
     let begun = Instant::now();
     let picture = headless::picture(&gpu.device, &gpu.queue, &mut stage, size)?;

@@ -1,4 +1,4 @@
-//! The camera of the window.
+//! Camera of the window.
 
 use glam::Vec3;
 use gpuskin_rt::Camera;
@@ -6,14 +6,14 @@ use winit::keyboard::KeyCode;
 
 use crate::land;
 
-/// Goes to and fro before the field until it is steered.
+/// Camera that swings in front of the field until the user steers it.
 #[derive(Debug)]
 pub(crate) struct Pilot {
     eye: Vec3,
-    /// Radians: to the left of -z, and up.
+    /// Yaw to the left of -z, and pitch upwards, in radians.
     yaw: f32,
     pitch: f32,
-    /// Phase of that, radians; `None` once it is steered.
+    /// Phase of the swing in radians; `None` once the user steers.
     swaying: Option<f32>,
     /// Whether a mouse button is held.
     pub(crate) looking: bool,
@@ -47,7 +47,7 @@ impl Pilot {
     }
 
     pub(crate) fn advance(&mut self, seconds: f32) {
-        // A slow frame is no leap.
+        // A slow frame must not make the camera jump.
         let seconds = seconds.min(0.1);
         let axis = |more, less| {
             f32::from(u8::from(self.keys.contains(&more))) - f32::from(u8::from(self.keys.contains(&less)))
@@ -62,7 +62,7 @@ impl Pilot {
         }
         if let Some(angle) = &mut self.swaying {
             *angle += 0.05 * seconds;
-            // To and fro on an arc before the front.
+            // Swings on an arc in front of the field.
             let around = 0.8 * angle.sin();
             self.eye = Vec3::new(42.0 * around.sin(), 5.5, 42.0 * around.cos() - 25.0);
             let line = Vec3::new(0.0, 2.0, -25.0) - self.eye;

@@ -1,4 +1,4 @@
-//! Models from a folder instead of the program, and anew whenever they change: `--watch`.
+//! `--watch`: models from a folder instead of the program, loaded again whenever they change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,31 @@ use gpuskin_rt::{LoadError, Model};
 
 use crate::baked::models;
 
-/// The models of the scene.
+/// Models of the scene.
 #[derive(Clone, Debug)]
 pub struct Models {
-    /// `soldier`
+    /// Model of the soldiers.
     pub soldier: Model,
-    /// `hound`
+    /// Model of the hounds.
     pub hound: Model,
 }
 
-/// Looks at a folder with the folders of the models, as `gpuskin bake --out DIR` leaves it in `DIR/gpuskin`.
+/// Watches a folder that contains the folders of the models, as `gpuskin bake --out DIR` leaves it
+/// in `DIR/gpuskin`.
 #[derive(Debug)]
 pub struct Watch {
     folder: PathBuf,
     looked: Option<Instant>,
-    /// Files as they were when they were last looked at, and when they were last read.
+    /// State of the files at the last check, and at the last load.
     seen: Stamp,
     read: Option<Stamp>,
 }
 
-/// Files, their lengths and when they were written.
+/// Files with their lengths and modification times.
 type Stamp = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
-/// From one look to the next. A bake writes a file after the other: what is read has not changed for as long.
+/// Time between two checks. A bake writes one file after the other, so the models are loaded only
+/// after the files were unchanged for as long.
 const PAUSE: Duration = Duration::from_millis(300);
 
 impl Watch {
@@ -39,17 +41,17 @@ impl Watch {
         Self { folder: folder.into(), looked: None, seen: Stamp::new(), read: None }
     }
 
-    /// The models as they are.
+    /// Loads the current models.
     ///
     /// # Errors
-    /// When one of them cannot be read.
+    /// Returns an error if a model cannot be read.
     pub fn load(&self) -> Result<Models, LoadError> {
         let model = |baked: &Model| Model::load(self.folder.join(&*baked.meta.name));
         Ok(Models { soldier: model(&models::SOLDIER)?, hound: model(&models::HOUND)? })
     }
 
-    /// The models, where they have changed since this was last asked; the first time always. Costs a look at the clock,
-    /// and at the folder three times a second.
+    /// Loads the models if they have changed since the last load; the first call always loads them.
+    /// Most calls only read the clock; the folder is checked at most three times per second.
     pub fn poll(&mut self) -> Option<Result<Models, LoadError>> {
         if self.looked.is_some_and(|looked| looked.elapsed() < PAUSE) {
             return None;

@@ -1,4 +1,4 @@
-//! Who stands where and plays what. The same count gives the same scene, on any machine.
+//! Positions and clips of all instances. The same count gives the same scene on every machine.
 
 use glam::{Quat, Vec3};
 use gpuskin_rt::{Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceId, Time};
@@ -8,21 +8,24 @@ use crate::hero::Hero;
 use crate::land;
 use crate::reload::Models;
 
-/// One in so many is a hound.
+/// Instances per hound.
 const HOUNDS: u32 = 8;
-/// Soldiers abreast and behind each other in a cohort, and metres from one to the next.
+/// Soldiers per rank and ranks per cohort, and the distance between soldiers across and away, in
+/// metres.
 const FILES: u32 = 8;
 const RANKS: u32 = 10;
 const SPACING: [f32; 2] = [1.3, 1.65];
-/// Columns of cohorts, and metres from one cohort to the next: lanes for the hounds are between them.
+/// Columns of cohorts, and the distance between cohorts across and away, in metres. The lanes
+/// between the columns are for the hounds.
 const COLUMNS: u32 = 13;
 const PITCH: [f32; 2] = [14.5, 20.0];
-/// Hounds of a pack.
+/// Hounds per pack.
 const PACK: u32 = 5;
-/// Where those who move leave the field, metres in front of the first rank; they enter it again at its far end.
+/// Distance in front of the first rank at which moving instances leave the field, in metres; they
+/// enter it again at its far end.
 const FRONT: f32 = 16.0;
 
-/// The crowds of the scene. They are drawn for as long as it lives.
+/// Crowds of the scene, which are drawn until the scene is dropped.
 #[derive(Debug)]
 pub struct Scene {
     soldiers: Crowd<models::Soldier>,
@@ -30,21 +33,21 @@ pub struct Scene {
     moving_soldiers: Vec<Moving>,
     moving_hounds: Vec<Moving>,
     hero: Option<Hero>,
-    /// From the first cohort to the last, metres.
+    /// Distance from the first cohort to the last, in metres.
     depth: f32,
 }
 
-/// Who goes somewhere: the clips walk on the spot, and the game moves the instance at the pace of its feet.
+/// Moving instance: its clip walks on the spot, and the game moves it at the speed of its feet.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
     id: InstanceId,
     x: f32,
     z: f32,
-    /// Metres a second along +z.
+    /// Speed along +z, in metres per second.
     pace: f32,
 }
 
-/// What a column of cohorts does.
+/// Behaviour of a column of cohorts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Order {
     March,
@@ -54,20 +57,20 @@ enum Order {
 }
 
 impl Scene {
-    /// So many instances of both models, playing all of their clips.
+    /// Creates `count` instances of both models, which play all of their clips.
     ///
     /// # Errors
-    /// When a model cannot be loaded.
+    /// Returns an error if a model cannot be loaded.
     pub fn new(renderer: &mut CrowdRenderer, count: u32) -> Result<Self, Error> {
         let [soldiers, hounds] = capacities(count);
         let (soldiers, hounds) = (Crowd::new(renderer, soldiers)?, Crowd::new(renderer, hounds)?);
         Ok(Self::of(soldiers, hounds, count))
     }
 
-    /// The same with models that were read since the program was built.
+    /// Creates the scene with models that were loaded at run time.
     ///
     /// # Errors
-    /// When a model cannot be drawn, or has not the clips that the program was built for.
+    /// Returns an error if a model cannot be drawn, or lacks clips that the program was built for.
     pub fn with_models(renderer: &mut CrowdRenderer, models: &Models, count: u32) -> Result<Self, Error> {
         let [soldiers, hounds] = capacities(count);
         let soldiers = Crowd::reloaded(renderer, &models.soldier, soldiers)?;
@@ -95,10 +98,10 @@ impl Scene {
         scene
     }
 
-    /// A soldier before the ranks who looks at the camera and waves.
+    /// Adds a soldier in front of the ranks that looks at the camera and waves.
     ///
     /// # Errors
-    /// When the device does not play soldiers in `local-packed`.
+    /// Returns an error if the device does not play soldiers in `local-packed`.
     pub fn add_hero(&mut self) -> Result<(), crate::Error> {
         let [x, z] = [-9.6, 1.2];
         let soldier = upright(x, z).facing(0.2).play(clips::SOLDIER_IDLE);
@@ -112,12 +115,12 @@ impl Scene {
         self.soldiers.len() + self.hounds.len()
     }
 
-    /// Whether there are none.
+    /// Whether the scene has no instances.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Moves those who march, charge and hunt. All others cost nothing.
+    /// Moves the instances that march, charge and hunt. All other instances cost nothing.
     pub fn advance(&self, time: f64) {
         let position = |moving: &Moving| {
             let way = (f64::from(moving.z) + f64::from(moving.pace) * time) as f32;
@@ -125,17 +128,17 @@ impl Scene {
             [moving.x, land::height(moving.x, z), z]
         };
         for moving in &self.moving_soldiers {
-            self.soldiers.move_to(moving.id, position(moving));
+            self.soldiers.move_to(moving.id, position(moving)).unwrap();
         }
         for moving in &self.moving_hounds {
-            self.hounds.move_to(moving.id, position(moving));
+            self.hounds.move_to(moving.id, position(moving)).unwrap();
         }
         if let Some(hero) = &self.hero {
             hero.advance(&self.soldiers, time);
         }
     }
 
-    /// All of the field as the sun sees it.
+    /// Camera of the sun, with the whole field in view.
     pub fn sun_camera(&self, to_sun: [f32; 3]) -> Camera {
         let half = 0.5 * (self.depth + FRONT);
         let middle = [0.0, 6.0, FRONT - half];
@@ -167,18 +170,20 @@ impl Scene {
                 return;
             }
         };
-        // The same pace for all: who is taller takes his steps slower.
+        // All move at the same speed: taller soldiers take slower steps.
         let id = self.soldiers.spawn(soldier.play(clip).phase(phases * dice(4)).speed(1.0 / scale));
         self.moving_soldiers.push(Moving { id, x, z, pace });
     }
 
-    /// Pairs that fight each other, scattered over the place of a cohort; some have fallen.
+    /// Adds one soldier of a fighting pair. The pairs are scattered over the area of a cohort; some
+    /// soldiers have fallen.
     fn add_fighter(&self, i: u32, column: u32, place: u32) {
         let (pair, second) = (place / 2, place % 2 == 1);
         let dice = |n: u32| random(column * 64 + pair, 300 + n);
         let across = (pair % 5) as f32 - 2.0 + 0.3 * (dice(0) - 0.5);
         let away = (pair / 5) as f32 + 0.6 * (dice(1) - 0.5);
-        // The first faces this way, across the field; the other stands before him and faces back.
+        // The first soldier looks across the field; the second stands in front of it and looks
+        // back.
         let yaw = 0.9 * (dice(2) - 0.5) + if dice(3) < 0.5 { 1.2 } else { -1.2 };
         let reach = if second { 0.72 } else { -0.72 };
         let x = column_x(column) + 2.35 * across + reach * yaw.sin();
@@ -186,7 +191,7 @@ impl Scene {
         let facing = if second { yaw + std::f32::consts::PI } else { yaw };
         let soldier = upright(x, z).facing(facing).scaled(0.94 + 0.12 * random(i, 2));
         let soldier = if second && dice(4) < 0.4 {
-            // Long ago, or just now.
+            // The soldier fell long ago, or has just been hit.
             let ago = 1.8 * f64::from(dice(5)) * clips::SOLDIER_DIE.info().duration;
             soldier.play(clips::SOLDIER_DIE).seek(ago)
         } else {
@@ -195,7 +200,7 @@ impl Scene {
         self.soldiers.spawn(soldier);
     }
 
-    /// Packs in the lanes between the columns.
+    /// Adds a hound of a pack in the lanes between the columns.
     fn add_hound(&mut self, i: u32) {
         let (pack, place) = (i / PACK, i % PACK);
         let (lane, row) = (pack % COLUMNS, pack / COLUMNS);
@@ -218,26 +223,27 @@ impl Scene {
     }
 }
 
-/// Soldiers and hounds among so many.
+/// Descriptors of the crowds of soldiers and hounds, with their shares of `count` instances.
 fn capacities(count: u32) -> [CrowdDescriptor; 2] {
     let hounds = count / HOUNDS;
     [count - hounds, hounds].map(|capacity| CrowdDescriptor { capacity, ..Default::default() })
 }
 
-/// Where the camera stands.
+/// Position of the camera, world space, metres.
 const EYE: [f32; 3] = [-13.5, 2.6, 7.7];
 
-/// Where the picture is taken from: low, before the first ranks.
+/// Camera of the picture: low, in front of the first ranks.
 pub fn camera(aspect: f32) -> Camera {
     Camera::perspective_look_at(EYE, [-3.5, 0.45, -12.0], 0.64, aspect, 0.3, 1200.0)
 }
 
-/// On the ground, and playing since the clock began.
+/// Instance on the ground that has played since time zero.
 fn upright<M>(x: f32, z: f32) -> Instance<M> {
     Instance::at([x, land::height(x, z), z]).starting(Time::ZERO)
 }
 
-/// Columns from the middle outwards, so that few make a scene too.
+/// x of a column in metres. Columns go from the middle outwards, so that small scenes look complete
+/// too.
 fn column_x(column: u32) -> f32 {
     let side = if column.is_multiple_of(2) { PITCH[0] } else { -PITCH[0] };
     column.div_ceil(2) as f32 * side
@@ -247,7 +253,7 @@ fn order(column: u32) -> Order {
     [Order::March, Order::Fight, Order::Charge][column as usize % 3]
 }
 
-/// From 0 to 1, always the same for the same numbers.
+/// Pseudo-random number from 0 to 1, which depends only on `a` and `b`.
 fn random(a: u32, b: u32) -> f32 {
     let mut h = a.wrapping_mul(0x9e37_79b9) ^ b.wrapping_mul(0x85eb_ca6b);
     for _ in 0..2 {

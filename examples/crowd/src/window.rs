@@ -1,4 +1,4 @@
-//! A window: the camera looks at the field from all sides until someone takes it over.
+//! Window: the camera swings in front of the field until the user steers it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,10 +23,11 @@ pub fn has_display() -> bool {
     !cfg!(target_os = "linux") || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Shows the scene until the window is closed, with the models of a watched folder as they come.
+/// Shows the scene until the window is closed. With `watch`, loads the models of the watched folder
+/// whenever they change.
 ///
 /// # Errors
-/// When there is no window or no device.
+/// Returns an error if there is no window or no device.
 pub fn run(count: u32, size: [u32; 2], watch: Option<Watch>) -> Result<(), Error> {
     let mut game = Game { count, size, watch, shown: None, failed: None };
     EventLoop::new()?.run_app(&mut game)?;
@@ -41,7 +42,7 @@ struct Game {
     failed: Option<Error>,
 }
 
-/// The window and what is in it.
+/// Window with its device, scene and camera.
 struct Shown {
     window: Arc<Window>,
     surface: wgpu::Surface<'static>,
@@ -51,7 +52,7 @@ struct Shown {
     pilot: Pilot,
     began: Instant,
     last: Instant,
-    /// Frames since the title was set, and when that was.
+    /// Frames since the title was set, and the time at which it was set.
     titled: (u32, Instant),
 }
 
@@ -68,7 +69,7 @@ impl Shown {
         println!("{}\n{count} instances\ndrag to look, WASD and QE to fly (Shift: faster), Esc quits", gpu.name());
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         let format = formats.iter().copied().find(|f| f.is_srgb()).or(formats.first().copied());
-        let format = format.ok_or("the window cannot be drawn to")?;
+        let format = format.ok_or("the window's surface supports no texture format")?;
         let stage = Stage::new(&gpu.device, &gpu.queue, format, count)?;
         let now = Instant::now();
         let shown = Self {
@@ -96,11 +97,11 @@ impl Shown {
         }
     }
 
-    /// Whatever is wrong with the files of others is said, and the old models stay.
+    /// Replaces the models. Keeps the old ones and prints the error if the new files are broken.
     fn reload(&mut self, changed: Result<Models, LoadError>) {
         match changed.map_err(Error::from).and_then(|models| self.stage.reload(&models)) {
-            Ok(()) => println!("the models have changed"),
-            Err(error) => eprintln!("the models stay as they are: {error}"),
+            Ok(()) => println!("models reloaded"),
+            Err(error) => eprintln!("models not reloaded: {error}"),
         }
     }
 
@@ -129,7 +130,7 @@ impl Shown {
         self.titled.0 = frames;
         if since > 0.5 {
             let (each, count) = (since / f64::from(frames) * 1e3, self.stage.scene.len());
-            self.window.set_title(&format!("gpuskin: {count} instances, {each:.1} ms a frame"));
+            self.window.set_title(&format!("gpuskin: {count} instances, {each:.1} ms per frame"));
             self.titled = (0, now);
         }
         Ok(())

@@ -1,41 +1,50 @@
-//! The demo's picture, small, against one that was looked at.
+//! Small picture of the demo, compared with a reviewed snapshot.
 //!
-//! Compared as averages of 4 x 4 pixels, so that edges may fall a little differently on another device. After a change that is
-//! meant to show: `GPUSKIN_BLESS=1 cargo test -p crowd`, and look at `tests/picture.png`.
+//! Averages of 4 x 4 pixels are compared, because edges may fall slightly differently on another
+//! device. After an intended change, run `GPUSKIN_BLESS=1 cargo test -p crowd` and review
+//! `tests/picture.png`.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use crowd::frame::Stage;
 use crowd::gpu::Gpu;
 use crowd::headless;
 use gpuskin_rt::{Camera, wgpu};
+use gpuskin_test_harness::{Need, note, run, test};
 
 const SIZE: [u32; 2] = [320, 180];
 const COUNT: u32 = 300;
-/// Pixels that are averaged, down and across.
+/// Width and height of the averaged blocks, in pixels.
 const BLOCK: u32 = 4;
-/// Greatest mean difference, of 255: rounding and multisampling differ between devices by less than one.
-const MEAN: f64 = 2.0;
-/// Greatest difference of all but one in a hundred averages, of 255: a figure that moved by half its width is above.
-const MOST: u8 = 20;
+/// Greatest mean difference, out of 255: rounding and multisampling differ between devices by less
+/// than 1.
+const MAX_MEAN: f64 = 2.0;
+/// Greatest difference of 99 % of the averages, out of 255: a figure that moved by half its width
+/// exceeds it.
+const MAX_DIFFERENCE: u8 = 20;
 
-fn vulkan() -> Option<Gpu> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = wgpu::Backends::VULKAN;
-    let opened = Gpu::open(&wgpu::Instance::new(descriptor), None);
-    let refused = |error: &crowd::Error| {
-        assert!(std::env::var_os("GPUSKIN_REQUIRE_GPU").is_none(), "no Vulkan adapter: {error}");
-        println!("SKIPPED: no Vulkan adapter: {error}");
-    };
-    opened.inspect_err(refused).ok()
+/// Need of a device on Vulkan: snapshots are compared on one backend.
+const VULKAN: Need = Need {
+    variable: "GPUSKIN_REQUIRE_GPU",
+    missing: || vulkan().err().map(|_| "no GPU or software renderer on Vulkan".to_owned()),
+};
+
+fn main() -> ExitCode {
+    run([test!(occluded_instances_are_revealed_again, VULKAN), test!(picture_matches_the_snapshot, VULKAN)])
 }
 
-/// Who was not seen in one frame is revealed in the next.
-#[test]
-fn whoever_was_hidden_is_not_missed() {
-    let Some(gpu) = vulkan() else { return };
+fn vulkan() -> Result<Gpu, crowd::Error> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
+    Gpu::open(&wgpu::Instance::new(descriptor), None)
+}
+
+/// Instances that were occluded in one frame are revealed in the next.
+fn occluded_instances_are_revealed_again() {
+    let gpu = vulkan().expect("a device, which the test needs");
     let mut stage = Stage::new(&gpu.device, &gpu.queue, headless::FORMAT, COUNT).expect("a stage");
     let first = headless::picture(&gpu.device, &gpu.queue, &mut stage, SIZE).expect("a picture");
     let other = gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -48,23 +57,22 @@ fn whoever_was_hidden_is_not_missed() {
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
         view_formats: &[],
     });
-    // Away from everybody, and at them from behind.
+    // One camera looks away from all instances, the other at them from behind.
     let away = Camera::perspective_look_at([0.0, 3.0, 40.0], [0.0, 3.0, 90.0], 0.64, 1.6, 0.3, 1200.0);
     let behind = Camera::perspective_look_at([10.0, 3.0, -60.0], [0.0, 1.0, 0.0], 0.64, 1.6, 0.3, 1200.0);
     for camera in [away, behind] {
         for _ in 0..2 {
-            stage.draw(&gpu.device, &gpu.queue, &other, &camera, headless::MOMENT).expect("a frame");
+            stage.draw(&gpu.device, &gpu.queue, &other, &camera, headless::PICTURE_TIME).expect("a frame");
         }
         let again = headless::picture(&gpu.device, &gpu.queue, &mut stage, SIZE).expect("a picture");
         let off = again.rgba.iter().zip(&first.rgba).filter(|(a, b)| a.abs_diff(**b) > 1).count();
-        // Where two are as far away as each other.
+        // Surfaces at equal depth may be drawn in another order.
         assert!(off * 1000 < first.rgba.len(), "{off} bytes differ");
     }
 }
 
-#[test]
-fn the_picture_is_the_one_that_was_looked_at() {
-    let Some(gpu) = vulkan() else { return };
+fn picture_matches_the_snapshot() {
+    let gpu = vulkan().expect("a device, which the test needs");
     let picture = headless::draw(&gpu.device, &gpu.queue, SIZE, COUNT).expect("a picture");
     let found = averages(&picture.rgba);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/picture.png");
@@ -72,14 +80,14 @@ fn the_picture_is_the_one_that_was_looked_at() {
         write(&golden, &found);
     }
     let expected = read(&golden);
-    assert_eq!(expected.len(), found.len(), "bless it again: the size has changed");
+    assert_eq!(expected.len(), found.len(), "the size of the picture has changed: run with GPUSKIN_BLESS=1");
 
     let mut differences: Vec<u8> = expected.iter().zip(&found).map(|(a, b)| a.abs_diff(*b)).collect();
     differences.sort_unstable();
     let mean = differences.iter().map(|&d| f64::from(d)).sum::<f64>() / differences.len() as f64;
     let most = differences[differences.len() * 99 / 100];
-    println!("mean difference {mean:.2}, 99 % within {most}");
-    if mean > MEAN || most > MOST {
+    note!("mean difference {mean:.2}, 99 % within {most}");
+    if mean > MAX_MEAN || most > MAX_DIFFERENCE {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         write(&folder.join("picture.png"), &found);
         panic!("mean difference {mean:.2}, 99 % within {most}: see {}", folder.join("picture.png").display());

@@ -1,6 +1,7 @@
 //! Models that change while the demo runs.
 
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -9,11 +10,21 @@ use crowd::gpu::Gpu;
 use crowd::headless::{FORMAT, picture};
 use crowd::reload::{Models, Watch};
 use gpuskin_rt::LoadError;
+use gpuskin_test_harness::{Need, run, test};
 
-/// Where build.rs left the models.
+/// Folder in which build.rs baked the models.
 const BAKED: &str = concat!(env!("OUT_DIR"), "/gpuskin");
 const COUNT: u32 = 200;
 const SIZE: [u32; 2] = [160, 96];
+
+const GPU: Need = Need {
+    variable: "GPUSKIN_REQUIRE_GPU",
+    missing: || Gpu::headless().err().map(|_| "no GPU or software renderer".to_owned()),
+};
+
+fn main() -> ExitCode {
+    run([test!(changed_models_are_reloaded_and_broken_ones_ignored, GPU)])
+}
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -22,7 +33,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a watch says once the folder is at rest.
+/// Result of the watch once the folder no longer changes.
 fn next(watch: &mut Watch) -> Option<Result<Models, LoadError>> {
     (0..20).find_map(|_| {
         thread::sleep(Duration::from_millis(100));
@@ -30,7 +41,7 @@ fn next(watch: &mut Watch) -> Option<Result<Models, LoadError>> {
     })
 }
 
-/// Puts another content hash in place of one in all files.
+/// Replaces a content hash by another one in all files of a folder.
 fn rehash(folder: &Path, old: [u8; 16], new: [u8; 16]) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         let mut bytes = fs::read(&path).unwrap();
@@ -41,13 +52,8 @@ fn rehash(folder: &Path, old: [u8; 16], new: [u8; 16]) {
     }
 }
 
-#[test]
-fn models_change_while_it_runs_and_broken_ones_change_nothing() {
-    let Ok(gpu) = Gpu::headless() else {
-        let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-        assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device");
-        return println!("SKIPPED: no device; GPUSKIN_REQUIRE_GPU=1 makes this a failure");
-    };
+fn changed_models_are_reloaded_and_broken_ones_ignored() {
+    let gpu = Gpu::headless().expect("a device, which the test needs");
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     for name in ["soldier", "hound"] {
@@ -59,10 +65,10 @@ fn models_change_while_it_runs_and_broken_ones_change_nothing() {
 
     let mut watch = Watch::new(folder.path());
     stage.reload(&next(&mut watch).unwrap().unwrap()).unwrap();
-    assert!(draw(&mut stage) == baked, "the same files are the same picture");
-    assert!(next(&mut watch).is_none(), "nothing has changed");
+    assert!(draw(&mut stage) == baked, "equal files must give equal pictures");
+    assert!(next(&mut watch).is_none(), "unchanged files were loaded again");
 
-    // A soldier of other triangles: every other is left out. Its files agree on another content hash.
+    // A soldier without every other triangle. Its files agree on another content hash.
     let mesh = place("soldier/mesh.bin");
     let whole = fs::read(&mesh).unwrap();
     let indices = crowd::baked::models::SOLDIER.meta.mesh.indices;
@@ -78,13 +84,13 @@ fn models_change_while_it_runs_and_broken_ones_change_nothing() {
     fs::write(&mesh, &whole[..whole.len() / 2]).unwrap();
     let error = next(&mut watch).unwrap().unwrap_err().to_string();
     assert!(error.contains("soldier") && error.contains("mesh.bin"), "{error}");
-    assert!(next(&mut watch).is_none(), "it is said once");
+    assert!(next(&mut watch).is_none(), "the error was reported twice");
     assert!(draw(&mut stage) == thin);
     copy(&Path::new(BAKED).join("soldier"), &place("soldier"));
     stage.reload(&next(&mut watch).unwrap().unwrap()).unwrap();
     assert!(draw(&mut stage) == baked);
 
-    // A soldier that is a hound has not the clips that the program was built for.
+    // A hound in place of the soldier lacks the clips that the program was built for.
     let wrong = Watch::new(folder.path()).load().unwrap();
     let wrong = Models { soldier: wrong.hound.clone(), ..wrong };
     let error = stage.reload(&wrong).unwrap_err().to_string();

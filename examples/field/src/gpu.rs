@@ -1,4 +1,4 @@
-//! A device, and pictures that are drawn on it: nothing here is about fields.
+//! A device, and pictures that are drawn on it; independent of fields.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -11,29 +11,29 @@ use crate::Error;
 pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// A device and its queue.
+/// Device and queue.
 #[derive(Debug)]
 pub struct Gpu {
-    /// With WebGL2's limits, but for the size of pictures: fields need no more.
+    /// Device with WebGL2's limits except for the texture size: fields need no more.
     pub device: wgpu::Device,
-    /// Of the device.
+    /// Queue of the device.
     pub queue: wgpu::Queue,
 }
 
-/// A picture: RGBA8, sRGB, rows from the top.
+/// Picture in RGBA8, sRGB, rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Four bytes a pixel.
+    /// Texels, four bytes per pixel.
     pub rgba: Vec<u8>,
 }
 
 impl Gpu {
-    /// Opens what wgpu chooses; `WGPU_BACKEND` and `WGPU_ADAPTER_NAME` choose another.
+    /// Opens the adapter that wgpu chooses; `WGPU_BACKEND` and `WGPU_ADAPTER_NAME` select another.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if there is no adapter or it refuses the device.
     pub fn open() -> Result<Self, Error> {
         pollster::block_on(async {
             let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -49,7 +49,7 @@ impl Gpu {
         Self::samples_of(&self.device)
     }
 
-    /// Samples of a pixel: blades are thinner than one.
+    /// Samples per pixel; blades of grass are thinner than a pixel.
     pub(crate) fn samples_of(device: &wgpu::Device) -> u32 {
         if device.adapter_info().backend == wgpu::Backend::Gl { 1 } else { 4 }
     }
@@ -118,10 +118,10 @@ impl Gpu {
 }
 
 impl Picture {
-    /// Writes it as a PNG.
+    /// Writes the picture as a PNG.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), self.size[0], self.size[1]);
         encoder.set_color(png::ColorType::Rgba);

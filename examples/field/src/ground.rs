@@ -1,4 +1,4 @@
-//! Ground and sky: a pipeline that knows nothing of fields.
+//! Ground and sky: a pipeline that is independent of fields.
 
 use gpuskin_rt::{Camera, wgpu};
 

@@ -1,4 +1,4 @@
-// Ground and sky: one triangle over the whole picture, behind what is nearer.
+// Ground and sky: one triangle over the whole picture, behind nearer surfaces.
 
 struct Sight {
     clip_to_world: mat4x4<f32>,
@@ -25,7 +25,7 @@ fn hash(p: vec2<f32>) -> f32 {
     return fract((r.x + r.y) * r.x * 7.31);
 }
 
-// Smooth noise between 0 and 1, about one wave a metre.
+// Smooth noise between 0 and 1, about one wave per metre.
 fn noise(p: vec2<f32>) -> f32 {
     let cell = floor(p);
     let t = smoothstep(vec2<f32>(0.0), vec2<f32>(1.0), p - cell);
@@ -50,7 +50,7 @@ fn fragment(varyings: Varyings) -> Drawn {
     let away = -sight.eye.y / ray.y;
     let place = sight.eye.xyz + ray * away;
     let soil = mix(vec3<f32>(0.055, 0.050, 0.022), vec3<f32>(0.030, 0.045, 0.012), noise(place.xz * 2.0));
-    // Far off grass stands so close that no soil is seen.
+    // In the distance, grass is so dense that it hides the soil.
     let grass = mix(vec3<f32>(0.15, 0.19, 0.045), vec3<f32>(0.21, 0.22, 0.07), noise(place.xz * 0.09));
     let color = mix(mix(soil, grass, smoothstep(6.0, 45.0, away)), haze, 1.0 - exp(-0.004 * away));
     let clip = sight.view_proj * vec4<f32>(place, 1.0);

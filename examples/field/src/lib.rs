@@ -1,18 +1,18 @@
-//! A meadow in the wind: a [`Field`] of grass, of which no tuft takes a byte, in a picture.
+//! A meadow in the wind, drawn into a picture: a [`Field`] of grass that stores no data per tuft.
 //!
-//! Everything about fields is in [`Meadow::with_strips`]; the rest opens a device and paints ground and sky.
+//! All code about fields is in [`Meadow::with_strips`]; the rest opens a device and draws ground
+//! and sky.
 
 mod gpu;
 mod ground;
 
 pub use gpu::{Gpu, Picture};
 
-use gpuskin_rt::field::{FieldDescriptor, Wind};
-use gpuskin_rt::{Camera, CrowdRenderer, Field, Light, RendererDescriptor, wgpu};
+use gpuskin_rt::{Camera, CrowdRenderer, Field, FieldDescriptor, Light, RendererDescriptor, Wind, wgpu};
 
 use ground::Ground;
 
-/// The constants of the model that `build.rs` baked.
+/// Constants of the model that `build.rs` baked.
 #[allow(missing_docs, reason = "generated")]
 pub mod baked {
     gpuskin_rt::include_baked!();
@@ -21,16 +21,17 @@ pub mod baked {
 use baked::clips;
 use baked::models::Grass;
 
-/// Whatever went wrong, for a person to read.
+/// Any error, with a message for people.
 pub type Error = Box<dyn std::error::Error>;
 
-/// Metres of meadow on a side, in strips away from the camera: those that are not seen are not drawn.
+/// Width and depth of a strip of the meadow in metres, and the number of strips away from the
+/// camera. Strips outside the view are not drawn.
 const STRIP: [f32; 2] = [44.0, 11.0];
 const STRIPS: u8 = 5;
-/// Metres from a tuft to the next.
+/// Distance between tufts, in metres.
 const SPACING: f32 = 0.22;
 
-/// Late sun from the side, so that blades show.
+/// Late sun from the side, which makes single blades visible.
 const LIGHT: Light = Light {
     to_sun: [0.75, 0.5, -0.35],
     sun: [1.9, 1.6, 1.05],
@@ -39,7 +40,7 @@ const LIGHT: Light = Light {
     wrap: 0.5,
 };
 
-/// The meadow and what draws it.
+/// Meadow with its renderer.
 #[derive(Debug)]
 pub struct Meadow {
     renderer: CrowdRenderer,
@@ -48,18 +49,18 @@ pub struct Meadow {
 }
 
 impl Meadow {
-    /// Sows it.
+    /// Creates the whole meadow.
     ///
     /// # Errors
-    /// When the model cannot be loaded.
+    /// Returns an error if the model cannot be loaded.
     pub fn new(gpu: &Gpu) -> Result<Self, Error> {
         Self::with_strips(gpu, STRIPS)
     }
 
-    /// Sows so many strips of it, the nearest first.
+    /// Creates the nearest `count` strips of the meadow.
     ///
     /// # Errors
-    /// When the model cannot be loaded.
+    /// Returns an error if the model cannot be loaded.
     pub fn with_strips(gpu: &Gpu, count: u8) -> Result<Self, Error> {
         let descriptor = RendererDescriptor { sample_count: gpu.samples(), light: LIGHT, ..Default::default() };
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor)?;
@@ -70,7 +71,7 @@ impl Meadow {
                 size: STRIP.map(|metres| (metres / SPACING).round() as u32),
                 spacing: [SPACING; 2],
                 scale: [0.75, 1.35],
-                // All lean about the same way, before the wind.
+                // All tufts lean in about the same direction, with the wind.
                 turn: 0.7,
                 tints: [[0.82, 0.95, 0.62, 1.0], [1.0, 0.93, 0.72, 1.0]],
                 clips: vec![clips::GRASS_SWAY],
@@ -95,15 +96,15 @@ impl Meadow {
         self.strips.iter().map(|strip| u64::from(strip.len())).sum()
     }
 
-    /// Whether there are none.
+    /// Whether the meadow has no tufts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Draws it at a moment, seconds.
+    /// Draws the meadow at `time`, in seconds.
     ///
     /// # Errors
-    /// When the device fails.
+    /// Returns an error if the device fails.
     pub fn picture(&mut self, gpu: &Gpu, size: [u32; 2], time: f64) -> Result<Picture, Error> {
         let aspect = size[0] as f32 / size[1] as f32;
         let camera = Camera::perspective_look_at([0.0, 1.75, 2.4], [0.0, 0.1, -7.0], 0.85, aspect, 0.1, 400.0);

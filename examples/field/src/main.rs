@@ -7,13 +7,13 @@ use std::time::Instant;
 use field::{Error, Gpu, Meadow};
 
 const HELP: &str = "\
-A meadow in the wind, as a picture.
+Draws a meadow in the wind into a picture.
 
 Usage: field [--png FILE] [--size WxH] [--time SECONDS]
 
-  --png FILE      the picture (field.png)
-  --size WxH      pixels (1600x900)
-  --time SECONDS  the moment (2.0)
+  --png FILE      file of the picture [default: field.png]
+  --size WxH      size in pixels [default: 1600x900]
+  --time SECONDS  time of the picture [default: 2.0]
 ";
 
 fn main() -> ExitCode {

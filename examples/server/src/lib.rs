@@ -1,20 +1,21 @@
-//! A headless server. Soldiers fence in pairs; it knows who hits whom, and when a clip has ended, from the same constants
-//! as the picture. It needs no wgpu: `cargo tree -p server -e normal`.
+//! A headless server. Soldiers fight in pairs. From the same baked constants as the picture, the
+//! server knows which soldier hits which, and when a clip has ended. It does not depend on wgpu:
+//! `cargo tree -p server -e normal`.
 //!
-//! | | |
+//! | item | use |
 //! |---|---|
-//! | [`EventQueue`] | what clips come to: their events, and their ends |
-//! | [`Sockets`] | where a hand is, in the world |
-//! | [`Metadata::world_bounds`](gpuskin_rt::Metadata::world_bounds) | what a soldier fills |
-//! | [`ClipInfo::root_displacement`](gpuskin_rt::ClipInfo::root_displacement) | where his clip takes him |
+//! | [`EventQueue`] | events and ends of clips |
+//! | [`Sockets`] | position of a hand in the world |
+//! | [`Metadata::world_bounds`](gpuskin_rt::Metadata::world_bounds) | bounding box of a soldier |
+//! | [`ClipInfo::root_displacement`](gpuskin_rt::ClipInfo::root_displacement) | root motion of a clip |
 
 use glam::Vec3;
 use gpuskin_rt::{
-    Aabb, BakedModel, Bone, Clip, Curve, EventQueue, Instance, InstanceRecord, Metadata, Notice, NoticeKind,
+    Aabb, BakedModel, Bone, Clip, Curve, EventQueue, FiredEvent, FiredEventKind, Repeat, Instance, InstanceRecord, Metadata,
     SocketError, Sockets, Time,
 };
 
-/// The constants of the models that `build.rs` baked.
+/// Constants of the models that `build.rs` baked.
 #[allow(missing_docs, reason = "generated")]
 pub mod baked {
     gpuskin_rt::include_baked!();
@@ -23,23 +24,23 @@ pub mod baked {
 use baked::models::Soldier;
 use baked::{bones, clips, events};
 
-/// The model of all.
+/// Metadata of the model of all soldiers.
 pub const META: &Metadata = &Soldier::MODEL.meta;
-/// What strikes.
+/// Bone of the hand that strikes.
 pub const HAND: Bone<Soldier> = bones::SOLDIER_HAND_R;
-/// The moment of a stroke that hurts.
-const HIT: NoticeKind = NoticeKind::Event(events::SOLDIER_HIT.index());
-/// Metres from a hand to the end of the blade.
+/// Event of the attack at which the blade can hit.
+const HIT: FiredEventKind = FiredEventKind::Event(events::SOLDIER_HIT.index());
+/// Distance from the hand to the tip of the blade, in metres.
 const REACH: f32 = 0.9;
-/// Seconds from one clip to the next.
+/// Duration of a crossfade from one clip to the next, in seconds.
 const FADE: f32 = 0.15;
 
-/// Soldiers and what they are at.
+/// Soldiers and their state.
 #[derive(Debug)]
 pub struct World {
-    /// As the picture would have them: even and odd ones face each other.
+    /// Instance records, as for a picture. Even and odd soldiers face each other.
     pub soldiers: Vec<InstanceRecord>,
-    /// Who has fallen.
+    /// Whether each soldier has fallen.
     pub fallen: Vec<bool>,
     sockets: Sockets<'static, Soldier>,
     queue: EventQueue<usize>,
@@ -47,10 +48,10 @@ pub struct World {
 }
 
 impl World {
-    /// So many pairs, each at a time of its own.
+    /// Creates `pairs` pairs of soldiers, each with its own phase and speed.
     ///
     /// # Errors
-    /// When the model's animation is missing, or has no bones.
+    /// Returns an error if the model's animation is missing or has no bones.
     pub fn new(pairs: u32) -> Result<Self, SocketError> {
         let mut world = Self {
             soldiers: Vec::new(),
@@ -69,22 +70,22 @@ impl World {
         Ok(world)
     }
 
-    /// Goes on to a moment. Gives what soldiers have come to since the last.
-    pub fn tick(&mut self, now: impl Into<Time>) -> Vec<Notice<usize>> {
+    /// Advances the world to `now`. Returns the events that fired since the last tick.
+    pub fn tick(&mut self, now: impl Into<Time>) -> Vec<FiredEvent<usize>> {
         let (before, now) = (self.now, now.into());
         for soldier in &mut self.soldiers {
-            // Clips that were baked with root motion take their soldier along.
-            let clip = &META.clips[soldier.clip_index()];
+            // Clips that were baked with root motion move their soldier.
+            let clip = &META.clips()[soldier.clip_index()];
             soldier.displace(clip.root_displacement(&soldier.playback(), before, now));
         }
         self.now = now;
-        let notices: Vec<_> = self.queue.drain(&META.clips, now).collect();
+        let notices: Vec<_> = self.queue.drain(META.clips(), now).collect();
         for notice in &notices {
             let (striker, other) = (notice.instance, notice.instance ^ 1);
             if self.fallen[striker] || self.fallen[other] {
                 continue;
             }
-            if notice.kind == NoticeKind::Finished {
+            if notice.kind == FiredEventKind::Finished {
                 self.play(striker, clips::SOLDIER_ATTACK, 1.1);
             } else if notice.kind == HIT && self.strikes(striker, other, notice.time) {
                 self.fallen[other] = true;
@@ -94,13 +95,13 @@ impl World {
         notices
     }
 
-    /// Where a soldier's hand is, metres in the world.
+    /// Position of a soldier's hand, world space, metres.
     pub fn hand(&self, soldier: usize, now: impl Into<Time>) -> Vec3 {
         let place = self.sockets.in_world(HAND, &self.soldiers[soldier], now);
-        place.map_or(Vec3::ZERO, |place| place.translation())
+        place.map_or(Vec3::ZERO, |place| place.translation().into())
     }
 
-    /// What a soldier fills, metres in the world.
+    /// Bounding box of a soldier, world space, metres.
     pub fn bounds(&self, soldier: usize, now: impl Into<Time>) -> Aabb {
         META.world_bounds(&self.soldiers[soldier], now)
     }
@@ -112,9 +113,9 @@ impl World {
     }
 
     fn play(&mut self, i: usize, clip: Clip<Soldier>, speed: f32) {
-        let next = Instance::at([0.0; 3]).play(clip).speed(speed).once().record(META, self.now).playback();
+        let next = Instance::at([0.0; 3]).play(clip).speed(speed).repeat(Repeat::Once).record(META, self.now).playback();
         let soldier = &mut self.soldiers[i];
         soldier.play(&next, FADE, Curve::Smooth, self.now);
-        self.queue.play(&META.clips, i as u32, i, soldier.playback(), self.now);
+        self.queue.play(META.clips(), i as u32, i, soldier.playback(), self.now);
     }
 }

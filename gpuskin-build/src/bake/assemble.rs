@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Data, Encoding, ErrorInfo, MAX_LEVELS, MeshInfo, Metadata, Model, Normals, Payload, Texels};
+use gpuskin_rt::internals::vertex::{self, Vertex};
+use gpuskin_rt::internals::{Data, Encoding, ErrorInfo, MAX_LODS, MeshInfo, Metadata, Model, Normals, Payload, Texels};
 
 use super::attempt::{Attempt, Source};
 use super::choose::{Candidate, Choice, limits};
@@ -217,7 +217,7 @@ struct Detail<'a> {
 impl Detail<'_> {
     fn levels(&mut self, encoding: Encoding) -> &[Level] {
         let most = match self.lods {
-            Lods::Auto if encoding.needs_compute() => MAX_LEVELS - 1,
+            Lods::Auto if encoding.needs_compute() => MAX_LODS - 1,
             Lods::Auto => 0,
             Lods::Most(most) => most,
         };

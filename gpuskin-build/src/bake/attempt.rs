@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use gpuskin_rt::local::layout::MAX_NODES;
-use gpuskin_rt::vertex::{self, Vertex};
-use gpuskin_rt::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
+use gpuskin_rt::internals::local::layout::MAX_NODES;
+use gpuskin_rt::internals::vertex::{self, Vertex};
+use gpuskin_rt::internals::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
 use rayon::prelude::*;
 
 use super::plan::{Outline, Plan};

@@ -3,7 +3,7 @@
 mod rates;
 mod refusal;
 
-use gpuskin_rt::{Encoding, Packing, VertexFormat};
+use gpuskin_rt::internals::{Encoding, Packing, VertexFormat};
 
 use super::BakeOptions;
 use super::attempt::{Attempt, Limits, Miss, MissKind, Source};

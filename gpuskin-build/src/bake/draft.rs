@@ -1,6 +1,6 @@
 //! Models up to the point where their clips are sampled and encoded: for tools that look at that stage by itself.
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use super::attempt;
 use super::choose::limits;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gpuskin_rt::{
+use gpuskin_rt::internals::{
     Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
-    MeshLevel, Metadata, Payload, RestInfo, Str, TexelFormat,
+    MeshLod, Metadata, Payload, RestInfo, Str, TexelFormat,
 };
 use ktx2::Format;
 
@@ -37,7 +37,7 @@ pub(super) struct FileSet {
 
 /// Materials of a model, and the files of their textures.
 pub(super) struct Colors {
-    pub(super) materials: Vec<gpuskin_rt::Material>,
+    pub(super) materials: Vec<gpuskin_rt::internals::Material>,
     pub(super) textures: Vec<color::Baked>,
 }
 
@@ -145,8 +145,8 @@ fn mesh_file(
         all_indices.extend(part);
         IndexRange { first_index, index_count: part.len() as u32 }
     };
-    let level = |level: &Level| MeshLevel { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
-    let levels: List<MeshLevel> = levels.iter().map(level).collect();
+    let level = |level: &Level| MeshLod { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
+    let levels: List<MeshLod> = levels.iter().map(level).collect();
     let indices = if wide_indices {
         section(&mut all_indices.iter().copied())
     } else {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
+use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
 use crate::finding::{Code, Finding, Findings, Label};

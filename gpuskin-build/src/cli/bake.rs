@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-use gpuskin_rt::{ColorFormat, Encoding};
+use gpuskin_rt::internals::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gpuskin_rt::{MaterialTexture, Metadata};
+use gpuskin_rt::internals::{MaterialTexture, Metadata};
 use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
 use ktx2::{ColorModel, Header, Reader};
 

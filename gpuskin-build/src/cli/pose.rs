@@ -1,6 +1,6 @@
 //! `pose`: vertices of a clip at given times, for comparison with an independent reference.
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
 use super::text::count;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
 use super::{Done, Failure, load};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::units::{digits, length};
-use gpuskin_rt::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata, TexelFormat};
+use gpuskin_rt::internals::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata, TexelFormat};
 
 /// Rows of cells, padded to the widest of each column; numbers to the right.
 pub(super) struct Table {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use gpuskin_rt::{ClipInfo, MaskInfo, Metadata};
+use gpuskin_rt::internals::{ClipInfo, MaskInfo, Metadata};
 use proc_macro2::Literal;
 use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Values as Rust expressions, in a scope that imports all of `gpuskin_rt` and `Cow::Borrowed`.
 
-use gpuskin_rt::{
+use gpuskin_rt::internals::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
-    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLevel, MeshPart, Metadata,
+    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLod, MeshPart, Metadata,
     Normals, Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
@@ -94,7 +94,7 @@ structs! {
     MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest }
     RestInfo { vertices, position_min, position_extent, clip, seconds }
     MeshPart { material, part, flat, first_index, index_count }
-    MeshLevel { error, parts }
+    MeshLod { error, parts }
     IndexRange { first_index, index_count }
     VertexFormat { packing, tangent, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }

@@ -16,7 +16,7 @@ use basis_universal::sys;
 use basis_universal::transcoding::{
     DecodeFlags, LowLevelUastcTranscoder, SliceParametersUastc, TranscoderBlockFormat, transcoder_init,
 };
-use gpuskin_rt::ColorFormat;
+use gpuskin_rt::internals::ColorFormat;
 
 use super::blocks::{Encoded, Texels};
 

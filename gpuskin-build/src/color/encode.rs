@@ -2,7 +2,7 @@
 //!
 //! An encoder sees blocks, each different one once, in chunks of a fixed number: the same bytes on any number of threads.
 
-use gpuskin_rt::ColorFormat;
+use gpuskin_rt::internals::ColorFormat;
 
 use crate::cache::Cache;
 #[cfg(feature = "textures")]

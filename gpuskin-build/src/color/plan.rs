@@ -1,6 +1,6 @@
 //! Which textures a model has: one for each image and use of it, however many materials share it.
 
-use gpuskin_rt::{Material, MaterialTexture};
+use gpuskin_rt::internals::{Material, MaterialTexture};
 
 use super::mips::Kind;
 use crate::model::{Model, Texture};

@@ -1,6 +1,6 @@
 //! Encoded textures against a decoder that is not the encoder's own.
 
-use gpuskin_rt::{ColorFormat, Wrap};
+use gpuskin_rt::internals::{ColorFormat, Wrap};
 use ktx2::{ColorModel, SupercompressionScheme, TransferFunction};
 
 use super::*;
@@ -232,7 +232,7 @@ fn materials_share_textures_and_channels_come_together() {
     let model = model(images, materials);
     let (materials, planned) = plan(&model);
     assert_eq!(planned.len(), 5);
-    let index = |t: &Option<gpuskin_rt::MaterialTexture>| t.map(|t| t.texture);
+    let index = |t: &Option<gpuskin_rt::internals::MaterialTexture>| t.map(|t| t.texture);
     let first = &materials[0];
     assert_eq!(index(&first.base_color_texture), index(&first.emissive_texture));
     assert_ne!(index(&first.base_color_texture), index(&first.normal_texture), "of another kind");

@@ -13,8 +13,8 @@ mod skeleton;
 mod track;
 mod write;
 
-use gpuskin_rt::ClipRecord;
-use gpuskin_rt::local::layout::MAX_NODES;
+use gpuskin_rt::internals::ClipRecord;
+use gpuskin_rt::internals::local::layout::MAX_NODES;
 use rayon::prelude::*;
 
 use crate::frames::FrameGrid;

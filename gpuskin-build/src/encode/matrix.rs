@@ -1,6 +1,6 @@
 //! `matrix-f32`, `matrix-f16`, `matrix-unorm`: the three rows of the skin matrix. The fourth is constant and not stored.
 
-use gpuskin_rt::{TexelFormat, ValueRange};
+use gpuskin_rt::internals::{TexelFormat, ValueRange};
 
 use super::{Misfit, Texels};
 use crate::sample::Rows;

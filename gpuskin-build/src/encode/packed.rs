@@ -1,7 +1,7 @@
 //! `trs-packed`: a rotation about the bone's pivot, the pivot's place and a uniform scale, within ranges of the bone and clip.
 
 use glam::{DVec3, Vec3};
-use gpuskin_rt::encoding::packed::{Range, Trs, pack, round_pivot};
+use gpuskin_rt::internals::encoding::packed::{Range, Trs, pack, round_pivot};
 
 use super::{Misfit, Texels, trs};
 use crate::sample::Rows;

@@ -1,7 +1,7 @@
 //! `trs-f16`, `fixed16`: a quaternion, then translation and uniform scale. Uneven scale and shear are lost, and told.
 
 use glam::{DMat3, DQuat, DVec3, DVec4};
-use gpuskin_rt::encoding::fixed16;
+use gpuskin_rt::internals::encoding::fixed16;
 
 use super::{Misfit, Texels};
 use crate::sample::Rows;

@@ -72,7 +72,7 @@ codes! {
     SceneOthers, "scene::others", "A file has several scenes, and one of them is baked.", "make the scene that you mean the default one of the file";
     SceneEmpty, "scene::empty", "Nothing is there to draw.", "check `include` and `exclude`, and that the file's default scene is the one you mean";
     SkinInvalid, "skin::invalid", "A skin has no joints, or too few inverse bind matrices.", "the file is damaged: export it again";
-    SkinMatrix, "skin::odd_matrix", "An inverse bind matrix is singular or not affine.", "look for joints of scale zero in the rest pose, and export again";
+    Affine3, "skin::odd_matrix", "An inverse bind matrix is singular or not affine.", "look for joints of scale zero in the rest pose, and export again";
     SkinMirrored, "skin::mirrored", "Some joints of a mesh mirror it and some do not.", "apply negative scales before skinning, and export again";
     SkinWeights, "skin::bad_weights", "Skin weights are missing, negative, or do not sum to one; they were repaired.", "normalise weights in the modelling tool (Blender: Weights > Normalize All), and export again";
     SkinJoint, "skin::bad_joint", "A vertex hangs on a joint that its skin does not have, or its joints and weights do not match.", "the file is damaged: export it again";

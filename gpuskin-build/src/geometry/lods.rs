@@ -13,7 +13,7 @@ mod surface;
 use std::collections::BTreeSet;
 
 use glam::Vec3;
-use gpuskin_rt::{Aabb, MAX_LEVELS};
+use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
@@ -56,7 +56,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Lev
     if total < WORTH_IT {
         return levels;
     }
-    let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LEVELS - 1) as f64).max(2.0);
+    let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LODS - 1) as f64).max(2.0);
     let measure = Measure::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
@@ -65,7 +65,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Lev
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
     let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MOST_ERROR;
-    for level in 1..=most.min(MAX_LEVELS - 1) {
+    for level in 1..=most.min(MAX_LODS - 1) {
         let wanted = total as f64 / libm::pow(ratio, level as f64);
         // Room for what rounding did.
         if wanted < LEAST * 0.99 {

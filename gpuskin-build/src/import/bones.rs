@@ -75,7 +75,7 @@ impl Skin {
         for (joint, m) in self.inverse_bind.iter().enumerate().filter(|(joint, _)| self.bones[*joint] != UNUSED) {
             let mut warn = |message: &str| {
                 let joint = format!("element {joint}, for joint {}", quoted(&nodes[self.joints[joint]].name));
-                report.warn(Finding::warning(Code::SkinMatrix, message).within(joint).within(&self.label));
+                report.warn(Finding::warning(Code::Affine3, message).within(joint).within(&self.label));
             };
             if affine(*m).1 {
                 warn("its last row is not 0 0 0 1: taken as if it were");

@@ -3,7 +3,7 @@
 use gltf::json::accessor::Type as Shape;
 use gltf::json::mesh::Semantic;
 use gltf::json::validation::Checked;
-use gpuskin_rt::vertex::color_word;
+use gpuskin_rt::internals::vertex::color_word;
 
 use super::accessor::Allowed;
 use super::document;

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpuskin_rt::MAX_EVENTS;
+use gpuskin_rt::internals::MAX_EVENTS;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -9,7 +9,7 @@ use gltf::json::material::AlphaMode;
 use gltf::json::texture::{MagFilter, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index};
-use gpuskin_rt::Wrap;
+use gpuskin_rt::internals::Wrap;
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::file::File;

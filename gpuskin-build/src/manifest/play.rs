@@ -1,6 +1,6 @@
 //! What a game does with a model beside playing its clips: events, root motion, layers, parts, sockets.
 
-use gpuskin_rt::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
+use gpuskin_rt::internals::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
 use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
@@ -8,7 +8,7 @@ use super::section::{Notes, Section, Value, number, shorten, string, strings};
 use super::{At, ClipEntry, DeviceClass, Mode, keys};
 use crate::finding::{Code, Finding};
 use crate::suggest::closest;
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 /// An event of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_rt::{Encoding, Normals};
+use gpuskin_rt::internals::{Encoding, Normals};
 use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

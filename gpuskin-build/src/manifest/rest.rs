@@ -1,6 +1,6 @@
 //! `rest_frame`: the pose that a mesh stands still in where its vertices are baked.
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 use serde::Serialize;
 use toml::de::DeValue;
 

@@ -1,6 +1,6 @@
 //! `textures`: what colour textures are baked to.
 
-use gpuskin_rt::ColorFormat;
+use gpuskin_rt::internals::ColorFormat;
 
 use super::keys;
 use super::section::{Notes, Section, check_word};

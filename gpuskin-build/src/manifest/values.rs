@@ -1,6 +1,6 @@
 //! Values of keys that stand in several tables: tolerances, devices, frame rates and the like.
 
-use gpuskin_rt::{MAX_LEVELS, Normals};
+use gpuskin_rt::internals::{MAX_LODS, Normals};
 use toml::de::DeValue;
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
@@ -123,7 +123,7 @@ pub(super) fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals
 
 /// Levels of detail below the finest.
 pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
-    const MOST: usize = MAX_LEVELS - 1;
+    const MOST: usize = MAX_LODS - 1;
     let value = section.get("lods")?;
     match (value.get_ref(), number(value.get_ref())) {
         (DeValue::Boolean(true), _) => return Some(Lods::Auto),

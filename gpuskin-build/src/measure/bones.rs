@@ -1,6 +1,6 @@
 //! A clip of a model whose vertices bones move.
 
-use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
+use gpuskin_rt::internals::{ClipRecord, Normals, Affine3};
 
 use super::bounds::Bounds;
 use super::mesh::{Four, Mesh, Point};
@@ -123,7 +123,7 @@ pub(super) struct Bone {
 }
 
 impl Bone {
-    fn new(source: &Rows, drawn: &SkinMatrix) -> Self {
+    fn new(source: &Rows, drawn: &Affine3) -> Self {
         let drawn = drawn.rows.map(|r| r.to_array());
         let difference = |r: usize, c: usize| (source[r][c] - f64::from(drawn[r][c])) as f32;
         Self {

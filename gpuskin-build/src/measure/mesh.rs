@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, DVec4, Vec3};
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::internals::vertex::Vertex;
 
 use super::Drawn;
 use super::bounds::{Corners, corners, slack};

@@ -1,7 +1,7 @@
 //! When a clip is measured, and what it shows then.
 
-use gpuskin_rt::playback::{clamped_offset, frame_pair};
-use gpuskin_rt::{ClipRecord, Playback, SkinMatrix, Texels, Time};
+use gpuskin_rt::internals::playback::{clamped_offset, frame_pair};
+use gpuskin_rt::internals::{ClipRecord, Playback, Affine3, Texels, Time};
 
 use super::Times;
 use crate::frames::FrameGrid;
@@ -34,7 +34,7 @@ impl Instants {
 }
 
 /// The matrices of all bones as drawn at a time of a clip, between frames too.
-pub fn drawn_pose(texels: &Texels<'_>, grid: &FrameGrid, record: &ClipRecord, seconds: f64) -> Vec<SkinMatrix> {
+pub fn drawn_pose(texels: &Texels<'_>, grid: &FrameGrid, record: &ClipRecord, seconds: f64) -> Vec<Affine3> {
     let frames = frame_pair(&playback_at(grid, seconds), record, Time::ZERO);
     texels.pose(frames)
 }

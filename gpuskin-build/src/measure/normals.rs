@@ -1,7 +1,7 @@
 //! How far apart normals of the source and drawn ones are, four at a time.
 
 use glam::Vec3;
-use gpuskin_rt::Normals;
+use gpuskin_rt::internals::Normals;
 
 use super::bones::Bone;
 use super::mesh::FourNormals;
@@ -32,7 +32,7 @@ impl Turn {
             (*first, *second, *third) = (a, b, c);
             return;
         }
-        // As they turn the surface: `SkinMatrix::normal`.
+        // As they turn the surface: `Affine3::normal`.
         let (p, q, r) = (cross_of(&b, &c), cross_of(&c, &a), cross_of(&a, &b));
         // The first row of the matrix times that of its cofactors.
         let determinant = dot_of(&[a[0], b[0], c[0]], &[p[0], q[0], r[0]]);

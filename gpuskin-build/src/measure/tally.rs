@@ -1,6 +1,6 @@
 //! What is found at the moments of a clip, and put together.
 
-use gpuskin_rt::{Aabb, ErrorInfo};
+use gpuskin_rt::internals::{Aabb, ErrorInfo};
 use rayon::prelude::*;
 
 use super::{ClipErrors, Instant, Instants, Stepped};

@@ -1,5 +1,5 @@
 use glam::{DMat3, DVec3, DVec4};
-use gpuskin_rt::{ClipRecord, Encoding, Normals};
+use gpuskin_rt::internals::{ClipRecord, Encoding, Normals};
 
 use super::{ClipErrors, Drawn, Instants, Search, Times, drawn_pose, measure, motion_within};
 use crate::encode::{Encoder, Ranges, shape};

@@ -9,7 +9,7 @@ use super::{Drawn, Times};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use crate::plain::Lanes;
-use gpuskin_rt::ClipRecord;
+use gpuskin_rt::internals::ClipRecord;
 
 /// What to ask of which clips.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! `Model -> pixels`: cells drawn by the runtime, row by row.
 
-use gpuskin_rt::{
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor, Time,
+use gpuskin_rt::internals::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor, Repeat, Time,
 };
 
 use super::framing::Framing;
@@ -73,7 +73,7 @@ impl Stage {
         clip: u16,
         framing: &Framing,
         times: &[f64],
-        begin: impl FnOnce(&Crowd<Dynamic>, InstanceId) -> Result<(), gpuskin_rt::Error>,
+        begin: impl FnOnce(&Crowd<Dynamic>, InstanceId) -> Result<(), gpuskin_rt::internals::Error>,
         use_pixels: impl FnOnce(&[u8], usize),
     ) -> Result<(), Finding> {
         let camera = framing.camera();
@@ -81,7 +81,7 @@ impl Stage {
         // The clock goes on from row to row, because what is told to a crowd begins when it was last prepared.
         let start = self.renderer.time();
         self.crowd.despawn(self.actor);
-        self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).looping());
+        self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).repeat(Repeat::Loop));
         begin(&self.crowd, self.actor).map_err(failed)?;
         for (column, &seconds) in (0..COLUMNS).zip(times) {
             self.draw_cell(column, &camera, start + seconds)?;
@@ -109,7 +109,7 @@ pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
     Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0)
 }
 
-fn failed(error: gpuskin_rt::Error) -> Finding {
+fn failed(error: gpuskin_rt::internals::Error) -> Finding {
     Finding::error(Code::GpuFailed, error.to_string())
 }
 

@@ -1,7 +1,7 @@
 //! What part of the world a row of cells shows.
 
 use glam::Vec3;
-use gpuskin_rt::Camera;
+use gpuskin_rt::internals::Camera;
 
 /// The camera stands to the right of where models face (+z), and looks down a little. Radians.
 const YAW: f32 = 0.62;

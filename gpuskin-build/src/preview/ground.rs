@@ -1,7 +1,7 @@
 //! The ground under a figure, by which feet are judged.
 
 use bytemuck::{Pod, Zeroable};
-use gpuskin_rt::Camera;
+use gpuskin_rt::internals::Camera;
 
 use super::framing::Framing;
 

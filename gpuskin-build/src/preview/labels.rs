@@ -1,6 +1,6 @@
 //! What is written on the sheet.
 
-use gpuskin_rt::{ClipInfo, ErrorInfo, Metadata};
+use gpuskin_rt::internals::{ClipInfo, ErrorInfo, Metadata};
 
 use super::canvas::{Canvas, Rgb};
 use super::difference::Differences;

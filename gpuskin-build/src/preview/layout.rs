@@ -1,6 +1,6 @@
 //! Where everything stands on the sheet, and which moments are shown.
 
-use gpuskin_rt::ClipInfo;
+use gpuskin_rt::internals::ClipInfo;
 
 /// Moments of a clip.
 pub(super) const COLUMNS: u32 = 8;
@@ -120,7 +120,7 @@ pub(super) fn times(clip: &ClipInfo) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpuskin_rt::{Aabb, ErrorInfo, HeldFrames};
+    use gpuskin_rt::internals::{Aabb, ErrorInfo, HeldFrames};
 
     fn clip(duration: f64, looped: bool) -> ClipInfo {
         ClipInfo {

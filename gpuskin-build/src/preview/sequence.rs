@@ -1,6 +1,6 @@
 //! What becomes of a clip when something else begins: a crossfade, a layer that fades in. Moments of it, in rows of a sheet.
 
-use gpuskin_rt::{Clip, Crowd, Dynamic, InstanceId, Mask, Metadata, Transition};
+use gpuskin_rt::internals::{Clip, Crowd, Dynamic, InstanceId, Mask, Metadata, Transition};
 
 use super::draw::Stage;
 use super::framing::{self, Outline};
@@ -72,7 +72,7 @@ impl Act {
         })
     }
 
-    fn begin(&self, crowd: &Crowd<Dynamic>, actor: InstanceId) -> Result<(), gpuskin_rt::Error> {
+    fn begin(&self, crowd: &Crowd<Dynamic>, actor: InstanceId) -> Result<(), gpuskin_rt::internals::Error> {
         let (clip, over) = (Clip::new(self.clip), Transition::crossfade(SECONDS));
         match self.layer {
             Some(mask) => crowd.play_layer(actor, 0, clip, mask.map(Mask::new), over, 1.0).map(|_| ()),

@@ -1,8 +1,8 @@
 //! Every frame of every clip, in texels.
 
 use glam::DVec3;
-use gpuskin_rt::encoding::vat::{self, VertexSample};
-use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, ValueRange};
+use gpuskin_rt::internals::encoding::vat::{self, VertexSample};
+use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, ValueRange};
 use rayon::prelude::*;
 
 use super::{Evaluator, VertexMesh};

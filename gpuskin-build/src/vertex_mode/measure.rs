@@ -2,9 +2,9 @@
 //! every source vertex.
 
 use glam::{DVec3, Vec3};
-use gpuskin_rt::encoding::vat::BakedVertex;
-use gpuskin_rt::playback::frame_pair;
-use gpuskin_rt::{ClipRecord, Texels, Time};
+use gpuskin_rt::internals::encoding::vat::BakedVertex;
+use gpuskin_rt::internals::playback::frame_pair;
+use gpuskin_rt::internals::{ClipRecord, Texels, Time};
 
 use super::Evaluator;
 use crate::frames::FrameGrid;

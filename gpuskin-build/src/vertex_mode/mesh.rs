@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
-use gpuskin_rt::encoding::vat::VertexSample;
-use gpuskin_rt::vertex::{Vertex, color_word};
+use gpuskin_rt::internals::encoding::vat::VertexSample;
+use gpuskin_rt::internals::vertex::{Vertex, color_word};
 
 use super::evaluate::{Moment, turned, turned_normal};
 use crate::geometry::{Corners, Dropped, Geometry, Groups, color};

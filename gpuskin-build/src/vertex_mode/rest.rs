@@ -1,8 +1,8 @@
 //! The mesh as it stands still: at a moment of a clip that the manifest names, or as the file shows it.
 
 use glam::Vec3;
-use gpuskin_rt::vertex::{Vertex, rest};
-use gpuskin_rt::{ByteRange, RestInfo};
+use gpuskin_rt::internals::vertex::{Vertex, rest};
+use gpuskin_rt::internals::{ByteRange, RestInfo};
 
 use super::{Evaluator, VertexMesh};
 use crate::frames::FrameGrid;

@@ -1,7 +1,7 @@
 use glam::{DMat4, DVec2, DVec3};
-use gpuskin_rt::encoding::vat::VertexSample;
-use gpuskin_rt::vertex::rest;
-use gpuskin_rt::{ClipRecord, Encoding, Normals};
+use gpuskin_rt::internals::encoding::vat::VertexSample;
+use gpuskin_rt::internals::vertex::rest;
+use gpuskin_rt::internals::{ClipRecord, Encoding, Normals};
 
 use super::{Evaluator, StillMesh, VertexMesh, encode, measure, still};
 use crate::encode::shape;

@@ -445,7 +445,7 @@ fn materials() {
     assert_eq!((felt.name.as_str(), felt.base_color, felt.alpha_cutoff), ("Felt", [1.0, 0.5, 0.0, 1.0], Some(0.5)));
     let texture = felt.base_color_texture.expect("textured");
     assert!(texture.nearest && felt.double_sided && !felt.normal_map);
-    assert_eq!(texture.wrap, [gpuskin_rt::Wrap::Clamp, gpuskin_rt::Wrap::Mirror]);
+    assert_eq!(texture.wrap, [gpuskin_rt::internals::Wrap::Clamp, gpuskin_rt::internals::Wrap::Mirror]);
     assert_eq!((model.images[0].width, model.images[0].rgba.len()), (4, 64));
     let uvs: Vec<DVec3> = model.primitives[1].uvs.iter().map(|uv| uv.extend(0.0)).collect();
     near(&uvs, &[[0.5, 0.25, 0.0], [0.5, -1.75, 0.0], [1.5, 0.25, 0.0]]);

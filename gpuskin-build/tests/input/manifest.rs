@@ -6,7 +6,7 @@ use gpuskin_build::finding::{Code, Finding, Style};
 use gpuskin_build::manifest::{
     DeviceClass, Fps, Lods, Manifest, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
 };
-use gpuskin_rt::{ColorFormat, Encoding, Normals};
+use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 
 /// A folder with the files that the manifests below name.
 fn folder() -> tempfile::TempDir {

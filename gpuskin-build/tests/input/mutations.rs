@@ -7,7 +7,7 @@ use crate::common::bake::bake_glb;
 use crate::common::build::{Gltf, figure, glb};
 use crate::common::mutate::{Random, places};
 use crate::common::samples::{compressed, face, quantized, talk};
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 use serde_json::{Value, json};
 
 /// Mutations of each file.

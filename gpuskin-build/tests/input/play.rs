@@ -7,8 +7,8 @@ use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::finding::Style;
 use gpuskin_build::manifest::{EventEntry, Manifest, MaskEntry, PartEntry, RootMotion};
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
-use gpuskin_rt::local::LocalTracks;
-use gpuskin_rt::{Encoding, Model, RootKey};
+use gpuskin_rt::internals::local::LocalTracks;
+use gpuskin_rt::internals::{Encoding, Model, RootKey};
 use serde_json::json;
 
 /// A manifest of one model in a folder of its own.
@@ -106,7 +106,7 @@ fn phases_masks_and_references_arrive() {
     assert_eq!(indices, 3 * 4, "every triangle is in one part");
 
     let texture = &model.animation;
-    let gpuskin_rt::Data::Bytes(bytes) = &texture.data else { panic!("in memory") };
+    let gpuskin_rt::internals::Data::Bytes(bytes) = &texture.data else { panic!("in memory") };
     let level = texture.levels[0];
     let tracks = LocalTracks::new(&bytes[level.offset as usize..][..level.len as usize]).expect("sound words");
     assert_eq!((tracks.mask_count(), tracks.reference(0), tracks.reference(1)), (2, None, Some(0)));

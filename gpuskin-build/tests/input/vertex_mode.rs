@@ -4,8 +4,8 @@ use crate::common::build::Gltf;
 use glam::Vec3;
 use gpuskin_build::bake::{BakeOptions, Baked, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::vertex::unpack;
-use gpuskin_rt::{Data, Encoding, Packing};
+use gpuskin_rt::internals::vertex::unpack;
+use gpuskin_rt::internals::{Data, Encoding, Packing};
 use serde_json::json;
 
 /// Bakes a file with these keys; what went wrong, as text.

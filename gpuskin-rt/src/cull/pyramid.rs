@@ -1,46 +1,52 @@
-//! Occlusion: a pyramid of depths, and whether it hides a box. Twin of `shaders/pyramid.wgsl` and `shaders/hidden.wgsl`, and
-//! their texts. Needs no wgpu.
+//! Occlusion culling: a depth pyramid, and the test of a box against it. CPU reference and WGSL
+//! source of `shaders/pyramid.wgsl` and `shaders/hidden.wgsl`. Does not need wgpu.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec2, Vec3};
 
-/// A box is compared with texels of the finest level that has so many of them across it, or fewer.
+/// A box is compared with the finest pyramid level in which it covers at most this many texels per
+/// axis.
 pub const TEXELS_ACROSS: u32 = 4;
-/// What sums of products are off at most, of the sum of their sizes: 16 units in the last place. Two of the same place, that
-/// of a box here and that of a vertex where it is drawn, differ by 12 at most.
+/// Bound on the rounding error of a sum of products, relative to the sum of their absolute values:
+/// 16 units in the last place. The depth of a point in this test and in the draw differ by at most
+/// 12.
 pub const ROUNDING: f32 = 1.0 / (1 << 20) as f32;
 
-/// Group 1, binding 0 of the second culling pass. Twin of `GpuskinPyramid` in `shaders/hidden.wgsl`.
+/// Uniform of the second culling pass, group 1, binding 0. CPU layout of `GpuskinPyramid` in
+/// `shaders/hidden.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PyramidUniform {
-    /// Pixels of the picture, across and down.
+    /// Width and height of the depth image, pixels.
     pub size: [f32; 2],
-    /// Levels; with none of them nothing is hidden.
+    /// Number of pyramid levels; with 0, nothing is occluded.
     pub levels: u32,
-    /// What depths are multiplied by, so that they grow with the distance: 1, or -1 where depth is reversed.
+    /// Sign that makes depths grow with distance: 1, or -1 for reversed depth.
     pub away: f32,
-    /// How far a depth may be from what was stored: a step of the format.
+    /// Tolerance of stored depths: one step of the depth format.
     pub slack: f32,
-    /// Not used, zero.
+    /// Unused, zero.
     pub reserved: [f32; 3],
 }
 
-/// Binding 2 of the pass that makes a level. Twin of `GpuskinLevel` in `shaders/pyramid.wgsl`.
+/// Uniform of the pass that makes a pyramid level, binding 2. CPU layout of `GpuskinMip` in
+/// `shaders/pyramid.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct LevelUniform {
-    /// Texels of the level, across and down.
+pub struct MipUniform {
+    /// Width and height of the level, texels.
     pub size: [u32; 2],
-    /// Of what stands before it, likewise.
+    /// Width and height of its source, texels.
     pub before: [u32; 2],
 }
 
-/// What is farthest of every 2x2, 4x4, ... pixels of a picture: the twin of what the second culling pass looks at.
+/// Depth pyramid: the farthest depth of every 2x2, 4x4, ... pixels. CPU reference of the pyramid
+/// that the second culling pass reads.
 #[derive(Clone, Debug)]
 pub struct DepthPyramid {
     parameters: PyramidUniform,
-    /// Of 2x2 pixels, of 4x4 and so on, to a single texel; rows from the top.
+    /// Level `i` covers 2^(i+1) pixels per axis; the last level is a single texel. Rows from the
+    /// top.
     levels: Vec<Level>,
 }
 
@@ -52,7 +58,7 @@ struct Level {
 }
 
 impl Level {
-    /// What it has, or the last of a row or column that is shorter.
+    /// Returns the depth of a texel; coordinates beyond the edge are clamped.
     fn at(&self, x: usize, y: usize) -> f32 {
         self.farthest[y.min(self.size[1] - 1) * self.size[0] + x.min(self.size[0] - 1)]
     }
@@ -68,14 +74,15 @@ impl Level {
     }
 }
 
-/// Levels of a pyramid over a picture of so many pixels, to that of one texel.
-pub fn pyramid_levels(width: u32, height: u32) -> u32 {
+/// Returns the number of pyramid levels for a depth image of the given size, down to a single
+/// texel.
+pub fn pyramid_mip_levels(width: u32, height: u32) -> u32 {
     width.max(height).max(2).next_power_of_two().ilog2()
 }
 
 impl DepthPyramid {
-    /// Of a picture so many pixels wide, row by row from the top; `reversed`: depth is 1 near and 0 far away. `None` where
-    /// the last row is incomplete, or there is none.
+    /// Builds the pyramid of a depth image of the given width, row by row from the top. `reversed`:
+    /// depth is 1 near and 0 far away. `None` if the image is empty or its last row is incomplete.
     pub fn new(width: u32, depth: &[f32], reversed: bool) -> Option<Self> {
         let across = width as usize;
         if depth.is_empty() || across == 0 || !depth.len().is_multiple_of(across) {
@@ -84,7 +91,7 @@ impl DepthPyramid {
         let away = if reversed { -1.0 } else { 1.0 };
         let height = depth.len() / across;
         let picture = Level { size: [across, height], farthest: depth.iter().map(|depth| depth * away).collect() };
-        let levels = pyramid_levels(width, height as u32);
+        let levels = pyramid_mip_levels(width, height as u32);
         let size = [width as f32, height as f32];
         let parameters = PyramidUniform { size, levels, away, ..PyramidUniform::default() };
         let above = |level: &Level| Some(level.next());
@@ -92,8 +99,9 @@ impl DepthPyramid {
         Some(Self { parameters, levels })
     }
 
-    /// Whether all that a box covers was drawn nearer than its nearest corner: its middle, and the halves of its edges.
-    /// `view_proj`: that of the picture. A box that reaches behind the eye is not hidden.
+    /// Returns whether every pixel that a box covers was drawn nearer than the nearest corner of
+    /// the box. The box is given by its centre and its half edges; `view_proj` is that of the depth
+    /// image. A box that reaches behind the camera is never occluded.
     pub fn hides(&self, view_proj: &[[f32; 4]; 4], middle: Vec3, edges: [Vec3; 3]) -> bool {
         let view_proj = Mat4::from_cols_array_2d(view_proj);
         let rows = view_proj.transpose();
@@ -114,7 +122,8 @@ impl DepthPyramid {
         let size = Vec2::from(self.parameters.size);
         let from = Vec2::new(0.5 + 0.5 * least.x, 0.5 - 0.5 * greatest.y) * size - 0.5;
         let to = Vec2::new(0.5 + 0.5 * greatest.x, 0.5 - 0.5 * least.y) * size + 0.5;
-        // Not Vec2::clamp, which asserts; NaN becomes 0, as nothing is then hidden below.
+        // Not Vec2::clamp, which asserts. NaN becomes 0; a comparison below then fails, so the box
+        // is not occluded.
         let pixel = |at: Vec2| [(at.x, size.x), (at.y, size.y)].map(|(at, size)| at.floor().max(0.0).min(size - 1.0));
         let [first, last] = [from, to].map(|at| pixel(at).map(|at| at as usize));
         let few = |level: usize| {
@@ -127,38 +136,39 @@ impl DepthPyramid {
     }
 }
 
-/// Compute entry point of [`pyramid`]: a thread a texel, 8x8 of them a workgroup.
-pub const PYRAMID: &str = "gpuskin_write_level";
-/// Threads of a workgroup of [`pyramid`], each way.
+/// Compute entry point of [`pyramid`]: one thread per texel, 8x8 texels per workgroup.
+pub const PYRAMID: &str = "gpuskin_write_mip";
+/// Number of threads per workgroup of [`pyramid`], per axis.
 pub const PYRAMID_GROUP: u32 = 8;
 
-/// What a level of the pyramid is made of.
+/// Source of a pyramid level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Before {
-    /// The level before it.
+    /// The next finer level.
     Level,
-    /// The depths of a picture.
+    /// A depth image.
     Depth {
-        /// Samples of a pixel.
+        /// Number of samples per pixel.
         samples: u32,
-        /// Depth is 1 near and 0 far away.
+        /// Whether depth is 1 near and 0 far away.
         reversed: bool,
     },
 }
 
-/// WGSL of the pass that makes a level. Group 0: what stands before it, the level itself, and [`LevelUniform`].
+/// Returns the WGSL of the pass that makes a pyramid level. Group 0: the source, the level, and
+/// [`MipUniform`].
 pub fn pyramid(before: Before) -> String {
     let (samples, away) = match before {
         Before::Level => (1, ""),
         Before::Depth { samples, reversed } => (samples, if reversed { "-" } else { "" }),
     };
     let kind = if samples > 1 { "texture_multisampled_2d" } else { "texture_2d" };
-    // The samples of a pixel, or the one level of a view.
+    // One load per sample of a pixel, or one load of a single-sampled texel.
     let texels = (0..samples.max(1)).map(|i| format!("{away}textureLoad(gpuskin_picture, at, {i}).x"));
     let farthest = texels.reduce(|so_far, texel| format!("max({so_far}, {texel})")).unwrap_or_default();
     format!(
         "@group(0) @binding(0) var gpuskin_picture: {kind}<f32>;\n\n\
-         fn gpuskin_before(at: vec2<u32>) -> f32 {{\n    return {farthest};\n}}\n\n{}",
+         fn gpuskin_source_depth(at: vec2<u32>) -> f32 {{\n    return {farthest};\n}}\n\n{}",
         include_str!("../../shaders/pyramid.wgsl")
     )
 }
@@ -168,7 +178,7 @@ mod tests {
     use super::*;
     use crate::cull::in_view;
 
-    /// Numbers that look random, 0..1.
+    /// Pseudo-random numbers, 0..1.
     struct Random(u64);
 
     impl Random {
@@ -182,7 +192,8 @@ mod tests {
         }
     }
 
-    /// Looks along -z from `eye`, 90 degrees, depth 0 at `near`, or 1.
+    /// Returns a camera that looks along -z from `eye`, 90 degrees; depth is 0 at `near`, or 1 if
+    /// reversed.
     fn camera(eye: Vec3, near: f32, reversed: bool) -> [[f32; 4]; 4] {
         let (far, one) = (200.0, 1.0_f32);
         let (a, b) = if reversed {
@@ -195,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn levels_end_at_a_texel() {
+    fn pyramid_ends_at_a_single_texel() {
         assert_eq!(
-            [(1, 1), (2, 2), (3, 1), (4, 4), (5, 2), (1920, 1080)].map(|(w, h)| pyramid_levels(w, h)),
+            [(1, 1), (2, 2), (3, 1), (4, 4), (5, 2), (1920, 1080)].map(|(w, h)| pyramid_mip_levels(w, h)),
             [1, 1, 2, 2, 3, 11]
         );
         for (width, height) in [(1, 1), (2, 2), (3, 1), (5, 7), (640, 3)] {
@@ -208,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_texel_is_as_far_as_its_farthest_pixel() {
+    fn texel_has_depth_of_its_farthest_pixel() {
         let mut random = Random(5);
         for (width, height) in [(7, 5), (16, 9), (33, 64)] {
             let depth: Vec<f32> = (0..width * height).map(|_| random.unit()).collect();
@@ -218,14 +229,15 @@ mod tests {
                     assert!(level.at(x >> shift, y >> shift) >= -depth[y * width + x]);
                 }
                 let texels = level.farthest.iter();
-                assert!(texels.clone().all(|texel| depth.contains(&-texel)), "it is a pixel's");
+                assert!(texels.clone().all(|texel| depth.contains(&-texel)), "a pyramid depth is not the depth of a pixel");
             }
         }
     }
 
-    /// No point of a box that is hidden is nearer than what was drawn at its pixel; and most boxes behind a wall are hidden.
+    /// No point of an occluded box is nearer than the depth at its pixel; and most boxes behind a
+    /// wall are occluded.
     #[test]
-    fn what_is_hidden_is_behind_every_pixel() {
+    fn occluded_box_is_behind_every_pixel() {
         let mut random = Random(9);
         let (mut hidden, mut shown) = (0, 0);
         for (width, height, reversed) in [(61_usize, 35_usize, false), (64, 64, true), (200, 11, false)] {
@@ -262,7 +274,7 @@ mod tests {
                         continue;
                     }
                     let drawn = depth[pixel[1] as usize * width + pixel[0] as usize];
-                    assert!(if reversed { seen.z < drawn } else { seen.z > drawn }, "{seen} is before {drawn}");
+                    assert!(if reversed { seen.z < drawn } else { seen.z > drawn }, "occluded point {seen} is nearer than depth {drawn}");
                 }
             }
         }
@@ -270,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_behind_the_eye_and_no_nonsense_is_hidden() {
+    fn boxes_behind_camera_and_nan_boxes_are_not_occluded() {
         let pyramid = DepthPyramid::new(8, &[0.0; 64], false).unwrap();
         let view_proj = camera(Vec3::ZERO, 0.1, false);
         let edges = |length: f32| [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * length);

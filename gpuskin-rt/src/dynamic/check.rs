@@ -1,4 +1,4 @@
-//! Whether what stands in files goes together. What is read afterwards trusts it.
+//! Validates that the files of a model are consistent. All later reads rely on it.
 
 use core::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::shader::Variant;
 use crate::vertex::rest::words;
 use crate::vertex::unpack;
 use crate::{
-    ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LEVELS,
+    ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LODS,
     MAX_MASKS, MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo, TexelFormat,
 };
 
-/// Texels along the longest side of any texture: what large devices have.
+/// Greatest side of a texture, in texels, on any device.
 const MOST_SIDE: u32 = 16_384;
 
 type Checked = Result<(), String>;
@@ -24,13 +24,13 @@ fn all(checks: &[(bool, &str)]) -> Checked {
     checks.iter().find(|(right, _)| !right).map_or(Ok(()), |(_, reason)| Err((*reason).to_owned()))
 }
 
-/// Names that other encodings of a model share: clips, then bones.
+/// Returns the names that all encodings of a model share: clips, then bones.
 pub(super) fn names(meta: &Metadata) -> impl Iterator<Item = &str> {
     let clips = meta.clips.iter().map(|clip| &*clip.name);
     clips.chain([""]).chain(meta.bones.iter().map(|bone| &*bone.name))
 }
 
-/// Counts and indices.
+/// Checks counts and indices.
 pub(super) fn metadata(meta: &Metadata) -> Checked {
     let (texture, encoding) = (&meta.texture, meta.encoding);
     let bones = meta.bones.len();
@@ -42,30 +42,30 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
     let sides = [texture.width, texture.height].iter().all(|side| (1..=MOST_SIDE).contains(side));
     let layers = if encoding.needs_compute() { 1 } else { MAX_LAYERS };
     all(&[
-        ((1..=MAX_CLIPS).contains(&meta.clips.len()), "it has no clips, or more than a model can have"),
-        (bones <= MAX_BONES as usize, "it has more bones than a model can have"),
-        (meta.bones.iter().all(|b| parent(b.parent) && numbers(&b.bind)), "a bone's parent or place is none"),
-        (Variant::of(meta).is_sound(), "its vertices do not go with its encoding"),
-        (rows_fit && texture.rows > 0, "its animation has other bones or vertices than it says"),
-        (sides && texture.width.is_power_of_two(), "its animation texture has sides that none has"),
-        ((1..=layers).contains(&texture.layers), "its animation texture has layers that none has"),
+        ((1..=MAX_CLIPS).contains(&meta.clips.len()), "no clips, or more than MAX_CLIPS"),
+        (bones <= MAX_BONES as usize, "more bones than MAX_BONES"),
+        (meta.bones.iter().all(|b| parent(b.parent) && numbers(&b.bind)), "a bone has a parent that does not exist, or a bind matrix that is not finite"),
+        (Variant::of(meta).is_sound(), "vertex format does not match the encoding"),
+        (rows_fit && texture.rows > 0, "rows of the animation texture do not match the bones or vertices"),
+        (sides && texture.width.is_power_of_two(), "animation texture has an invalid width or height"),
+        ((1..=layers).contains(&texture.layers), "animation texture has an invalid number of layers"),
         (
             meta.mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()),
-            "a part of the mesh has a material that there is not",
+            "a mesh part refers to a material that does not exist",
         ),
         (
             meta.materials.iter().flat_map(crate::Material::textures).all(of_material),
-            "a material has a texture that there is not",
+            "a material refers to a texture that does not exist",
         ),
-        (meta.textures.iter().all(is_texture), "a texture has sides or levels that none has"),
+        (meta.textures.iter().all(is_texture), "a texture has an invalid size, number of mip levels or list of formats"),
     ])?;
     marks(meta)?;
     let number = |v: f64| v.is_finite() && v >= 0.0;
     let odd = meta.clips.iter().find(|clip| !(number(clip.duration) && number(clip.frame_rate)));
-    odd.map_or(Ok(()), |clip| Err(format!("the duration of clip `{}` is none", clip.name)))
+    odd.map_or(Ok(()), |clip| Err(format!("clip `{}` has an invalid duration or frame rate", clip.name)))
 }
 
-/// Events, masks, parts, root motion.
+/// Checks events, masks, parts and root motion.
 fn marks(meta: &Metadata) -> Checked {
     let bones = meta.bones.len();
     let known = |clip: &ClipInfo| clip.events.iter().all(|e| usize::from(e.event) < meta.events.len());
@@ -74,22 +74,22 @@ fn marks(meta: &Metadata) -> Checked {
         motion.keys.len() as u64 == u64::from(clip.intervals) + 1 && motion.keys.iter().all(number)
     };
     all(&[
-        (meta.clips.iter().all(known), "a clip has an event that there is not"),
-        (meta.clips.iter().all(|c| c.events.is_sorted_by_key(|e| e.phase)), "events of a clip are not in order"),
-        (meta.clips.iter().all(|c| c.events.len() <= MAX_EVENTS), "a clip has more events than it can have"),
+        (meta.clips.iter().all(known), "a clip refers to an event that does not exist"),
+        (meta.clips.iter().all(|c| c.events.is_sorted_by_key(|e| e.phase)), "events of a clip are not sorted by phase"),
+        (meta.clips.iter().all(|c| c.events.len() <= MAX_EVENTS), "a clip has more events than MAX_EVENTS"),
         (
             meta.clips.iter().all(|clip| clip.root_motion.as_ref().is_none_or(|motion| whole(clip, motion))),
-            "the root motion of a clip is not that of its frames",
+            "root motion of a clip does not match its frames",
         ),
         (
             meta.clips.iter().all(|c| c.additive.is_none_or(|clip| usize::from(clip) < meta.clips.len())),
-            "a clip adds to one that there is not",
+            "an additive clip refers to a clip that does not exist",
         ),
-        (meta.parts.len() <= MAX_PARTS && meta.masks.len() <= MAX_MASKS, "it has more masks or parts than it can have"),
-        (meta.masks.iter().all(|mask| mask.bones.len() == bones.div_ceil(32)), "a mask is not over its bones"),
+        (meta.parts.len() <= MAX_PARTS && meta.masks.len() <= MAX_MASKS, "more parts than MAX_PARTS, or more masks than MAX_MASKS"),
+        (meta.masks.iter().all(|mask| mask.bones.len() == bones.div_ceil(32)), "a mask has a wrong number of bones"),
         (
             meta.mesh.parts.iter().all(|p| p.part.is_none_or(|part| usize::from(part) < meta.parts.len())),
-            "a part of the mesh has a name that there is not",
+            "a mesh part refers to a part name that does not exist",
         ),
     ])
 }
@@ -102,7 +102,7 @@ fn is_texture(texture: &ColorTexture) -> bool {
     sides && (1..=most).contains(levels) && !formats.is_empty() && formats.len() <= 8 && formats.iter().all(whole)
 }
 
-/// The animation in its file.
+/// Checks the animation against its file.
 pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
     let format = match meta.encoding.format() {
         TexelFormat::R32Uint => Format::R32_UINT,
@@ -113,24 +113,24 @@ pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
         TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
     };
     let shape = &meta.texture;
-    let [level] = file.levels[..] else { return Err("its animation has mip levels".into()) };
-    let texels = slice(bytes, level).ok_or("it is cut short")?;
+    let [level] = file.levels[..] else { return Err("animation texture has mip levels, expected one level".into()) };
+    let texels = slice(bytes, level).ok_or("file is truncated")?;
     let rows = if meta.encoding.is_vertex() { shape.rows as usize } else { meta.bones.len() };
     let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
     let held = || Texels::new(meta.encoding, *shape, texels).is_some_and(|texels| texels.holds(&records, rows));
     all(&[
-        (file.format == Some(format), "its format is not that of its encoding"),
-        (file.size == [shape.width, shape.height, shape.layers], "its size is not the one that it says"),
-        (level.len == shape.byte_len(meta.encoding), "its animation is not as large as it says"),
-        (held(), "its frames are not those of its clips"),
+        (file.format == Some(format), "texture format does not match the encoding"),
+        (file.size == [shape.width, shape.height, shape.layers], "texture size does not match the metadata"),
+        (level.len == shape.byte_len(meta.encoding), "byte length of the animation does not match its texture size"),
+        (held(), "frames of the animation do not match the clips"),
     ])
 }
 
-/// `mesh.bin`.
+/// Checks `mesh.bin`.
 pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
     let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest } =
         &meta.mesh;
-    let part = |range: &ByteRange| slice(bytes, *range).ok_or("it is shorter than the animation says");
+    let part = |range: &ByteRange| slice(bytes, *range).ok_or("file is shorter than the metadata says");
     let (vertex_bytes, index_bytes, clip_bytes) = (part(vertices)?, part(indices)?, part(clips)?);
     let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
     let index_count = indices.len / if *wide_indices { 4 } else { 2 };
@@ -149,32 +149,32 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
         format.packing == Packing::Static && whole && numbers && clip && rest.seconds.is_finite()
     };
     all(&[
-        (bytes.starts_with(&meta.content_hash), "it is of another bake than the animation"),
-        (rest.as_ref().is_none_or(stands), "its mesh at rest is not that of its vertices"),
-        (clip_bytes == bytemuck::cast_slice::<_, u8>(&records), "its clips are not those of the animation"),
-        (vertices.len == u64::from(*vertex_count) * format.stride() as u64, "its vertices are incomplete"),
-        (*vertex_count > 0 && index_count > 0, "it has no vertices"),
-        (parts.iter().all(|p| drawn(p.first_index, p.index_count)), "a part has more indices than there are"),
-        (levels.len() < MAX_LEVELS, "it has more levels of detail than a model can have"),
+        (bytes.starts_with(&meta.content_hash), "comes from another bake than the animation"),
+        (rest.as_ref().is_none_or(stands), "rest pose does not match the vertices"),
+        (clip_bytes == bytemuck::cast_slice::<_, u8>(&records), "clip records do not match the animation"),
+        (vertices.len == u64::from(*vertex_count) * format.stride() as u64, "byte length of the vertices does not match their number"),
+        (*vertex_count > 0 && index_count > 0, "no vertices or no indices"),
+        (parts.iter().all(|p| drawn(p.first_index, p.index_count)), "index range of a part exceeds the index buffer"),
+        (levels.len() < MAX_LODS, "more levels of detail than MAX_LODS"),
         (
             levels.iter().all(|level| level.parts.len() == parts.len()),
-            "a level of detail has other parts than the mesh",
+            "a level of detail has a wrong number of parts",
         ),
         (
             levels.iter().flat_map(|level| level.parts.iter()).all(|p| drawn(p.first_index, p.index_count)),
-            "a level of detail has more indices than there are",
+            "index range of a level of detail exceeds the index buffer",
         ),
         (
             levels.iter().map(|level| level.error).is_sorted()
                 && levels.iter().all(|level| level.error.is_finite() && level.error >= 0.0),
-            "the errors of its levels of detail are none, or out of order",
+            "LOD errors are negative, not finite, or not ascending",
         ),
-        (index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count), "an index is of no vertex"),
-        (vertex_bytes.chunks_exact(format.stride()).all(joints), "a vertex hangs on a bone that there is not"),
+        (index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count), "an index exceeds the number of vertices"),
+        (vertex_bytes.chunks_exact(format.stride()).all(joints), "a vertex refers to a bone that does not exist"),
     ])
 }
 
-/// `color-<n>-<format>.ktx2`.
+/// Checks `color-<n>-<format>.ktx2`.
 pub(super) fn texture(meta: &Metadata, info: &ColorTexture, format: ColorFormat, file: &Ktx2, bytes: &[u8]) -> Checked {
     let kind = match (format, info.srgb) {
         (ColorFormat::Rgba8, true) => Format::R8G8B8A8_SRGB,
@@ -188,11 +188,11 @@ pub(super) fn texture(meta: &Metadata, info: &ColorTexture, format: ColorFormat,
     };
     let enough = |(n, level): (u32, &ByteRange)| level.len == format.image_bytes(info.level_size(n));
     all(&[
-        (bytes[file.value.clone()] == meta.content_hash, "it is of another bake than the animation"),
-        (file.format == Some(kind), "its format is not the one that it is named by"),
-        (file.size == [info.width, info.height, 1], "its size is not the one that the animation says"),
-        (file.levels.len() == info.levels as usize, "it has other mip levels than the animation says"),
-        ((0..).zip(&file.levels).all(enough), "a mip level is incomplete"),
+        (bytes[file.value.clone()] == meta.content_hash, "comes from another bake than the animation"),
+        (file.format == Some(kind), "texture format does not match the file name"),
+        (file.size == [info.width, info.height, 1], "texture size does not match the metadata"),
+        (file.levels.len() == info.levels as usize, "number of mip levels does not match the metadata"),
+        ((0..).zip(&file.levels).all(enough), "byte length of a mip level does not match its size"),
     ])
 }
 

@@ -1,5 +1,5 @@
-//! The container. Of the `ktx2` crate only what reads parts: its reader also takes the format descriptor apart, which we do
-//! not need, and panics on some.
+//! KTX2 container. Uses only the parsers of single parts from the `ktx2` crate: its reader also
+//! parses the format descriptor, which is not needed here, and panics on some.
 
 use core::ops::Range;
 
@@ -7,32 +7,32 @@ use ktx2::{Format, Header, KeyValueDataIterator, LevelIndex};
 
 use crate::ByteRange;
 
-/// Where the parts of a file are.
+/// Byte ranges of the parts of a file.
 #[derive(Debug)]
 pub(super) struct Ktx2 {
     pub(super) format: Option<Format>,
-    /// Texels across and down; layers, at least 1.
+    /// Width and height in texels; number of layers, at least 1.
     pub(super) size: [u32; 3],
-    /// Mip levels, largest first.
+    /// Byte ranges of the mip levels, largest first.
     pub(super) levels: Vec<ByteRange>,
-    /// The value of the key `gpuskin`.
+    /// Byte range of the value of the key `gpuskin`.
     pub(super) value: Range<usize>,
 }
 
-/// More than any texture has.
+/// More mip levels than any texture has.
 const MOST_LEVELS: u32 = 32;
 
 impl Ktx2 {
-    /// All ranges are within the bytes.
+    /// Parses a file. All ranges are within the bytes.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
-        let short = || "it is cut short".to_owned();
+        let short = || "file is truncated".to_owned();
         let header = bytes.first_chunk::<{ Header::LENGTH }>().ok_or_else(short)?;
-        let header = Header::from_bytes(header).map_err(|e| format!("it is no KTX2 file: {e}"))?;
+        let header = Header::from_bytes(header).map_err(|e| format!("not a KTX2 file: {e}"))?;
         if header.supercompression_scheme.is_some() || header.pixel_depth > 0 || header.face_count != 1 {
-            return Err("it is no plain texture of layers".into());
+            return Err("not an uncompressed 2D or 2D array texture".into());
         }
         if !(1..=MOST_LEVELS).contains(&header.level_count) {
-            return Err(format!("it has {} mip levels", header.level_count));
+            return Err(format!("{} mip levels, expected 1 to {MOST_LEVELS}", header.level_count));
         }
         let mut levels = Vec::with_capacity(header.level_count as usize);
         for n in 0..header.level_count as usize {
@@ -45,7 +45,7 @@ impl Ktx2 {
         let (start, len) = (header.index.kvd_byte_offset as usize, header.index.kvd_byte_length as usize);
         let pairs = start.checked_add(len).and_then(|end| bytes.get(start..end)).ok_or_else(short)?;
         let value = KeyValueDataIterator::new(pairs).find(|(key, _)| *key == "gpuskin");
-        let value = value.ok_or("it was not baked by gpuskin")?.1;
+        let value = value.ok_or("not baked by gpuskin: key `gpuskin` not found")?.1;
         let at = value.as_ptr() as usize - bytes.as_ptr() as usize;
         let size = [header.pixel_width, header.pixel_height, header.layer_count.max(1)];
         Ok(Self { format: header.format, size, levels, value: at..at + value.len() })

@@ -1,63 +1,64 @@
-//! `trs-packed`: a rotation about the bone's own place, where that place is, and a uniform scale, in 128 bits. Twin of
-//! `shaders/trs_packed.wgsl`.
+//! `trs-packed`: rotation about the bone's own position, that position, and a uniform scale, in 128
+//! bits. CPU reference of `shaders/trs_packed.wgsl`.
 //!
 //! | word of a texel | from bit 0 up |
 //! |---|---|
-//! | 0, 1, 2 | a component of the quaternion 18 bits, steps from -1/sqrt(2) to 1/sqrt(2) around 131071; low 14 bits of x, y, z of the place |
-//! | 3 | scale 18 bits; upper 4 bits of x, y, z of the place; which component of the quaternion is missing, the greatest, 2 bits |
+//! | 0, 1, 2 | a component of the quaternion 18 bits, steps from -1/sqrt(2) to 1/sqrt(2) around 131071; low 14 bits of x, y, z of the position |
+//! | 3 | scale 18 bits; upper 4 bits of x, y, z of the position; index of the omitted component of the quaternion, the greatest, 2 bits |
 //!
-//! Components of place and scale are fractions of a range that is the bone's own in each clip, `min + extent * k / 262143`.
-//! Two frames before the clip's first hold it, a texel each:
+//! Components of position and scale are fractions of a range per bone and clip, `min + extent * k /
+//! 262143`. Two range frames before the first frame of the clip store it, one texel each:
 //!
 //! | word | range frame 0 | range frame 1, two upper halves of an `f32` each |
 //! |---|---|---|
-//! | 0 | least x of the place, `f32` | extents of x and y |
+//! | 0 | least x of the position, `f32` | extents of x and y |
 //! | 1 | least y | extents of z and of the scale |
 //! | 2 | least z | x and y of the pivot |
 //! | 3 | least scale | z of the pivot |
 //!
-//! The pivot p is the bone's place as modelled, in metres. A skin matrix that turns by R, scales by s and takes p to q is
-//! `x -> s R (x - p) + q`: the rounding of R acts on the distance to the bone, not to the origin.
+//! The pivot p is the bone's position in the bind pose, in metres. A skinning matrix that rotates
+//! by R, scales by s and moves p to q is `x -> s R (x - p) + q`: the rounding error of R is
+//! multiplied by the distance to the bone, not to the origin.
 
 use core::f32::consts::FRAC_1_SQRT_2;
 
 use glam::{DVec3, DVec4, Vec3, Vec4};
 
-/// Frames that hold ranges, before the first of a clip.
+/// Number of range frames before the first frame of a clip.
 pub const RANGE_FRAMES: u32 = 2;
 
 const STEPS: u32 = (1 << 18) - 1;
 const LOW: u32 = (1 << 14) - 1;
-/// Steps of a component of a quaternion on either side of zero.
+/// Number of steps of a quaternion component on either side of zero.
 const HALF: u32 = STEPS / 2;
 
-/// What a bone's numbers stand within, in a clip; and the pivot.
+/// Ranges of a bone's position and scale in a clip, and its pivot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
-    /// Least place, metres.
+    /// Least position, metres.
     pub place_min: Vec3,
-    /// Greatest place less the least.
+    /// Greatest position minus least position, metres.
     pub place_extent: Vec3,
     /// Least scale.
     pub scale_min: f32,
-    /// Greatest scale less the least.
+    /// Greatest scale minus least scale.
     pub scale_extent: f32,
-    /// Where the bone is as modelled, metres.
+    /// Position of the bone in the bind pose. Model space, metres.
     pub pivot: Vec3,
 }
 
-/// A bone's skin matrix, taken apart.
+/// A bone's skinning matrix, decomposed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trs {
-    /// Unit quaternion x, y, z, w.
+    /// Rotation: unit quaternion x, y, z, w.
     pub rotation: DVec4,
-    /// Where the pivot goes, metres.
+    /// Position to which the pivot moves. Model space, metres.
     pub place: DVec3,
-    /// Negative where it mirrors.
+    /// Uniform scale; negative if the matrix mirrors.
     pub scale: f64,
 }
 
-/// The upper half of the bits of a float, not below it: 8 bits of precision.
+/// Returns the upper 16 bits of a float, rounded up: 8 bits of precision.
 fn half_above(value: f32) -> u32 {
     let bits = value.to_bits();
     (bits >> 16) + u32::from(bits & 0xffff != 0)
@@ -67,13 +68,13 @@ fn high(word: u32) -> f32 {
     f32::from_bits(word & 0xffff_0000)
 }
 
-/// A pivot as a range holds it.
+/// Rounds a pivot to the precision of [`Range::texels`].
 pub fn round_pivot(pivot: Vec3) -> Vec3 {
     pivot.map(|c| f32::from_bits(c.to_bits() & 0xffff_0000))
 }
 
 impl Range {
-    /// The least range of the members of a clip.
+    /// Returns the smallest range that contains the members of a clip.
     pub fn of(members: impl Iterator<Item = Trs>, pivot: Vec3) -> Self {
         let start = (DVec3::INFINITY, DVec3::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY);
         let (least, greatest, least_scale, greatest_scale) =
@@ -94,7 +95,7 @@ impl Range {
         }
     }
 
-    /// The texels of the two range frames.
+    /// Packs the range into the texels of the two range frames.
     pub fn texels(&self) -> [[u32; 4]; 2] {
         let pair = |low: f32, high: f32| low.to_bits() >> 16 | high.to_bits() & 0xffff_0000;
         let (e, p) = (self.place_extent, self.pivot);
@@ -104,7 +105,7 @@ impl Range {
         ]
     }
 
-    /// From the texels of the two range frames.
+    /// Unpacks the texels of the two range frames.
     pub fn from_texels([a, b]: [[u32; 4]; 2]) -> Self {
         let [x, y, z, scale_min] = a.map(f32::from_bits);
         Self {
@@ -117,7 +118,7 @@ impl Range {
     }
 }
 
-/// The words of a bone in a frame.
+/// Packs a bone of a frame into a texel.
 pub fn pack(trs: &Trs, range: &Range) -> [u32; 4] {
     let step = |value: f64, min: f32, extent: f32| {
         let fraction = (value - f64::from(min)) / f64::from(extent);
@@ -138,7 +139,7 @@ pub fn pack(trs: &Trs, range: &Range) -> [u32; 4] {
     words
 }
 
-/// Rotation, a quaternion x, y, z, w; place; scale.
+/// Unpacks a texel: rotation as a quaternion x, y, z, w; position; scale.
 pub fn unpack(words: [u32; 4], range: &Range) -> (Vec4, Vec3, f32) {
     let c = [0, 1, 2].map(|k| ((words[k] & STEPS) as f32 - HALF as f32) * (FRAC_1_SQRT_2 / HALF as f32));
     let greatest = (1.0 - c[0] * c[0] - c[1] * c[1] - c[2] * c[2]).max(0.0).sqrt();
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn members_come_back_within_a_step() {
+    fn packed_bones_round_trip_within_one_step() {
         let members = members();
         let range = Range::of(members.iter().copied(), Vec3::new(0.3, 1.2, -0.1));
         let read = Range::from_texels(range.texels());
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_move_is_exact() {
+    fn constant_bone_is_exact() {
         let trs = Trs { rotation: DVec4::W, place: DVec3::new(0.1, 0.2, 0.3), scale: 1.0 };
         let range = Range::of([trs; 3].into_iter(), Vec3::ZERO);
         assert_eq!(unpack(pack(&trs, &range), &range), (Vec4::W, trs.place.as_vec3(), 1.0));

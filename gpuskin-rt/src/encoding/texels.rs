@@ -1,16 +1,17 @@
-//! An animation texture in memory, read as the vertex shader reads it. Twin of the shaders that define `gpuskin_bone`.
+//! Reads an animation texture in memory. CPU reference of the shaders that define `gpuskin_bone`.
 
 use glam::{Vec3, Vec4};
 use half::f16;
 
 use super::{Encoding, TexelFormat, from_fixed16, packed};
-use crate::layers::{LiveBones, Over};
+use crate::layers::{LiveBones, LayerBlend};
 use crate::local::LocalTracks;
 use crate::playback::{ClipRecord, FramePair};
 use crate::record::rotate;
-use crate::{AnimationTexture, Shown, SkinMatrix};
+use crate::{AnimationTexture, PoseBlend, Affine3};
 
-/// An animation texture in memory: what the vertex shader's `textureLoad` sees, on the CPU.
+/// An animation texture in memory, read on the CPU like the vertex shader's `textureLoad` reads it
+/// on the GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Texels<'a> {
     encoding: Encoding,
@@ -20,8 +21,9 @@ pub struct Texels<'a> {
 }
 
 impl<'a> Texels<'a> {
-    /// `bytes`: all layers of the texture, rows top down, as in the level of the KTX2 file.
-    /// `None` where there are fewer bytes than the texture needs, or words that lead nowhere.
+    /// Wraps the bytes of all layers of the texture, rows from the top, as in the level of the KTX2
+    /// file. `None` if there are fewer bytes than the texture needs, or the words of `local-packed`
+    /// are invalid.
     pub fn new(encoding: Encoding, texture: AnimationTexture, bytes: &'a [u8]) -> Option<Self> {
         if (bytes.len() as u64) < texture.byte_len(encoding) {
             return None;
@@ -30,12 +32,13 @@ impl<'a> Texels<'a> {
         Some(Self { encoding, texture, bytes, local })
     }
 
-    /// The same of bytes that [`Texels::new`] has looked at.
+    /// Wraps bytes that [`Texels::new`] has checked before.
     pub(crate) fn trusted(encoding: Encoding, texture: AnimationTexture, bytes: &'a [u8]) -> Self {
         Self { encoding, texture, bytes, local: encoding.needs_compute().then(|| LocalTracks::trusted(bytes)) }
     }
 
-    /// Whether all frames of these clips, and so many rows, are in it: reading them does not panic.
+    /// Returns whether the texture contains all frames of these clips with `rows` rows each, so
+    /// that reading them does not panic.
     pub(crate) fn holds(&self, clips: &[ClipRecord], rows: usize) -> bool {
         let AnimationTexture { width, height, layers, frames_per_layer, frames, .. } = self.texture;
         let in_a_layer = u128::from(frames_per_layer.min(frames))
@@ -60,7 +63,8 @@ impl<'a> Texels<'a> {
         !clips.is_empty() && places && clips.iter().all(stored)
     }
 
-    /// How bones or vertices stand in it.
+    /// Returns the encoding.
+    #[doc(hidden)]
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -69,11 +73,11 @@ impl<'a> Texels<'a> {
         &self.texture
     }
 
-    /// The matrices of all bones, in two frames or of an instance that fades from one clip to another.
+    /// Returns the skinning matrices of all bones, for two frames or a pose blend.
     ///
     /// # Panics
     /// If a frame is not in the texture, or its rows are vertices.
-    pub fn pose(&self, shown: impl Into<Shown>) -> Vec<SkinMatrix> {
+    pub fn pose(&self, shown: impl Into<PoseBlend>) -> Vec<Affine3> {
         let shown = shown.into();
         match &self.local {
             Some(tracks) => tracks.pose(shown),
@@ -81,11 +85,12 @@ impl<'a> Texels<'a> {
         }
     }
 
-    /// The matrix of `bone`, likewise. For all bones [`Texels::pose`] is faster where they share a hierarchy.
+    /// Returns the skinning matrix of `bone`, for two frames or a pose blend. To read all bones,
+    /// [`Texels::pose`] is faster in [`Encoding::LocalPacked`].
     ///
     /// # Panics
     /// If a frame or the bone is not in the texture, or its rows are vertices.
-    pub fn bone(&self, shown: impl Into<Shown>, bone: u32) -> SkinMatrix {
+    pub fn bone(&self, shown: impl Into<PoseBlend>, bone: u32) -> Affine3 {
         let shown = shown.into();
         match &self.local {
             Some(tracks) => tracks.bone(shown, bone as usize),
@@ -93,12 +98,14 @@ impl<'a> Texels<'a> {
         }
     }
 
-    /// The same with what lies over the clip, in [`Encoding::LocalPacked`]; in other encodings nothing lies over it. Masks that
-    /// the model has not hold no node, and live bones that are fewer than the model's are left out.
+    /// Returns the skinning matrix of `bone` including layers and live bones. Encodings other than
+    /// [`Encoding::LocalPacked`] ignore these. A layer whose mask the model does not have is
+    /// ignored, and so are live bones that are fewer than the model's.
     ///
     /// # Panics
-    /// As [`Texels::bone`].
-    pub fn bone_over(&self, shown: impl Into<Shown>, over: &Over<'_>, bone: u32) -> SkinMatrix {
+    /// In the cases of [`Texels::bone`].
+    #[doc(hidden)]
+    pub fn bone_over(&self, shown: impl Into<PoseBlend>, over: &LayerBlend<'_>, bone: u32) -> Affine3 {
         let Some(tracks) = &self.local else { return self.bone(shown, bone) };
         let mut over = *over;
         for layer in &mut over.layers {
@@ -111,7 +118,7 @@ impl<'a> Texels<'a> {
         tracks.bone_over(shown, &over, bone as usize)
     }
 
-    /// A bone between two frames.
+    /// Interpolates a bone between two frames.
     fn stored(&self, frames: FramePair, bone: u32) -> StoredBone {
         let t = frames.t;
         match self.encoding {
@@ -135,16 +142,16 @@ impl<'a> Texels<'a> {
                     pivot: Vec3::ZERO,
                 }
             }
-            other if other.is_vertex() => panic!("rows of {} are vertices", other.name()),
+            other if other.is_vertex() => panic!("encoding {} stores vertices, not bones", other.name()),
             _ => StoredBone::Matrix(self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), t)),
         }
     }
 
-    /// The skin matrix of a bone in a frame.
-    fn matrix(&self, frame: u32, bone: u32) -> SkinMatrix {
+    /// Returns the skinning matrix of a bone in a frame.
+    fn matrix(&self, frame: u32, bone: u32) -> Affine3 {
         let rows = [0, 1, 2];
         if self.encoding != Encoding::MatrixUnorm {
-            return SkinMatrix { rows: rows.map(|k| self.floats(frame, bone, k)) };
+            return Affine3 { rows: rows.map(|k| self.floats(frame, bone, k)) };
         }
         let (min, extent) = (self.texture.range.min, self.texture.range.extent);
         let row = |k: u32| {
@@ -153,10 +160,10 @@ impl<'a> Texels<'a> {
             let rotation = fraction.truncate() * extent[3] + Vec3::splat(min[3]);
             rotation.extend(min[axis] + extent[axis] * fraction.w)
         };
-        SkinMatrix { rows: rows.map(row) }
+        Affine3 { rows: rows.map(row) }
     }
 
-    /// Quaternion; translation and scale.
+    /// Returns the quaternion, and translation and scale, of a bone in a frame.
     fn trs(&self, frame: u32, bone: u32) -> (Vec4, Vec4) {
         let pairs = |k: u32| {
             let [a, b] = [k, k + 1].map(|k| self.integers(frame, bone, k).map(|v| v as u8));
@@ -203,11 +210,11 @@ impl<'a> Texels<'a> {
     }
 }
 
-/// A bone as an encoding holds it: what clips are mixed in.
+/// A bone in the form in which an encoding blends clips.
 #[derive(Clone, Copy)]
 enum StoredBone {
-    Matrix(SkinMatrix),
-    /// `x -> scale * rotation * (x - pivot) + place`; the scale is the place's `w`.
+    Matrix(Affine3),
+    /// `x -> scale * rotation * (x - pivot) + place`; the scale is `place.w`.
     Trs {
         rotation: Vec4,
         place: Vec4,
@@ -222,24 +229,26 @@ impl StoredBone {
         else {
             return Self::Matrix(self.matrix().lerp(other.matrix(), t));
         };
-        // Clips round their pivots on their own: where the other has this one.
+        // Each clip rounds its pivot on its own: moves the position of the other clip to this
+        // pivot.
         let moved = q.truncate() + q.w * rotate(other_rotation, pivot - r);
         let rotation = blend_rotation(rotation, other_rotation, t);
         Self::Trs { rotation, place: place * (1.0 - t) + moved.extend(q.w) * t, pivot }
     }
 
-    fn matrix(self) -> SkinMatrix {
+    fn matrix(self) -> Affine3 {
         match self {
             Self::Matrix(matrix) => matrix,
             Self::Trs { rotation, place, pivot } => {
-                let turned = SkinMatrix::from_trs(rotation, Vec3::ZERO, place.w);
+                let turned = Affine3::from_trs(rotation, Vec3::ZERO, place.w);
                 turned.translated(place.truncate() - turned.direction(pivot))
             }
         }
     }
 }
 
-/// From one rotation (t = 0) to the other along the shorter arc: a quaternion and its negative are the same rotation.
+/// Interpolates rotations from `a` (t = 0) to `b` (t = 1) along the shorter arc: a quaternion and
+/// its negative are the same rotation.
 fn blend_rotation(a: Vec4, b: Vec4, t: f32) -> Vec4 {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     (a * (1.0 - t) + b * t).normalize()

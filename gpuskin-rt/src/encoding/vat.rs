@@ -1,12 +1,13 @@
-//! Vertex animation: where the vertices of a mesh are in every frame, with their normals and tangents. Twin of
-//! `shaders/vat*.wgsl`.
+//! Vertex animation: positions, normals and tangents of all vertices in every frame. CPU reference
+//! of `shaders/vat*.wgsl`.
 //!
-//! A row of the animation texture is a vertex; vertices that differ in texture coordinates alone share one.
+//! A row of the animation texture is a vertex; vertices that differ only in texture coordinates
+//! share a row.
 //!
-//! | encoding | texels | |
+//! | encoding | texels | content |
 //! |---|---|---|
 //! | `vat-f32`, `vat-f16` | 2 | x, y, z of the position in metres and the tangent; x, y, z of the normal and zero |
-//! | `vat-unorm8`, `-16`, `-24` | 1, 2, 3 and 1 | fractions of x, y, z and the tangent in 8, 16 or 24 bits, split over bytes, the greatest first; octahedral normal, x and y in 16 bits, the greater byte first |
+//! | `vat-unorm8`, `-16`, `-24` | 1, 2, 3 and 1 | fractions of x, y, z and the tangent in 8, 16 or 24 bits, split over bytes, high byte first; octahedral normal, x and y in 16 bits, high byte first |
 //! | `vat-packed` | 1 | four words of 16 bits, below |
 //! | `vat-packed-fine` | 1 | four words of 32 bits, below |
 //!
@@ -22,13 +23,15 @@
 //! | 2 | z: 24 bits; 8 bits zero |
 //! | 3 | octahedral normal, x and y: 16 bits each, 0..65534 for -1..1 |
 //!
-//! Fractions are of a range, `min + extent * k / (2^bits - 1)`: of the model in `vat-unorm`, of each frame in the packed
-//! ones. There, the first rows of a frame are no vertices: they hold least x, y, z and extents of x, y, z as `f32`, two to
-//! a texel of 64 bits, else three.
+//! Fractions refer to a range, `min + extent * k / (2^bits - 1)`: of the model in `vat-unorm`, of
+//! each frame in the packed encodings. There, the first rows of a frame hold the range instead of
+//! vertices: least x, y, z and extents of x, y, z as `f32`, two per texel of 64 bits, otherwise
+//! three per texel.
 //!
-//! A tangent is where it points around its normal, on the circle's diamond: -2..2 from the second axis of
-//! [`basis`] through the first. It stands perpendicular to the normal; the sign of the bitangent does not move and is in
-//! the vertex buffer. `vat-packed` has no room for tangents.
+//! A tangent is stored as one number: its angle around the normal, measured along a diamond instead
+//! of a circle, -2..2 from the second axis of [`basis`] through the first. It is perpendicular to
+//! the normal. The sign of the bitangent does not change over time and is in the vertex buffer.
+//! `vat-packed` stores no tangents.
 
 use glam::{DVec2, DVec3, Vec3};
 use half::f16;
@@ -37,39 +40,40 @@ use super::{Encoding, Texels};
 use crate::playback::FramePair;
 use crate::{TexelFormat, ValueRange};
 
-/// Steps of an octahedral component on either side of zero: of 8 and of 16 bits.
+/// Steps of an octahedral component on either side of zero: with 8 and with 16 bits.
 const COARSE_OCTAHEDRAL: i32 = 127;
 const FINE_OCTAHEDRAL: i32 = 32_767;
-/// Bits of x, y and z in `vat-packed` and `vat-packed-fine`.
+/// Bit widths of x, y and z in `vat-packed` and `vat-packed-fine`.
 const PACKED_BITS: u32 = 16;
 const FINE_BITS: u32 = 24;
-/// The tangent's lane of a range: -2..2.
+/// Range of the tangent's number, minimum and extent: -2..2.
 pub const TANGENT_RANGE: [f32; 2] = [-2.0, 4.0];
 
-/// A vertex of a frame.
+/// A vertex of a frame, as it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BakedVertex {
-    /// Metres, in the model.
+    /// Position. Model space, metres.
     pub position: Vec3,
-    /// Unit length.
+    /// Normal of unit length.
     pub normal: Vec3,
-    /// Unit length; means nothing where the model has no tangents.
+    /// Tangent of unit length; undefined if the model has no tangents.
     pub tangent: Vec3,
 }
 
-/// A vertex of a frame, to be written.
+/// A vertex of a frame, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VertexSample {
-    /// Metres, in the model.
+    /// Position. Model space, metres.
     pub position: DVec3,
-    /// Unit length.
+    /// Normal of unit length.
     pub normal: DVec3,
-    /// Not zero, and not along the normal; else any that is perpendicular to it is written.
+    /// Tangent: not zero, and not parallel to the normal; otherwise an arbitrary perpendicular one
+    /// is written.
     pub tangent: DVec3,
 }
 
 impl BakedVertex {
-    /// Between two frames. Directions are of any length.
+    /// Interpolates between two frames. The length of directions is arbitrary.
     fn blend(a: Self, b: Self, t: f32) -> Self {
         Self {
             position: a.position * (1.0 - t) + b.position * t,
@@ -78,7 +82,8 @@ impl BakedVertex {
         }
     }
 
-    /// Between two frames (t = 0 is the first): positions on the chord, directions of unit length, or zero.
+    /// Interpolates between two frames (t = 0 is the first): positions linearly; directions have
+    /// unit length, or are zero.
     pub fn lerp(a: Self, b: Self, t: f32) -> Self {
         let Self { position, normal, tangent } = Self::blend(a, b, t);
         Self { position, normal: normal.normalize_or_zero(), tangent: tangent.normalize_or_zero() }
@@ -86,7 +91,8 @@ impl BakedVertex {
 }
 
 impl Encoding {
-    /// Whether rows of the animation texture are vertices, else bones.
+    /// Returns whether rows of the animation texture are vertices; otherwise they are bones.
+    #[doc(hidden)]
     pub const fn is_vertex(self) -> bool {
         matches!(
             self,
@@ -100,12 +106,15 @@ impl Encoding {
         )
     }
 
-    /// Whether it has tangents as well as normals, or its rows are bones, which turn both.
+    /// Returns whether tangents can be read: the encoding stores them, or its rows are bones, which
+    /// transform them.
+    #[doc(hidden)]
     pub const fn holds_tangents(self) -> bool {
         !matches!(self, Self::VatPacked)
     }
 
-    /// Rows before the vertices in each frame, which hold the frame's range.
+    /// Returns the number of rows per frame that hold the frame's range, before the vertices.
+    #[doc(hidden)]
     pub const fn range_rows(self) -> u32 {
         match self {
             Self::VatPacked => 3,
@@ -114,7 +123,7 @@ impl Encoding {
         }
     }
 
-    /// Bytes that a position is split over.
+    /// Returns the number of bytes per component of a position.
     const fn splits(self) -> usize {
         match self {
             Self::VatUnorm8 => 1,
@@ -124,8 +133,8 @@ impl Encoding {
     }
 }
 
-/// Two axes perpendicular to a unit normal and to each other (Duff et al. 2017, "Building an Orthonormal Basis,
-/// Revisited").
+/// Returns two axes perpendicular to a unit normal and to each other (Duff et al. 2017, "Building
+/// an Orthonormal Basis, Revisited").
 pub fn basis(n: Vec3) -> [Vec3; 2] {
     let sign = if n.z >= 0.0 { 1.0 } else { -1.0 };
     let a = -1.0 / (sign + n.z);
@@ -133,7 +142,7 @@ pub fn basis(n: Vec3) -> [Vec3; 2] {
     [Vec3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x), Vec3::new(b, sign + n.y * n.y * a, -n.y)]
 }
 
-/// A tangent, -2..2, around a normal as it is read back.
+/// Encodes a tangent around a normal as -2..2. The normal must be the decoded one.
 fn diamond(normal: Vec3, tangent: DVec3) -> f64 {
     let axes = basis(normal).map(|axis| axis.as_dvec3().dot(tangent));
     let [u, v] = axes.map(|c| c / (axes[0].abs() + axes[1].abs()));
@@ -151,8 +160,8 @@ fn from_diamond(normal: Vec3, d: f32) -> Vec3 {
     (first * u + second * v).normalize()
 }
 
-/// The unit vector at a place of the octahedral map, `steps` on either side of zero. Whole numbers up to the end: which
-/// side of the fold a vector is on does not depend on rounding.
+/// Decodes a unit vector from the octahedral map with `steps` steps on either side of zero. Integer
+/// arithmetic up to the last step: the side of the fold does not depend on rounding.
 fn from_octahedral(e: [i32; 2], steps: i32) -> Vec3 {
     let z = steps - e[0].abs() - e[1].abs();
     let fold = (-z).max(0);
@@ -160,8 +169,9 @@ fn from_octahedral(e: [i32; 2], steps: i32) -> Vec3 {
     Vec3::new(x as f32, y as f32, z as f32).normalize()
 }
 
-/// The place on the octahedral map whose vector is nearest, of the four around the exact one (Cigolle et al. 2014, "A
-/// Survey of Efficient Representations for Independent Unit Vectors", `oct-P`).
+/// Encodes a unit vector on the octahedral map: of the four points around the exact one, the point
+/// whose vector is nearest (Cigolle et al. 2014, "A Survey of Efficient Representations for
+/// Independent Unit Vectors", `oct-P`).
 fn octahedral(v: DVec3, steps: i32) -> [i32; 2] {
     let p = v.truncate() / (v.x.abs() + v.y.abs() + v.z.abs()).max(f64::MIN_POSITIVE);
     let sign = |f: f64| if f >= 0.0 { 1.0 } else { -1.0 };
@@ -172,7 +182,7 @@ fn octahedral(v: DVec3, steps: i32) -> [i32; 2] {
     around.into_iter().fold(around[0], |best, e| if off(e) < off(best) { e } else { best })
 }
 
-/// As whole numbers from zero up, and back.
+/// Converts between signed steps and whole numbers from zero up.
 fn unsigned(e: [i32; 2], steps: i32) -> [u32; 2] {
     e.map(|c| (c + steps) as u32)
 }
@@ -190,7 +200,8 @@ fn step(value: f64, lane: usize, range: &ValueRange, bits: u32) -> u32 {
     if range.extent[lane] > 0.0 { (fraction.clamp(0.0, 1.0) * f64::from(greatest(bits))).round() as u32 } else { 0 }
 }
 
-/// The least range of these positions, but for rounding of its own; the last lane is the tangents'.
+/// Returns the range of some positions, minimal up to rounding; the last component is the range of
+/// tangents.
 pub fn range_of(positions: impl Iterator<Item = DVec3>) -> ValueRange {
     let empty = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let (least, most) = positions.fold(empty, |(least, most), p| (least.min(p), most.max(p)));
@@ -199,7 +210,7 @@ pub fn range_of(positions: impl Iterator<Item = DVec3>) -> ValueRange {
     ValueRange { min: min.extend(TANGENT_RANGE[0]).to_array(), extent: extent.extend(TANGENT_RANGE[1]).to_array() }
 }
 
-/// The bytes of the range rows of a frame.
+/// Returns the bytes of the range rows of a frame.
 pub fn range_bytes(encoding: Encoding, range: &ValueRange) -> Vec<u8> {
     let (min, extent) = ([0, 1, 2].map(|i| range.min[i]), [0, 1, 2].map(|i| range.extent[i]));
     let floats = match encoding {
@@ -210,7 +221,8 @@ pub fn range_bytes(encoding: Encoding, range: &ValueRange) -> Vec<u8> {
     floats.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-/// The bytes of a vertex in a frame. `range`: of the frame or the model, as the encoding has it.
+/// Returns the bytes of a vertex in a frame. `range`: that of the frame or of the model, depending
+/// on the encoding.
 pub fn vertex_bytes(encoding: Encoding, sample: &VertexSample, range: &ValueRange) -> Vec<u8> {
     let VertexSample { position, normal, tangent } = *sample;
     match encoding {
@@ -251,21 +263,23 @@ pub fn vertex_bytes(encoding: Encoding, sample: &VertexSample, range: &ValueRang
 }
 
 impl Texels<'_> {
-    /// A vertex between two frames, in the model. `row`: its row of the texture.
+    /// Returns a vertex between two frames, in model space. `row`: its row of the texture.
     ///
     /// # Panics
     /// If a frame or the row is not in the texture, or its rows are bones.
+    #[doc(hidden)]
     pub fn vertex(&self, frames: FramePair, row: u32) -> BakedVertex {
         BakedVertex::lerp(self.stored_vertex(frames.a, row), self.stored_vertex(frames.b, row), frames.t)
     }
 
-    /// A vertex in a frame, as it is stored: directions of unit length up to rounding.
+    /// Returns a vertex of a frame as it is stored: directions have unit length up to rounding.
     ///
     /// # Panics
-    /// As [`Texels::vertex`].
+    /// In the cases of [`Texels::vertex`].
+    #[doc(hidden)]
     pub fn stored_vertex(&self, frame: u32, row: u32) -> BakedVertex {
         let encoding = self.encoding();
-        assert!(encoding.is_vertex(), "rows of {} are bones", encoding.name());
+        assert!(encoding.is_vertex(), "encoding {} stores bones, not vertices", encoding.name());
         let with = |position, normal, d| BakedVertex { position, normal, tangent: from_diamond(normal, d) };
         if !encoding.format().is_integer() {
             let (place, normal) = (self.floats(frame, row, 0), self.floats(frame, row, 1));
@@ -304,7 +318,7 @@ impl Texels<'_> {
         }
     }
 
-    /// What integers of a frame are fractions of.
+    /// Returns the range that the integers of a frame refer to.
     fn frame_range(&self, frame: u32) -> ValueRange {
         let float = |words: [u32; 2]| f32::from_bits(words[0] | words[1] << 16);
         let [min, extent] = match self.encoding().format() {

@@ -1,51 +1,52 @@
-//! Who waits for when.
+//! Priority queue of tickets by time.
 
 use crate::Time;
 
-/// Somebody waits for a time.
+/// A time at which a slot has to be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     pub(super) time: Time,
     pub(super) slot: u32,
-    /// Tells tickets of a slot apart.
+    /// Distinguishes tickets of the same slot.
     pub(super) number: u32,
 }
 
-/// Buckets of a row.
+/// Number of buckets per row.
 const RING: usize = 1024;
-/// Rows. A bucket of each is 2^5 times as long as one of the row before; the last row goes beyond the clock.
+/// Number of rows. A bucket is 2^5 times as long as one of the row before; the last row reaches
+/// beyond [`Time::MAX`].
 const ROWS: usize = 8;
 const ROW_SHIFT: u32 = 5;
-/// A bucket of the first row is 2^23 units of the clock, 1/512 s.
+/// A bucket of the first row covers 2^23 units of [`Time`], 1/512 s.
 const TICK_SHIFT: u32 = 23;
 
 const NONE: u32 = u32::MAX;
 
-/// Tickets of a bucket that lie together.
+/// A block of tickets of one bucket.
 #[derive(Clone, Copy, Debug)]
 struct Sheaf {
     tickets: [Ticket; 15],
     len: u32,
-    /// The next one of the bucket, or of those that are free.
+    /// Next block of the bucket, or of the free list.
     next: u32,
 }
 
-/// Tickets by time.
+/// Tickets, sorted into buckets by time.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
-    /// The first sheaf of each bucket; empty as long as there was no ticket.
+    /// First block of each bucket; empty until the first ticket is inserted.
     heads: Vec<u32>,
-    /// A bit a bucket that has tickets.
+    /// One bit per bucket: whether it has tickets.
     taken: Vec<u64>,
     sheaves: Vec<Sheaf>,
     first_free: u32,
     /// Number of tickets.
     len: usize,
-    /// The present: buckets of the first row since the epoch.
+    /// Current time, in buckets of the first row since the epoch.
     tick: u64,
 }
 
-/// The bucket of a row in which a tick is, counted since the epoch.
+/// Returns the bucket that contains a tick in a row, counted since the epoch.
 const fn row_tick(tick: u64, row: usize) -> u64 {
     tick >> (ROW_SHIFT * row as u32)
 }
@@ -59,12 +60,12 @@ impl Calendar {
         self.len
     }
 
-    /// Forgets all tickets, not the present.
+    /// Removes all tickets; keeps the current time.
     pub(super) fn clear(&mut self) {
         *self = Self { tick: self.tick, ..Self::new() };
     }
 
-    /// Takes a ticket for its time. What is past is in the present's bucket.
+    /// Inserts a ticket. A ticket for the past goes into the current bucket.
     pub(super) fn put(&mut self, ticket: Ticket) {
         if self.heads.is_empty() {
             self.heads.resize(ROWS * RING, NONE);
@@ -97,24 +98,25 @@ impl Calendar {
         at
     }
 
-    /// Moves the present on, and gives back the tickets for times before `now`.
-    pub(super) fn advance(&mut self, now: Time, due: &mut Vec<Ticket>) {
+    /// Sets the current time, and returns the tickets for times before `until`.
+    pub(super) fn advance(&mut self, until: Time, due: &mut Vec<Ticket>) {
         let before = self.tick;
-        self.tick = before.max(now.to_bits() >> TICK_SHIFT);
+        self.tick = before.max(until.to_bits() >> TICK_SHIFT);
         if self.len == 0 {
             return;
         }
-        // The buckets that have come within the reach of the row before; the coarsest row first, because what comes down
-        // may come down further.
+        // Empties the buckets that came within reach of the finer row. The coarsest row goes first,
+        // because tickets that move down may move down further.
         for row in (1..ROWS).rev() {
             let end = |tick| (row_tick(tick, row - 1) + RING as u64) >> ROW_SHIFT;
-            self.empty(row, end(before), end(self.tick), now, due);
+            self.empty(row, end(before), end(self.tick), until, due);
         }
-        self.empty(0, before, self.tick + 1, now, due);
+        self.empty(0, before, self.tick + 1, until, due);
     }
 
-    /// Empties the buckets `from..to` of a row, counted since the epoch. Tickets for later are put where they belong now.
-    fn empty(&mut self, row: usize, from: u64, to: u64, now: Time, due: &mut Vec<Ticket>) {
+    /// Empties the buckets `from..to` of a row, counted since the epoch. Tickets that are not due
+    /// are inserted again.
+    fn empty(&mut self, row: usize, from: u64, to: u64, until: Time, due: &mut Vec<Ticket>) {
         let count = to.saturating_sub(from).min(RING as u64) as usize;
         let start = from as usize % RING;
         let mut passed = 0;
@@ -122,7 +124,7 @@ impl Calendar {
             let bucket = row * RING + (start + passed) % RING;
             let (word, bit) = (bucket / 64, bucket % 64);
             if self.taken[word] >> bit == 0 {
-                // The rest of the word at once.
+                // No set bit is left in this word.
                 passed += 64 - bit;
                 continue;
             }
@@ -134,7 +136,7 @@ impl Calendar {
                     self.sheaves[at as usize].next = std::mem::replace(&mut self.first_free, at);
                     self.len -= sheaf.len as usize;
                     for ticket in &sheaf.tickets[..sheaf.len as usize] {
-                        if ticket.time < now { due.push(*ticket) } else { self.put(*ticket) }
+                        if ticket.time < until { due.push(*ticket) } else { self.put(*ticket) }
                     }
                     at = sheaf.next;
                 }

@@ -1,32 +1,36 @@
-//! Rotations without trigonometry: the same numbers on every machine, and on GPUs whose sine is good to three digits.
+//! Rotations without trigonometry: identical results on every machine, including GPUs whose sine
+//! has three exact digits.
 
 use glam::{Vec3, Vec4};
 
-/// The unit quaternion of a stereographic projection, `xyz / (1 + w)` (modified Rodrigues parameters).
+/// Returns the unit quaternion of a stereographic projection, `xyz / (1 + w)` (modified Rodrigues
+/// parameters).
 ///
-/// All rotations lie within the unit ball, no rotation at its centre; a small step turns by four to two times its length
-/// wherever it is taken.
+/// All rotations lie in the unit ball, the identity at its centre. A small step of the projection
+/// rotates by two to four times its length, anywhere in the ball.
 pub fn from_projection(p: Vec3) -> Vec4 {
     let square = p.dot(p);
     (p * 2.0).extend(1.0 - square) * (1.0 / (1.0 + square))
 }
 
-/// The projection of a unit quaternion, of whose two signs it takes the one within the unit ball.
+/// Returns the projection of a unit quaternion, using the sign of the quaternion whose projection
+/// is in the unit ball.
 pub fn to_projection(q: Vec4) -> Vec3 {
     let q = if q.w < 0.0 { -q } else { q };
     q.truncate() / (1.0 + q.w)
 }
 
-/// Product of quaternions: `b` turns first.
+/// Returns the product of quaternions: `b` rotates first.
 pub fn multiply(a: Vec4, b: Vec4) -> Vec4 {
     let (u, v) = (a.truncate(), b.truncate());
     (v * a.w + u * b.w + u.cross(v)).extend(a.w * b.w - u.dot(v))
 }
 
-/// From `a` (t = 0) to `b` (t = 1), unit quaternions, at even speed along the shorter arc.
+/// Interpolates unit quaternions from `a` (t = 0) to `b` (t = 1) along the shorter arc, at constant
+/// angular speed.
 ///
-/// The half of the arc in which `t` lies is interpolated by a polynomial: within 4e-7 rad of the exact rotation for
-/// any two, before rounding.
+/// A polynomial interpolates the half of the arc in which `t` lies: within 4e-7 rad of the exact
+/// rotation for any two quaternions, before rounding.
 pub fn slerp(a: Vec4, b: Vec4, t: f32) -> Vec4 {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     let middle = (a + b).normalize();
@@ -36,10 +40,10 @@ pub fn slerp(a: Vec4, b: Vec4, t: f32) -> Vec4 {
     (from * arc_weight(1.0 - t, versine) + to * arc_weight(t, versine)).normalize()
 }
 
-/// sin(t x) / sin(x), where `versine` is 1 - cos(x), for x up to 45 degrees.
+/// Returns sin(t x) / sin(x), where `versine` is 1 - cos(x), for x up to 45 degrees.
 ///
-/// Four terms of the series in the versine (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011), the
-/// last of them times 1.15, which balances what is cut off.
+/// Four terms of the series in the versine (D. Eberly, "A Fast and Accurate Algorithm for Computing
+/// SLERP", 2011). The last term is multiplied by 1.15 to compensate for the truncated rest.
 fn arc_weight(t: f32, versine: f32) -> f32 {
     const BALANCE: f32 = 1.15;
     let square = t * t;
@@ -63,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn slerp_is_within_a_millionth_of_a_radian() {
+    fn slerp_error_is_below_one_microradian() {
         let mut worst: f64 = 0.0;
         for axis in [DVec3::X, DVec3::new(1.0, -2.0, 0.5).normalize(), DVec3::new(0.1, 0.2, 1.0).normalize()] {
             for degrees in [0.0, 1e-4, 0.01, 1.0, 5.0, 20.0, 45.0, 90.0, 135.0, 179.0, -60.0, 200.0, 359.0] {
@@ -84,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_polynomial_alone_is_better_than_rounding() {
+    fn arc_weight_polynomial_error_is_below_rounding() {
         for degrees in [0.5, 5.0, 22.0, 45.0] {
             let x = f64::to_radians(degrees);
             for i in 0..=32 {
@@ -97,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn projections_come_back() {
+    fn stereographic_projection_round_trips() {
         for q in [[0.1, -0.7, 0.2, 0.4], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.5, 0.5, -0.5, -0.5]] {
             let q = Vec4::from(q).normalize();
             let p = to_projection(q);
@@ -107,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn products_turn_in_order() {
+    fn multiply_rotates_by_second_factor_first() {
         let (a, b) = (DQuat::from_rotation_x(0.3).as_quat(), DQuat::from_rotation_y(1.1).as_quat());
         assert!((multiply(Vec4::from(a), Vec4::from(b)) - Vec4::from(a * b)).length() < 1e-6);
     }

@@ -1,4 +1,5 @@
-//! The compute shader that evaluates poses of `local-packed` into a palette, as text. Needs no wgpu.
+//! WGSL of the compute pass that evaluates poses of `local-packed` into a palette. Does not need
+//! wgpu.
 
 use core::fmt::Write;
 
@@ -8,29 +9,31 @@ use super::LocalTransform;
 use super::layout::{bone, clip, header, node, track};
 use crate::LayerSet;
 
-/// Most nodes whose matrices fit the 16 KiB of workgroup memory that every device has.
+/// Greatest number of nodes whose matrices fit the 16 KiB of workgroup memory that every device
+/// has.
 pub const WORKGROUP_NODES: usize = 336;
-/// Bytes of workgroup memory that hold what an instance shows.
-pub const SHOWN_BYTES: u64 = 208;
-/// The compute entry point: one workgroup an instance, counted along x, then y; along z now and the moment before.
+/// Workgroup memory for the pose blend of an instance, bytes.
+pub const POSE_BLEND_BYTES: u64 = 208;
+/// Compute entry point: one workgroup per instance, counted along x, then y; z 0 is the current
+/// time, z 1 the previous time.
 pub const ENTRY_POINT: &str = "gpuskin_write_palette";
 
-/// Where the matrices of nodes stand while the hierarchy is composed.
+/// Memory for the node matrices while the hierarchy is composed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scratch {
-    /// In workgroup memory: at most [`WORKGROUP_NODES`].
+    /// Workgroup memory: at most [`WORKGROUP_NODES`].
     Workgroup,
-    /// Behind the bones of each instance in the palette.
+    /// The palette, behind the bones of each instance.
     Palette,
 }
 
 impl Scratch {
-    /// The one for so many nodes.
+    /// Returns the memory to use for `nodes` nodes.
     pub const fn of(nodes: usize) -> Self {
         if nodes <= WORKGROUP_NODES { Self::Workgroup } else { Self::Palette }
     }
 
-    /// Matrices that an instance takes in the palette.
+    /// Returns the number of matrices per instance in the palette.
     pub const fn stride(self, bones: usize, nodes: usize) -> usize {
         match self {
             Self::Workgroup => bones,
@@ -39,42 +42,46 @@ impl Scratch {
     }
 }
 
-/// Binding 0 of the palette pass. Twin of `GpuskinPaletteParameters` in `shaders/local_palette.wgsl`.
+/// Uniform of the palette pass, binding 0. CPU layout of `GpuskinPaletteParameters` in
+/// `shaders/local_palette.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PaletteUniform {
-    /// The moment: [`Time::words`](crate::Time::words).
+    /// Current time: [`Time::words`](crate::Time::words).
     pub clock: [u32; 2],
-    /// The one before, likewise, where its poses are kept.
+    /// Previous time: [`Time::words`](crate::Time::words). Used if the palette holds poses of the
+    /// previous frame.
     pub clock_before: [u32; 2],
-    /// Instances to evaluate.
+    /// Number of instances to evaluate.
     pub instances: u32,
-    /// The first of them, among those of the buffer and of the palette.
+    /// Index of the first of them in the instance buffer and in the palette.
     pub first_instance: u32,
-    /// Matrices from one instance's first to the next one's: [`Scratch::stride`] for each moment.
+    /// Number of matrices per instance in the palette: [`Scratch::stride`] per time.
     pub stride: u32,
-    /// Where live poses begin in what lies over the clips, in units of four words.
+    /// Offset of the live poses in the layer buffer, in vectors of four words.
     pub live_at: u32,
-    /// From one live pose to the next, likewise: [`live_stride`].
+    /// Distance between live poses, in vectors of four words: [`live_stride`].
     pub live_stride: u32,
-    /// Matrices from an instance's pose to that of the moment before.
+    /// Number of matrices from an instance's current pose to its previous pose.
     pub before: u32,
-    /// Where live poses of the moment before begin, as `live_at`.
+    /// Offset of the live poses of the previous frame, in vectors of four words.
     pub live_before_at: u32,
-    /// Most workgroups along x.
-    pub most_groups: u32,
+    /// Greatest number of workgroups along x.
+    pub max_groups: u32,
 }
 
-/// Words of one node's or bone's live transform: a `LocalTransform`, or three rows; three times four.
+/// Number of words per node or bone of a live pose: a `LocalTransform` or three rows, both three
+/// vectors of four words.
 pub const LIVE_WORDS: usize = size_of::<LocalTransform>() / 4;
 
-/// From one live pose to the next in units of four words: as much as nodes or bones need, whichever are more.
+/// Returns the distance between live poses in vectors of four words: room for all nodes or all
+/// bones, whichever are more.
 pub const fn live_stride(bones: usize, nodes: usize) -> usize {
     (if bones > nodes { bones } else { nodes }) * LIVE_WORDS / 4
 }
 
-/// WGSL of the palette pass. Group 0: [`PaletteUniform`], the model's words, the instances, the palette, and what lies
-/// over the instances' clips: words of [`LayerSet`]s, then live poses.
+/// Returns the WGSL of the palette pass. Group 0: [`PaletteUniform`], the words of the model, the
+/// instances, the palette, and the layer buffer: words of [`LayerSet`]s, followed by live poses.
 pub fn palette(scratch: Scratch) -> String {
     let scratch = match scratch {
         Scratch::Workgroup => include_str!("../../shaders/local_workgroup.wgsl"),
@@ -98,9 +105,9 @@ pub fn palette(scratch: Scratch) -> String {
     text
 }
 
-/// The layout's numbers, from where they are defined.
+/// Returns the constants of the layout as WGSL.
 fn constants() -> String {
-    let mut text = String::from("// Layout of the words: module layout of gpuskin-rt/src/local.rs.\n");
+    let mut text = String::from("// Layout of the words: gpuskin-rt/src/local/layout.rs.\n");
     for (name, value) in [
         ("node_count", header::NODES),
         ("bone_count", header::BONES),

@@ -1,19 +1,19 @@
 use super::*;
 
 #[test]
-fn matrices_compose_as_transforms_do() {
+fn compose_matches_consecutive_transforms() {
     let rotation = Vec4::new(0.1, 0.3, -0.2, 0.8).normalize();
     let a = LocalTransform::new(rotation, Vec3::new(1.0, 2.0, 3.0), Vec3::new(1.0, 2.0, -0.5));
     let b = LocalTransform { rotation: Vec4::new(-0.4, 0.3, 0.1, 0.2).normalize(), ..a };
     let p = Vec3::new(0.3, -0.4, 0.5);
     let both = compose(&a.matrix(), &b.matrix());
     assert!(both.point(p).abs_diff_eq(a.matrix().point(b.matrix().point(p)), 1e-5));
-    assert_eq!(compose(&SkinMatrix::IDENTITY, &a.matrix()), a.matrix());
-    assert_eq!(LocalTransform::IDENTITY.matrix(), SkinMatrix::IDENTITY);
+    assert_eq!(compose(&Affine3::IDENTITY, &a.matrix()), a.matrix());
+    assert_eq!(LocalTransform::IDENTITY.matrix(), Affine3::IDENTITY);
 }
 
 #[test]
-fn blends_reach_both_ends() {
+fn blend_reaches_both_ends() {
     let a = LocalTransform::IDENTITY;
     let b = LocalTransform::new(Vec4::X, Vec3::ONE, Vec3::splat(3.0));
     assert!(a.blend(&b, 0.0).rotation.abs_diff_eq(a.rotation, 1e-6));
@@ -22,7 +22,7 @@ fn blends_reach_both_ends() {
 }
 
 #[test]
-fn what_is_not_this_layout_is_refused() {
+fn invalid_words_are_refused() {
     assert!(LocalTracks::new(&[]).is_none());
     assert!(LocalTracks::new(&[0; 256]).is_none());
     assert!(LocalTracks::new(&[u8::MAX; 256]).is_none());

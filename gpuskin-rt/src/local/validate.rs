@@ -1,4 +1,4 @@
-//! Whether the words of a file lead where they say. Everything that reads them afterwards trusts them.
+//! Validates the words of a file. All later reads rely on it.
 
 use super::Words;
 use super::layout::{
@@ -7,7 +7,8 @@ use super::layout::{
 };
 use crate::ClipRecord;
 
-/// Whether words can be evaluated without leaving them: counts, offsets, parents before children.
+/// Returns whether poses can be evaluated without reading out of range: checks counts, offsets, and
+/// that parents precede children.
 pub(super) fn is_sound(words: Words<'_>) -> bool {
     check(words).is_some()
 }
@@ -32,7 +33,7 @@ fn check(words: Words<'_>) -> Option<()> {
     let offsets = words.section(head.get(header::CLIPS_AT), clips as usize)?;
     let (mut next_frame, mut looked) = (0, Vec::new());
     for at in (0..clips as usize).map(|clip| offsets.get(clip)) {
-        // Clips that move alike are one.
+        // Clips with identical motion share one offset.
         if looked.last().is_some_and(|last| at <= *last) {
             looked.binary_search(&at).ok()?;
             continue;
@@ -46,7 +47,8 @@ fn check(words: Words<'_>) -> Option<()> {
     Some(())
 }
 
-/// Whether parents stand before their children, and above each node stands what is a link away.
+/// Returns whether parents precede their children, and the chain parent of each node is one link
+/// up.
 fn hierarchy(words: Words<'_>, nodes: u32, link: u32) -> bool {
     let word = |node: u32, i: usize| words.get(node as usize * node::WORDS + i);
     let parent = |node: u32| word(node, node::PARENT);
@@ -58,7 +60,7 @@ fn hierarchy(words: Words<'_>, nodes: u32, link: u32) -> bool {
     (0..nodes).all(|node| word(node, node::ABOVE) == above(node).unwrap_or(node::NO_PARENT))
 }
 
-/// The first frame that the next clip may have.
+/// Validates a clip and returns the first frame that the next clip may have.
 fn one_clip(words: Words<'_>, at: u32, nodes: usize, least_frame: u32) -> Option<u32> {
     let head = words.section(at, clip::ENTRIES + nodes)?;
     let [frame_words, first_frame, intervals, stored, held] =
@@ -66,7 +68,7 @@ fn one_clip(words: Words<'_>, at: u32, nodes: usize, least_frame: u32) -> Option
     if !(ClipRecord { first_frame, intervals, stored, held }).is_sound() || first_frame < least_frame {
         return None;
     }
-    // A component may be read with the word after it.
+    // A read of a component may also load the word after it.
     let frames = u64::from(frame_words) * u64::from(stored) + 1;
     words.section(head.get(clip::FRAMES_AT), usize::try_from(frames).ok()?)?;
     for node in 0..nodes {

@@ -1,88 +1,147 @@
-//! What the baker tells the runtime of a clip.
+//! Metadata of a baked clip.
 
 use super::{Aabb, List, Str};
 use crate::{ClipRecord, HeldFrames};
 
-/// A clip.
+/// A baked clip.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClipInfo {
     /// Name in Rust, as in the manifest: `run`.
+    #[doc(hidden)]
     pub name: Str,
     /// Name in the glTF file: `HumanArmature|Run`.
+    #[doc(hidden)]
     pub source: Str,
-    /// First frame in the texture. Clips of the same motion share their frames.
+    /// Index of the clip's first frame in the animation texture. Clips with identical motion share
+    /// frames.
+    #[doc(hidden)]
     pub first_frame: u32,
-    /// Intervals between frames over the clip's length, at least 1.
+    /// Number of intervals between frames over the length of the clip, at least 1.
+    #[doc(hidden)]
     pub intervals: u32,
-    /// Frames stored: one less than its poses where the last is the first, and less those of [`Self::held`].
+    /// Number of stored frames: `intervals + 1`, minus one if the last pose equals the first, minus
+    /// the repeats in [`Self::held`].
+    #[doc(hidden)]
     pub stored: u32,
-    /// The longest run of frames in which nothing moves.
+    /// Longest run of identical frames.
+    #[doc(hidden)]
     pub held: HeldFrames,
-    /// Whether it starts over when it ends, unless an instance says otherwise.
+    /// Whether the clip loops by default; an instance can override it.
+    #[doc(hidden)]
     pub looped: bool,
-    /// Seconds.
+    /// Length, seconds.
+    #[doc(hidden)]
     pub duration: f64,
-    /// Frames a second, `intervals / duration`; 0 for a clip without length.
+    /// Frames per second, `intervals / duration`; 0 for a clip of length zero.
+    #[doc(hidden)]
     pub frame_rate: f64,
-    /// What its frames reach, metres.
+    /// Bounding box of the clip's frames. Model space, metres.
+    #[doc(hidden)]
     pub bounds: Aabb,
-    /// What happens in it, by ascending phase, then by name.
+    /// Events of the clip, by ascending phase, then by name.
+    #[doc(hidden)]
     pub events: List<ClipEvent>,
-    /// How it moves the model as a whole, where that was taken out of its poses.
+    /// Root motion, if it was removed from the poses.
+    #[doc(hidden)]
     pub root_motion: Option<RootMotion>,
-    /// Index of the clip whose first frame is the pose that this one adds to; `None` where it is a pose of its own.
+    /// For an additive clip, index of the clip whose first frame is the reference pose; `None` for
+    /// an ordinary clip.
+    #[doc(hidden)]
     pub additive: Option<u16>,
-    /// At the frames' own times.
+    /// Error at the times of the stored frames.
+    #[doc(hidden)]
     pub encoding_error: ErrorInfo,
-    /// Between frames as well: on a grid four times as fine, and at every source key.
+    /// Error including the times between frames: on a grid four times as fine, and at every source
+    /// key.
+    #[doc(hidden)]
     pub motion_error: ErrorInfo,
 }
 
 impl ClipInfo {
-    /// What the GPU's playback needs of it.
+    /// Returns the name of the clip in the manifest, such as `run`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the length of the clip at speed 1, seconds.
+    pub fn duration(&self) -> f64 {
+        self.duration
+    }
+
+    /// Returns whether the clip loops unless an instance says otherwise.
+    pub fn is_looping(&self) -> bool {
+        self.looped
+    }
+
+    /// Returns whether the clip adds to the pose under it when it is played on a layer.
+    pub fn is_additive(&self) -> bool {
+        self.additive.is_some()
+    }
+
+    /// Returns whether root motion was removed from the poses; [`ClipInfo::root_displacement`] then moves the instance.
+    pub fn has_root_motion(&self) -> bool {
+        self.root_motion.is_some()
+    }
+
+    /// Returns the bounding box of the clip's frames. Model space, metres.
+    pub fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+
+    /// Returns the greatest distance between the drawn mesh and the glTF, metres, over all source vertices and all times.
+    pub fn error(&self) -> f32 {
+        self.motion_error.max
+    }
+
+    /// Returns the part that GPU playback needs.
+    #[doc(hidden)]
     pub fn record(&self) -> ClipRecord {
         let Self { first_frame, intervals, stored, held, .. } = *self;
         ClipRecord { first_frame, intervals, stored, held: held.bits() }
     }
 }
 
-/// A moment of a clip.
+/// An event at a fixed phase of a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClipEvent {
     /// Index into [`Metadata::events`](crate::Metadata::events).
     pub event: u16,
-    /// When: a fraction of the clip's length in 0.32 fixed point, as [`Playback::offset`](crate::Playback::offset).
-    /// What happens at the very end has the greatest one.
+    /// Time of the event: a fraction of the clip's length in 0.32 fixed point, like
+    /// [`Playback::offset`](crate::Playback::offset). An event at the very end has the greatest
+    /// value.
     pub phase: u32,
 }
 
-/// How a clip moves the model as a whole. Its poses do without: the source's are `displacement(t) * pose(t)`.
+/// Root motion: movement of the whole model during a clip. Baked poses exclude it: the source pose
+/// at time t is `displacement(t) * pose(t)`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct RootMotion {
-    /// It moves in the ground plane and turns about y alone.
+    /// Whether the model moves only in the ground plane and turns only about y.
     pub planar: bool,
-    /// Displacement since the clip's start at each frame, `0..=intervals`; the first is the identity.
+    /// Displacement since the start of the clip at each frame, `0..=intervals`; the first is the
+    /// identity.
     pub keys: List<RootKey>,
 }
 
-/// A displacement in the model's space: the rotation first, about the origin, then the translation.
+/// A displacement in model space: first a rotation about the origin, then a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct RootKey {
-    /// Metres.
+    /// Translation, metres.
     pub translation: [f32; 3],
     /// Unit quaternion `x, y, z, w`.
     pub rotation: [f32; 4],
 }
 
 impl RootKey {
-    /// Moves nothing.
+    /// No displacement.
     pub const IDENTITY: Self = Self { translation: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0] };
 
-    /// From `self` (t = 0) to `other` (t = 1): straight, and along the shorter arc at even speed.
+    /// Interpolates from `self` (t = 0) to `other` (t = 1): translation linearly, rotation along
+    /// the shorter arc at constant angular speed.
     pub fn blend(&self, other: &Self, t: f32) -> Self {
         let (a, b) = (glam::Vec3::from(self.translation), glam::Vec3::from(other.translation));
         Self {
@@ -92,21 +151,21 @@ impl RootKey {
     }
 }
 
-/// Distance between what is drawn and the glTF evaluated in `f64`, over all source vertices and the times named by
-/// the field that holds it.
+/// Distance between the drawn mesh and the glTF evaluated in `f64`, over all source vertices. The
+/// field that holds the value defines the times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct ErrorInfo {
     /// Greatest distance, metres.
     pub max: f32,
-    /// 99.96 % of all distances are at most this, metres.
+    /// 99.96th percentile of the distances, metres.
     pub p9996: f32,
-    /// Greatest angle between normals, degrees; 0 where the source has none.
+    /// Greatest angle between normals, degrees; 0 if the source has no normals.
     pub normal_degrees: f32,
-    /// Where `max` stood: seconds into the clip.
+    /// Time of `max`: seconds into the clip.
     pub time: f32,
-    /// Where `max` stood: the bone with the greatest weight there.
+    /// Bone with the greatest weight at the vertex of `max`.
     pub bone: u32,
-    /// Where `max` stood: index over the source's vertices.
+    /// Source vertex of `max`: index over all source vertices.
     pub vertex: u32,
 }

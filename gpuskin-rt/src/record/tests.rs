@@ -9,11 +9,11 @@ fn playback(clip: u32, speed: f64, offset: u32) -> Playback {
     Playback { start: NOW.words(), rate: Time::from_bits(rate(speed, 1.0) as u64).words(), offset, clip }
 }
 
-/// Of each clip, how much is shown and where in it.
-fn shares(record: &InstanceRecord, now: Time) -> Vec<(u32, f32, f64)> {
-    let weight = record.weight(now);
+/// Returns clip, weight and phase of each visible clip.
+fn shares(record: &InstanceRecord, time: Time) -> Vec<(u32, f32, f64)> {
+    let weight = record.weight(time);
     let older = if weight < 1.0 { record.older() } else { 0.0 };
-    let at = |p: Playback| f64::from(phase(&p, now).0) / 4_294_967_296.0;
+    let at = |p: Playback| f64::from(phase(&p, time).0) / 4_294_967_296.0;
     let parts = [
         (record.playback(), weight),
         (record.source(0), (1.0 - weight) * (1.0 - older)),
@@ -33,7 +33,7 @@ fn same(a: &[(u32, f32, f64)], b: &[(u32, f32, f64)], tolerance: f64) {
 }
 
 #[test]
-fn records_are_64_bytes_of_four_attributes() {
+fn record_is_64_bytes_of_four_attributes() {
     assert_eq!(size_of::<InstanceRecord>(), 64);
     assert_eq!(core::mem::offset_of!(InstanceRecord, rotation), 16);
     assert_eq!(core::mem::offset_of!(InstanceRecord, start), 24);
@@ -41,14 +41,14 @@ fn records_are_64_bytes_of_four_attributes() {
 }
 
 #[test]
-fn rotation_is_the_quaternions_whatever_its_length() {
+fn rotate_ignores_quaternion_length() {
     let q = Quat::from_xyzw(0.1, -0.4, 0.3, 0.8).normalize();
     let v = Vec3::new(1.0, 2.0, -3.0);
     assert!(rotate(Vec4::from(q) * 1.001, v).abs_diff_eq(q * v, 1e-5));
 }
 
 #[test]
-fn rates_keep_their_precision_at_every_size() {
+fn packed_rate_keeps_relative_precision() {
     for exponent in 0..63 {
         for mantissa in [1.0, 1.3, 1.999_999_9] {
             let exact = (2.0_f64.powi(exponent) * mantissa) as i64;
@@ -73,7 +73,7 @@ fn rates_keep_their_precision_at_every_size() {
 }
 
 #[test]
-fn what_is_played_comes_back() {
+fn playback_round_trips() {
     for flag in [0, Playback::ONCE, Playback::PING_PONG] {
         let p = playback(1017 | flag, -0.25, 0x1234_5678);
         let record = InstanceRecord::playing(p);
@@ -82,7 +82,7 @@ fn what_is_played_comes_back() {
 }
 
 #[test]
-fn fades_go_from_one_clip_to_the_other() {
+fn crossfade_moves_weight_to_new_clip() {
     let mut record = InstanceRecord::playing(playback(1, 1.0, 1 << 30));
     let start = NOW + 2.0;
     let before = shares(&record, start);
@@ -91,13 +91,13 @@ fn fades_go_from_one_clip_to_the_other() {
     same(&shares(&record, start + 0.1), &[(1, 0.75, 0.35), (2, 0.25, 0.05)], 1e-3);
     same(&shares(&record, start + 0.5), &[(2, 1.0, 0.25)], 1e-6);
     assert_eq!(record.weight(start + 1e6), 1.0);
-    // Nothing is left of it later.
+    // A completed crossfade leaves nothing in the record.
     record.rebase(start + 1.0);
     assert_eq!(record.fade, [FADED, 0]);
 }
 
 #[test]
-fn interrupted_fades_go_on_from_what_is_shown() {
+fn interrupted_crossfade_continues_from_current_blend() {
     for curve in [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut] {
         let mut record = InstanceRecord::playing(playback(1, 0.3, 0));
         record.play(&playback(2, 0.5, 0), 0.4, curve, NOW);
@@ -105,10 +105,11 @@ fn interrupted_fades_go_on_from_what_is_shown() {
         let before = shares(&record, first);
         record.play(&playback(3, 1.0, 0), 0.4, curve, first);
         same(&shares(&record, first), &before, 3e-5);
-        // All three are in it then.
+        // All three clips are visible now.
         assert_eq!(shares(&record, first + 0.1).len(), 3);
 
-        // One more: the least of three goes, and no more than it showed.
+        // A fourth clip: the one with the least weight is dropped, and no other changes by more
+        // than that weight.
         let second = first + 0.3;
         let before = shares(&record, second);
         let least = before.iter().map(|share| share.1).reduce(f32::min).unwrap();
@@ -123,7 +124,7 @@ fn interrupted_fades_go_on_from_what_is_shown() {
 }
 
 #[test]
-fn a_cut_leaves_nothing() {
+fn cut_removes_fading_clips() {
     let mut record = InstanceRecord::playing(playback(1, 1.0, 0));
     for fade in [0.0, -1.0, f32::NAN] {
         record.play(&playback(2, 1.0, 0), 0.2, Curve::Smooth, NOW + 1.0);
@@ -133,7 +134,7 @@ fn a_cut_leaves_nothing() {
 }
 
 #[test]
-fn pace_changes_without_a_jump() {
+fn rate_change_and_pause_do_not_jump() {
     let mut record = InstanceRecord::playing(playback(1, 1.0, 0));
     record.play(&playback(2, 1.0, 0), 1.0, Curve::Smooth, NOW);
     let moment = NOW + 0.5;
@@ -150,7 +151,7 @@ fn pace_changes_without_a_jump() {
 }
 
 #[test]
-fn what_does_not_start_over_comes_to_an_end() {
+fn play_once_finishes() {
     let mut record = InstanceRecord::playing(playback(Playback::ONCE, 2.0, 0));
     assert!(!record.is_finished(NOW) && !record.is_finished(NOW + 0.499) && record.is_finished(NOW + 0.5));
     record.rebase(NOW + 3.0);
@@ -164,7 +165,7 @@ fn what_does_not_start_over_comes_to_an_end() {
 }
 
 #[test]
-fn before_its_start_nothing_changes() {
+fn rebase_before_start_changes_nothing() {
     let mut record = InstanceRecord::playing(playback(1, 1.0, 1 << 29));
     let copy = record;
     record.rebase(NOW - 2.0);
@@ -173,7 +174,7 @@ fn before_its_start_nothing_changes() {
 }
 
 #[test]
-fn a_week_of_fades_stays_smooth() {
+fn crossfade_is_as_smooth_after_a_week() {
     let week = NOW + 7.0 * 86_400.0;
     let mut record = InstanceRecord::playing(playback(1, 1.0 / 0.7, 0));
     record.play(&playback(2, 1.0 / 1.3, 0), 0.5, Curve::Linear, week);

@@ -1,5 +1,6 @@
-//! What hangs on the instances of a crowd: a prop is a mesh of its own whose vertices all hang on one bone of the owner, and
-//! is drawn by the owner's shader, from the owner's instances. Nothing of it is per instance on the CPU.
+//! Attachments: props fixed to a bone of every instance of a crowd. A prop is a mesh whose vertices
+//! are all rigidly bound to one bone of the owner. The owner's shader draws it, from the owner's
+//! instances, without per-instance work on the CPU.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,17 +10,19 @@ use super::crowd::{CrowdCore, DrawnPart, GpuModel, Run};
 use super::cull::Draws;
 use super::geometry::{load, playable, slice};
 use super::layouts::Layouts;
-use super::posed::{Posed, words};
-use super::{Crowd, CrowdRenderer, Error, InstanceId, View};
+use super::pipelines::PassKind;
+use super::cpu_model::{CpuModel, words};
+use super::gpu::Gpu;
+use super::{Crowd, CrowdRenderer, Error, InstanceId, StaleId, View};
 use crate::cull::DRAW;
 use crate::shader::Variant;
 use crate::vertex::{Vertex, pack};
 use crate::{
-    Attachment, FramePair, InstanceLook, MeshPart, Metadata, Model, Packing, SkinMatrix, VertexFormat, VertexRange,
+    Attachment, FramePair, Appearance, MeshPart, Metadata, Model, Packing, Affine3, VertexFormat, VertexRange,
 };
 
-/// Something that hangs on the instances of a crowd, until it is detached. An id is never given twice, and is refused by
-/// every other crowd.
+/// Id of a prop attached to the instances of a crowd, valid until it is detached. An id is never
+/// reused, and every other crowd refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttachmentId {
     crowd: u32,
@@ -27,7 +30,7 @@ pub struct AttachmentId {
     generation: u32,
 }
 
-/// Those of a crowd.
+/// Attachments of a crowd.
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
     slots: Vec<Slot>,
@@ -39,37 +42,38 @@ struct Slot {
     attached: Option<Arc<Attached>>,
 }
 
-/// A prop on the device, as a crowd's instances carry it.
+/// Prop on the device, as attached to the instances of a crowd.
 #[derive(Debug)]
 pub(crate) struct Attached {
     variant: Variant,
-    /// Materials and textures are those of the prop.
+    /// Source of materials and textures.
     prop: Arc<GpuModel>,
     parts: Vec<DrawnPart>,
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
-    /// How far it reaches from what the owner's clips reach, metres.
+    /// Distance by which the prop extends the bounds of the owner's clips, metres.
     reach: f32,
-    /// For the first pass of a frame, and for what is revealed after it.
+    /// Arguments for the first pass of a frame, and for revealed instances after it.
     arguments: Mutex<[Option<Arguments>; 2]>,
 }
 
-/// Arguments of indirect draws, [list][run][part][level]: as many instances as the owner has in that list.
+/// Arguments of indirect draws, `[list][run][part][level]`, with the instance counts of the owner's
+/// lists.
 #[derive(Clone, Debug)]
 struct Arguments {
     buffer: wgpu::Buffer,
     shape: Shape,
 }
 
-/// How many draws there are, whatever the parts.
+/// Number of draws per mesh part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shape {
-    /// All views together, then each of them; or what is revealed.
+    /// One list for all views together, then one per view; or a single list of revealed instances.
     lists: usize,
     runs: usize,
-    /// Levels of the owner that are drawn at once: a prop has none of its own.
+    /// Levels of detail of the owner that one call draws. A prop has no levels of its own.
     levels: u32,
-    /// From the first instance of a level to that of the next.
+    /// First-instance step per level of detail.
     step: u32,
 }
 
@@ -78,57 +82,59 @@ impl Attachments {
         self.slots.iter().filter_map(|slot| slot.attached.as_ref())
     }
 
-    /// How far any of them reaches from what the clips reach, metres.
+    /// Largest distance by which a prop extends the bounds of the clips, metres.
     pub(crate) fn reach(&self) -> f32 {
         self.iter().map(|attached| attached.reach).fold(0.0, f32::max)
     }
 
-    fn get(&self, crowd: u32, id: AttachmentId) -> Option<&Arc<Attached>> {
-        let slot = self.slots.get(id.slot as usize).filter(|_| crowd == id.crowd)?;
-        slot.attached.as_ref().filter(|_| slot.generation == id.generation)
+    pub(crate) fn get(&self, crowd: u32, id: AttachmentId) -> Result<&Arc<Attached>, StaleId> {
+        let slot = self.slots.get(id.slot as usize).filter(|slot| crowd == id.crowd && slot.generation == id.generation);
+        slot.and_then(|slot| slot.attached.as_ref()).ok_or(StaleId::Attachment(id))
     }
 
-    /// A slot without one, of another generation than before.
+    /// Returns a free slot, with a generation that was not used before.
     fn free(&mut self) -> Option<usize> {
         let usable = |slot: &Slot| slot.attached.is_none() && slot.generation < u32::MAX;
         if let Some(at) = self.slots.iter().position(usable) {
             self.slots[at].generation += 1;
             return Some(at);
         }
-        (self.slots.len() < InstanceLook::MAX_ATTACHMENTS).then(|| {
+        (self.slots.len() < Appearance::MAX_ATTACHMENTS).then(|| {
             self.slots.push(Slot { generation: 0, attached: None });
             self.slots.len() - 1
         })
     }
 }
 
-/// What is drawn of a prop, before it is on the device.
+/// Mesh of a prop, before its upload.
 struct Mesh {
     words: Vec<u32>,
     indices: Vec<u32>,
-    /// Greatest distance of a vertex from the bone's origin, metres.
+    /// Largest distance of a vertex from the bone's origin, metres.
     reach: f32,
 }
 
-/// The format of a prop's vertices among those of an owner: exact, because ranges of packed ones are the owner's.
+/// Vertex format of a prop on its owner: full precision, because packed vertices would need the
+/// owner's ranges.
 fn format(prop: &Metadata) -> VertexFormat {
     VertexFormat { packing: Packing::Full, ..prop.mesh.format }
 }
 
-/// The mesh of a prop as it stands at the start of its first clip, where `bound` takes it, on one bone.
-fn mesh(prop: &Model, bone: u32, part: u32, bound: &SkinMatrix) -> Result<Mesh, Error> {
+/// Creates the mesh of a prop in the first frame of its first clip, transformed by `bound` and
+/// bound to one bone.
+fn mesh(prop: &Model, bone: u32, part: u32, bound: &Affine3) -> Result<Mesh, Error> {
     let meta = &prop.meta;
-    let posed = Posed::new(prop)?;
+    let posed = CpuModel::new(prop)?;
     let file = load(meta, &prop.mesh)?;
     let indices = slice(meta, &file, meta.mesh.indices, "mesh.bin")?;
     let mut indices: Vec<u32> = match meta.mesh.wide_indices {
         true => words(indices),
         false => indices.as_chunks::<2>().0.iter().map(|i| u16::from_le_bytes(*i).into()).collect(),
     };
-    let first = posed.records.first().ok_or_else(|| Error::model(&meta.name, "it has no clips"))?.first_frame;
-    let (origin, format) = (bound.translation(), format(meta));
+    let first = posed.records.first().ok_or_else(|| Error::model(&meta.name, "the model has no clips"))?.first_frame;
+    let (origin, format) = (bound.origin(), format(meta));
     let mut mesh = Mesh { words: Vec::new(), indices: Vec::new(), reach: 0.0 };
-    for shown in posed.vertices(FramePair { a: first, b: first, t: 0.0, first }) {
+    for shown in posed.vertices_between(FramePair { a: first, b: first, t: 0.0, first }) {
         let position = bound.point(shown.position);
         mesh.reach = mesh.reach.max(position.distance(origin));
         let tangent = bound.direction(shown.tangent.truncate()).normalize_or_zero();
@@ -144,7 +150,7 @@ fn mesh(prop: &Model, bone: u32, part: u32, bound: &SkinMatrix) -> Result<Mesh, 
         };
         mesh.words.extend(pack(&vertex, format, &VertexRange::default()));
     }
-    // Where a bone mirrors, so do the matrices that it is drawn by: fronts stay fronts in the pose.
+    // If the bone mirrors, so do its skinning matrices; the swap keeps front faces in front.
     let [x, y, z] = bound.rows.map(|row| row.truncate());
     if x.dot(y.cross(z)) < 0.0 {
         indices.as_chunks_mut::<3>().0.iter_mut().for_each(|triangle| triangle.swap(1, 2));
@@ -158,7 +164,7 @@ impl Attached {
         let of_owner = owner.model.geometry.variant;
         let variant = Variant { vertex: format(&prop.meta), ..of_owner };
         let (on_device, parts) = renderer.prop(prop, variant)?;
-        let (device, queue) = renderer.gpu();
+        let Gpu { device, queue } = renderer.gpu();
         let buffer = |label, words: &[u32], usage| {
             let buffer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
@@ -180,12 +186,13 @@ impl Attached {
         })
     }
 
-    /// After a culling pass: takes over how many instances each list has.
+    /// Copies the instance counts of each list from the owner's draws. Called after a culling pass.
     fn record(
         &self,
-        gpu: (&wgpu::Device, &wgpu::Queue),
+        gpu: Gpu<'_>,
         encoder: &mut wgpu::CommandEncoder,
-        (owner, revealed): (&Lists<'_>, bool),
+        owner: &Lists<'_>,
+        revealed: bool,
     ) {
         let parts = self.parts.len();
         let mut kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,14 +208,14 @@ impl Attached {
             for part in 0..parts {
                 let first = (i * parts + part) as u64 * u64::from(levels);
                 for (level, at) in (0..).zip(draws.counts()) {
-                    // The second of a draw's arguments.
+                    // Second word of a draw's arguments: the instance count.
                     encoder.copy_buffer_to_buffer(draws.arguments, at, buffer, (first + level) * DRAW + 4, 4);
                 }
             }
         }
     }
 
-    fn new_arguments(&self, (device, queue): (&wgpu::Device, &wgpu::Queue), shape: Shape) -> wgpu::Buffer {
+    fn new_arguments(&self, Gpu { device, queue }: Gpu<'_>, shape: Shape) -> wgpu::Buffer {
         let of_part = |part: &DrawnPart| {
             let MeshPart { index_count, first_index, .. } = part.mesh;
             (0..shape.levels).flat_map(move |level| [index_count, 0, first_index, 0, level * shape.step])
@@ -225,24 +232,26 @@ impl Attached {
         buffer
     }
 
-    /// Makes what the first draw binds.
+    /// Creates bind groups before the first draw.
     pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts) {
         self.prop.materials.bind(device, layouts, &self.prop.geometry);
     }
 
-    /// Draws all parts for a run of its owner, which is bound: the number of the run, and whose view it is.
-    fn draw(
+    /// Draws all parts for a run of the owner, whose resources are bound. `number`: number of the
+    /// run.
+    pub(super) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         view: Option<View>,
-        (number, run): (usize, &Run<'_>),
+        number: usize,
+        run: &Run<'_>,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &DrawnPart),
     ) {
         let culled = run.palette.as_ref().is_some_and(|palette| palette.draws.is_some());
         let kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = kept[usize::from(view == Some(View::REVEALED))].clone();
         drop(kept);
-        // One that came after `prepare` shows after the next.
+        // A prop attached after `prepare` shows after the next one.
         if culled && arguments.as_ref().is_none_or(|arguments| number >= arguments.shape.runs) {
             return;
         }
@@ -252,7 +261,8 @@ impl Attached {
             part(pass, drawn);
             match arguments.as_ref().filter(|_| culled) {
                 Some(Arguments { buffer, shape: Shape { lists, runs, levels, .. } }) => {
-                    // Those of all for a view that has come since, as the owner does; what is revealed has one alone.
+                    // As for the owner, a view added since has the list of all views. Revealed
+                    // instances have a single list.
                     let list = view.map_or(0, |View(view)| view.saturating_add(1));
                     let list = if list < *lists { list } else { 0 };
                     let part = (list * runs + number) * self.parts.len() + i;
@@ -266,24 +276,31 @@ impl Attached {
         }
     }
 
-    /// The same with the renderer's own pipelines and the materials of the prop.
-    pub(crate) fn draw_in(&self, pass: &mut wgpu::RenderPass<'_>, view: View, run: (usize, &Run<'_>), depth: bool) {
-        self.draw(pass, Some(view), run, |pass, part| {
-            pass.set_pipeline(part.pipelines.of(depth));
+    /// Draws with the renderer's own pipelines and the prop's materials.
+    pub(crate) fn draw_in(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        view: View,
+        number: usize,
+        run: &Run<'_>,
+        kind: PassKind,
+    ) {
+        self.draw(pass, Some(view), number, run, |pass, part| {
+            pass.set_pipeline(part.pipelines.of(kind));
             pass.set_bind_group(2, self.prop.materials.get(part.mesh.material), &[]);
         });
     }
 }
 
-/// The owner's draws, [list][run].
+/// Draws of the owner, `[list][run]`.
 type Lists<'a> = [Vec<Draws<'a>>];
 
 impl CrowdCore {
-    /// After the culling pass: has what hangs on the instances drawn for those that are seen, by these views or by all
-    /// together; or for those that are revealed, which is a view alone.
+    /// Updates the draws of all attachments after a culling pass: for these views, with `None` for
+    /// all views together, or for [`View::REVEALED`] alone.
     pub(crate) fn record_attachments(
         &self,
-        gpu: (&wgpu::Device, &wgpu::Queue),
+        gpu: Gpu<'_>,
         encoder: &mut wgpu::CommandEncoder,
         views: impl Iterator<Item = Option<View>>,
     ) {
@@ -293,19 +310,20 @@ impl CrowdCore {
         let revealed = views.peek() == Some(&Some(View::REVEALED));
         let lists: Vec<_> = views.map(list).collect();
         if lists.first().is_some_and(|list| !list.is_empty()) {
-            drawn.attached.iter().for_each(|attached| attached.record(gpu, encoder, (&lists, revealed)));
+            drawn.attached.iter().for_each(|attached| attached.record(gpu, encoder, &lists, revealed));
         }
     }
 }
 
 impl<M> Crowd<M> {
-    /// Hangs a prop on a bone of every instance: a sword for each soldier, drawn by [`CrowdRenderer::draw`] and
-    /// [`CrowdRenderer::draw_depth`] wherever the instance is, fades, layers and live bones included, at no cost per
-    /// instance on the CPU. The prop is any baked model, as it stands at the start of its first clip. It shows after the
-    /// next [`CrowdRenderer::prepare`], on all instances: [`Crowd::hold`] says who has it, and
-    /// [`Attachment::with_part`] ties it to a part of the owner.
+    /// Attaches a prop to a bone of every instance: a sword for each soldier.
+    /// [`CrowdRenderer::draw`] and [`CrowdRenderer::draw_depth`] draw it with the instance, and it
+    /// follows fades, layers and live bones, without per-instance work on the CPU. The prop is any
+    /// baked model, in the first frame of its first clip. It shows after the next
+    /// [`CrowdRenderer::prepare`], on all instances. [`Crowd::hold`] shows or hides it per
+    /// instance, and [`Attachment::with_part`] ties it to a part of the owner.
     ///
-    /// A crowd has room for [`InstanceLook::MAX_ATTACHMENTS`]. `renderer`: the crowd's own.
+    /// A crowd holds at most [`Appearance::MAX_ATTACHMENTS`]. `renderer` must be the crowd's own.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
@@ -318,8 +336,9 @@ impl<M> Crowd<M> {
     /// ```
     ///
     /// # Errors
-    /// When the crowd's model was baked in vertex mode or has no such bone or part, there are as many already, the
-    /// renderer is another, or the prop cannot be loaded.
+    /// If the crowd's model was baked in vertex mode or lacks the bone or part, if the crowd has
+    /// the largest number of attachments already, if the renderer is another one, or if the prop
+    /// cannot be loaded.
     pub fn attach(
         &self,
         renderer: &mut CrowdRenderer,
@@ -328,30 +347,30 @@ impl<M> Crowd<M> {
     ) -> Result<AttachmentId, Error> {
         let wrong = |reason: String| Err(Error::Argument { model: self.meta.name.to_string(), reason });
         if !renderer.draws(&self.core) {
-            return wrong("attach: the crowd is of another renderer; give it the one that it was made with".into());
+            return wrong("attach: the crowd belongs to another renderer; pass the renderer that created it".into());
         }
         if self.core.model.geometry.variant.encoding.is_vertex() {
             let remedy = "bake it with mode = \"bone\" in gpuskin.toml";
-            return wrong(format!("attach: it was baked in vertex mode and has no bones; {remedy}"));
+            return wrong(format!("attach: the model was baked in vertex mode and has no bones; {remedy}"));
         }
         let (bone, part) = (attachment.bone.index(), attachment.part.map(|part| part.index()));
         let Some(bound) = attachment.bound(&self.meta) else {
-            return wrong(format!("attach: it has no bone {bone}; it has {}", self.meta.bones.len()));
+            return wrong(format!("attach: bone {bone} does not exist; the model has {} bones", self.meta.bones.len()));
         };
         if let Some(part) = part.filter(|part| usize::from(*part) >= self.meta.parts.len()) {
-            return wrong(format!("attach: it has no part {part}; it has {}", self.meta.parts.len()));
+            return wrong(format!("attach: part {part} does not exist; the model has {} parts", self.meta.parts.len()));
         }
         let Some(slot) = self.core.state().attachments.free() else {
-            let most = InstanceLook::MAX_ATTACHMENTS;
-            return wrong(format!("attach: its crowd has {most} attachments already, the most; detach one"));
+            let most = Appearance::MAX_ATTACHMENTS;
+            return wrong(format!("attach: the crowd already has {most} attachments, the maximum; detach one first"));
         };
-        let device = renderer.gpu().0.clone();
-        let own = InstanceLook::attachment_number(slot);
+        let device = renderer.gpu().device.clone();
+        let own = Appearance::attachment_number(slot);
         let mesh = mesh(playable(&device, prop)?, bone.into(), part.map_or(own, |part| u32::from(part) + 1), &bound)?;
         let mut attached = Attached::new(renderer, &self.core, prop, &mesh)?;
-        // A bone that lies outside of the mesh takes it further.
+        // A bone outside the mesh extends the bounds further.
         let rest = &self.meta.rest_bounds;
-        let origin = bound.translation();
+        let origin = bound.origin();
         let outside = origin.distance(origin.clamp(Vec3::from(rest.min), Vec3::from(rest.max).max(rest.min.into())));
         attached.reach += if outside.is_finite() { outside } else { 0.0 };
 
@@ -363,72 +382,46 @@ impl<M> Crowd<M> {
         Ok(AttachmentId { crowd: state.instances.crowd(), slot: slot as u32, generation: slots[slot].generation })
     }
 
-    /// Takes a prop off all instances; `false` if it was gone already.
-    pub fn detach(&self, id: AttachmentId) -> bool {
+    /// Removes an attachment from all instances.
+    ///
+    /// # Errors
+    /// If the attachment no longer exists.
+    pub fn detach(&self, id: AttachmentId) -> Result<(), StaleId> {
         let state = &mut *self.core.state();
-        let known = state.attachments.get(state.instances.crowd(), id).is_some();
-        if known {
-            state.attachments.slots[id.slot as usize].attached = None;
-        }
-        known
+        state.attachments.get(state.instances.crowd(), id)?;
+        state.attachments.slots[id.slot as usize].attached = None;
+        Ok(())
     }
 
-    /// Has an instance hold a prop, or not: those that are spawned, or [set](Crowd::set), hold everything. A prop
-    /// [with a part](Attachment::with_part) is worn with that instead: this does nothing to it. `false` if either is gone.
-    pub fn hold(&self, instance: InstanceId, prop: AttachmentId, held: bool) -> bool {
+    /// Shows or hides an attachment on one instance.
+    ///
+    /// Instances that are spawned, or [set](Crowd::set), show all attachments. An attachment [with a part](Attachment::with_part)
+    /// follows the visibility of that part instead, and this has no effect on it.
+    ///
+    /// # Errors
+    /// If the instance or the attachment no longer exists.
+    pub fn set_attachment_visible(
+        &self,
+        instance: InstanceId,
+        attachment: AttachmentId,
+        visible: bool,
+    ) -> Result<(), StaleId> {
         let state = &mut *self.core.state();
-        let known = state.attachments.get(state.instances.crowd(), prop).is_some();
-        let bit = 1 << InstanceLook::attachment_number(prop.slot as usize);
-        known && state.instances.change_look(instance, |look| look.show(bit, held))
+        state.attachments.get(state.instances.crowd(), attachment)?;
+        let bit = 1 << Appearance::attachment_number(attachment.slot as usize);
+        state.instances.change_appearance(instance, |appearance| appearance.show(bit, visible))
     }
 
-    /// The shader variant that a prop is drawn with, for a game's own pipelines: its owner's, with other vertices. `None`
-    /// if it is gone.
-    pub fn attachment_variant(&self, id: AttachmentId) -> Option<Variant> {
+    /// Returns the shader variant of an attachment, for a game's own pipelines: the crowd's variant with another vertex format.
+    ///
+    /// # Errors
+    /// If the attachment no longer exists.
+    pub fn attachment_variant(&self, id: AttachmentId) -> Result<Variant, StaleId> {
+        Ok(self.attached(id)?.variant)
+    }
+
+    pub(super) fn attached(&self, id: AttachmentId) -> Result<Arc<Attached>, StaleId> {
         let state = self.core.state();
-        Some(state.attachments.get(state.instances.crowd(), id)?.variant)
-    }
-
-    /// Draws a prop on all instances as [`Crowd::draw_geometry`] draws these: with a pipeline of
-    /// [`Crowd::attachment_variant`]. `part` is called before each part of the prop is drawn, with the index of its
-    /// material among the prop's.
-    pub fn draw_attachment(
-        &self,
-        pass: &mut wgpu::RenderPass<'_>,
-        group: u32,
-        id: AttachmentId,
-        part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
-    ) {
-        self.draw_attachment_seen(pass, (group, None), id, part);
-    }
-
-    /// The same for what one view sees, as [`Crowd::draw_numbered_in`] draws it.
-    pub fn draw_attachment_in(
-        &self,
-        pass: &mut wgpu::RenderPass<'_>,
-        group: u32,
-        view: View,
-        id: AttachmentId,
-        part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
-    ) {
-        self.draw_attachment_seen(pass, (group, Some(view)), id, part);
-    }
-
-    fn draw_attachment_seen(
-        &self,
-        pass: &mut wgpu::RenderPass<'_>,
-        (group, view): (u32, Option<View>),
-        id: AttachmentId,
-        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
-    ) {
-        let attached = {
-            let state = self.core.state();
-            state.attachments.get(state.instances.crowd(), id).cloned()
-        };
-        let (Some(attached), Some(drawn)) = (attached, self.core.drawn()) else { return };
-        for (i, run) in drawn.runs(view).enumerate() {
-            self.core.model.geometry.bind(pass, group, &run);
-            attached.draw(pass, view, (i, &run), |pass, drawn| part(pass, drawn.mesh.material));
-        }
+        state.attachments.get(state.instances.crowd(), id).cloned()
     }
 }

@@ -1,4 +1,4 @@
-//! The cache path: poses that instances share are composed and skinned once, and kept for all frames.
+//! Cache path: poses that instances share are composed and skinned once, and kept across frames.
 
 use core::fmt;
 
@@ -9,49 +9,53 @@ use super::explain::DrawPath;
 use super::geometry::Geometry;
 use super::layouts::{bind_group, storage, uniform};
 use super::palette::{MATRIX, Poses};
-use super::posed::Posed;
+use super::cpu_model::CpuModel;
 use crate::cache::{self, FILL, FILL_GROUP, VERTEX};
 use crate::cull::DISPATCH;
 use crate::local::shader::PaletteUniform;
 use crate::playback::{clamped_offset, frame_pair};
 use crate::shader::{MODEL_BYTES, Variant};
+#[cfg(feature = "testing")]
 use crate::skin::SkinnedVertex;
-use crate::{ClipInfo, ClipRecord, FramePair, Model, Playback, SkinMatrix, Time};
+use crate::{ClipInfo, ClipRecord, FramePair, Model, Playback, Affine3, Time};
 
-/// Poses are counted along y of a dispatch.
+/// Largest number of poses: workgroups along y of a dispatch.
 const MOST_POSES: u64 = 65_535;
 
-/// Whether instances of a crowd share poses, and vertices of these are kept.
+/// Whether instances of a crowd share poses, and whether their skinned vertices are cached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CacheState {
-    /// Every instance shows its own moment: [`CrowdDescriptor::time_grid`] is not set.
+    /// Instances do not share poses: [`CrowdDescriptor::time_grid`] is not set.
     NotAsked,
-    /// They share poses, and each of these is composed and skinned once.
+    /// Instances share poses; each shared pose is composed and skinned once.
     On {
-        /// Poses that there is room for.
+        /// Number of poses that the cache can hold.
         poses: u32,
-        /// Moments of all clips.
+        /// Number of samples of all clips on the time grid.
         moments: u32,
-        /// Bytes that they take.
+        /// Bytes of the cache.
         bytes: u64,
-        /// Who shares them.
-        share: Share,
+        /// Condition under which an instance uses a shared pose.
+        sharing: PoseSharing,
     },
-    /// Every instance shows its own moment: not all moments of all clips fit [`CrowdDescriptor::cache_bytes`], or what the
-    /// device binds. [`CrowdDescriptor::path`] can ask for it all the same.
+    /// Instances do not share poses: the samples of all clips do not fit into
+    /// [`CrowdDescriptor::cache_bytes`], or into the largest binding of the device.
+    /// [`CrowdDescriptor::path`] can force the cache.
     NoRoom {
-        /// Poses that there is room for.
+        /// Number of poses that the cache can hold.
         poses: u32,
-        /// Moments of all clips.
+        /// Number of samples of all clips on the time grid.
         moments: u32,
     },
-    /// They show moments of the grid, and nothing is kept: [`CrowdDescriptor::path`] is [`DrawPath::Palette`].
+    /// Instances snap to the time grid, but no pose is cached: [`CrowdDescriptor::path`] is
+    /// [`DrawPath::Palette`].
     Palette,
-    /// Every instance shows its own moment: nothing looks at instances before the draw, because they are not culled.
+    /// Instances do not share poses: they are not culled, so no pass tests them before the draw.
     NotCulled,
-    /// Every instance shows its own moment: with [`RendererDescriptor::motion_vectors`](super::RendererDescriptor::motion_vectors)
-    /// poses of two moments are needed.
+    /// Instances do not share poses:
+    /// [`RendererDescriptor::motion_vectors`](super::RendererDescriptor::motion_vectors) needs the
+    /// current and the previous pose.
     MotionVectors,
 }
 
@@ -59,65 +63,69 @@ impl fmt::Display for CacheState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAsked => {
-                f.write_str("none, each instance shows its own moment: `CrowdDescriptor::time_grid` is not set")
+                f.write_str("off, each instance plays its exact time: `CrowdDescriptor::time_grid` is not set")
             }
-            Self::On { poses, moments, bytes, share } => {
+            Self::On { poses, moments, bytes, sharing } => {
                 let megabytes = *bytes as f64 / 1e6;
                 write!(
                     f,
-                    "the vertices of {poses} poses are kept ({moments} moments of all clips; {megabytes:.1} MB)"
+                    "vertices of up to {poses} poses are cached ({moments} samples of all clips; {megabytes:.1} MB)"
                 )?;
-                match share {
-                    Share::Unseen => f.write_str(", for those who are so small that it does not show"),
-                    Share::All => f.write_str(", for all, however near"),
+                match sharing {
+                    PoseSharing::WithinLodError => f.write_str(", shared where the difference cannot be seen"),
+                    PoseSharing::Always => f.write_str(", shared by all instances, however near"),
                 }
             }
             Self::NoRoom { poses, moments } => {
-                let own = "none, each instance shows its own moment";
-                write!(f, "{own}: `CrowdDescriptor::cache_bytes`, or what the device binds, has room for ")?;
-                write!(f, "{poses} of {moments} moments of all clips")
+                let own = "off, each instance plays its exact time";
+                write!(f, "{own}: `CrowdDescriptor::cache_bytes`, or the largest binding of the device, holds only ")?;
+                write!(f, "{poses} of {moments} samples of all clips")
             }
-            Self::Palette => f.write_str("none: `CrowdDescriptor::path` asks for the palette"),
-            Self::NotCulled => f.write_str("none, each instance shows its own moment: instances are not culled"),
+            Self::Palette => f.write_str("off: `CrowdDescriptor::path` asks for the palette"),
+            Self::NotCulled => f.write_str("off, each instance plays its exact time: instances are not culled"),
             Self::MotionVectors => {
-                f.write_str("none, each instance shows its own moment: `RendererDescriptor::motion_vectors` is on")
+                f.write_str("off, each instance plays its exact time: `RendererDescriptor::motion_vectors` is on")
             }
         }
     }
 }
 
-/// Who shares poses, where there is a [`CrowdDescriptor::time_grid`].
+/// Condition under which instances share poses; needs a [`CrowdDescriptor::time_grid`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Share {
-    /// Instances of which no view shows that they do: seen at most [`RendererDescriptor::lod_error`](super::RendererDescriptor::lod_error)
-    /// pixels away from where their own moment has them, by what their clip's bones do in half a step. Those that are nearer
-    /// show their own moment. Nobody shares where `lod_error` is 0.
+pub enum PoseSharing {
+    /// An instance shares a pose if no view shows the difference. Its vertices then are at most
+    /// [`RendererDescriptor::lod_error`](super::RendererDescriptor::lod_error) pixels from their
+    /// exact position, estimated from the movement of the clip's bones in half a grid step. Nearer
+    /// instances play their exact time. No instance shares a pose if `lod_error` is 0.
     #[default]
-    Unseen,
-    /// All, however near.
-    All,
+    WithinLodError,
+    /// All instances share poses, however near.
+    Always,
 }
 
-/// How far vertices of instances that share poses may be from where their own moments have them, metres at scale 1, for each
-/// clip: what `grid` as [`CrowdDescriptor::time_grid`] costs, half a step of a clip's time at most. 0 for a clip that has
-/// too many moments to be shared. Found at eight moments a step, of every vertex: a tool's work, not a game's.
+/// Returns, per clip, the largest distance between the vertices of a shared pose and of the exact
+/// pose, in metres at scale 1. `grid`: [`CrowdDescriptor::time_grid`], seconds; the time differs by
+/// at most half a grid step. 0 for a clip with too many samples to be shared. Measures every vertex
+/// at eight times per step: work for a tool, not for a game.
 ///
 /// # Errors
-/// When a file of the model is missing or of another bake.
-pub fn time_errors(model: &Model, grid: f32) -> Result<Vec<f32>, Error> {
-    let posed = Posed::new(model)?;
+/// If a file of the model is missing or from another bake.
+#[cfg(feature = "testing")]
+pub fn time_grid_errors(model: &Model, grid: f32) -> Result<Vec<f32>, Error> {
+    let posed = CpuModel::new(model)?;
     let apart = |a: &Vec<SkinnedVertex>, b: &Vec<SkinnedVertex>| {
         a.iter().zip(b).map(|(a, b)| a.position.distance_squared(b.position)).fold(0.0, f32::max).sqrt()
     };
     let clips = model.meta.clips.iter().zip(&posed.records);
     let of_clip = |(clip, record): (&ClipInfo, &ClipRecord)| {
-        worst_step::<8, _>(record, cache::steps(clip.duration as f32, grid), |frames| posed.vertices(frames), apart)
+        greatest_step_error::<8, _>(record, cache::steps(clip.duration as f32, grid), |frames| posed.vertices_between(frames), apart)
     };
     Ok(clips.map(of_clip).collect())
 }
 
-/// The most that something is apart between a moment and what is shared there, found at so many moments a step.
-fn worst_step<const PARTS: u32, T>(
+/// Returns the largest difference between an exact pose and the shared one, measured at `PARTS`
+/// times per grid step.
+fn greatest_step_error<const PARTS: u32, T>(
     record: &ClipRecord,
     steps: u32,
     at: impl Fn(FramePair) -> T,
@@ -142,36 +150,37 @@ fn worst_step<const PARTS: u32, T>(
     worst
 }
 
-/// Clips of so many steps, and what their moments cost at most: what half a step does to the corners of boxes around what bones
-/// move, between which all vertices are.
+/// Returns the number of steps per clip, and the largest error of its shared poses in metres: the
+/// distance that the corners of each bone's bounding box move in half a step. All vertices lie
+/// between those corners.
 fn costs(model: &Model, clips: &[(u32, f32)]) -> Result<Vec<(u32, f32)>, Error> {
-    let posed = Posed::new(model)?;
+    let posed = CpuModel::new(model)?;
     let corners = posed.corners();
-    let apart = |a: &Vec<SkinMatrix>, b: &Vec<SkinMatrix>| {
+    let apart = |a: &Vec<Affine3>, b: &Vec<Affine3>| {
         let bones = a.iter().zip(b).zip(&corners).filter_map(|((a, b), corners)| Some((a, b, corners.as_ref()?)));
         let squares = bones.flat_map(|(a, b, corners)| corners.map(|c| a.point(c).distance_squared(b.point(c))));
         squares.fold(0.0, f32::max).sqrt()
     };
     let of_clip = |(&(steps, _), record): (&(u32, f32), &ClipRecord)| {
-        let off = worst_step::<2, _>(record, steps, |frames| posed.bones(frames), apart);
-        // 0 would be no matter.
+        let off = greatest_step_error::<2, _>(record, steps, |frames| posed.bones(frames), apart);
+        // 0 would mean that the error does not matter.
         (steps, off.max(f32::MIN_POSITIVE))
     };
     Ok(clips.iter().zip(&posed.records).map(of_clip).collect())
 }
 
-/// What the instances of a crowd share.
+/// Shared poses of a crowd.
 #[derive(Clone, Debug)]
 pub(crate) struct Sharing {
-    /// Of each clip: steps, and what they cost.
+    /// Per clip: number of grid steps, and sharing error in metres.
     clips: Vec<(u32, f32)>,
-    /// Poses that are kept, of all palettes together.
+    /// Number of cached poses, over all palettes.
     pub(crate) kept: u32,
     pub(crate) moments: u32,
 }
 
 impl Sharing {
-    /// What a crowd was asked to share, and how that came.
+    /// Plans the sharing that a crowd was asked for, and returns the resulting state.
     pub(crate) fn of(
         device: &wgpu::Device,
         (model, geometry): (&Model, &Geometry),
@@ -179,13 +188,13 @@ impl Sharing {
         descriptor: &CrowdDescriptor,
     ) -> Result<(Option<Self>, CacheState), Error> {
         let wrong = |reason: String| Err(Error::Argument { model: model.meta.name.to_string(), reason });
-        let &CrowdDescriptor { time_grid, cache_bytes, share, path, .. } = descriptor;
+        let &CrowdDescriptor { time_grid, cache_bytes, sharing, path, .. } = descriptor;
         let Some(poses) = geometry.poses() else {
             return match path {
                 Some(path @ (DrawPath::Palette | DrawPath::Cache)) => {
                     let encoding = geometry.variant.encoding.name();
                     wrong(format!(
-                        "path: {path} composes poses of local-packed, and it plays {encoding} here; set `encoding = \
+                        "path: {path} needs local-packed, but the model plays {encoding} on this device; set `encoding = \
                          \"local-packed\"` for it in gpuskin.toml, and request a device with at least \
                          wgpu::Limits::downlevel_defaults()"
                     ))
@@ -197,13 +206,13 @@ impl Sharing {
         let Some(grid) = time_grid else {
             return match forced {
                 true => wrong(
-                    "path: the cache keeps poses at moments of a grid; set `time_grid`, 1.0 / 30.0 for one".into(),
+                    "path: the cache needs a time grid; set `time_grid`, to 1.0 / 30.0 for example".into(),
                 ),
                 false => Ok((None, CacheState::NotAsked)),
             };
         };
         if !(grid.is_finite() && grid > 0.0) {
-            return wrong(format!("time_grid: {grid} seconds; it must be above zero"));
+            return wrong(format!("time_grid: {grid} seconds; it must be finite and above zero"));
         }
         let state = match geometry.bounds.as_deref().filter(|_| culls) {
             None => Err(CacheState::NotCulled),
@@ -212,55 +221,56 @@ impl Sharing {
         };
         let bounds = match state {
             Ok(bounds) => bounds,
-            Err(state) if forced => return wrong(format!("path: cache: {state}")),
+            Err(state) if forced => return wrong(format!("path: the cache is {state}")),
             Err(state) => return Ok((None, state)),
         };
         let steps = |clip: &ClipInfo| (cache::steps(clip.duration as f32, grid), 0.0);
         let clips: Vec<(u32, f32)> = model.meta.clips.iter().map(steps).collect();
         let moments = cache::set_steps(&mut bounds.to_vec(), &clips);
-        let of_a_pose = bytes_of_a_pose(geometry, poses);
+        let of_a_pose = bytes_per_pose(geometry, poses);
         let room = room(&device.limits(), geometry, poses, cache_bytes).min(moments);
-        let on = CacheState::On { poses: room, moments, bytes: u64::from(room) * of_a_pose, share };
+        let on = CacheState::On { poses: room, moments, bytes: u64::from(room) * of_a_pose, sharing };
         let (state, kept) = match path {
             Some(DrawPath::Palette) => (CacheState::Palette, 0),
             Some(DrawPath::Cache) if room == 0 => {
                 return wrong(format!(
-                    "cache_bytes: a pose takes {of_a_pose} bytes, and {cache_bytes} have room for none that the device can \
-                     bind; give it more, or leave `path` to the renderer"
+                    "cache_bytes: {cache_bytes} bytes hold no pose that the device can bind, because a pose takes \
+                     {of_a_pose} bytes; raise it, or leave `path` unset"
                 ));
             }
             Some(DrawPath::Cache) => (on, room),
             _ if room < moments || moments == 0 => return Ok((None, CacheState::NoRoom { poses: room, moments })),
             _ => (on, room),
         };
-        let clips = if share == Share::All { clips } else { costs(model, &clips)? };
+        let clips = if sharing == PoseSharing::Always { clips } else { costs(model, &clips)? };
         Ok((Some(Self { clips, kept, moments }), state))
     }
 
-    /// Puts the steps of clips where the culling pass finds them.
+    /// Writes the steps of clips into the bounds, for the culling pass.
     pub(crate) fn set_steps(&self, bounds: &mut [u32]) {
         cache::set_steps(bounds, &self.clips);
     }
 }
 
-/// Poses that a device keeps in so many bytes.
+/// Returns the number of poses that a device can cache in `bytes`.
 fn room(limits: &wgpu::Limits, geometry: &Geometry, poses: &Poses, bytes: u64) -> u32 {
     let vertices = u64::from(geometry.vertex_count) * VERTEX;
-    // Half of the largest binding for the palette's part: the other instances need theirs, too.
+    // Cached poses take at most half of the largest palette binding, because other instances need
+    // theirs too.
     let bones = u64::from(poses.stride()) * MATRIX * 2;
     let groups = u64::from(limits.max_compute_workgroups_per_dimension).min(MOST_POSES);
     if geometry.vertices_len() > poses.binding || u64::from(geometry.vertex_count.div_ceil(FILL_GROUP)) > groups {
         return 0;
     }
     let room = (poses.binding / vertices.max(1)).min(poses.binding / bones.max(1));
-    room.min(bytes / bytes_of_a_pose(geometry, poses)).min(groups) as u32
+    room.min(bytes / bytes_per_pose(geometry, poses)).min(groups) as u32
 }
 
-fn bytes_of_a_pose(geometry: &Geometry, poses: &Poses) -> u64 {
+fn bytes_per_pose(geometry: &Geometry, poses: &Poses) -> u64 {
     u64::from(geometry.vertex_count) * VERTEX + u64::from(poses.stride()) * MATRIX
 }
 
-/// What skins poses, made when a crowd first keeps them.
+/// Pipeline that skins poses into the cache. Created when a crowd first needs it.
 #[derive(Debug)]
 pub(crate) struct Fill {
     layouts: [wgpu::BindGroupLayout; 2],
@@ -280,20 +290,21 @@ impl Fill {
 
 const LABEL: Option<&str> = Some("gpuskin cache");
 
-/// The poses that are kept beside a palette: the first of it, and their vertices.
+/// Pose cache of a palette: its first poses, and their skinned vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) parameters: wgpu::Buffer,
-    /// Of the palette pass.
+    /// Bind group of the palette pass.
     compute: wgpu::BindGroup,
     fill: [wgpu::BindGroup; 2],
     pipeline: wgpu::ComputePipeline,
-    /// What vertices are drawn with.
+    /// Bind group for drawing the cached vertices.
     pub(crate) drawing: wgpu::BindGroup,
 }
 
 impl Kept {
-    /// So many poses; `drawing` makes the bind group of a draw from the buffer of their vertices.
+    /// Creates a cache of `poses` poses. `drawing` creates the bind group of a draw from the vertex
+    /// buffer.
     pub(crate) fn new(
         device: &wgpu::Device,
         geometry: &Geometry,
@@ -319,12 +330,13 @@ impl Kept {
         Self { parameters, compute, fill: groups, pipeline: fill.pipeline.clone(), drawing }
     }
 
-    /// The same, with another bind group of the palette pass.
+    /// Returns the same cache with another bind group of the palette pass.
     pub(crate) fn with_compute(&self, compute: wgpu::BindGroup) -> Self {
         Self { compute, ..self.clone() }
     }
 
-    /// Makes the poses that are new, and their vertices: as many as the culling pass has written to the arguments.
+    /// Evaluates and skins the new poses. The culling pass has written their number to the indirect
+    /// arguments.
     pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>, poses: &Poses, arguments: &wgpu::Buffer) {
         poses.set(pass, &self.compute, 0);
         pass.dispatch_workgroups_indirect(arguments, DISPATCH);

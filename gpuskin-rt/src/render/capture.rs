@@ -1,4 +1,5 @@
-//! Reads back what the vertex function computes: for tests, and for tools that compare a bake with its source.
+//! Reads back the results of the vertex function: for tests, and for tools that compare a bake with
+//! its source.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -7,33 +8,34 @@ use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
-use super::palette::{OverBuffer, Poses, everyone};
+use super::palette::{LayerBuffer, Poses, everyone};
 use crate::local::shader::PaletteUniform;
-use crate::{InstanceLook, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
+use crate::{Appearance, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
-/// A vertex of an instance in the world, as the GPU has it.
+/// Vertex of an instance, in world space, as computed on the GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CapturedVertex {
-    /// Metres.
+    /// Position, world space, metres.
     pub position: [f32; 3],
-    /// Unit length.
+    /// Normal, world space, unit length.
     pub normal: [f32; 3],
 }
 
-/// An instance at a moment, with what lies over its clip.
+/// An instance at one time, with its layers.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptureFrame<'a> {
-    /// The instance; [`InstanceRecord::layer_set`] means nothing here.
+    /// Record of the instance; [`InstanceRecord::layer_set`] is ignored.
     pub record: InstanceRecord,
-    /// What lies over its clip; for models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked).
+    /// Layers of the instance; for models in
+    /// [`Encoding::LocalPacked`](crate::Encoding::LocalPacked).
     pub layers: Option<LayerSet>,
-    /// The pose that the set's live bones stand for.
+    /// Pose of the live bones in `layers`.
     pub live: Option<LiveBones<'a>>,
-    /// The moment.
+    /// Time of the capture.
     pub time: Time,
 }
 
-/// Twin of `CaptureParameters` in `shaders/capture.wgsl`.
+/// Layout of `CaptureParameters` in `shaders/capture.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct CaptureUniform {
@@ -44,19 +46,20 @@ pub(crate) struct CaptureUniform {
     pub(crate) reserved_1: [u32; 2],
 }
 
-/// Pixels across the target; any multiple of 16 keeps rows at wgpu's alignment for copies.
+/// Width of the target in pixels; any multiple of 16 gives rows with wgpu's copy alignment.
 const WIDTH: u32 = 1024;
-/// Rows that are read back at once: 2^20 vertices are 32 MiB.
+/// Largest number of rows that are read back at once: 2^20 vertices are 32 MiB.
 const MOST_ROWS: u32 = 1024;
-/// Position and normal are a pixel each, as the bits of floats.
+/// Bytes per pixel. Position and normal take a pixel each, as the bits of floats.
 const PIXEL: u64 = 16;
 
-/// A tool, not a way to draw: runs the vertex function of [`crate::Crowd`] over all vertices of a model and reads
-/// them back. It waits for the GPU.
+/// Runs the vertex function of [`crate::Crowd`] over all vertices of a model and reads the results
+/// back. For tools and tests: waits for the GPU.
 ///
-/// The same function, bind group, vertex buffer and instance record as in a crowd's draw; each vertex is a point that
-/// writes its position and normal to a pixel of its own. No storage buffers and no compute, but for models that need
-/// them: then the same compute pass comes before.
+/// Uses the same vertex function, bind group, vertex buffer and instance record as a crowd's draw.
+/// Each vertex is a point that writes its position and normal to a pixel of its own. Needs no
+/// storage buffers and no compute, except for models that need them: these run the same compute
+/// pass first.
 #[derive(Debug)]
 pub struct Capture {
     device: wgpu::Device,
@@ -69,24 +72,12 @@ pub struct Capture {
     pipeline: wgpu::RenderPipeline,
 }
 
-/// One use of [`Capture`]: the vertices of a model for each instance at each moment.
-///
-/// # Errors
-/// As [`Capture::new`] and [`Capture::frames`].
-pub fn capture(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    model: &Model,
-    frames: &[(InstanceRecord, Time)],
-) -> Result<Vec<Vec<CapturedVertex>>, Error> {
-    Capture::new(device, queue, model)?.frames(frames)
-}
-
 impl Capture {
     /// Uploads a model.
     ///
     /// # Errors
-    /// When a file of the model is missing or of another bake, or the device cannot hold the model.
+    /// If a file of the model is missing or from another bake, or if the device cannot hold the
+    /// model.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
         let layouts = Layouts::new(device);
         let model = playable(device, model)?;
@@ -132,20 +123,22 @@ impl Capture {
         Ok(Self { device: device.clone(), queue: queue.clone(), name, encoding, geometry, layouts, layout, pipeline })
     }
 
-    /// The vertices of the model, in the order of its vertex buffer, for each instance at each moment.
-    /// Many frames at once are far faster than one by one: up to a million vertices are one submission.
+    /// Returns the vertices of the model, in the order of its vertex buffer, for each instance and
+    /// time. Capturing many frames at once is far faster than one by one: up to a million vertices
+    /// take one submission.
     ///
     /// # Errors
-    /// When the device fails to give the pixels back.
+    /// If the pixels cannot be read back from the device.
     pub fn frames(&self, frames: &[(InstanceRecord, Time)]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
         let plain = |&(record, time): &(InstanceRecord, Time)| CaptureFrame { record, layers: None, live: None, time };
         self.layered(&frames.iter().map(plain).collect::<Vec<_>>())
     }
 
-    /// The same of instances with layers and live bones.
+    /// Returns the vertices for instances with layers and live bones. See [`Capture::frames`].
     ///
     /// # Errors
-    /// As [`Capture::frames`]; when the model has no local poses for layers, or other bones.
+    /// See [`Capture::frames`]; also if the model has no local poses for layers, or if the live
+    /// bones do not match its bones.
     pub fn layered(&self, frames: &[CaptureFrame<'_>]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
         for frame in frames.iter().filter(|frame| frame.layers.is_some()) {
             let (model, encoding) = (self.name.clone(), self.encoding.name());
@@ -160,7 +153,8 @@ impl Capture {
         }
         let rows = total.div_ceil(u64::from(WIDTH)).min(u64::from(MOST_ROWS)) as u32;
         let sheet = Sheet::new(&self.device, rows);
-        // Frames whose poses one palette holds; the first of them may have begun on the sheet before.
+        // Number of frames whose poses fit one palette; the first of them may have begun on the
+        // sheet before.
         let most = self.geometry.poses().map_or(u64::MAX, |poses| u64::from(poses.most(&self.device)));
         let most = match self.geometry.poses() {
             Some(poses) if frames.iter().any(|frame| frame.layers.is_some()) => {
@@ -184,13 +178,13 @@ impl Capture {
         Ok(captured)
     }
 
-    /// Bytes from one uniform to the next where each can be bound by itself.
+    /// Bytes per uniform, aligned so that each can be bound separately.
     fn slot<T>(&self) -> u64 {
         let alignment = self.device.limits().min_uniform_buffer_offset_alignment;
         (size_of::<T>() as u64).next_multiple_of(u64::from(alignment.max(1)))
     }
 
-    /// Draws a range of vertices, numbered through all frames, from pixel 0 on.
+    /// Draws a range of vertices, numbered through all frames, to the pixels from 0 on.
     fn draw(&self, sheet: &Sheet, frames: &[CaptureFrame<'_>], numbers: core::ops::Range<u64>) {
         let vertices = u64::from(self.geometry.vertex_count);
         let within = numbers.start / vertices..numbers.end.div_ceil(vertices);
@@ -205,7 +199,7 @@ impl Capture {
             let uniform = CaptureUniform {
                 clock: time.words(),
                 size: [WIDTH, sheet.rows],
-                // Below zero for a frame that began on the sheet before.
+                // Negative, modulo 2^32, for a frame that began on the sheet before.
                 first_pixel: first_vertex.wrapping_sub(numbers.start) as u32,
                 reserved_0: 0,
                 reserved_1: [0; 2],
@@ -226,8 +220,8 @@ impl Capture {
         let storage = self.geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::VERTEX | storage;
         let instances = buffer("gpuskin instances", usage, bytemuck::cast_slice(&records));
-        let looks = vec![InstanceLook::default(); frames.len()];
-        let looks = buffer("gpuskin looks", usage, bytemuck::cast_slice(&looks));
+        let looks = vec![Appearance::default(); frames.len()];
+        let looks = buffer("gpuskin appearances", usage, bytemuck::cast_slice(&looks));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin capture"),
@@ -261,7 +255,7 @@ impl Capture {
                 let record = size_of::<InstanceRecord>() as u64;
                 pass.set_bind_group(0, &bind_group, &[(i * slot) as u32]);
                 if palette.is_some() {
-                    // Instances and palettes are read by the number of the instance.
+                    // The shader reads instances and palettes by instance number.
                     pass.draw(from..to, i as u32..i as u32 + 1);
                 } else {
                     pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
@@ -275,7 +269,8 @@ impl Capture {
 }
 
 impl Capture {
-    /// Evaluates the poses of frames, each at its own moment, into a palette; the model's bind group with it.
+    /// Evaluates the poses of frames, each at its own time, into a palette. Returns the model's
+    /// bind group with that palette.
     fn evaluate(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -284,7 +279,8 @@ impl Capture {
         [records, looks]: [&wgpu::Buffer; 2],
     ) -> wgpu::BindGroup {
         let slot = self.slot::<PaletteUniform>();
-        // A dispatch a frame, because each has a clock of its own; a palette of all, so that one pass draws them.
+        // One dispatch per frame, because each has its own time; one palette for all, so that one
+        // pass draws them.
         let mut bytes = vec![0_u8; frames.len() * slot as usize];
         let over = self.over(poses, frames);
         for (i, frame) in (0..).zip(frames) {
@@ -313,8 +309,8 @@ impl Capture {
 }
 
 impl Capture {
-    /// A set and a pose for each frame, where one has a set.
-    fn over(&self, poses: &Poses, frames: &[CaptureFrame<'_>]) -> OverBuffer {
+    /// Creates the layer buffer: a set and a pose per frame if any frame has layers.
+    fn over(&self, poses: &Poses, frames: &[CaptureFrame<'_>]) -> LayerBuffer {
         let count = if frames.iter().any(|frame| frame.layers.is_some()) { frames.len() } else { 0 };
         let mut sets = Vec::new();
         let mut rows = vec![[0.0_f32; 4]; count * poses.live_stride() as usize];
@@ -330,7 +326,7 @@ impl Capture {
         let (sets, rows): (&[u8], &[u8]) = (bytemuck::cast_slice(&sets), bytemuck::cast_slice(&rows));
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin layers"),
-            // An empty buffer cannot be bound.
+            // wgpu cannot bind an empty buffer.
             size: (sets.len() + rows.len()).max(16) as u64,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
@@ -338,11 +334,11 @@ impl Capture {
         self.queue.write_buffer(&buffer, 0, sets);
         self.queue.write_buffer(&buffer, sets.len() as u64, rows);
         let live_at = (sets.len() / 16) as u32;
-        OverBuffer { buffer, live_at, live_before_at: live_at }
+        LayerBuffer { buffer, live_at, live_before_at: live_at }
     }
 }
 
-/// What captured vertices are drawn to: positions and normals, and a buffer to read both.
+/// Render targets for captured positions and normals, and their readback buffer.
 struct Sheet {
     rows: u32,
     targets: [wgpu::Texture; 2],

@@ -1,189 +1,232 @@
-//! What a game does with the instances of a crowd: it shows after the next `prepare`, which uploads only what changed.
+//! Commands on the instances of a crowd. They take effect at the next `prepare`, which uploads only
+//! the changes.
 
 use super::crowd::State;
-use super::{Crowd, InstanceId};
+use super::{Crowd, InstanceId, StaleId};
 use crate::instance::{finite_position, finite_scale, packed_rotation};
-use crate::look::packed_tint;
-use crate::{Clip, EventQueue, Instance, InstanceLook, InstanceRecord, Notice, Part, Transition, playback};
+use crate::appearance::packed_tint;
+use crate::{Clip, EventQueue, Instance, Appearance, InstanceRecord, FiredEvent, Part, Transition, playback};
 
 impl<M> Crowd<M> {
-    /// Adds an instance. It starts at the clock's last prepared time, unless [`Instance::starting`] says otherwise.
+    /// Adds an instance. It starts at the last prepared time, unless [`Instance::starting`] says
+    /// otherwise.
     ///
     /// # Panics
-    /// At 2^32 - 1 instances.
+    /// With 2^32 - 1 instances in the crowd already.
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
-        let record = instance.record(&self.meta, self.now());
+        let record = instance.record(&self.meta, self.time());
         let state = &mut *self.core.state();
         let id = state.instances.spawn(record, instance.look());
         if let Some(queue) = &mut state.events {
-            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.now());
+            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
         }
         id
     }
 
-    /// Removes an instance; `false` if it was gone already.
-    pub fn despawn(&self, id: InstanceId) -> bool {
+    /// Removes an instance.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn despawn(&self, id: InstanceId) -> Result<(), StaleId> {
         let state = &mut *self.core.state();
         state.layers.release(&state.instances, id);
         if let (Some(queue), Some(_)) = (&mut state.events, state.instances.get(id)) {
-            queue.stop(&self.meta.clips, id.slot(), self.now());
+            queue.stop(&self.meta.clips, id.slot(), self.time());
         }
         state.instances.despawn(id)
     }
 
-    /// Replaces an instance: what it plays starts anew. `false` if it is gone.
-    pub fn set(&self, id: InstanceId, instance: Instance<M>) -> bool {
-        let record = instance.record(&self.meta, self.now());
+    /// Replaces an instance; its clip starts anew.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set(&self, id: InstanceId, instance: Instance<M>) -> Result<(), StaleId> {
+        let record = instance.record(&self.meta, self.time());
         let state = &mut *self.core.state();
         state.layers.release(&state.instances, id);
-        self.change(state, id, |r| *r = record) && state.instances.change_look(id, |l| *l = instance.look())
+        self.change(state, id, |r| *r = record)?;
+        state.instances.change_appearance(id, |appearance| *appearance = instance.look())
     }
 
-    /// Starts a clip now: at once, or fading from what it played. The instance stays where it is. `false` if it is gone.
-    pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> bool {
-        let now = self.now();
-        let next = transition.start.playback(&self.meta, clip.index(), now);
-        let state = &mut *self.core.state();
-        state.layers.set_paused(&state.instances, id, false, now);
-        self.change(state, id, |r| r.play(&next, transition.fade, transition.curve, now))
-    }
-
-    /// What instances have come to since the last call, in the order of time: events of their clips, and the ends of those
-    /// that do not start over. Up to the last prepared time; the first call begins there, and finds nothing.
+    /// Starts a clip at the last prepared time, at once or as a crossfade from the current one. The
+    /// instance keeps its transform.
     ///
-    /// It costs as much as it finds. Fading clips and layers have no events. At most
-    /// [`MOST_NOTICES`](crate::MOST_NOTICES) are told at once.
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> Result<(), StaleId> {
+        let time = self.time();
+        let next = transition.start.playback(&self.meta, clip.index(), time);
+        let state = &mut *self.core.state();
+        state.layers.set_paused(&state.instances, id, false, time);
+        self.change(state, id, |r| r.play(&next, transition.fade, transition.curve, time))
+    }
+
+    /// Returns the events fired since the last call, in order of time: events of clips, and ends of
+    /// clips that play once. They reach up to the last prepared time. The first call starts the
+    /// recording and returns nothing.
+    ///
+    /// The cost is proportional to the number of events returned. Fading clips and layers fire no
+    /// events. One call returns at most [`MAX_FIRED_EVENTS`](crate::MAX_FIRED_EVENTS) events.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
     /// # fn example<Soldier: BakedModel>(crowd: &Crowd<Soldier>, footstep: Event<Soldier>) {
-    /// for notice in crowd.events() {
-    ///     if notice.kind == NoticeKind::Event(footstep.index()) {
-    ///         println!("{:?} sets a foot down at {:.3} s", notice.instance, notice.time.as_secs());
+    /// for fired in crowd.events() {
+    ///     if fired.kind == FiredEventKind::Event(footstep.index()) {
+    ///         println!("{:?}: footstep at {:.3} s", fired.instance, fired.time.as_secs());
     ///     }
     /// }
     /// # }
     /// ```
-    pub fn events(&self) -> Vec<Notice<InstanceId>> {
-        let now = self.now();
+    pub fn events(&self) -> Vec<FiredEvent<InstanceId>> {
+        let time = self.time();
         let state = &mut *self.core.state();
         let clips = &self.meta.clips;
         if let Some(queue) = &mut state.events {
-            return queue.drain(clips, now).collect();
+            return queue.drain(clips, time).collect();
         }
         let mut queue = EventQueue::new();
         for (id, record) in state.instances.iter() {
-            queue.play(clips, id.slot(), id, record.playback(), now);
+            queue.play(clips, id.slot(), id, record.playback(), time);
         }
         state.events = Some(queue);
         Vec::new()
     }
 
-    /// Changes an instance, and what it comes to.
-    fn change(&self, state: &mut State, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> bool {
+    /// Changes an instance record, and updates the event queue.
+    fn change(&self, state: &mut State, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> Result<(), StaleId> {
         let changed = state.instances.change(id, change);
         if let (Some(queue), Some(record)) = (&mut state.events, state.instances.get(id)) {
-            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.now());
+            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
         }
         changed
     }
 
-    /// Changes the pace of what an instance plays, without a jump: times the clip's own; 0 stands still, negative runs
-    /// backwards. `false` if it is gone.
-    pub fn set_speed(&self, id: InstanceId, speed: f32) -> bool {
-        let now = self.now();
+    /// Sets the playback speed of an instance without a jump, as a factor of the clip's own speed:
+    /// 0 pauses, negative values play backwards.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_speed(&self, id: InstanceId, speed: f32) -> Result<(), StaleId> {
+        let time = self.time();
         self.change(&mut self.core.state(), id, |r| {
             let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
             let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
-            // A pose has no pace; one that is played once stays at its end.
+            // A clip without duration has no rate; a clip that plays once stays at its end.
             if duration > 0.0 {
-                r.set_rate(playback::rate(f64::from(speed), duration * lengths), now);
+                r.set_rate(playback::rate(f64::from(speed), duration * lengths), time);
             }
         })
     }
 
-    /// Goes to so many seconds of the clip that an instance plays, held at its ends. `false` if it is gone.
-    pub fn seek(&self, id: InstanceId, seconds: f64) -> bool {
-        let now = self.now();
+    /// Seeks to a time within the current clip of an instance, in seconds, clamped to the clip.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn seek(&self, id: InstanceId, seconds: f64) -> Result<(), StaleId> {
+        let time = self.time();
         self.change(&mut self.core.state(), id, |r| {
             let duration = self.meta.clips.get(r.clip_index()).map_or(0.0, |clip| clip.duration);
-            r.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, now);
+            r.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, time);
         })
     }
 
-    /// Stops an instance where it is, its layers and fades too. `false` if it is gone.
-    pub fn pause(&self, id: InstanceId) -> bool {
-        self.set_paused(id, true)
-    }
-
-    /// Goes on from where [`Crowd::pause`] stopped it. `false` if it is gone.
-    pub fn resume(&self, id: InstanceId) -> bool {
-        self.set_paused(id, false)
-    }
-
-    fn set_paused(&self, id: InstanceId, paused: bool) -> bool {
-        let now = self.now();
+    /// Pauses an instance at its current pose, layers and fades included, or resumes it from there.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_paused(&self, id: InstanceId, paused: bool) -> Result<(), StaleId> {
+        let time = self.time();
         let state = &mut *self.core.state();
-        state.layers.set_paused(&state.instances, id, paused, now);
-        self.change(state, id, |r| r.set_paused(paused, now))
+        state.layers.set_paused(&state.instances, id, paused, time);
+        self.change(state, id, |r| r.set_paused(paused, time))
     }
 
-    /// Whether an instance has come to the end of a clip that does not start over; `None` if it is gone.
-    pub fn is_finished(&self, id: InstanceId) -> Option<bool> {
-        Some(self.get(id)?.is_finished(self.now()))
+    /// Whether an instance has reached the end of a clip that plays once.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn is_finished(&self, id: InstanceId) -> Result<bool, StaleId> {
+        Ok(self.get(id).ok_or(StaleId::Instance(id))?.is_finished(self.time()))
     }
 
-    /// Moves an instance, metres; what it plays goes on. `false` if it is gone.
-    pub fn move_to(&self, id: InstanceId, position: impl Into<[f32; 3]>) -> bool {
+    /// Moves an instance; `position` is in world space, metres. Playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn move_to(&self, id: InstanceId, position: impl Into<[f32; 3]>) -> Result<(), StaleId> {
         let translation = finite_position(position.into());
         self.core.state().instances.change(id, |r| r.translation = translation)
     }
 
-    /// Turns an instance by a unit quaternion `x, y, z, w` from how it was modelled; what it plays goes on.
-    /// `false` if it is gone.
-    pub fn rotate_to(&self, id: InstanceId, quaternion: impl Into<[f32; 4]>) -> bool {
+    /// Rotates an instance by a unit quaternion `x, y, z, w`, from model space to world space.
+    /// Playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn rotate_to(&self, id: InstanceId, quaternion: impl Into<[f32; 4]>) -> Result<(), StaleId> {
         let rotation = packed_rotation(quaternion.into());
         self.core.state().instances.change(id, |r| r.rotation = rotation)
     }
 
-    /// Makes an instance so many times as large as it was modelled; what it plays goes on. `false` if it is gone.
-    pub fn scale_to(&self, id: InstanceId, scale: f32) -> bool {
+    /// Sets the uniform scale of an instance; 1 is the size of the model. Playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn scale_to(&self, id: InstanceId, scale: f32) -> Result<(), StaleId> {
         self.core.state().instances.change(id, |r| r.scale = finite_scale(scale))
     }
 
-    /// Base colours of an instance are multiplied by a linear RGBA, 0..1. `false` if it is gone.
-    pub fn set_tint(&self, id: InstanceId, tint: impl Into<[f32; 4]>) -> bool {
+    /// Sets the tint of an instance: linear RGBA, 0..1, multiplied with its base colours.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_tint(&self, id: InstanceId, tint: impl Into<[f32; 4]>) -> Result<(), StaleId> {
         let tint = packed_tint(tint.into());
-        self.core.state().instances.change_look(id, |look| look.tint = tint)
+        self.core.state().instances.change_appearance(id, |look| look.tint = tint)
     }
 
-    /// Two words of an instance for the game's own shaders: `gpuskin_look(input.look).custom`. `false` if it is gone.
-    pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> bool {
-        self.core.state().instances.change_look(id, |look| look.custom = words)
+    /// Sets the two custom words of an instance, for the game's own shaders:
+    /// `gpuskin_appearance(input.look).custom`.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> Result<(), StaleId> {
+        self.core.state().instances.change_appearance(id, |look| look.custom = words)
     }
 
-    /// Shows or hides an instance; what it plays goes on. `false` if it is gone.
-    pub fn set_visible(&self, id: InstanceId, visible: bool) -> bool {
-        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::INVISIBLE_BIT, visible))
+    /// Shows or hides an instance; playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_visible(&self, id: InstanceId, visible: bool) -> Result<(), StaleId> {
+        self.core.state().instances.change_appearance(id, |look| look.show(Appearance::INVISIBLE_BIT, visible))
     }
 
-    /// Has an instance wear a part of its model, or not. `false` if it is gone.
-    pub fn wear(&self, id: InstanceId, part: Part<M>, worn: bool) -> bool {
-        self.core.state().instances.change_look(id, |look| look.show(InstanceLook::part_bit(part.index()), worn))
+    /// Shows or hides a part of the model on one instance.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_part_visible(&self, id: InstanceId, part: Part<M>, visible: bool) -> Result<(), StaleId> {
+        self.core.state().instances.change_appearance(id, |look| look.show(Appearance::part_bit(part.index()), visible))
     }
 
-    /// How an instance looks, as the shaders read it; `None` if it is gone.
-    pub fn look(&self, id: InstanceId) -> Option<InstanceLook> {
+    /// Returns the appearance of an instance, as the shaders read it; `None` if the instance no
+    /// longer exists.
+    pub fn appearance(&self, id: InstanceId) -> Option<Appearance> {
         self.core.state().instances.look(id).copied()
     }
 
-    /// The instance with that number, for picking: what [`Crowd::draw_numbered`] says plus `gpuskin_instance_number` in a
-    /// shader. Numbers change when instances are despawned. `None` where there are not as many.
+    /// Returns the instance with a given number, for picking: the number is `first_instance` of
+    /// [`CustomPart`](crate::pipeline::CustomPart) plus `gpuskin_instance_number` in a shader.
+    /// Despawning changes the numbers of other instances. `None` if `index` is not below
+    /// [`Crowd::len`].
     pub fn id_at(&self, index: u32) -> Option<InstanceId> {
         self.core.state().instances.id_at(index as usize)
     }
 
-    /// An instance as the shaders read it; `None` if it is gone.
+    /// Returns the record of an instance, as the shaders read it; `None` if the instance no longer
+    /// exists.
     pub fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
         self.core.state().instances.get(id).copied()
     }
@@ -198,7 +241,7 @@ impl<M> Crowd<M> {
         self.len() == 0
     }
 
-    /// Removes all instances; their ids become stale.
+    /// Removes all instances. Their ids become stale.
     pub fn clear(&self) {
         let state = &mut *self.core.state();
         state.layers.clear();

@@ -1,8 +1,8 @@
-//! Compute pipelines and what they bind.
+//! Compute pipelines and their bind group layouts.
 
 use super::layouts::entry;
 
-/// A layout of these, from binding 0 on.
+/// Creates a bind group layout with these bindings, numbered from 0.
 pub(crate) fn layout(
     device: &wgpu::Device,
     label: Option<&str>,
@@ -13,7 +13,7 @@ pub(crate) fn layout(
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
 }
 
-/// A pipeline of these groups.
+/// Creates a compute pipeline from WGSL text and an entry point.
 pub(crate) fn pipeline(
     device: &wgpu::Device,
     label: Option<&str>,
@@ -29,7 +29,7 @@ pub(crate) fn pipeline(
         layout: Some(&device.create_pipeline_layout(&descriptor)),
         module: &module,
         entry_point: Some(entry_point),
-        // Each writes what it keeps in a workgroup before it reads it.
+        // Each shader writes workgroup memory before it reads it.
         compilation_options: wgpu::PipelineCompilationOptions {
             zero_initialize_workgroup_memory: false,
             ..Default::default()

@@ -1,6 +1,6 @@
-//! The culling pass: of the instances of a crowd, those that a view sees are gathered, get a place in the palette, and
-//! are drawn indirectly, in the level of detail that the view needs. With occlusion a second pass finds those that the main
-//! view shows after all.
+//! Culling pass: collects the instances of a crowd that a view sees, assigns palette slots to them,
+//! and draws them indirectly, in the level of detail that the view needs. With occlusion culling, a
+//! second pass finds the instances that the main view shows after all.
 
 use core::ops::Range;
 
@@ -10,27 +10,28 @@ use super::geometry::Geometry;
 use super::layouts::{bind_group, storage, uniform};
 use crate::cache::FILL_GROUP;
 use crate::cull::{
-    self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOMENT, MOST_VIEWS,
+    self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOMENT, MAX_VIEWS,
 };
-use crate::{IndexRange, MAX_LEVELS, Time, View};
+use crate::{IndexRange, MAX_LODS, Time, View};
 
-/// Lists begin at multiples of so many entries: of 256 bytes, as bindings must.
+/// Alignment of instance lists, in entries: 256 bytes, as bindings must.
 const LIST_ALIGNMENT: u32 = 32;
-/// Bytes of a view.
+/// Bytes per view.
 const VIEW: u64 = size_of::<CullView>() as u64;
-/// With it levels of detail are drawn at once.
+/// Device feature with which one call draws all levels of detail.
 pub(crate) const TOGETHER: wgpu::Features = wgpu::Features::INDIRECT_FIRST_INSTANCE;
 
-/// What the renderer sees, for the culling pass.
+/// Views of the renderer, for the culling pass.
 #[derive(Debug)]
 pub(crate) struct Views {
     buffer: wgpu::Buffer,
     pub(crate) count: usize,
-    /// Whether levels of detail are chosen.
+    /// Whether levels of detail are chosen per instance.
     detail: bool,
-    /// Whether there is a second pass for the main view.
+    /// Whether the main view has a second pass.
     occlusion: bool,
-    /// Whether draws say where in the lists they begin, so that all levels are drawn at once.
+    /// Whether indirect draws give the start of their instance list, so that one call draws all
+    /// levels of detail.
     together: bool,
 }
 
@@ -38,30 +39,32 @@ impl Views {
     pub(crate) fn new(device: &wgpu::Device, detail: bool, occlusion: bool) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin views"),
-            size: MOST_VIEWS as u64 * VIEW,
+            size: MAX_VIEWS as u64 * VIEW,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        // wgpu has D3D12 count first instances only as long as it checks indirect draws, which games may turn off.
+        // On D3D12, wgpu supports first instances only while it validates indirect draws, which
+        // games may turn off.
         let counted = device.adapter_info().backend != wgpu::Backend::Dx12;
         let together = counted && device.features().contains(TOGETHER);
         Self { buffer, count: 0, detail, occlusion, together }
     }
 
-    /// Levels of detail that are told apart.
+    /// Number of levels of detail to choose from.
     fn levels(&self, geometry: &Geometry) -> usize {
-        if self.detail { geometry.levels.len().min(MAX_LEVELS) } else { 1 }
+        if self.detail { geometry.levels.len().min(MAX_LODS) } else { 1 }
     }
 
-    /// Sets of lists: for each view, for all together and for the second pass. One view sees what all do.
+    /// Number of sets of instance lists: one per view, one for all views together if there are
+    /// several, one for the second pass.
     fn sets(&self) -> usize {
-        let views = self.count.min(MOST_VIEWS);
+        let views = self.count.min(MAX_VIEWS);
         views + usize::from(views > 1) + usize::from(self.occlusion)
     }
 
-    /// What so many instances take of the greatest binding: bytes of the lists. `moments`: where poses are kept, those that
-    /// there are.
-    pub(crate) fn most_instances(&self, geometry: &Geometry, binding: u64, moments: Option<u32>) -> u64 {
+    /// Largest number of instances whose lists fit the largest binding. `moments`: number of
+    /// samples on the time grid, if poses are cached.
+    pub(crate) fn max_instances(&self, geometry: &Geometry, binding: u64, moments: Option<u32>) -> u64 {
         // Offsets have 32 bits.
         let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(moments.unwrap_or(0)) * MOMENT);
         let lists = self.sets() * self.levels(geometry) * kinds(moments.is_some()) as usize;
@@ -70,26 +73,26 @@ impl Views {
         (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD)
     }
 
-    /// Takes in the views' uniform buffers, as they are when the encoder is submitted.
+    /// Copies the views' uniform buffers, in their state at the submission of the encoder.
     pub(crate) fn copy<'v>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         uniforms: impl Iterator<Item = &'v wgpu::Buffer>,
     ) {
-        for (i, uniform) in (0..MOST_VIEWS as u64).zip(uniforms) {
+        for (i, uniform) in (0..MAX_VIEWS as u64).zip(uniforms) {
             encoder.copy_buffer_to_buffer(uniform, 0, &self.buffer, i * VIEW, VIEW);
         }
     }
 }
 
-/// The pipelines of the pass, made when a crowd first needs them.
+/// Pipelines of the first pass, created when a crowd first needs them.
 #[derive(Debug)]
 pub(crate) struct CullPipelines {
     cull: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
     arguments: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
 }
 
-/// Those of the second pass.
+/// Pipelines of the second pass.
 #[derive(Debug)]
 pub(crate) struct RevealPipelines {
     reveal: wgpu::ComputePipeline,
@@ -99,7 +102,7 @@ pub(crate) struct RevealPipelines {
 impl CullPipelines {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let parameters = uniform(size_of::<CullUniform>() as u64, false);
-        let views = uniform(MOST_VIEWS as u64 * VIEW, false);
+        let views = uniform(MAX_VIEWS as u64 * VIEW, false);
         let (read, write) = (storage(true, false), storage(false, false));
         let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
         let cull = layout(device, LABEL, &bindings);
@@ -109,7 +112,7 @@ impl CullPipelines {
         Self { cull: (cull, first), arguments: (arguments, then) }
     }
 
-    /// `pyramid`: the layout of what hides instances.
+    /// `pyramid`: bind group layout of the depth pyramid.
     pub(crate) fn reveal(&self, device: &wgpu::Device, pyramid: &wgpu::BindGroupLayout) -> RevealPipelines {
         let groups = [&self.cull.0, pyramid];
         let arguments = [&self.arguments.0];
@@ -122,68 +125,70 @@ impl CullPipelines {
 
 const LABEL: Option<&str> = Some("gpuskin culling");
 
-/// Of the instances that share a palette, those that are seen.
+/// Culling of the instances that share a palette.
 #[derive(Debug)]
 pub(crate) struct Culling {
     parameters: wgpu::Buffer,
     pub(crate) seen_instances: wgpu::Buffer,
     pub(crate) lists: wgpu::Buffer,
-    /// Of the palette pass and of the draws.
+    /// Indirect arguments of the palette pass and of the draws.
     pub(crate) arguments: wgpu::Buffer,
     cull: wgpu::BindGroup,
     write: wgpu::BindGroup,
     pipelines: [wgpu::ComputePipeline; 2],
-    /// What does not change from frame to frame.
+    /// Parameters that stay the same in all frames.
     constants: CullUniform,
-    /// From the first instance of a level to that of the next, where all levels are drawn at once; else 0.
+    /// First-instance step per level of detail, if one call draws all of them; else 0.
     step: u32,
 }
 
-/// Arguments of indirect draws, [part][level] of those levels that are drawn at once.
+/// Indirect draws of the levels of detail that one call draws: arguments `[part][level]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Draws<'a> {
     pub(crate) arguments: &'a wgpu::Buffer,
-    /// Bytes before those of the first level of the first part.
+    /// Byte offset of the first level of the first part.
     at: u64,
-    /// Bytes from one part to the next.
+    /// Bytes per part.
     part_bytes: u64,
     pub(crate) levels: u32,
-    /// From the first instance of a level to that of the next.
+    /// First-instance step per level of detail.
     pub(crate) step: u32,
 }
 
 impl<'a> Draws<'a> {
-    /// Draws a part of what is bound, in all of these levels.
+    /// Draws a part in all of these levels of detail, with the bound resources.
     pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, part: usize) {
         pass.multi_draw_indexed_indirect(self.arguments, self.at + part as u64 * self.part_bytes, self.levels);
     }
 
-    /// Where the number of instances of each level stands: the second of a draw's arguments.
+    /// Byte offsets of the instance count of each level: the second word of a draw's arguments.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> + use<'a> {
         let at = self.at;
         (0..self.levels).map(move |level| at + u64::from(level) * DRAW + 4)
     }
 }
 
-/// What instances have in the buffers of a crowd.
+/// Instances of a palette in the buffers of a crowd.
 pub(crate) struct Chunk<'a> {
     pub(crate) records: wgpu::BufferBinding<'a>,
     pub(crate) looks: wgpu::BufferBinding<'a>,
     pub(crate) instances: u32,
-    /// Of them, those that have a pose of their own.
+    /// Palette slots for instances with a pose of their own.
     pub(crate) places: u32,
-    /// Poses that are kept for all that share them, and of how many moments of clips.
+    /// Number of cached poses, and number of samples of all clips on the time grid.
     pub(crate) kept: u32,
     pub(crate) moments: u32,
 }
 
-/// Kinds of lists: of instances that have their own poses, and of those that share one.
+/// Number of kinds of instance lists: instances with their own poses, then instances with shared
+/// poses.
 fn kinds(kept: bool) -> u32 {
     1 + u32::from(kept)
 }
 
 impl Culling {
-    /// `parameters_of_poses`: of the palette that they share, and of the poses in it that are kept; the pass counts them there.
+    /// `parameters_of_poses`: parameters of the palette pass for instances and for cached poses;
+    /// the culling pass writes their counts.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -209,7 +214,8 @@ impl Culling {
         let seen_instances = buffer(u64::from(chunk.kept + chunk.places) * RECORD, Usages::STORAGE);
         let list_bytes = u64::from(capacity) * ENTRY;
         let marks_at = LISTS_AT + (sets * kinds * levels) as u64 * list_bytes;
-        // Zero: with occlusion nobody was seen before, and nothing is kept yet.
+        // Zero-initialised: with occlusion culling, no instance was visible before, and no pose is
+        // cached.
         let kept_at = marks_at + if views.occlusion { u64::from(capacity) * MARK } else { 0 };
         let moments = if chunk.kept > 0 { chunk.moments } else { 0 };
         let lists = buffer(kept_at + u64::from(moments) * MOMENT, Usages::STORAGE);
@@ -218,7 +224,8 @@ impl Culling {
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
         );
         queue.write_buffer(&arguments, DRAWS_AT, bytemuck::cast_slice(&draws));
-        // The palette pass counts moments along z; what skins poses counts vertices along x, and poses along y.
+        // The palette pass counts poses per instance along z; the pass that fills the cache counts
+        // vertices along x, poses along y.
         let along_z = geometry.poses().map_or(1, |poses| poses.moments());
         let dispatches =
             [[0, 0, along_z, 0], [0, 1, along_z, 0], [geometry.vertex_count.div_ceil(FILL_GROUP), 0, 1, 0]];
@@ -238,13 +245,13 @@ impl Culling {
         let [of_instances, of_kept] = parameters_of_poses.map(whole);
         let resources = [whole(&parameters), whole(&lists), whole(&arguments), of_instances, of_kept];
         let write = group(&pipelines.arguments.0, &resources);
-        let mut errors = [0.0; MAX_LEVELS];
+        let mut errors = [0.0; MAX_LODS];
         errors.iter_mut().zip(&geometry.errors).for_each(|(to, from)| *to = *from);
         let constants = CullUniform {
-            views: views.count.min(MOST_VIEWS) as u32,
+            views: views.count.min(MAX_VIEWS) as u32,
             capacity,
             parts: geometry.parts.len() as u32,
-            most_groups: device.limits().max_compute_workgroups_per_dimension,
+            max_groups: device.limits().max_compute_workgroups_per_dimension,
             levels: levels as u32,
             places: chunk.places,
             marks_at: if views.occlusion { (marks_at / 4) as u32 } else { 0 },
@@ -258,8 +265,9 @@ impl Culling {
         Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants, step }
     }
 
-    /// Looks at the first `instances`. `live`: layers of some of them hold bones of the game's own. `everyone`: with
-    /// occlusion, those that were hidden in the last frame are not left to the second pass.
+    /// Culls the first `instances` instances. `live`: layers of some of them hold live bones.
+    /// `everyone`: with occlusion culling, the first pass draws all instances in view, and leaves
+    /// none to the second pass.
     pub(crate) fn record(
         &self,
         queue: &wgpu::Queue,
@@ -274,8 +282,8 @@ impl Culling {
         self.dispatch(pass, [&self.pipelines[0], &self.pipelines[1]], instances);
     }
 
-    /// Looks once more at the first `instances`, which [`Culling::record`] has seen: what the pyramid does not hide is
-    /// shown after all.
+    /// Second pass over the first `instances` instances, after [`Culling::record`]: draws those in
+    /// the main view that the depth pyramid does not occlude and that are not drawn yet.
     pub(crate) fn reveal(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -288,7 +296,7 @@ impl Culling {
 
     fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, pipelines: [&wgpu::ComputePipeline; 2], instances: u32) {
         let groups = instances.div_ceil(GROUP_SIZE);
-        let across = groups.min(self.constants.most_groups).max(1);
+        let across = groups.min(self.constants.max_groups).max(1);
         pass.set_pipeline(pipelines[0]);
         pass.set_bind_group(0, &self.cull, &[]);
         pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
@@ -302,8 +310,8 @@ impl Culling {
         self.constants.marks_at > 0
     }
 
-    /// What is drawn one after the other: of each kind, levels of detail that are drawn at once. The second kind are
-    /// instances that share their poses.
+    /// Lists to draw one after the other: per kind, the range of levels of detail that one call
+    /// draws. Kind 1 is for instances with shared poses.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (u32, Range<u32>)> {
         let (levels, at_once) = (self.constants.levels, self.levels_at_once());
         let of_kind =
@@ -319,12 +327,13 @@ impl Culling {
         kinds(self.constants.kept > 0)
     }
 
-    /// The list of a kind and level of a view, or of all together; of all for a view that has come since.
+    /// Index of the list of a kind and level, for a view, or for all views with `None`. A view
+    /// added since has the list of all views.
     fn list(&self, view: Option<View>, (kind, level): (u32, u32)) -> u32 {
         let CullUniform { views, levels, .. } = self.constants;
         let all = if views > 1 { views } else { 0 };
         let set = match view {
-            // Behind all others.
+            // After all other sets.
             Some(View::REVEALED) => all + 1,
             Some(View(index)) if index < views as usize => index as u32,
             _ => all,
@@ -332,22 +341,22 @@ impl Culling {
         (set * self.kinds() + kind) * levels + level
     }
 
-    /// Bytes before the list of a kind and level.
+    /// Byte offset of the list of a kind and level.
     pub(crate) fn list_at(&self, view: Option<View>, list: (u32, u32)) -> u32 {
         LISTS_AT as u32 + self.list(view, list) * self.list_bytes() as u32
     }
 
-    /// Bytes of a list.
+    /// Bytes per list.
     fn list_bytes(&self) -> u64 {
         u64::from(self.constants.capacity) * ENTRY
     }
 
-    /// Bytes of the lists that are bound at once.
+    /// Bytes of the lists that one draw binds.
     pub(crate) fn bound_bytes(&self) -> u64 {
         u64::from(self.levels_at_once()) * self.list_bytes()
     }
 
-    /// The draws of some levels of a kind, of [`Culling::lists`].
+    /// Draws of a kind and a range of levels from [`Culling::lists`].
     pub(crate) fn draws(&self, view: Option<View>, kind: u32, levels: &Range<u32>) -> Draws<'_> {
         let CullUniform { levels: all, parts, .. } = self.constants;
         let first = self.list(view, (kind, 0)) * parts + levels.start;
@@ -361,8 +370,8 @@ impl Culling {
     }
 }
 
-/// The arguments of all draws, [set][kind][part][level], of no instances. `step`: from the first instance of a level to that
-/// of the next.
+/// Initial arguments of all draws, with zero instances: `[set][kind][part][level]`. `step`:
+/// first-instance step per level.
 fn draw_arguments(levels: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
     let parts = levels.first().map_or(0, Vec::len);
     let of_part = |part: usize| {

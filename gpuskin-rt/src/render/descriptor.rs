@@ -1,39 +1,43 @@
-//! What a renderer is asked for.
+//! Descriptors of a renderer and its depth passes.
 
 use super::{Error, Light};
 
-/// What a renderer draws to, and in what light.
+/// Render targets, light and options of a renderer.
 #[derive(Clone, Debug)]
 pub struct RendererDescriptor {
-    /// Format of the colour attachment. Linear light is written: choose an sRGB or a float format.
+    /// Format of the colour attachment. The shaders write linear light: choose an sRGB or a float
+    /// format.
     pub color_format: wgpu::TextureFormat,
-    /// Format of the depth attachment, if there is one.
+    /// Format of the depth attachment; `None` without one.
     pub depth_format: Option<wgpu::TextureFormat>,
-    /// Which depth wins, here and in depth passes: `Greater` for reversed depth.
+    /// Depth comparison of colour and depth passes: `Greater` for reversed depth.
     pub depth_compare: wgpu::CompareFunction,
-    /// Samples of a pixel.
+    /// Samples per pixel.
     pub sample_count: u32,
-    /// What [`CrowdRenderer::draw_depth`](super::CrowdRenderer::draw_depth) draws to.
+    /// Render target of [`CrowdRenderer::draw_depth`](super::CrowdRenderer::draw_depth).
     pub depth_pass: DepthPass,
-    /// The light to start with.
+    /// Initial light.
     pub light: Light,
-    /// Instances that no view sees cost neither a pose nor a draw, where the device and the model have it: models in
-    /// [`crate::Encoding::LocalPacked`], up to 15 views. By what clips reach: [`crate::ClipInfo::bounds`].
+    /// Whether instances outside all views are culled, so that they cost neither a pose nor a draw.
+    /// Works for models in [`crate::Encoding::LocalPacked`] on devices with compute, and for up to
+    /// 15 views. Instances are tested by the bounds of their clips: [`crate::ClipInfo::bounds`].
     pub culling: bool,
-    /// Pixels that a level of detail may be off where an instance is nearest to the camera, in a picture of
-    /// [`Camera::height`](super::Camera::height); 0 draws everything in its finest level. Levels are chosen where instances are culled; elsewhere
-    /// they are drawn in the finest.
+    /// Allowed LOD error in pixels, where an instance is nearest to the camera, in a picture of
+    /// [`Camera::height`](super::Camera::height). 0 draws everything in the finest LOD. LODs are
+    /// chosen where instances are culled; elsewhere, instances are drawn in the finest LOD.
     pub lod_error: f32,
-    /// Instances that others hide, or that the game's own things do, cost the main view neither a pose nor a draw, where
-    /// instances are culled: see [`CrowdRenderer::reveal`], which must then be called in every frame. It takes a second list
-    /// of instances for the main view, and 4 bytes an instance. `depth_compare` tells which way depth grows. Not on OpenGL,
-    /// where all that is in sight is drawn at first.
+    /// Whether occluded instances are left out of the main view, so that they cost it neither a
+    /// pose nor a draw. Other instances and the game's own geometry occlude. Needs culling, and a
+    /// call of [`CrowdRenderer::reveal`] in every frame. Costs a second instance list for the main
+    /// view and 4 bytes per instance. `depth_compare` gives the direction of depth. On OpenGL, all
+    /// instances in view are drawn in the first pass.
     ///
     /// [`CrowdRenderer::reveal`]: super::CrowdRenderer::reveal
     pub occlusion: bool,
-    /// Whether poses of the frame before are kept for motion vectors, which [`crate::shader`] makes, in models in
-    /// [`crate::Encoding::LocalPacked`] too. Their poses then take twice the memory, and twice the time to evaluate. Models in other
-    /// encodings, and fields, have them anyway.
+    /// Whether palettes keep the previous frame's poses for motion vectors, which [`crate::shader`]
+    /// computes. This concerns models in [`crate::Encoding::LocalPacked`]: their poses then take
+    /// twice the memory, and twice the time to evaluate. Models in other encodings, and fields,
+    /// support motion vectors without it.
     pub motion_vectors: bool,
 }
 
@@ -54,14 +58,14 @@ impl Default for RendererDescriptor {
     }
 }
 
-/// A pass without colour: a shadow map, or depth before colour.
+/// Render target of a pass without colour: a shadow map or a depth pre-pass.
 #[derive(Clone, Debug)]
 pub struct DepthPass {
     /// Format of the depth attachment.
     pub format: wgpu::TextureFormat,
-    /// Samples of a pixel.
+    /// Samples per pixel.
     pub sample_count: u32,
-    /// Added to depth, against shadows of a surface on itself.
+    /// Depth bias, against self-shadowing.
     pub bias: wgpu::DepthBiasState,
 }
 
@@ -72,7 +76,8 @@ impl Default for DepthPass {
 }
 
 impl RendererDescriptor {
-    /// Whether depth is 1 near and 0 far away; `None` where depth does not tell what hides what.
+    /// Whether depth is 1 at the near plane and 0 far away; `None` if `depth_compare` does not
+    /// order surfaces by depth.
     pub(super) fn reversed_depth(&self) -> Option<bool> {
         match self.depth_compare {
             wgpu::CompareFunction::Less | wgpu::CompareFunction::LessEqual => Some(false),
@@ -81,13 +86,13 @@ impl RendererDescriptor {
         }
     }
 
-    /// Whether a device can draw to these formats.
+    /// Checks that the device can draw to the formats.
     pub(super) fn check(&self, device: &wgpu::Device) -> Result<(), Error> {
         let wrong = |reason: String| Err(Error::Descriptor { reason });
         let color = self.color_format;
         let filterable = matches!(color.sample_type(None, None), Some(wgpu::TextureSampleType::Float { .. }));
         if !filterable || color.is_compressed() {
-            return wrong(format!("color_format: {color:?} is no colour of floating point; Rgba8UnormSrgb is one"));
+            return wrong(format!("color_format: {color:?} is not a float or normalised colour format; use Rgba8UnormSrgb, for example"));
         }
         if self.occlusion && self.reversed_depth().is_none() {
             let compare = self.depth_compare;
@@ -98,7 +103,7 @@ impl RendererDescriptor {
         let depth = self.depth_format.map(|format| ("depth_format", format));
         for (field, format) in depth.into_iter().chain([("depth_pass.format", self.depth_pass.format)]) {
             if !format.has_depth_aspect() {
-                return wrong(format!("{field}: {format:?} has no depth; Depth32Float has"));
+                return wrong(format!("{field}: {format:?} is not a depth format; use Depth32Float, for example"));
             }
         }
         let depth = self.depth_format.map(|format| ("sample_count", format, self.sample_count));
@@ -108,16 +113,16 @@ impl RendererDescriptor {
         ];
         for (field, format, count) in passes.into_iter().chain(depth) {
             if !device.features().contains(format.required_features()) {
-                return wrong(format!("{format:?} needs the device feature {:?}", format.required_features()));
+                return wrong(format!("{format:?} needs the device feature {:?}; request the device with it", format.required_features()));
             }
             let features = format.guaranteed_format_features(device.features());
             if !features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT) {
-                return wrong(format!("{format:?} cannot be drawn to on this device; Rgba8UnormSrgb can"));
+                return wrong(format!("this device cannot draw to {format:?}; use Rgba8UnormSrgb, for example"));
             }
-            // With this feature only the adapter knows.
+            // With this feature, only the adapter knows the supported sample counts.
             let adapter_knows = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
             if !device.features().contains(adapter_knows) && !features.flags.sample_count_supported(count) {
-                return wrong(format!("{field}: {count} samples of {format:?} are not supported; 1 always are"));
+                return wrong(format!("{field}: {count} samples of {format:?} are not supported; 1 always is"));
             }
         }
         Ok(())

@@ -1,69 +1,73 @@
-//! What can go wrong, and what to do about it.
+//! Errors of the renderer. Each says what is wrong and what to do.
 
 use std::fmt;
 
+use super::StaleId;
 use crate::files::FileError;
 
-/// Why something cannot be drawn.
+/// Error of the renderer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes of a model are not there.
+    /// A file of the model cannot be loaded.
     Files {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// Why.
+        /// Cause.
         error: FileError,
     },
-    /// The device does not allow as much as is needed.
+    /// A limit of the device is too low.
     Limit {
-        /// Of what: `soldier: height of the animation texture`.
+        /// Quantity that the limit applies to, for example `soldier: height of the animation
+        /// texture`.
         what: String,
-        /// How much is needed.
+        /// Required value.
         needed: u64,
-        /// How much the device was asked for.
+        /// Value that the device allows.
         available: u64,
-        /// What to do.
+        /// Suggested fix.
         remedy: &'static str,
     },
-    /// A model's constants contradict themselves or its bytes.
+    /// The model's metadata contradicts itself or its files.
     Model {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// What does not fit.
+        /// Contradiction.
         reason: String,
     },
-    /// The device reads none of the formats that a texture was baked to.
+    /// The device supports none of the formats that a texture was baked to.
     TextureFormat {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// What it was baked to, as `textures` in `gpuskin.toml` names it.
+        /// Formats of the texture, as named by `textures` in `gpuskin.toml`.
         formats: Vec<&'static str>,
     },
-    /// A descriptor asks for what the renderer cannot do on this device.
+    /// A descriptor asks for something that is not possible on this device.
     Descriptor {
-        /// The field, what is wrong with it and what would be right.
+        /// Field at fault, what is wrong, and what is allowed.
         reason: String,
     },
-    /// What was asked for needs the nodes' own transforms, which the model does not have on this device.
+    /// The feature needs local node transforms, which the model does not have on this device.
     LocalPoses {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// What was asked for: `layers`.
+        /// Requested feature, for example `layers`.
         what: &'static str,
-        /// What the model plays here.
+        /// Encoding that the model plays on this device.
         encoding: &'static str,
     },
-    /// An argument that the model has nothing for.
+    /// An argument is not valid for the model.
     Argument {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// The argument, and what it may be.
+        /// Argument at fault, and what is allowed.
         reason: String,
     },
-    /// Captured vertices could not be read back.
+    /// An instance or attachment no longer exists.
+    StaleId(StaleId),
+    /// Data could not be read back from the device.
     Readback {
-        /// What the device said.
+        /// Message of the device.
         reason: String,
     },
 }
@@ -79,12 +83,12 @@ impl fmt::Display for Error {
         match self {
             Self::Files { model, error } => write!(f, "{model}: {error}"),
             Self::Limit { what, needed, available, remedy } => {
-                write!(f, "{what}: {needed} are needed, the device has {available}; {remedy}")
+                write!(f, "{what}: {needed} needed, but the device allows {available}; {remedy}")
             }
             Self::Model { model, reason } => write!(f, "{model}: {reason}; bake the model again"),
             Self::TextureFormat { model, formats } => write!(
                 f,
-                "{model}: its textures are baked to {} and the device reads none of it; request the device with \
+                "{model}: the device supports none of the baked texture formats ({}); request the device with \
                  CrowdRenderer::OPTIONAL_FEATURES, as far as the adapter has them, or add \"rgba8\" to `textures` in \
                  gpuskin.toml",
                 formats.join(", ")
@@ -92,12 +96,13 @@ impl fmt::Display for Error {
             Self::Descriptor { reason } => f.write_str(reason),
             Self::LocalPoses { model, what, encoding } => write!(
                 f,
-                "{model}: {what} need the nodes' own transforms, and it plays {encoding} here; set `encoding = \
-                 \"local-packed\"` for it in gpuskin.toml, and request a device with at least \
+                "{model}: {what} need local node transforms, which encoding {encoding} lacks; set `encoding = \
+                 \"local-packed\"` for the model in gpuskin.toml, and request a device with at least \
                  wgpu::Limits::downlevel_defaults()"
             ),
             Self::Argument { model, reason } => write!(f, "{model}: {reason}"),
-            Self::Readback { reason } => write!(f, "nothing could be read back from the device: {reason}"),
+            Self::StaleId(stale) => stale.fmt(f),
+            Self::Readback { reason } => write!(f, "reading back from the device failed: {reason}"),
         }
     }
 }
@@ -106,12 +111,19 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Files { error, .. } => Some(error),
+            Self::StaleId(stale) => Some(stale),
             _ => None,
         }
     }
 }
 
-/// Asks a device's limit: `needed` of `what` must be there.
+impl From<StaleId> for Error {
+    fn from(stale: StaleId) -> Self {
+        Self::StaleId(stale)
+    }
+}
+
+/// Checks a limit of the device: an error if `needed` is greater than `available`.
 pub(crate) fn at_most(
     needed: u64,
     available: u64,

@@ -1,4 +1,4 @@
-//! How a crowd is drawn, and why.
+//! Explains how a crowd is drawn, and why.
 
 use core::fmt;
 use core::ops::Range;
@@ -7,101 +7,121 @@ use super::cache::CacheState;
 use super::crowd::Drawn;
 use super::palette::{MATRIX, computes};
 use super::{Crowd, CrowdRenderer, Error};
-use crate::cull::MOST_VIEWS;
+use crate::cull::MAX_VIEWS;
 use crate::{Encoding, View};
 
-/// Where the vertex shader has the bones from.
+/// Source from which the vertex shader reads bones.
 ///
-/// The encoding that a device plays decides it, and whether instances share poses: what stands in an animation texture can be
-/// read by every vertex, a pose of [`Encoding::LocalPacked`] must be composed before, and one that many show is worth keeping.
-/// [`CrowdDescriptor::path`](super::CrowdDescriptor::path) asks for one.
+/// The path follows from the encoding that the device plays, and from whether instances share
+/// poses. Every vertex can read an animation texture directly. Poses of [`Encoding::LocalPacked`]
+/// must be composed first, and a pose that many instances share is worth caching.
+/// [`CrowdDescriptor::path`](super::CrowdDescriptor::path) asks for a given path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DrawPath {
-    /// Every vertex reads the animation texture. No compute, no storage buffers.
+    /// Each vertex reads the animation texture. No compute, no storage buffers.
     Direct,
-    /// A compute pass writes the bones of each instance that is seen, once a frame; vertices of all passes read those.
+    /// A compute pass writes the bones of each visible instance once per frame; vertices of all
+    /// passes read them.
     Palette,
-    /// The same, and of the poses that instances share at moments of a grid the vertices are kept: they are composed and
-    /// skinned once, and drawn as if they stood still. [`CrowdDescriptor::time_grid`](super::CrowdDescriptor::time_grid).
+    /// [`DrawPath::Palette`] with a pose cache: poses at the samples of a time grid are composed
+    /// and skinned once, cached, and drawn like static meshes. See
+    /// [`CrowdDescriptor::time_grid`](super::CrowdDescriptor::time_grid).
     Cache,
 }
 
-/// Whether instances that no view sees are left out.
+/// Whether instances outside all views are culled, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CullingState {
-    /// They are: an instance that none of so many views sees costs neither a pose nor a draw.
+    /// Culling is on: an instance that no view sees costs neither a pose nor a draw.
     On {
-        /// Views of the renderer.
+        /// Number of views of the renderer.
         views: usize,
     },
-    /// All are drawn: nothing looks at instances before the draw on [`DrawPath::Direct`].
+    /// All instances are drawn: [`DrawPath::Direct`] has no pass that tests instances before the
+    /// draw.
     Direct,
-    /// All are drawn: [`RendererDescriptor::culling`](super::RendererDescriptor::culling) is off.
+    /// All instances are drawn: [`RendererDescriptor::culling`](super::RendererDescriptor::culling)
+    /// is off.
     NotAsked,
-    /// All are drawn: the bake left no bounds of the model.
+    /// All instances are drawn: the model was baked without bounds.
     NoBounds,
-    /// All are drawn: the renderer has more views than there are lists for.
+    /// All instances are drawn: the renderer has more views than culling supports.
     TooManyViews {
-        /// Views of the renderer.
+        /// Number of views of the renderer.
         views: usize,
-        /// Views that there are lists for.
+        /// Largest number of views that culling supports.
         most: usize,
     },
 }
 
-/// How a crowd is drawn, and why: of [`Crowd::explain`]. Its `Display` says it in a sentence a line.
+/// Explanation of how a crowd is drawn, and why; returned by [`Crowd::explain`]. `Display` prints
+/// one sentence per line.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The model.
+    /// Name of the model.
+    #[doc(hidden)]
     pub model: String,
-    /// Where bones come from.
+    /// Source of the bones.
     pub path: DrawPath,
-    /// What the model plays on this device.
+    /// Encoding that the model plays on this device.
+    #[doc(hidden)]
     pub encoding: Encoding,
-    /// What the device lacks for the encoding that was chosen first, where the model plays another.
+    /// Limit that the device lacks for the model's first encoding, if the model plays another one.
+    #[doc(hidden)]
     pub lacks: Option<Error>,
-    /// Instances as of the last [`CrowdRenderer::prepare`], seen or not.
+    /// Number of instances at the last [`CrowdRenderer::prepare`], visible or not.
+    #[doc(hidden)]
     pub instances: u32,
-    /// Bytes of instances and of how they look that the last [`CrowdRenderer::prepare`] uploaded: in
-    /// proportion to what was commanded.
+    /// Bytes of instance records and appearances uploaded by the last [`CrowdRenderer::prepare`]:
+    /// proportional to the number of commands.
+    #[doc(hidden)]
     pub uploaded_bytes: u64,
-    /// Whether they share poses whose vertices are kept.
+    /// Whether instances share poses, and whether their vertices are cached.
     pub cache: CacheState,
-    /// Whether those that no view sees are left out.
+    /// Whether instances outside all views are culled.
     pub culling: CullingState,
-    /// Whether those that are hidden behind others are left out of the main view, too, once [`CrowdRenderer::reveal`] is called.
+    /// Whether occluded instances are left out of the main view too, once [`CrowdRenderer::reveal`]
+    /// is called.
+    #[doc(hidden)]
     pub occlusion: bool,
-    /// Buffers that hold the bones: several where a binding of the device cannot hold all. Each is drawn by itself.
+    /// Number of palette buffers: several if one binding of the device cannot hold all bones. Each
+    /// is drawn separately.
+    #[doc(hidden)]
     pub palettes: u32,
-    /// Levels of detail that instances are told apart by: 1 where all are drawn in the finest.
+    /// Number of levels of detail in use: 1 if all instances are drawn in the finest LOD.
+    #[doc(hidden)]
     pub levels: u32,
-    /// Bytes of bones that an instance takes; 0 on [`DrawPath::Direct`].
-    pub bytes_of_an_instance: u64,
-    /// Draw calls a view, whatever the number of instances: parts times palettes, twice with a cache. As many for each level on
-    /// a device without [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], and on D3D12.
+    /// Palette bytes per instance; 0 on [`DrawPath::Direct`].
+    #[doc(hidden)]
+    pub bytes_per_instance: u64,
+    /// Draw calls per view: parts times palettes, and twice that with a cache. Independent of the
+    /// number of instances. One call per level of detail on a device without
+    /// [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], and on D3D12.
+    #[doc(hidden)]
     pub draws: u32,
 }
 
 impl<M> Crowd<M> {
-    /// How the crowd is drawn on this device, and why, as of the last [`CrowdRenderer::prepare`]. It asks the GPU nothing.
+    /// Explains how the crowd is drawn on this device, and why, as of the last
+    /// [`CrowdRenderer::prepare`]. No GPU readback.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{BakedModel, Crowd, CrowdRenderer};
     /// # fn example<Soldier: BakedModel>(crowd: &Crowd<Soldier>, renderer: &CrowdRenderer) {
     /// println!("{}", crowd.explain(renderer));
-    /// // soldier: palette, because it plays local-packed, whose poses a compute pass composes
-    /// //   10000 instances in 1 palette of bones (1632 bytes each), 4 draws a view
-    /// //   culling: instances that none of 2 views sees cost neither a pose nor a draw
+    /// // soldier: palette path for local-packed: a compute pass composes poses
+    /// //   10000 instances in 1 palette (1632 bytes per instance), 4 draws per view
+    /// //   culling: on, instances outside all 2 views cost neither a pose nor a draw
     /// # }
     /// ```
     pub fn explain(&self, renderer: &CrowdRenderer) -> Explanation {
         let model = &self.core.model;
         let geometry = &model.geometry;
         let encoding = geometry.variant.encoding;
-        let limits = renderer.gpu().0.limits();
+        let limits = renderer.gpu().device.limits();
         let (culls, views) = renderer.culls();
         let drawn = self.core.drawn();
         let levels_of = |drawn: &Drawn| -> Vec<Range<u32>> {
@@ -118,8 +138,8 @@ impl<M> Crowd<M> {
             CullingState::NotAsked
         } else if geometry.bounds.is_none() {
             CullingState::NoBounds
-        } else if views > MOST_VIEWS {
-            CullingState::TooManyViews { views, most: MOST_VIEWS }
+        } else if views > MAX_VIEWS {
+            CullingState::TooManyViews { views, most: MAX_VIEWS }
         } else {
             CullingState::On { views }
         };
@@ -146,7 +166,7 @@ impl<M> Crowd<M> {
             culling,
             palettes: poses.map_or(0, |_| palettes),
             levels: runs.iter().map(|levels| levels.end).max().unwrap_or(1),
-            bytes_of_an_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
+            bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
             draws: (runs.len() * kinds * self.core.parts.len()) as u32,
         }
     }
@@ -167,16 +187,16 @@ impl fmt::Display for CullingState {
         match self {
             Self::On { views } => {
                 let which =
-                    if *views == 1 { "the view does not see".into() } else { format!("none of {views} views sees") };
-                write!(f, "instances that {which} cost neither a pose nor a draw")
+                    if *views == 1 { "the view".into() } else { format!("all {views} views") };
+                write!(f, "on, instances outside {which} cost neither a pose nor a draw")
             }
             Self::Direct => {
-                f.write_str("none, all are drawn: nothing looks at instances before vertices read the texture")
+                f.write_str("off, all instances are drawn: the direct path has no culling pass")
             }
-            Self::NotAsked => f.write_str("none, all are drawn: `RendererDescriptor::culling` is off"),
-            Self::NoBounds => f.write_str("none, all are drawn: the model has no bounds; bake it again"),
+            Self::NotAsked => f.write_str("off, all instances are drawn: `RendererDescriptor::culling` is off"),
+            Self::NoBounds => f.write_str("off, all instances are drawn: the model has no bounds; bake it again"),
             Self::TooManyViews { views, most } => {
-                write!(f, "none, all are drawn: the renderer has {views} views, and lists for {most}")
+                write!(f, "off, all instances are drawn: the renderer has {views} views, and culling supports {most}")
             }
         }
     }
@@ -186,29 +206,29 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (model, path, encoding) = (&self.model, self.path, self.encoding.name());
         let why = match path {
-            DrawPath::Palette => "whose poses a compute pass composes",
-            DrawPath::Cache => "whose poses a compute pass composes, and instances share",
-            DrawPath::Direct => "which vertices read from a texture",
+            DrawPath::Palette => "a compute pass composes poses",
+            DrawPath::Cache => "a compute pass composes poses, and instances share them",
+            DrawPath::Direct => "vertices read the animation texture",
         };
-        writeln!(f, "{model}: {path}, because it plays {encoding}, {why}")?;
+        writeln!(f, "{model}: {path} path for {encoding}: {why}")?;
         if let Some(error) = &self.lacks {
-            writeln!(f, "  not what was chosen first: {error}")?;
+            writeln!(f, "  not the model's first encoding: {error}")?;
         }
         let many = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         write!(f, "  {}", many(self.instances, "instance"))?;
         if path != DrawPath::Direct {
-            write!(f, " in {} of bones ({} bytes each)", many(self.palettes, "palette"), self.bytes_of_an_instance)?;
+            write!(f, " in {} ({} bytes per instance)", many(self.palettes, "palette"), self.bytes_per_instance)?;
         }
-        writeln!(f, ", {} a view", many(self.draws, "draw"))?;
+        writeln!(f, ", {} per view", many(self.draws, "draw"))?;
         if self.levels > 1 {
-            writeln!(f, "  {}, chosen by the error that a view shows", many(self.levels, "level") + " of detail")?;
+            writeln!(f, "  {}, chosen by LOD error", many(self.levels, "level") + " of detail")?;
         }
         if self.cache != CacheState::NotAsked {
             writeln!(f, "  cache: {}", self.cache)?;
         }
         write!(f, "  culling: {}", self.culling)?;
         if self.occlusion {
-            f.write_str("\n  occlusion: nor do those that are hidden in the main view, from the second frame on")?;
+            f.write_str("\n  occlusion: on, the main view leaves out occluded instances from the second frame on")?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A field: a model many times over, of which nothing is kept but what they have in common.
+//! Fields: many copies of a model without per-instance data.
 
 use core::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,15 +12,16 @@ use crate::field::{FieldDescriptor, FieldUniform};
 use crate::shader::Variant;
 use crate::{Aabb, BakedModel, Dynamic, Metadata, Model};
 
-/// Many instances of one model that a formula makes: grass that sways. A handle into the [`CrowdRenderer`] that draws them
-/// with its crowds.
+/// Many instances of one model, derived from a formula: swaying grass, for example. A handle into
+/// the [`CrowdRenderer`], which draws fields together with its crowds.
 ///
-/// Clones are handles to the same field; it is gone when the last is dropped. Instances have no ids and take no commands,
-/// and cost neither memory nor work on the CPU. A view that sees nothing of a field does not draw it, else all of it is
-/// drawn: several fields that [continue each other](crate::field) leave out more.
+/// Clones are handles to the same field, which is removed when the last handle is dropped.
+/// Instances have no ids, take no commands, and cost neither memory nor CPU time. A view draws
+/// either all of a field or, if the field is outside the view, nothing. Several fields that
+/// [continue each other](crate::field) are therefore culled more finely than a single large one.
 ///
-/// Bones or vertices are read from an animation texture: the model must have been baked to one, in vertex mode, for
-/// `devices = ["webgl2"]`, or in any encoding but `local-packed`.
+/// The vertex shader reads bones or vertices from an animation texture. Bake the model in vertex
+/// mode, for `devices = ["webgl2"]`, or in any encoding but `local-packed`.
 ///
 /// ```no_run
 /// # use gpuskin_rt::*;
@@ -32,11 +33,11 @@ use crate::{Aabb, BakedModel, Dynamic, Metadata, Model};
 /// # }
 /// ```
 pub struct Field<M> {
-    core: Arc<FieldCore>,
+    pub(super) core: Arc<FieldCore>,
     model: PhantomData<fn() -> M>,
 }
 
-// Not derived: these hold whatever M is.
+// Not derived: deriving would require `M: Clone` and `M: Debug`.
 impl<M> Clone for Field<M> {
     fn clone(&self) -> Self {
         Self { core: self.core.clone(), model: PhantomData }
@@ -48,11 +49,11 @@ impl<M> core::fmt::Debug for Field<M> {
     }
 }
 
-/// What the renderer and the handles of a field share.
+/// State shared by the renderer and the handles of a field.
 #[derive(Debug)]
 pub(crate) struct FieldCore {
     model: Arc<GpuModel>,
-    /// As the device plays it.
+    /// Metadata of the model in the encoding that the device plays.
     meta: Metadata,
     pub(crate) parts: Vec<DrawnPart>,
     uniform: wgpu::Buffer,
@@ -72,7 +73,7 @@ impl State {
     fn new<M>(descriptor: &FieldDescriptor<M>, meta: &Metadata) -> Result<Self, Error> {
         let (count, [x, z]) = (descriptor.count(), descriptor.size);
         let count = u32::try_from(count).map_err(|_| {
-            let reason = format!("size: a field of {x} x {z} has {count} instances, and 4,294,967,295 are the most");
+            let reason = format!("size: a field of {x} x {z} has {count} instances; the maximum is 4,294,967,295");
             Error::Argument { model: meta.name.to_string(), reason }
         })?;
         let (uniform, bounds) = (FieldUniform::new(descriptor, meta), descriptor.bounds(meta));
@@ -100,11 +101,11 @@ impl FieldCore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half-done where a panic could be: the state is good.
+        // No panic can occur while the state is half changed, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings the device up to date.
+    /// Uploads the field's uniform if it has changed.
     pub(crate) fn upload(&self, queue: &wgpu::Queue) {
         let state = &mut *self.state();
         if core::mem::take(&mut state.changed) {
@@ -112,7 +113,7 @@ impl FieldCore {
         }
     }
 
-    /// Whether a camera may see any of it.
+    /// Whether any part of the field may be inside the view of a camera.
     pub(crate) fn is_in_view(&self, camera: &Camera) -> bool {
         let Some(Aabb { min, max }) = self.state().bounds else { return true };
         let half = 0.5 * (Vec3::from(max) - Vec3::from(min));
@@ -120,7 +121,7 @@ impl FieldCore {
         in_view(&camera.view_proj, Vec3::from(min) + half, edges)
     }
 
-    /// Draws all instances; `part` before each part.
+    /// Draws all instances; calls `part` before each mesh part.
     pub(crate) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -138,32 +139,33 @@ impl FieldCore {
     }
 }
 
-/// Why a model has no fields.
+/// Error for a model without an animation texture.
 pub(crate) fn not_textured(meta: &Metadata) -> Error {
     let reason = format!(
-        "fields read poses from an animation texture, and it is baked to {} alone; add \"webgl2\" to `devices` for it in \
-         gpuskin.toml, or name another encoding",
+        "fields need an animation texture, but the model is baked to {} alone; add \"webgl2\" to `devices` for it in \
+         gpuskin.toml, or choose another encoding",
         meta.encoding.name()
     );
     Error::Argument { model: meta.name.to_string(), reason }
 }
 
 impl<M: BakedModel> Field<M> {
-    /// A field of a model that was baked into the program. It shows after the next [`CrowdRenderer::prepare`].
+    /// Creates a field of a model that was baked into the program. It shows after the next
+    /// [`CrowdRenderer::prepare`].
     ///
     /// # Errors
-    /// When a file of the model is missing or of another bake, the device cannot hold the model, it has no animation
-    /// texture, or there are more than 2^32 - 1 instances.
+    /// If a file of the model is missing or from another bake, if the device cannot hold the model,
+    /// if the model has no animation texture, or if the field has more than 2^32 - 1 instances.
     pub fn new(renderer: &mut CrowdRenderer, descriptor: FieldDescriptor<M>) -> Result<Self, Error> {
         Ok(Self { core: renderer.field(M::MODEL, &descriptor)?, model: PhantomData })
     }
 }
 
 impl Field<Dynamic> {
-    /// A field of a model that is known at run time only.
+    /// Creates a field of a model that was loaded at run time.
     ///
     /// # Errors
-    /// As [`Field::new`].
+    /// See [`Field::new`].
     pub fn with_model(
         renderer: &mut CrowdRenderer,
         model: &Model,
@@ -174,47 +176,38 @@ impl Field<Dynamic> {
 }
 
 impl<M> Field<M> {
-    /// Makes it another: the wind turns, or it grows elsewhere. It costs one small upload at the next
-    /// [`CrowdRenderer::prepare`]. What wind has come so far counts from the clock's epoch: one of another pace or size
-    /// begins anywhere.
+    /// Replaces the field's description: the wind turns, or the field moves. The cost is one small
+    /// upload at the next [`CrowdRenderer::prepare`]. The distance that waves have travelled is
+    /// derived from the time alone, so a change of wind speed or wave size makes the waves jump.
     ///
     /// # Errors
-    /// When there are more than 2^32 - 1 instances.
+    /// If the field has more than 2^32 - 1 instances.
     pub fn set(&self, descriptor: &FieldDescriptor<M>) -> Result<(), Error> {
         let state = State::new(descriptor, &self.core.meta)?;
         *self.core.state() = state;
         Ok(())
     }
 
-    /// What the shaders know of it: [`FieldUniform::instance`] says where each instance is, and what it plays.
+    /// Returns the uniform that the shaders read: [`FieldUniform::instance`] gives the transform
+    /// and playback of each instance.
+    #[doc(hidden)]
     pub fn uniform(&self) -> FieldUniform {
         self.core.state().uniform
     }
 
-    /// Number of its instances.
+    /// Number of instances.
     pub fn len(&self) -> u32 {
         self.core.state().count
     }
 
-    /// Whether there are none.
+    /// Whether the field has no instances.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The shader variant of the model, for a game's own pipelines: of [`crate::shader::field_source`].
+    /// Shader variant of the model, for a game's own pipelines made from
+    /// [`crate::shader::field_source`].
     pub fn variant(&self) -> Variant {
         self.core.model.geometry.variant
-    }
-
-    /// Draws all instances with the pipeline that is set: one made from [`crate::shader::field_source`] with this `group`,
-    /// [`super::field_vertex_buffers`] and [`CrowdRenderer::field_layout`]. `part` is called before each part is drawn,
-    /// with the index of its material.
-    pub fn draw_geometry(
-        &self,
-        pass: &mut wgpu::RenderPass<'_>,
-        group: u32,
-        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, u32),
-    ) {
-        self.core.draw(pass, group, |pass, _, drawn| part(pass, drawn.mesh.material));
     }
 }

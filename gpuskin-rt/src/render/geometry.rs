@@ -1,4 +1,4 @@
-//! A model on the device: vertices, indices, animation texture. Bytes go from the file to the device as they are.
+//! Model on the device: vertices, indices, animation texture. File bytes are uploaded unchanged.
 
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -11,15 +11,16 @@ use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
 use super::palette::{Poses, computes};
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, FIELD_BINDING, INSTANCES_BINDING, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES,
+    ANIMATION_BINDING, LIST_BINDING, FIELD_BINDING, INSTANCES_BINDING, APPEARANCES_BINDING, MODEL_BINDING, MODEL_BYTES,
     ModelUniform, Variant,
 };
 use crate::{
-    AnimationTexture, ByteRange, ClipRecord, Encoding, IndexRange, MAX_CLIPS, MAX_LEVELS, MeshPart, Metadata, Model,
+    AnimationTexture, ByteRange, ClipRecord, Encoding, IndexRange, MAX_CLIPS, MAX_LODS, MeshPart, Metadata, Model,
     Payload, TexelFormat, cull, files,
 };
 
-/// The model, or the same in another encoding, that a device can play.
+/// Returns the first encoding of a model that a device can play: the model itself, or one of its
+/// alternatives.
 pub(crate) fn playable<'m>(device: &wgpu::Device, model: &'m Model) -> Result<&'m Model, Error> {
     let limits = device.limits();
     let plays =
@@ -30,32 +31,33 @@ pub(crate) fn playable<'m>(device: &wgpu::Device, model: &'m Model) -> Result<&'
     }
 }
 
-/// What the vertex stage needs of a model.
+/// Vertex stage data of a model.
 #[derive(Debug)]
 pub(crate) struct Geometry {
     pub(crate) variant: Variant,
     pub(crate) vertex_count: u32,
     mesh: MeshBuffers,
     index_format: wgpu::IndexFormat,
-    /// First indices are counted from the start of the buffer that they are in.
+    /// Mesh parts; first indices count from the start of the index buffer.
     pub(crate) parts: Vec<MeshPart>,
-    /// The indices of each part in each level of detail, likewise; the finest first.
+    /// Index ranges `[level][part]`, finest LOD first; first indices count from the start of the
+    /// index buffer.
     pub(crate) levels: Vec<Vec<IndexRange>>,
-    /// What each level is off, metres: 0 of the finest.
+    /// LOD error per level, metres; 0 for the finest LOD.
     pub(crate) errors: Vec<f32>,
-    /// What the clips reach, where instances can be culled by it: [`cull::pack_bounds`].
+    /// Bounds of the clips ([`cull::pack_bounds`]), if instances can be culled.
     pub(crate) bounds: Option<Vec<u32>>,
     motion: Motion,
-    /// What skins poses for a cache, once a crowd has one.
+    /// Pipeline that fills a pose cache; created when a crowd first needs it.
     fill: OnceLock<Fill>,
 }
 
-/// Where bones come from.
+/// Source of the bones.
 #[derive(Debug)]
 enum Motion {
-    /// The animation texture, and the model's bind group with it once something is drawn.
+    /// Animation texture; the model's bind group is created before the first draw.
     Texture(wgpu::TextureView, OnceLock<wgpu::BindGroup>),
-    /// A compute pass; each palette has a bind group of its own.
+    /// Pose pass; each palette has its own bind group.
     Poses(Arc<Poses>),
 }
 
@@ -87,7 +89,7 @@ impl Geometry {
             let poses = Poses::new(device, queue, layouts, meta, texels)?;
             (uniform.palette_stride, uniform.palette_before) = (poses.stride(), poses.before());
             if let Some(bounds) = &bounds {
-                [uniform.value_min, uniform.value_extent] = cull::whole_reach(bounds);
+                [uniform.value_min, uniform.value_extent] = cull::all_clip_bounds(bounds);
             }
             Some(Arc::new(poses))
         } else {
@@ -101,7 +103,8 @@ impl Geometry {
             None => Motion::Texture(animation_texture(device, queue, meta, texels)?, OnceLock::new()),
         };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
-        // Counted from the start of the buffer: Mesa's lavapipe draws indirectly as if indices were bound there.
+        // Counted from the start of the buffer: in indirect draws, Mesa's lavapipe ignores the
+        // offset of the index binding.
         let before = (mesh.indices.1.start / index_format.byte_size() as u64) as u32;
         let part = |part: &MeshPart| MeshPart { first_index: before + part.first_index, ..*part };
         let (vertex_count, parts) = (meta.mesh.vertex_count, meta.mesh.parts.iter().map(part).collect::<Vec<_>>());
@@ -114,7 +117,7 @@ impl Geometry {
         Ok(Self { variant, vertex_count, mesh, index_format, parts, levels, errors, bounds, motion, fill })
     }
 
-    /// What evaluates poses, where the model has that instead of a texture.
+    /// Pose pass of the model; `None` if it has an animation texture.
     pub(crate) fn poses(&self) -> Option<&Arc<Poses>> {
         match &self.motion {
             Motion::Poses(poses) => Some(poses),
@@ -122,12 +125,12 @@ impl Geometry {
         }
     }
 
-    /// What skins poses for a cache.
+    /// Pipeline that skins poses into a cache.
     pub(crate) fn fill(&self, device: &wgpu::Device) -> &Fill {
         self.fill.get_or_init(|| Fill::new(device, self.variant))
     }
 
-    /// The uniform buffer of the model.
+    /// Uniform buffer binding of the model.
     pub(crate) fn constants(&self) -> wgpu::BindingResource<'_> {
         self.mesh.constants()
     }
@@ -137,15 +140,16 @@ impl Geometry {
         self.mesh.vertices.end - self.mesh.vertices.start
     }
 
-    /// The vertices as a storage buffer, where the model needs compute.
+    /// Vertices as a storage buffer, if the model needs compute.
     pub(crate) fn vertex_words(&self) -> wgpu::BindingResource<'_> {
         let size = wgpu::BufferSize::new(self.vertices_len());
         let offset = self.mesh.vertices.start;
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.mesh.buffer, offset, size })
     }
 
-    /// The model's bind group with a palette, or vertices of a cache in its place, the instances that share it, and a list of those that are drawn
-    /// (the whole, or what stands at the dynamic offset), and how all look.
+    /// Creates the model's bind group for a palette, or for a cache's vertex buffer in its place.
+    /// `records` and `looks`: instances of the palette. `list`: drawn instances, the whole list or
+    /// the part at the dynamic offset.
     pub(crate) fn with_palette(
         &self,
         device: &wgpu::Device,
@@ -159,8 +163,8 @@ impl Geometry {
             (ANIMATION_BINDING, palette.as_entire_binding()),
             (MODEL_BINDING, self.mesh.constants()),
             (INSTANCES_BINDING, wgpu::BindingResource::Buffer(records)),
-            (DRAWN_BINDING, wgpu::BindingResource::Buffer(list)),
-            (LOOKS_BINDING, wgpu::BindingResource::Buffer(looks)),
+            (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
+            (APPEARANCES_BINDING, wgpu::BindingResource::Buffer(looks)),
         ];
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with a palette"),
@@ -169,7 +173,8 @@ impl Geometry {
         })
     }
 
-    /// Makes the model's bind group with its texture, where it has one, before the first draw.
+    /// Creates the model's bind group with its animation texture, if it has one. Called before the
+    /// first draw.
     pub(crate) fn bind_texture(&self, device: &wgpu::Device, layouts: &Layouts) {
         if let Motion::Texture(animation, bind_group) = &self.motion {
             let animation = wgpu::BindingResource::TextureView(animation);
@@ -178,7 +183,8 @@ impl Geometry {
         }
     }
 
-    /// The model's bind group with its texture; `None` where it has none, and before [`Self::bind_texture`].
+    /// Returns the bind group with the animation texture; `None` if the model has none, or before
+    /// [`Self::bind_texture`].
     pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
         match &self.motion {
             Motion::Texture(_, bind_group) => bind_group.get(),
@@ -186,7 +192,7 @@ impl Geometry {
         }
     }
 
-    /// The model's bind group with its texture and a field; `None` where it has no texture.
+    /// Creates the bind group with animation texture and field; `None` if the model has no texture.
     pub(crate) fn with_field(
         &self,
         device: &wgpu::Device,
@@ -207,7 +213,8 @@ impl Geometry {
         pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
     }
 
-    /// The same with vertices of a cache, where the run has them: it says whether.
+    /// Binds cached vertices if the run has them, otherwise does the same as [`Self::bind`].
+    /// Returns whether they are cached.
     pub(crate) fn bind_cached(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) -> bool {
         let Some((palette, cached)) = run.palette.as_ref().and_then(|palette| Some((palette, palette.cached?))) else {
             self.bind(pass, group, run);
@@ -231,7 +238,7 @@ impl Geometry {
         self.bind_mesh(pass);
     }
 
-    /// The constants of a material, for its bind group.
+    /// Constants of a material, for its bind group.
     pub(crate) fn material(&self, index: usize) -> wgpu::BindingResource<'_> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer: &self.mesh.buffer,
@@ -240,22 +247,22 @@ impl Geometry {
         })
     }
 
-    /// The vertices, as a vertex buffer.
+    /// Vertices, as a vertex buffer.
     pub(crate) fn vertices(&self) -> wgpu::BufferSlice<'_> {
         self.mesh.buffer.slice(self.mesh.vertices.clone())
     }
 }
 
-/// Constants, materials, vertices and indices of a model in one buffer, written at once: for small models the number of
-/// writes is what start-up costs.
+/// Constants, materials, vertices and indices of a model in one buffer, written at once: for small
+/// models, the number of writes dominates the start-up time.
 #[derive(Debug)]
 struct MeshBuffers {
     buffer: wgpu::Buffer,
-    /// Bytes before the first material, and from one to the next.
+    /// Byte offset of the first material; bytes per material.
     materials: u64,
     material_stride: u64,
     vertices: Range<u64>,
-    /// In a buffer of their own on OpenGL: WebGL allows nothing else beside indices.
+    /// Indices, in a separate buffer on OpenGL: WebGL does not allow other data in an index buffer.
     indices: (wgpu::Buffer, Range<u64>),
 }
 
@@ -271,7 +278,7 @@ impl MeshBuffers {
         use wgpu::BufferUsages as Usages;
         let apart = device.adapter_info().backend == wgpu::Backend::Gl;
         let usage = Usages::UNIFORM | Usages::VERTEX | if apart { Usages::empty() } else { Usages::INDEX };
-        // Not every device has storage buffers.
+        // Some devices have no storage buffers.
         let usage = usage | if storage { Usages::STORAGE } else { Usages::empty() };
         let beside = if apart { &[][..] } else { indices };
         let word = wgpu::COPY_BUFFER_ALIGNMENT;
@@ -292,15 +299,15 @@ impl MeshBuffers {
         Self { vertices, indices, buffer, materials: materials_at.start, material_stride: materials.stride }
     }
 
-    /// Uniforms are bound at their full size; the shader reads no clip that the model has not.
+    /// Binds the full size of the uniform; the shader reads only the clips that the model has.
     fn constants(&self) -> wgpu::BindingResource<'_> {
         let size = wgpu::BufferSize::new(MODEL_BYTES);
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.buffer, offset: 0, size })
     }
 }
 
-/// A buffer of at least so many bytes with these pieces one after the other, each from a multiple of so many bytes; and
-/// where they stand.
+/// Creates a buffer of at least `least` bytes, and writes pieces with their alignments one after
+/// the other. Returns the byte range of each piece.
 fn write<const N: usize>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -320,7 +327,8 @@ fn write<const N: usize>(
         usage: usage | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    // No view: the device has said why through its error handler, and nothing can be written.
+    // Without a view, the device has reported the reason to its error handler, and nothing can be
+    // written.
     if let Some(mut view) = wgpu::BufferSize::new(end).and_then(|size| queue.write_buffer_with(&buffer, 0, size)) {
         for (place, (piece, _)) in places.iter().zip(pieces) {
             view.slice(place.start as usize..place.end as usize).copy_from_slice(piece);
@@ -329,7 +337,7 @@ fn write<const N: usize>(
     (buffer, places)
 }
 
-/// The animation, the model's constants, a field.
+/// Creates a bind group of the animation, the model's constants and, for a field, its uniform.
 fn model_bind_group<const N: usize>(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
@@ -344,7 +352,7 @@ fn model_bind_group<const N: usize>(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("gpuskin model"), layout, entries: &entries })
 }
 
-/// Draws a part of what is bound, by its index and what it is.
+/// Draws a mesh part with the bound resources. `index`: index of the part.
 pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &Run<'_>) {
     match run.palette.as_ref().and_then(|palette| palette.draws) {
         Some(draws) => draws.draw(pass, index),
@@ -352,16 +360,16 @@ pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &Me
     }
 }
 
-/// The bytes of a file of the model.
+/// Loads the bytes of a file of the model.
 pub(crate) fn load<'a>(meta: &Metadata, payload: &'a Payload) -> Result<std::borrow::Cow<'a, [u8]>, Error> {
     files::load(payload, &meta.content_hash).map_err(|error| Error::Files { model: meta.name.to_string(), error })
 }
 
-/// Part of a file.
+/// Returns a byte range of a file.
 pub(crate) fn slice<'a>(meta: &Metadata, bytes: &'a [u8], range: ByteRange, file: &str) -> Result<&'a [u8], Error> {
     let end = range.offset.checked_add(range.len).and_then(|end| usize::try_from(end).ok());
     let part = end.and_then(|end| bytes.get(range.offset as usize..end));
-    part.ok_or_else(|| Error::model(&meta.name, format!("{file} is shorter than its constants say")))
+    part.ok_or_else(|| Error::model(&meta.name, format!("{file} is shorter than the metadata says")))
 }
 
 fn animation_texture(
@@ -372,7 +380,7 @@ fn animation_texture(
 ) -> Result<wgpu::TextureView, Error> {
     let shape = &meta.texture;
     if texels.len() as u64 != shape.byte_len(meta.encoding) {
-        return Err(Error::model(&meta.name, "the animation texture is not as large as its constants say"));
+        return Err(Error::model(&meta.name, "the size of the animation texture differs from the metadata"));
     }
     let size = wgpu::Extent3d { width: shape.width, height: shape.height, depth_or_array_layers: shape.layers };
     let texture = device.create_texture(&wgpu::TextureDescriptor {
@@ -391,7 +399,8 @@ fn animation_texture(
         rows_per_image: Some(shape.height),
     };
     queue.write_texture(texture.as_image_copy(), texels, layout, size);
-    // The dimension follows from the layers, here and in wgpu's GL backend, which sees nothing else.
+    // The view dimension follows from the number of layers, as in wgpu's GL backend, which does not
+    // know the descriptor.
     Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }
 
@@ -406,50 +415,50 @@ fn texture_format(encoding: Encoding) -> wgpu::TextureFormat {
     }
 }
 
-/// Whether a model's constants agree with each other, as far as drawing relies on it.
+/// Checks that a model's metadata is consistent, as far as drawing relies on it.
 fn consistent(meta: &Metadata) -> Result<(), &'static str> {
     let (mesh, texture) = (&meta.mesh, &meta.texture);
     let index_bytes = if mesh.wide_indices { 4 } else { 2 };
     let index_count = mesh.indices.len / index_bytes;
-    // Words of a storage buffer are checked where they are read.
+    // Frames in a storage buffer are checked where they are read.
     let textured = !meta.encoding.needs_compute();
     let frames_hold = |first: u32, stored: u32| first.checked_add(stored).is_some_and(|end| end <= texture.frames);
     let checks = [
-        (meta.clips.is_empty(), "it has no clips"),
-        (meta.clips.len() > MAX_CLIPS, "it has more clips than the runtime holds"),
-        (mesh.clips.len != (meta.clips.len() * size_of::<ClipRecord>()) as u64, "its clip records are incomplete"),
+        (meta.clips.is_empty(), "the model has no clips"),
+        (meta.clips.len() > MAX_CLIPS, "the model has more clips than the runtime supports"),
+        (mesh.clips.len != (meta.clips.len() * size_of::<ClipRecord>()) as u64, "the clip records have the wrong size"),
         (
             !meta.clips.iter().all(|c| c.record().is_sound() && frames_hold(c.first_frame, c.stored)),
-            "a clip has not its frames",
+            "a clip record is invalid, or its frames exceed the animation texture",
         ),
-        (!meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()), "a clip has no ranges"),
-        (mesh.vertex_count == 0 || index_count == 0, "it has no vertices"),
+        (!meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()), "a clip has no value ranges before its frames"),
+        (mesh.vertex_count == 0 || index_count == 0, "the mesh has no vertices or no indices"),
         (
             mesh.vertices.len != u64::from(mesh.vertex_count) * mesh.format.stride() as u64,
-            "its vertices are incomplete",
+            "the vertex data has the wrong size",
         ),
         (
             !mesh.parts.iter().all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
-            "a part has more indices than there are",
+            "a mesh part exceeds the index buffer",
         ),
-        (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a part has no material"),
-        (mesh.levels.len() >= MAX_LEVELS, "it has more levels of detail than the runtime holds"),
-        (!mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()), "a level of detail has other parts than it"),
+        (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a mesh part refers to a material that does not exist"),
+        (mesh.levels.len() >= MAX_LODS, "the mesh has more levels of detail than the runtime supports"),
+        (!mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()), "a level of detail has a different number of parts than the mesh"),
         (
             !mesh
                 .levels
                 .iter()
                 .flat_map(|l| l.parts.iter())
                 .all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
-            "a level of detail has more indices than there are",
+            "a level of detail exceeds the index buffer",
         ),
-        (!texture.width.is_power_of_two(), "the width of its animation texture is not a power of two"),
-        (!Variant::of(meta).is_sound(), "its vertices do not go with its encoding"),
-        (texture.rows <= meta.encoding.range_rows(), "its animation texture has no vertices"),
-        (texture.rows == 0 || texture.frames_per_layer == 0, "its animation texture is empty"),
+        (!texture.width.is_power_of_two(), "the width of the animation texture is not a power of two"),
+        (!Variant::of(meta).is_sound(), "the vertex format does not match the encoding"),
+        (texture.rows <= meta.encoding.range_rows(), "the animation texture has no rows for vertices"),
+        (texture.rows == 0 || texture.frames_per_layer == 0, "the animation texture is empty"),
         (
             u64::from(texture.frames_per_layer) * u64::from(texture.layers) < u64::from(texture.frames),
-            "its animation texture has fewer frames than its clips",
+            "the animation texture has fewer frames than the metadata says",
         ),
         (
             textured
@@ -457,13 +466,13 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
                     * u64::from(texture.rows)
                     * u64::from(meta.encoding.texels())
                     > u64::from(texture.width) * u64::from(texture.height),
-            "its animation texture is smaller than its frames",
+            "the animation texture is too small for its frames",
         ),
     ];
     checks.into_iter().find(|(wrong, _)| *wrong).map_or(Ok(()), |(_, reason)| Err(reason))
 }
 
-/// Whether a device can hold a model.
+/// Checks that a model fits the limits of a device.
 fn allowed(
     limits: &wgpu::Limits,
     meta: &Metadata,
@@ -471,7 +480,7 @@ fn allowed(
     materials: &MaterialConstants,
 ) -> Result<(), Error> {
     let (mesh, texture) = (&meta.mesh, &meta.texture);
-    // A storage buffer instead of a texture has limits of its own.
+    // A storage buffer has limits of its own.
     let texture = if meta.encoding.needs_compute() { &AnimationTexture::default() } else { texture };
     let what = |text: &'static str| move || format!("{}: {text}", meta.name);
     let side = u64::from(limits.max_texture_dimension_2d);
@@ -487,7 +496,7 @@ fn allowed(
             .fold(0, u64::saturating_add);
     at_most(together, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices and indices"))?;
     let stride = mesh.format.stride() as u64;
-    at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes of a vertex"))?;
+    at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes per vertex"))?;
     let attributes = vertex_buffers(variant).attributes() as u64;
     at_most(attributes, limits.max_vertex_attributes.into(), OTHER_LIMITS, what("vertex attributes"))?;
     let uniform = limits.max_uniform_buffer_binding_size.min(limits.max_buffer_size);

@@ -1,12 +1,14 @@
-//! The instances of a crowd on the CPU: dense for the GPU, with ids that outlive moves, and what has changed since the
-//! last upload.
+//! Instances of a crowd on the CPU: densely packed for the GPU, with stable ids, and tracking of
+//! changes since the last upload.
 
 pub(super) mod changes;
 
-use crate::{InstanceLook, InstanceRecord};
+use super::StaleId;
+use crate::{Appearance, InstanceRecord};
 use changes::Changes;
 
-/// An instance of a crowd, until it is despawned. An id is never given twice, and is refused by every other crowd.
+/// Id of an instance of a crowd, valid until the instance is despawned. An id is never reused, and
+/// every other crowd refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InstanceId {
     crowd: u32,
@@ -17,32 +19,32 @@ pub struct InstanceId {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     generation: u32,
-    /// Index of the instance in the dense list; the next free slot where there is none.
+    /// Index of the instance in the dense list; for a free slot, the next free slot.
     index: u32,
 }
 
 const NO_SLOT: u32 = u32::MAX;
 
 impl InstanceId {
-    /// A small number that no other instance has while this one lives.
+    /// Returns a small number that is unique among the instances that exist.
     pub(crate) fn slot(self) -> u32 {
         self.slot
     }
 }
 
-/// Instances in the order in which they are drawn.
+/// Instances in drawing order.
 #[derive(Debug)]
 pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
     records: Vec<InstanceRecord>,
-    looks: Vec<InstanceLook>,
+    looks: Vec<Appearance>,
     /// Slot of each record.
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     first_free: u32,
     changed_records: Changes,
-    changed_looks: Changes,
+    changed_appearances: Changes,
 }
 
 impl Instances {
@@ -55,7 +57,7 @@ impl Instances {
             slots: Vec::with_capacity(capacity),
             first_free: NO_SLOT,
             changed_records: Changes::default(),
-            changed_looks: Changes::default(),
+            changed_appearances: Changes::default(),
         }
     }
 
@@ -63,11 +65,11 @@ impl Instances {
         self.crowd
     }
 
-    /// Shows what a bit of [`InstanceLook::hidden`] stands for, of all instances.
+    /// Clears a bit of [`Appearance::hidden`] in all instances.
     pub(crate) fn show_all(&mut self, bit: u32) {
         for (i, look) in self.looks.iter_mut().enumerate().filter(|(_, look)| look.hidden & bit != 0) {
             look.show(bit, true);
-            self.changed_looks.mark(i);
+            self.changed_appearances.mark(i);
         }
     }
 
@@ -76,8 +78,8 @@ impl Instances {
     }
 
     /// # Panics
-    /// At 2^32 - 1 instances, 256 GiB of records.
-    pub(crate) fn spawn(&mut self, record: InstanceRecord, look: InstanceLook) -> InstanceId {
+    /// With 2^32 - 1 instances, 256 GiB of records.
+    pub(crate) fn spawn(&mut self, record: InstanceRecord, look: Appearance) -> InstanceId {
         let index = self.records.len() as u32;
         assert!(self.records.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
         let slot = if self.first_free == NO_SLOT {
@@ -92,22 +94,22 @@ impl Instances {
         self.looks.push(look);
         self.slot_of.push(slot);
         self.changed_records.mark(index as usize);
-        self.changed_looks.mark(index as usize);
+        self.changed_appearances.mark(index as usize);
         InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation }
     }
 
-    pub(crate) fn despawn(&mut self, id: InstanceId) -> bool {
-        let Some(index) = self.index(id) else { return false };
+    pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), StaleId> {
+        let index = self.index(id).ok_or(StaleId::Instance(id))?;
         self.records.swap_remove(index);
         self.looks.swap_remove(index);
         self.slot_of.swap_remove(index);
         if let Some(&moved) = self.slot_of.get(index) {
             self.slots[moved as usize].index = index as u32;
             self.changed_records.mark(index);
-            self.changed_looks.mark(index);
+            self.changed_appearances.mark(index);
         }
         self.release(id.slot);
-        true
+        Ok(())
     }
 
     pub(crate) fn clear(&mut self) {
@@ -125,7 +127,7 @@ impl Instances {
         freed.index = next_free;
         match freed.generation.checked_add(1) {
             Some(generation) => freed.generation = generation,
-            // Four billion lives: the slot is not used again, so that its ids are never given twice.
+            // After four billion uses, the slot is retired, so that no id is given twice.
             None => self.first_free = next_free,
         }
     }
@@ -134,33 +136,33 @@ impl Instances {
         self.index(id).map(|index| &self.records[index])
     }
 
-    /// Changes an instance; `false` where there is none of that id.
-    pub(crate) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> bool {
-        let Some(index) = self.index(id) else { return false };
+    /// Changes the record of an instance.
+    pub(crate) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> Result<(), StaleId> {
+        let index = self.index(id).ok_or(StaleId::Instance(id))?;
         change(&mut self.records[index]);
         self.changed_records.mark(index);
-        true
+        Ok(())
     }
 
-    /// Changes how an instance looks; `false` where there is none of that id.
-    pub(crate) fn change_look(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceLook)) -> bool {
-        let Some(index) = self.index(id) else { return false };
+    /// Changes the appearance of an instance.
+    pub(crate) fn change_appearance(&mut self, id: InstanceId, change: impl FnOnce(&mut Appearance)) -> Result<(), StaleId> {
+        let index = self.index(id).ok_or(StaleId::Instance(id))?;
         change(&mut self.looks[index]);
-        self.changed_looks.mark(index);
-        true
+        self.changed_appearances.mark(index);
+        Ok(())
     }
 
-    pub(crate) fn look(&self, id: InstanceId) -> Option<&InstanceLook> {
+    pub(crate) fn look(&self, id: InstanceId) -> Option<&Appearance> {
         self.index(id).map(|index| &self.looks[index])
     }
 
-    /// All of them, in the order in which they are drawn.
+    /// Instances in drawing order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (InstanceId, &InstanceRecord)> {
-        let id = |i: usize| self.id_at(i).expect("records have slots");
+        let id = |i: usize| self.id_at(i).expect("every record has a slot");
         self.records.iter().enumerate().map(move |(i, record)| (id(i), record))
     }
 
-    /// The instance that stands at an index of the dense list.
+    /// Id of the instance at an index of the dense list.
     pub(crate) fn id_at(&self, index: usize) -> Option<InstanceId> {
         let slot = *self.slot_of.get(index)?;
         Some(InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation })
@@ -168,26 +170,27 @@ impl Instances {
 
     fn index(&self, id: InstanceId) -> Option<usize> {
         let slot = self.slots.get(id.slot as usize)?;
-        // A free slot has a generation that no id has yet; one that is never used again, an index that is no record's.
+        // A free slot has a generation that no id has yet. A retired slot has an index that belongs
+        // to no record.
         let alive = id.crowd == self.crowd && id.generation == slot.generation;
         let index = slot.index as usize;
         (alive && self.slot_of.get(index) == Some(&id.slot)).then_some(index)
     }
 
-    /// Everything must be uploaded again.
+    /// Marks all records and appearances as changed.
     pub(crate) fn mark_all(&mut self) {
         self.changed_records.mark_all();
-        self.changed_looks.mark_all();
+        self.changed_appearances.mark_all();
     }
 
-    /// All records, and which of them have changed since they were last taken.
+    /// All records, and the changes since the last upload.
     pub(crate) fn changed_records(&mut self) -> (&[InstanceRecord], &mut Changes) {
         (&self.records, &mut self.changed_records)
     }
 
-    /// The same of looks.
-    pub(crate) fn changed_looks(&mut self) -> (&[InstanceLook], &mut Changes) {
-        (&self.looks, &mut self.changed_looks)
+    /// All appearances, and the changes since the last upload.
+    pub(crate) fn changed_appearances(&mut self) -> (&[Appearance], &mut Changes) {
+        (&self.looks, &mut self.changed_appearances)
     }
 }
 
@@ -215,19 +218,19 @@ mod tests {
     #[test]
     fn ids_outlive_moves_and_are_refused_when_stale() {
         let mut crowd = Instances::new(1, 0);
-        let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32), InstanceLook::default())).collect();
-        assert!(crowd.despawn(ids[1]));
-        assert!(!crowd.despawn(ids[1]));
+        let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
+        assert!(crowd.despawn(ids[1]).is_ok());
+        assert!(crowd.despawn(ids[1]).is_err());
         assert!(crowd.get(ids[1]).is_none());
         let x = |crowd: &Instances, i: usize| crowd.get(ids[i]).map(|r| r.translation[0]);
         assert_eq!([0, 2, 3, 4].map(|i| x(&crowd, i)), [0.0, 2.0, 3.0, 4.0].map(Some));
-        let again = crowd.spawn(record(9.0), InstanceLook::default());
+        let again = crowd.spawn(record(9.0), Appearance::default());
         assert_ne!(again, ids[1]);
         assert!(crowd.get(ids[1]).is_none() && crowd.get(again).is_some());
-        assert!(!crowd.change(ids[1], |r| r.scale = 7.0));
+        assert!(crowd.change(ids[1], |r| r.scale = 7.0).is_err());
         crowd.clear();
-        assert!(crowd.records().is_empty() && crowd.get(again).is_none() && !crowd.despawn(ids[0]));
-        let reborn = crowd.spawn(record(1.0), InstanceLook::default());
+        assert!(crowd.records().is_empty() && crowd.get(again).is_none() && crowd.despawn(ids[0]).is_err());
+        let reborn = crowd.spawn(record(1.0), Appearance::default());
         assert_eq!(crowd.get(reborn).unwrap().translation[0], 1.0);
         assert!(ids.iter().all(|id| crowd.get(*id).is_none()));
     }
@@ -235,63 +238,63 @@ mod tests {
     #[test]
     fn ids_of_another_crowd_are_refused() {
         let (mut a, mut b) = (Instances::new(1, 0), Instances::new(2, 0));
-        let id = a.spawn(record(0.0), InstanceLook::default());
-        b.spawn(record(0.0), InstanceLook::default());
-        assert!(b.get(id).is_none() && !b.despawn(id));
+        let id = a.spawn(record(0.0), Appearance::default());
+        b.spawn(record(0.0), Appearance::default());
+        assert!(b.get(id).is_none() && b.despawn(id).is_err());
     }
 
     #[test]
     fn a_slot_that_ran_out_of_generations_is_not_used_again() {
         let mut crowd = Instances::new(1, 0);
-        crowd.spawn(record(0.0), InstanceLook::default());
+        crowd.spawn(record(0.0), Appearance::default());
         crowd.slots[0].generation = u32::MAX;
         let last = InstanceId { crowd: 1, slot: 0, generation: u32::MAX };
-        assert!(crowd.despawn(last));
-        let next = crowd.spawn(record(1.0), InstanceLook::default());
+        assert!(crowd.despawn(last).is_ok());
+        let next = crowd.spawn(record(1.0), Appearance::default());
         assert_eq!(next.slot, 1);
         assert!(crowd.get(last).is_none());
     }
 
     #[test]
-    fn looks_stay_with_their_instances() {
+    fn appearances_stay_with_their_instances() {
         let mut crowd = Instances::new(1, 0);
-        let look = |i: u32| InstanceLook { custom: [i, 0], ..InstanceLook::default() };
+        let look = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), look(i))).collect();
         let looks = |crowd: &mut Instances| {
-            let (looks, changes) = crowd.changed_looks();
+            let (looks, changes) = crowd.changed_appearances();
             taken((looks.len(), changes))
         };
         assert_eq!((looks(&mut crowd), uploads(&mut crowd)), (vec![(0, 300)], vec![(0, 300)]));
-        crowd.despawn(ids[70]);
-        crowd.change_look(ids[0], |look| look.hidden = 2);
+        crowd.despawn(ids[70]).unwrap();
+        crowd.change_appearance(ids[0], |look| look.hidden = 2).unwrap();
         assert_eq!((looks(&mut crowd), uploads(&mut crowd)), (vec![(0, 1), (70, 71)], vec![(70, 71)]));
         assert_eq!(crowd.look(ids[299]), Some(&look(299)));
         assert_eq!((crowd.id_at(70), crowd.id_at(299)), (Some(ids[299]), None));
-        assert!(crowd.look(ids[70]).is_none() && !crowd.change_look(ids[70], |_| ()));
+        assert!(crowd.look(ids[70]).is_none() && crowd.change_appearance(ids[70], |_| ()).is_err());
     }
 
     #[test]
-    fn only_what_changed_is_uploaded() {
+    fn only_changed_elements_are_uploaded() {
         let mut crowd = Instances::new(1, 0);
-        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), InstanceLook::default())).collect();
+        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         assert_eq!(uploads(&mut crowd), [(0, 300)]);
         assert!(uploads(&mut crowd).is_empty());
-        crowd.change(ids[299], |r| r.scale = 2.0);
-        crowd.change(ids[71], |r| r.scale = 2.0);
-        crowd.change(ids[70], |r| r.scale = 2.0);
-        crowd.change(ids[71], |r| r.scale = 3.0);
+        crowd.change(ids[299], |r| r.scale = 2.0).unwrap();
+        crowd.change(ids[71], |r| r.scale = 2.0).unwrap();
+        crowd.change(ids[70], |r| r.scale = 2.0).unwrap();
+        crowd.change(ids[71], |r| r.scale = 3.0).unwrap();
         assert_eq!(uploads(&mut crowd), [(70, 72), (299, 300)]);
-        crowd.despawn(ids[299]);
+        crowd.despawn(ids[299]).unwrap();
         assert!(uploads(&mut crowd).is_empty());
-        crowd.despawn(ids[0]);
+        crowd.despawn(ids[0]).unwrap();
         assert_eq!(uploads(&mut crowd), [(0, 1)]);
-        crowd.change(ids[290], |r| r.scale = 2.0);
+        crowd.change(ids[290], |r| r.scale = 2.0).unwrap();
         crowd.clear();
         assert!(uploads(&mut crowd).is_empty());
-        crowd.spawn(record(0.0), InstanceLook::default());
-        crowd.spawn(record(1.0), InstanceLook::default());
+        crowd.spawn(record(0.0), Appearance::default());
+        crowd.spawn(record(1.0), Appearance::default());
         assert_eq!(uploads(&mut crowd), [(0, 2)]);
-        crowd.change(ids[1], |r| r.scale = 2.0);
+        assert!(crowd.change(ids[1], |r| r.scale = 2.0).is_err());
         crowd.mark_all();
         assert_eq!(uploads(&mut crowd), [(0, 2)]);
         assert!(uploads(&mut crowd).is_empty());

@@ -1,38 +1,38 @@
-//! Layers over what the instances of a crowd play: [`LayerSet`]s for those that have some, and where they stand on the
-//! device.
+//! Layers over the clips of a crowd's instances: one [`LayerSet`] per instance that has some, and
+//! the GPU buffer of all sets.
 
 use super::crowd::State;
 use super::error::at_most;
 use super::instances::Instances;
 use super::instances::changes::Changes;
 use super::live::LivePoses;
-use super::palette::{OverBuffer, Poses};
+use super::palette::{LayerBuffer, Poses};
 use super::staging::Uploads;
-use super::{Crowd, Error, InstanceId};
+use super::{Crowd, Error, InstanceId, StaleId};
 use crate::{Clip, LayerSet, Mask, Metadata, Time, Transition};
 
-/// Bytes that a set takes on the device.
+/// Bytes of a layer set on the device.
 const SET: u64 = LayerSet::WORDS as u64 * 4;
 const SPLIT: &str =
     "make several crowds of the model, or request the device with a higher max_storage_buffer_binding_size";
 
-/// What lies over the clips of a crowd's instances.
+/// Layer sets and live poses of a crowd.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
-    /// Sets by their number less one; those without an owner are free.
+    /// Sets; an instance record stores the index plus one. Sets without an owner are free.
     sets: Vec<LayerSet>,
     owners: Vec<Option<InstanceId>>,
     free: Vec<u32>,
     changed: Changes,
     pub(super) live: LivePoses,
-    /// Sets and poses that were added since it was last looked which are over.
+    /// Number of sets and poses added since finished ones were last reclaimed.
     added: usize,
-    device: Option<(OverBuffer, Room)>,
-    /// Bytes of the greatest buffer.
+    device: Option<(LayerBuffer, Room)>,
+    /// Bytes of the largest buffer that the device can bind.
     most: u64,
 }
 
-/// What a buffer has room for.
+/// Capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Room {
     sets: usize,
@@ -46,29 +46,29 @@ impl Room {
 }
 
 impl Layers {
-    /// `poses`: what evaluates the model; `None` where it is no palette.
+    /// `poses`: pose pass of the model; `None` for a model without a palette.
     pub(crate) fn new(poses: Option<&Poses>) -> Self {
         let most = poses.map_or(0, |poses| poses.binding);
         let live = poses.map_or_else(LivePoses::default, |poses| LivePoses::new(poses.live_stride(), poses.moments()));
         Self { live, most, ..Self::default() }
     }
 
-    /// The set of an instance, a new one where it has none; `None` where there is no such instance.
+    /// Returns the set of an instance; creates one if it has none.
     pub(super) fn of(
         &mut self,
         instances: &mut Instances,
         id: InstanceId,
         name: &str,
-        now: Time,
-    ) -> Result<Option<u32>, Error> {
-        let Some(record) = instances.get(id) else { return Ok(None) };
+        time: Time,
+    ) -> Result<u32, Error> {
+        let record = instances.get(id).ok_or(StaleId::Instance(id))?;
         if let Some(slot) = record.layer_set().checked_sub(1) {
-            return Ok(Some(slot));
+            return Ok(slot);
         }
         let paused = record.is_paused();
-        self.look_for_room(instances, now);
+        self.look_for_room(instances, time);
         let mut set = LayerSet::default();
-        set.set_paused(paused, now);
+        set.set_paused(paused, time);
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => {
@@ -83,11 +83,11 @@ impl Layers {
         self.sets[slot as usize] = set;
         self.owners[slot as usize] = Some(id);
         self.changed.mark(slot as usize);
-        instances.change(id, |r| *r = r.with_layer_set(slot + 1));
-        Ok(Some(slot))
+        instances.change(id, |r| *r = r.with_layer_set(slot + 1))?;
+        Ok(slot)
     }
 
-    /// Room for another live pose.
+    /// Reserves a live pose.
     pub(super) fn add_pose(&mut self, name: &str) -> Result<u32, Error> {
         if self.live.is_full() {
             self.fits(Room { sets: self.sets.len(), poses: self.live.len() + 1 }, name)?;
@@ -104,46 +104,47 @@ impl Layers {
         &self.sets[slot as usize]
     }
 
-    /// Changes a set; the instance gives it back where nothing is left of it.
+    /// Changes a set; releases it if none of its layers is in use any more.
     pub(super) fn change(
         &mut self,
         instances: &mut Instances,
         slot: u32,
-        now: Time,
+        time: Time,
         change: impl FnOnce(&mut LayerSet),
     ) {
         change(&mut self.sets[slot as usize]);
         self.changed.mark(slot as usize);
-        self.tidy(instances, slot as usize, now);
+        self.tidy(instances, slot as usize, time);
     }
 
-    /// Takes back a set or live pose that does not show any more.
-    fn tidy(&mut self, instances: &mut Instances, slot: usize, now: Time) {
+    /// Releases a set or live pose that has faded out.
+    fn tidy(&mut self, instances: &mut Instances, slot: usize, time: Time) {
         let Some(owner) = self.owners[slot] else { return };
         let set = &mut self.sets[slot];
-        if !set.has_live(now)
+        if !set.has_live_bones(time)
             && let Some(pose) = set.take_live()
         {
             self.live.remove(pose);
             self.changed.mark(slot);
         }
-        if set.is_over(now) {
+        if set.is_over(time) {
             self.owners[slot] = None;
             self.free.push(slot as u32);
-            instances.change(owner, |r| *r = r.with_layer_set(0));
+            let _ = instances.change(owner, |r| *r = r.with_layer_set(0));
         }
     }
 
-    /// Before a set is added: takes back what faded away. Not at every one, so that it costs little for each.
-    fn look_for_room(&mut self, instances: &mut Instances, now: Time) {
+    /// Releases all sets that have faded out, before another set is added. Runs only every so
+    /// often, so that the cost per added set stays small.
+    fn look_for_room(&mut self, instances: &mut Instances, time: Time) {
         self.added += 1;
         if self.free.is_empty() && self.added > self.sets.len().max(64) {
             self.added = 0;
-            (0..self.sets.len()).for_each(|slot| self.tidy(instances, slot, now));
+            (0..self.sets.len()).for_each(|slot| self.tidy(instances, slot, time));
         }
     }
 
-    /// The instance has nothing over its clip any more.
+    /// Releases the layers of an instance.
     pub(super) fn release(&mut self, instances: &Instances, id: InstanceId) {
         let Some(slot) = instances.get(id).and_then(|record| record.layer_set().checked_sub(1)) else { return };
         if let Some(pose) = self.sets[slot as usize].take_live() {
@@ -153,11 +154,11 @@ impl Layers {
         self.free.push(slot);
     }
 
-    /// Before an instance is paused or goes on: its layers with it.
-    pub(super) fn set_paused(&mut self, instances: &Instances, id: InstanceId, paused: bool, now: Time) {
+    /// Pauses or resumes the layers of an instance. Called before the instance record changes.
+    pub(super) fn set_paused(&mut self, instances: &Instances, id: InstanceId, paused: bool, time: Time) {
         let Some(record) = instances.get(id).filter(|record| record.is_paused() != paused) else { return };
         let Some(slot) = record.layer_set().checked_sub(1) else { return };
-        self.sets[slot as usize].set_paused(paused, now);
+        self.sets[slot as usize].set_paused(paused, time);
         self.changed.mark(slot as usize);
     }
 
@@ -168,12 +169,12 @@ impl Layers {
         self.live.clear();
     }
 
-    /// What the palette pass binds, after the first upload.
-    pub(super) fn buffer(&self) -> Option<&OverBuffer> {
+    /// Buffer that the palette pass binds; `None` before the first upload.
+    pub(super) fn buffer(&self) -> Option<&LayerBuffer> {
         self.device.as_ref().map(|(buffer, _)| buffer)
     }
 
-    /// Brings the device up to date, in another buffer where the one that is there has not enough room.
+    /// Uploads changes, into a larger buffer if the current one is too small.
     pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, queue: &wgpu::Queue, poses: &Poses) {
         let device = uploads.device;
         let needed = Room { sets: self.sets.len(), poses: self.live.len() };
@@ -182,14 +183,14 @@ impl Layers {
             let room = self.grown(room.unwrap_or(Room { sets: 0, poses: 0 }), needed);
             let buffer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin layers"),
-                // An empty buffer cannot be bound.
+                // wgpu cannot bind an empty buffer.
                 size: room.bytes(&self.live).max(SET),
                 usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
             let live_at = room.sets as u32 * (SET / 16) as u32;
             let kept = room.poses as u32 * poses.live_stride() * (poses.moments() - 1);
-            let over = OverBuffer { buffer, live_at, live_before_at: live_at + kept };
+            let over = LayerBuffer { buffer, live_at, live_before_at: live_at + kept };
             if let Some((old, held)) = self.device.take().filter(|(_, held)| held.poses > 0) {
                 let bytes = held.poses as u64 * self.live.pose_bytes();
                 uploads.encoder().copy_buffer_to_buffer(
@@ -214,7 +215,7 @@ impl Layers {
         self.live.upload(uploads, over);
     }
 
-    /// Twice as much of what is short, as far as a buffer goes.
+    /// Doubles the capacity that is too small, as far as the largest buffer allows.
     fn grown(&self, room: Room, needed: Room) -> Room {
         let twice = |room: usize, needed: usize| if needed > room { needed.max(room * 2) } else { room };
         let most = Room { sets: twice(room.sets, needed.sets), poses: twice(room.poses, needed.poses) };
@@ -225,7 +226,8 @@ impl Layers {
     }
 }
 
-/// What evaluates a crowd's poses, if layers and live bones can enter there.
+/// Returns the pose pass of a crowd, or an error if the model has none, so that layers and live
+/// bones are impossible.
 pub(super) fn local_poses<'c, M>(crowd: &'c Crowd<M>, what: &'static str) -> Result<&'c Poses, Error> {
     crowd.core.model.geometry.poses().map(|poses| &**poses).ok_or_else(|| Error::LocalPoses {
         model: crowd.meta.name.to_string(),
@@ -238,29 +240,38 @@ fn argument(meta: &Metadata, reason: String) -> Error {
     Error::Argument { model: meta.name.to_string(), reason }
 }
 
+fn check_layer(meta: &Metadata, layer: usize) -> Result<(), Error> {
+    if layer < LayerSet::LAYERS {
+        return Ok(());
+    }
+    Err(argument(meta, format!("layer {layer} does not exist; layers are numbered 0 to {}", LayerSet::LAYERS - 1)))
+}
+
 impl<M> Crowd<M> {
-    /// Lays a clip over what an instance plays, on one of its [`LayerSet::LAYERS`] layers: on the nodes of a mask, or on all
-    /// without one. Its weight goes to `weight`, 0..1, over the transition's fade. A layer that shows something fades from
-    /// that to the clip; the mask changes at once. A clip with [`ClipInfo::additive`](crate::ClipInfo::additive) adds to what
-    /// is under it. The layer lasts until [`Crowd::stop_layer`], at the end of a clip that does not start over too: it holds
-    /// its last pose until then. `false` if the instance is gone.
+    /// Plays a clip on one of the [`LayerSet::LAYERS`] layers of an instance, on the nodes of a
+    /// mask, or on all nodes without a mask. The layer's weight fades to `weight`, 0..1, over the
+    /// transition. If the layer already plays a clip, it crossfades; the mask changes at once. A
+    /// clip with [`ClipInfo::additive`](crate::ClipInfo::additive) adds to the pose below. The
+    /// layer stays until [`Crowd::stop_layer`]; a clip that plays once holds its last pose until
+    /// then.
     ///
-    /// Layers above others are laid over them; [`crate::layers`] has the formulas. Instances without layers cost what
-    /// they did.
+    /// Higher layers are blended over lower ones; [`crate::layers`] has the formulas. Layers add no
+    /// cost to instances without layers.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
     /// # fn example(crowd: Crowd<Dynamic>, id: InstanceId, attack: Clip<Dynamic>, upper_body: Mask<Dynamic>) -> Result<(), Error> {
     /// crowd.play_layer(id, 0, attack, Some(upper_body), Transition::crossfade(0.15), 1.0)?;
-    /// // When it is done, walking shows again:
+    /// // When the attack is done, fade back to walking:
     /// crowd.stop_layer(id, 0, 0.2);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// On a model that does not play [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device; for a layer, clip
-    /// or mask that there is not; and where the device has no room for more instances with layers.
+    /// If the instance no longer exists; if the model does not play
+    /// [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device; if the layer, clip
+    /// or mask does not exist; or if the device has no memory for more instances with layers.
     pub fn play_layer(
         &self,
         id: InstanceId,
@@ -269,45 +280,51 @@ impl<M> Crowd<M> {
         mask: Option<Mask<M>>,
         transition: Transition,
         weight: f32,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         local_poses(self, "layers")?;
-        let (meta, now) = (&*self.meta, self.now());
-        if layer >= LayerSet::LAYERS {
-            return Err(argument(meta, format!("layer {layer}; layers are numbered 0 to {}", LayerSet::LAYERS - 1)));
-        }
+        let (meta, time) = (&*self.meta, self.time());
+        check_layer(meta, layer)?;
         if clip.index() as usize >= meta.clips.len() {
-            return Err(argument(meta, format!("clip {}; it has {}", clip.index(), meta.clips.len())));
+            return Err(argument(meta, format!("clip {} does not exist; the model has {} clips", clip.index(), meta.clips.len())));
         }
         if let Some(mask) = mask.filter(|mask| mask.index() as usize >= meta.masks.len()) {
-            return Err(argument(meta, format!("mask {}; it has {}", mask.index(), meta.masks.len())));
+            return Err(argument(meta, format!("mask {} does not exist; the model has {} masks", mask.index(), meta.masks.len())));
         }
-        let next = transition.start.playback(meta, clip.index(), now);
+        let next = transition.start.playback(meta, clip.index(), time);
         let State { instances, layers, .. } = &mut *self.core.state();
-        let Some(slot) = layers.of(instances, id, &meta.name, now)? else { return Ok(false) };
+        let slot = layers.of(instances, id, &meta.name, time)?;
         let paused = instances.get(id).is_some_and(|record| record.is_paused());
-        layers.change(instances, slot, now, |set| {
-            set.play(layer, &next, mask.map(Mask::index), &transition, weight, now);
-            set.set_paused(paused, now);
+        layers.change(instances, slot, time, |set| {
+            set.play(layer, &next, mask.map(Mask::index), &transition, weight, time);
+            set.set_paused(paused, time);
         });
-        Ok(true)
+        Ok(())
     }
 
-    /// Another weight for a layer, 0..1, over so many seconds. `false` if the instance is gone or has nothing there.
-    pub fn set_layer_weight(&self, id: InstanceId, layer: usize, weight: f32, seconds: f32) -> bool {
-        let now = self.now();
+    /// Fades the weight of a layer to `weight`, 0..1, over `seconds`. Has no effect on an instance without layers.
+    ///
+    /// # Errors
+    /// If the instance no longer exists, or for a layer number that is too great.
+    pub fn set_layer_weight(&self, id: InstanceId, layer: usize, weight: f32, seconds: f32) -> Result<(), Error> {
+        let time = self.time();
+        check_layer(&self.meta, layer)?;
         let State { instances, layers, .. } = &mut *self.core.state();
-        let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
-        let Some(slot) = slot.filter(|_| layer < LayerSet::LAYERS) else { return false };
-        layers.change(instances, slot, now, |set| set.set_weight(layer, weight, seconds, now));
-        true
+        let record = instances.get(id).ok_or(StaleId::Instance(id))?;
+        if let Some(slot) = record.layer_set().checked_sub(1) {
+            layers.change(instances, slot, time, |set| set.set_weight(layer, weight, seconds, time));
+        }
+        Ok(())
     }
 
-    /// Takes a layer away, over so many seconds. `false` if the instance is gone or has nothing there.
-    pub fn stop_layer(&self, id: InstanceId, layer: usize, seconds: f32) -> bool {
+    /// Fades out a layer over `seconds`. Has no effect on an instance without layers.
+    ///
+    /// # Errors
+    /// If the instance no longer exists, or for a layer number that is too great.
+    pub fn stop_layer(&self, id: InstanceId, layer: usize, seconds: f32) -> Result<(), Error> {
         self.set_layer_weight(id, layer, 0.0, seconds)
     }
 
-    /// What lies over the clip of an instance; `None` if it is gone or has nothing there.
+    /// Returns the layers of an instance; `None` if the instance no longer exists or has no layers.
     pub fn layers(&self, id: InstanceId) -> Option<LayerSet> {
         let state = self.core.state();
         let slot = state.instances.get(id)?.layer_set().checked_sub(1)?;

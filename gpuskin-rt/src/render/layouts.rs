@@ -1,4 +1,4 @@
-//! Bind group layouts and vertex buffers: how the shaders' inputs are declared to wgpu.
+//! Bind group layouts and vertex buffer layouts of the shaders.
 
 use std::sync::OnceLock;
 
@@ -7,28 +7,31 @@ use super::palette::PalettePipelines;
 use super::scatter::ScatterPipeline;
 use crate::field::FieldUniform;
 use crate::shader::{
-    ANIMATION_BINDING, DRAWN_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING,
-    Instances, LOOK_LOCATION, LOOKS_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
+    ANIMATION_BINDING, LIST_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING,
+    Instances, APPEARANCE_LOCATION, APPEARANCES_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
-use crate::{InstanceLook, InstanceRecord};
+use crate::{Appearance, InstanceRecord};
 
-/// The layouts that all models share, and what else is the same for all of a renderer's.
+/// Bind group layouts and compute pipelines that all models of a renderer share.
 #[derive(Debug)]
 pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
-    /// For animation textures of floats, then of integers; of one layer, then of several.
+    /// Layouts for models with an animation texture: float then integer texels; for each, one layer
+    /// then several.
     model: [wgpu::BindGroupLayout; TEXTURES],
-    /// The same for fields, which not every game has.
+    /// Layouts for fields, by the same index as `model`. Created on first use.
     field: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
-    /// For palettes, which not every device has.
+    /// Layout for models with a palette. Created on first use, because not every device supports
+    /// it.
     palette: OnceLock<wgpu::BindGroupLayout>,
     palettes: OnceLock<PalettePipelines>,
     culling: OnceLock<CullPipelines>,
     scatter: OnceLock<ScatterPipeline>,
     device: wgpu::Device,
-    /// Moments of which palettes keep poses: 1, or the one before, too.
+    /// Poses per instance in a palette: 1, or 2 if the previous frame's pose is kept for motion
+    /// vectors.
     pub(crate) moments: u32,
-    /// For materials that emit no light, and for those that do.
+    /// Layouts for materials without and with emitted light.
     material: [wgpu::BindGroupLayout; 2],
 }
 
@@ -77,17 +80,17 @@ impl Layouts {
         }
     }
 
-    /// What makes palettes.
+    /// Pipelines that evaluate poses into palettes.
     pub(crate) fn palettes(&self) -> &PalettePipelines {
         self.palettes.get_or_init(|| PalettePipelines::new(&self.device))
     }
 
-    /// What finds the instances that are seen.
+    /// Pipelines that find the visible instances.
     pub(crate) fn culling(&self) -> &CullPipelines {
         self.culling.get_or_init(|| CullPipelines::new(&self.device))
     }
 
-    /// What takes changes to where they belong.
+    /// Pipeline that scatters changed elements into a buffer.
     pub(crate) fn scatter(&self) -> &ScatterPipeline {
         self.scatter.get_or_init(|| ScatterPipeline::new(&self.device))
     }
@@ -102,20 +105,20 @@ impl Layouts {
                         entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
                         entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
                         entry(INSTANCES_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
-                        entry(DRAWN_BINDING, wgpu::ShaderStages::VERTEX, storage(true, true)),
-                        entry(LOOKS_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
+                        entry(LIST_BINDING, wgpu::ShaderStages::VERTEX, storage(true, true)),
+                        entry(APPEARANCES_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
                     ],
                 })
             }),
         }
     }
 
-    /// Of a material: constants, base colour and, where it emits light, that.
+    /// Layout of a material: constants, base colour and, if it emits light, the emissive texture.
     pub(crate) fn material(&self, emits: bool) -> &wgpu::BindGroupLayout {
         &self.material[usize::from(emits)]
     }
 
-    /// The model's with a field; `None` where poses do not come from a texture.
+    /// Layout of a model with a field; `None` if the model's poses are not in a texture.
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
         let dimension = match variant.array {
             true => wgpu::TextureViewDimension::D2Array,
@@ -140,7 +143,7 @@ impl Layouts {
         Some(layout)
     }
 
-    /// What the pipelines of a crowd or field bind.
+    /// Creates the pipeline layout of a crowd or field.
     pub(crate) fn pipeline(&self, variant: Variant, instances: Instances, emits: bool) -> wgpu::PipelineLayout {
         let of_field = self.field(variant).filter(|_| instances == Instances::Field);
         self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -155,10 +158,11 @@ impl Layouts {
     }
 }
 
-/// Kinds of a model's bind group that have an animation texture.
+/// Number of model layouts that have an animation texture.
 const TEXTURES: usize = 4;
 
-/// Which of them a variant has: by the channels of its animation texture and by its layers; palettes come last.
+/// Index of the model layout of a variant, by texel type and number of layers of its animation
+/// texture. Palettes come last.
 pub(crate) fn kind(variant: Variant) -> usize {
     if variant.encoding.needs_compute() {
         return TEXTURES;
@@ -170,7 +174,8 @@ pub(crate) fn entry(binding: u32, visibility: wgpu::ShaderStages, ty: wgpu::Bind
     wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None }
 }
 
-/// `least`: bytes that a buffer must have, 0 to have wgpu look at it in every draw.
+/// Uniform buffer binding. `least`: minimum binding size in bytes; 0 makes wgpu check the size at
+/// every draw.
 pub(crate) fn uniform(least: u64, has_dynamic_offset: bool) -> wgpu::BindingType {
     wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Uniform,
@@ -184,7 +189,7 @@ pub(crate) fn storage(read_only: bool, has_dynamic_offset: bool) -> wgpu::Bindin
     wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None }
 }
 
-/// What a group binds, from binding 0 on.
+/// Creates a bind group with these resources, numbered from binding 0.
 pub(crate) fn bind_group(
     device: &wgpu::Device,
     label: Option<&str>,
@@ -198,7 +203,8 @@ pub(crate) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
 }
 
-/// The vertex buffers of a variant, for pipelines: vertices; instances and looks where the shader does not pull them.
+/// Vertex buffer layouts of a shader variant: vertices, and instance records and appearances unless
+/// the shader reads these from storage buffers.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
@@ -207,8 +213,9 @@ pub struct VertexBuffers {
     look: Option<[wgpu::VertexAttribute; 1]>,
 }
 
-/// The vertex buffers of a variant, for a game's own pipelines: vertices, instances, looks. With a palette the last two
-/// are read from storage buffers instead: attributes cost more than that.
+/// Returns the vertex buffer layouts of a shader variant, for a game's own pipelines: vertices,
+/// instance records, appearances. With a palette, the shader reads the last two from storage
+/// buffers, because vertex attributes are slower.
 ///
 /// ```no_run
 /// # fn pipeline(variant: gpuskin_rt::shader::Variant, module: &wgpu::ShaderModule) {
@@ -226,7 +233,8 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     buffers(variant, Instances::Records)
 }
 
-/// The same of [`shader::field_source`](crate::shader::field_source): vertices alone.
+/// Returns the vertex buffer layouts for [`shader::field_source`](crate::shader::field_source):
+/// vertices only.
 pub fn field_vertex_buffers(variant: Variant) -> VertexBuffers {
     buffers(variant, Instances::Field)
 }
@@ -247,7 +255,7 @@ pub(crate) fn buffers(variant: Variant, instances: Instances) -> VertexBuffers {
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
-        look: textured.then(|| [attribute(LOOK_LOCATION, 0, 4)]),
+        look: textured.then(|| [attribute(APPEARANCE_LOCATION, 0, 4)]),
         instance: textured.then(|| {
             core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4))
         }),
@@ -255,7 +263,7 @@ pub(crate) fn buffers(variant: Variant, instances: Instances) -> VertexBuffers {
 }
 
 impl VertexBuffers {
-    /// As `wgpu::VertexState::buffers` wants them.
+    /// Returns the layouts for `wgpu::VertexState::buffers`.
     pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 3] {
         [
             Some(wgpu::VertexBufferLayout {
@@ -269,14 +277,14 @@ impl VertexBuffers {
                 attributes,
             }),
             self.look.as_ref().map(|attributes| wgpu::VertexBufferLayout {
-                array_stride: size_of::<InstanceLook>() as u64,
+                array_stride: size_of::<Appearance>() as u64,
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
         ]
     }
 
-    /// Attributes of all.
+    /// Number of attributes of all buffers.
     pub(crate) fn attributes(&self) -> usize {
         let instance = self.instance.map_or(0, |attributes| attributes.len());
         self.vertex.len() + instance + self.look.map_or(0, |attributes| attributes.len())

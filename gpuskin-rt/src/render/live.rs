@@ -1,55 +1,55 @@
-//! Live bones: poses that the game computed, for chosen instances of a crowd.
+//! Live bones: poses computed by the game, for some instances of a crowd.
 
 use super::crowd::State;
 use super::layers::local_poses;
-use super::palette::{OverBuffer, Poses};
+use super::palette::{LayerBuffer, Poses};
 use super::staging::{Staging, Uploads};
-use super::{Crowd, Error, InstanceId};
+use super::{Crowd, Error, InstanceId, StaleId};
 use crate::LiveBones;
 use crate::local::shader::LIVE_WORDS;
 
-/// A row of the device's buffer: four floats; a node or bone has three.
+/// Bytes of a row of the device's buffer: four floats. A node or bone has three rows.
 const ROW: u64 = 16;
-/// Bytes of a node or bone.
+/// Bytes per node or bone.
 const EACH: usize = LIVE_WORDS * 4;
 
-/// Poses, which only the device has: one after the other, [pose][node or bone][3 rows].
+/// Live poses, stored on the device only: `[pose][node or bone][3 rows]`.
 #[derive(Debug, Default)]
 pub(crate) struct LivePoses {
     staging: Staging,
     count: usize,
-    /// Rows of a pose.
+    /// Rows per pose.
     stride: u64,
     free: Vec<u32>,
     before: Option<Before>,
 }
 
-/// What keeps the poses of the moment before.
+/// Copies of the previous frame's poses.
 #[derive(Debug, Default)]
 struct Before {
-    /// Between both in their buffer: nothing is copied within one.
+    /// Intermediate buffer: wgpu cannot copy within one buffer.
     between: Option<wgpu::Buffer>,
-    /// Poses that had no moment before.
+    /// Poses that did not exist in the previous frame.
     new: Vec<u32>,
 }
 
 impl LivePoses {
-    /// Of so many rows each, at one moment or also the one before.
+    /// `stride`: rows per pose. `moments`: poses per instance, 1 or 2.
     pub(super) fn new(stride: u32, moments: u32) -> Self {
         Self { stride: stride.into(), before: (moments > 1).then(Before::default), ..Self::default() }
     }
 
-    /// Moments of which poses are kept.
+    /// Poses per instance: 1, or 2 if the previous frame's pose is kept.
     pub(super) fn moments(&self) -> u64 {
         1 + u64::from(self.before.is_some())
     }
 
-    /// Poses, those that are free included.
+    /// Number of poses, free ones included.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are some that are not free.
+    /// Whether any pose is in use.
     pub(super) fn any(&self) -> bool {
         self.len() > self.free.len()
     }
@@ -62,7 +62,7 @@ impl LivePoses {
         self.free.is_empty()
     }
 
-    /// Room for a pose, whatever it holds.
+    /// Reserves a pose; its contents are undefined.
     pub(super) fn add(&mut self) -> u32 {
         let pose = self.free.pop().unwrap_or_else(|| {
             self.count += 1;
@@ -83,12 +83,13 @@ impl LivePoses {
         self.before.iter_mut().for_each(|before| before.new.clear());
     }
 
-    /// Of no more bones than a pose has room for.
+    /// Writes one pose. `bones` has at most as many rows as a pose.
     fn set(&mut self, device: &wgpu::Device, pose: u32, bones: &LiveBones<'_>) {
         self.set_run(device, pose, 1, bones);
     }
 
-    /// Of so many poses one after the other, as many bones each.
+    /// Writes `count` consecutive poses. `bones` has the bones of all of them, the same number per
+    /// pose.
     fn set_run(&mut self, device: &wgpu::Device, first: u32, count: u32, bones: &LiveBones<'_>) {
         let bytes = self.pose_bytes();
         if count == 0 {
@@ -98,15 +99,15 @@ impl LivePoses {
         if bones.len() as u64 * EACH as u64 == bytes * u64::from(count) {
             return write_pose(bones, to);
         }
-        // Rows that a pose has no bones for hold anything, and are not read.
+        // Rows beyond the bones of a pose stay undefined, and are not read.
         let each = bones.len() / count as usize;
         for i in 0..count as usize {
             write_pose(&bones.part(i * each..(i + 1) * each), to.slice(i * bytes as usize..));
         }
     }
 
-    /// Brings the poses that were set to where they stand on the device, and those that stood there to the moment before.
-    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, over: &OverBuffer) {
+    /// Copies current poses to the previous ones, then uploads the poses that were written.
+    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, over: &LayerBuffer) {
         let (pose, all) = (self.pose_bytes(), self.count as u64 * self.pose_bytes());
         let any = self.any();
         let Some(before) = self.before.as_mut().filter(|_| any) else {
@@ -115,7 +116,7 @@ impl LivePoses {
         let between = match before.between.take() {
             Some(buffer) if buffer.size() >= all => buffer,
             _ => uploads.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("gpuskin live bones before"),
+                label: Some("gpuskin previous live bones"),
                 size: all.next_power_of_two(),
                 usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
@@ -127,14 +128,14 @@ impl LivePoses {
         };
         aside(uploads, 0, all);
         self.staging.copy(uploads, &over.buffer, over.live_bytes());
-        // They have not moved.
+        // A new pose has not moved: it is its own previous pose.
         before.new.drain(..).for_each(|new| aside(uploads, u64::from(new) * pose, pose));
         uploads.encoder().copy_buffer_to_buffer(&between, 0, &over.buffer, over.live_before_bytes(), all);
         before.between = Some(between);
     }
 }
 
-/// A pose as the device reads it, from the first row on.
+/// Writes a pose in the layout that the device reads, from its first row on.
 pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]>) {
     let own: &[u8] = match bones {
         LiveBones::Model(bones) => bytemuck::cast_slice(bones),
@@ -143,7 +144,7 @@ pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]
     to.slice(..own.len()).copy_from_slice(own);
 }
 
-/// Whether there are as many as so many instances of the model have.
+/// Checks that the number of live bones fits `instances` instances of the model.
 pub(super) fn check(model: &str, poses: &Poses, instances: usize, bones: &LiveBones<'_>) -> Result<(), Error> {
     let (what, each) = match bones {
         LiveBones::Model(_) => ("bones", poses.bones),
@@ -154,64 +155,57 @@ pub(super) fn check(model: &str, poses: &Poses, instances: usize, bones: &LiveBo
         return Ok(());
     }
     let of = if instances == 1 { String::new() } else { format!(" for {instances} instances") };
-    Err(Error::Argument { model: model.to_owned(), reason: format!("{found} live {what}{of}; it has {needed}") })
+    Err(Error::Argument { model: model.to_owned(), reason: format!("{found} live {what} given{of}, but {needed} expected") })
 }
 
 impl<M> Crowd<M> {
-    /// Shows bones that the game computed on one instance, over its clip and layers: a ragdoll, a cut-scene, a hero with an
-    /// animator of its own. Their weight goes to 1 over so many seconds, mixed with what they hide; the instance
-    /// keeps its mesh, pipeline and draw. `false` if it is gone.
+    /// Shows bones computed by the game on one instance, over its clip and layers: a ragdoll, a
+    /// cut-scene, a hero with its own animator. Their weight fades to 1 over `seconds`, blended
+    /// with the pose below. Mesh, pipeline and draw call of the instance stay the same.
     ///
-    /// A node or bone with a number that is not finite shows as it would without live bones.
+    /// A node or bone with a value that is not finite keeps the pose below.
     ///
     /// # Errors
-    /// On a model that does not play [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device; where the bones
-    /// or nodes are not as many as the model's; and where the device has no room for more.
-    pub fn set_live(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32) -> Result<bool, Error> {
-        let (poses, now) = (local_poses(self, "live bones")?, self.now());
+    /// If the instance no longer exists, if the model does not play
+    /// [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device, if the number of
+    /// bones or nodes is not the model's, or if the device has no memory for more live poses.
+    pub fn set_live_bones(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32) -> Result<(), Error> {
+        let (poses, time) = (local_poses(self, "live bones")?, self.time());
         check(&self.meta.name, poses, 1, &bones)?;
         let State { instances, layers, .. } = &mut *self.core.state();
-        let Some(slot) = layers.of(instances, id, &self.meta.name, now)? else { return Ok(false) };
-        let pose = match layers.set(slot).live_pose() {
+        let slot = layers.of(instances, id, &self.meta.name, time)?;
+        let pose = match layers.set(slot).live_pose_number() {
             Some(pose) => pose,
             None => layers.add_pose(&self.meta.name)?,
         };
         layers.live.set(&self.core.device, pose, &bones);
-        layers.change(instances, slot, now, |set| set.set_live(&bones, pose, seconds, now));
-        Ok(true)
+        layers.change(instances, slot, time, |set| set.set_live_bones(&bones, pose, seconds, time));
+        Ok(())
     }
 
-    /// The bones of this frame, for an instance that [`Crowd::set_live`] was told of; of the same kind. `false` if it is gone
-    /// or was released.
+    /// Updates the live bones of many instances, one instance after the other in `bones`. Has the
+    /// effect of one call per instance, and is cheaper. Returns the number of instances updated;
+    /// instances that no longer exist or whose live bones were released are skipped.
     ///
     /// # Errors
-    /// Where the bones or nodes are not as many as the model's, or of the other kind.
-    pub fn update_live(&self, id: InstanceId, bones: LiveBones<'_>) -> Result<bool, Error> {
-        Ok(self.update_lives(&[id], bones)? == 1)
-    }
-
-    /// The bones of this frame for many instances, one instance after the other: as much as [`Crowd::update_live`] of each,
-    /// and cheaper. Says how many there were; those that are gone or were released are left out.
-    ///
-    /// # Errors
-    /// Where the bones or nodes are not as many as those of so many instances; and, after what stands before it, at an
-    /// instance whose live bones are of the other kind.
-    pub fn update_lives(&self, ids: &[InstanceId], bones: LiveBones<'_>) -> Result<usize, Error> {
+    /// If the number of bones or nodes does not match that many instances. Also at an instance
+    /// whose live bones are of the other kind; the instances before it have been updated then.
+    pub fn update_live_bones(&self, ids: &[InstanceId], bones: LiveBones<'_>) -> Result<usize, Error> {
         let poses = local_poses(self, "live bones")?;
         check(&self.meta.name, poses, ids.len(), &bones)?;
         let each = bones.len() / ids.len().max(1);
         let State { instances, layers, .. } = &mut *self.core.state();
         let (mut found, mut result) = (0, Ok(()));
-        // Instances whose poses stand one after the other: the first instance and pose, and how many.
+        // Instances whose poses are consecutive: first instance, first pose, count.
         let mut run = (0, 0, 0);
         for (i, &id) in ids.iter().enumerate() {
             let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
-            let Some((set, pose)) = slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose()?)))
+            let Some((set, pose)) = slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose_number()?)))
             else {
                 continue;
             };
             if !set.is_live_kind(&bones) {
-                let reason = "live bones of the other kind; call set_live to change it".to_owned();
+                let reason = "live bones of the other kind given; call set_live_bones to change the kind".to_owned();
                 result = Err(Error::Argument { model: self.meta.name.to_string(), reason });
                 break;
             }
@@ -239,14 +233,19 @@ impl<M> Crowd<M> {
         result.map(|()| found)
     }
 
-    /// Goes back to what an instance plays, over so many seconds, from the last live bones. `false` if it is gone or has
-    /// none.
-    pub fn release_live(&self, id: InstanceId, seconds: f32) -> bool {
-        let now = self.now();
+    /// Fades from the live bones back to the instance's own animation over `seconds`. Has no effect on an instance without
+    /// live bones.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn release_live_bones(&self, id: InstanceId, seconds: f32) -> Result<(), StaleId> {
+        let time = self.time();
         let State { instances, layers, .. } = &mut *self.core.state();
-        let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
-        let Some(slot) = slot.filter(|slot| layers.set(*slot).live_pose().is_some()) else { return false };
-        layers.change(instances, slot, now, |set| set.release_live(seconds, now));
-        true
+        let record = instances.get(id).ok_or(StaleId::Instance(id))?;
+        let slot = record.layer_set().checked_sub(1);
+        if let Some(slot) = slot.filter(|slot| layers.set(*slot).live_pose_number().is_some()) {
+            layers.change(instances, slot, time, |set| set.release_live_bones(seconds, time));
+        }
+        Ok(())
     }
 }

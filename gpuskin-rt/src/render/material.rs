@@ -1,4 +1,4 @@
-//! The renderer's own materials on the device: base colour and emitted light, with a texture each.
+//! Materials of the renderer on the device: base colour and emitted light, each with a texture.
 
 use std::sync::OnceLock;
 
@@ -6,11 +6,12 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Error;
 use super::geometry::Geometry;
+use super::gpu::Gpu;
 use super::layouts::Layouts;
 use super::textures::{SampledTexture, Samplers, Textures};
 use crate::{Material, MaterialTexture, Metadata, Model};
 
-/// Twin of `Material` in `shaders/crowd.wgsl`.
+/// Layout of `Material` in `shaders/crowd.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct MaterialUniform {
@@ -19,13 +20,13 @@ pub(crate) struct MaterialUniform {
     pub(crate) alpha_cutoff: f32,
 }
 
-/// The constants of all materials of a model, as they stand in its buffer.
+/// Constants of all materials of a model, laid out as in its buffer.
 #[derive(Debug)]
 pub(crate) struct MaterialConstants {
     pub(crate) bytes: Vec<u8>,
-    /// What a binding's offset must be a multiple of.
+    /// Alignment of a binding's offset, bytes.
     pub(crate) alignment: u64,
-    /// Bytes from one to the next.
+    /// Bytes per material.
     pub(crate) stride: u64,
 }
 
@@ -45,30 +46,32 @@ impl MaterialConstants {
         Self { bytes, alignment: alignment as u64, stride: stride as u64 }
     }
 
-    /// Of a model whose materials nobody binds.
+    /// No materials, for a model that is drawn without them.
+    #[cfg(feature = "testing")]
     pub(crate) const NONE: Self = Self { bytes: Vec::new(), alignment: 1, stride: 0 };
 }
 
-/// The textures of a model's materials; their constants stand in the model's buffer.
+/// Textures of a model's materials; their constants are in the model's buffer.
 #[derive(Debug)]
 pub(crate) struct Materials {
-    /// Base colour and, where light is emitted, that.
+    /// Base colour and, for a material that emits light, the emissive texture.
     sampled: Vec<[Option<SampledTexture>; 2]>,
-    /// Once something is drawn.
+    /// Bind groups, created before the first draw.
     groups: OnceLock<Vec<wgpu::BindGroup>>,
 }
 
 impl Materials {
     pub(crate) fn new(
-        gpu: (&wgpu::Device, &wgpu::Queue),
+        gpu: Gpu<'_>,
         model: &Model,
         textures: &Textures,
-        (samplers, white): (&mut Samplers, &SampledTexture),
+        samplers: &mut Samplers,
+        white: &SampledTexture,
     ) -> Result<Self, Error> {
         let mut sampled = |texture: Option<&MaterialTexture>| -> Result<SampledTexture, Error> {
             let Some(texture) = texture else { return Ok(white.clone()) };
             let view = textures.get(gpu, model, texture.texture)?;
-            Ok(SampledTexture { view, sampler: samplers.get(gpu.0, texture) })
+            Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture) })
         };
         let mut both = |material: &Material| -> Result<[Option<SampledTexture>; 2], Error> {
             let base_color = sampled(material.base_color_texture.as_ref())?;
@@ -79,7 +82,7 @@ impl Materials {
         Ok(Self { sampled, groups: OnceLock::new() })
     }
 
-    /// Makes the bind groups, before the first draw.
+    /// Creates the bind groups, before the first draw.
     pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts, geometry: &Geometry) {
         let group = |(i, textures): (usize, &[Option<SampledTexture>; 2])| {
             let mut entries = Vec::with_capacity(5);
@@ -99,7 +102,7 @@ impl Materials {
         self.groups.get_or_init(|| self.sampled.iter().enumerate().map(group).collect());
     }
 
-    /// The bind group of a material; `None` before [`Self::bind`].
+    /// Returns the bind group of a material; `None` before [`Self::bind`].
     pub(crate) fn get(&self, material: u32) -> Option<&wgpu::BindGroup> {
         self.groups.get()?.get(material as usize)
     }

@@ -1,52 +1,56 @@
-//! Occlusion: what was drawn becomes a pyramid of depths, and instances that it hides cost the main view nothing.
+//! Occlusion culling: depth that was drawn becomes a depth pyramid, and instances that it occludes
+//! cost the main view nothing.
 
 use std::sync::{OnceLock, Weak};
 
 use super::compute::{layout, pipeline};
 use super::cull::RevealPipelines;
 use super::descriptor::RendererDescriptor;
+use super::gpu::Gpu;
 use super::layouts::{Layouts, bind_group, uniform};
 use super::{CrowdRenderer, Error, View};
-use crate::cull::{self, Before, LevelUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, pyramid_levels};
+use crate::cull::{self, Before, MipUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, pyramid_mip_levels};
 
-/// Parameters of a level begin at multiples of so many bytes, as bindings must.
+/// Byte alignment of the parameters of a pyramid level, as bindings require.
 const LEVEL_STRIDE: u64 = 256;
 const LABEL: Option<&str> = Some("gpuskin occlusion");
 
-/// What a renderer has for it.
+/// Occlusion culling of a renderer.
 #[derive(Debug)]
 pub(crate) struct Occlusion {
     reversed: bool,
-    /// Of the second culling pass: [`PyramidUniform`], and the pyramid.
+    /// Layout of group 1 of the second culling pass: [`PyramidUniform`] and the pyramid.
     layout: wgpu::BindGroupLayout,
     reveal: OnceLock<RevealPipelines>,
-    /// What makes a level of the one before it.
+    /// Builds a pyramid level from the level before it.
     above: OnceLock<Builder>,
-    /// What makes the first, of pictures with so many samples.
+    /// Sample count of the depth texture, and the pipeline that builds the first pyramid level from
+    /// it.
     first: Option<(u32, Builder)>,
     pyramid: Option<Pyramid>,
 }
 
-/// A pipeline that makes a level.
+/// Pipeline that builds one pyramid level.
 #[derive(Debug)]
 struct Builder {
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
 }
 
-/// The depths of a texture.
+/// Depth pyramid of a depth texture.
 #[derive(Debug)]
 struct Pyramid {
-    /// `None`: of nothing, which hides nothing.
+    /// Depth texture; `None` for an empty pyramid, which occludes nothing.
     depth: Option<wgpu::Texture>,
-    /// What makes each level, and its size.
+    /// Per level: bind group of the pipeline that builds it, and size in texels.
     levels: Vec<(wgpu::BindGroup, [u32; 2])>,
     bind_group: wgpu::BindGroup,
 }
 
 impl Occlusion {
-    /// `None` where it is not asked for, or the device cannot: on OpenGL what is written to a level of a texture gets lost
-    /// while another level of it is bound to be read, and depths are no textures of numbers.
+    /// `None` if occlusion culling is off, or impossible on the device. On OpenGL, writes to one
+    /// mip level of a texture are lost while another mip level is bound for reading, and depth
+    /// textures cannot be read as float textures.
     pub(super) fn new(device: &wgpu::Device, descriptor: &RendererDescriptor) -> Option<Self> {
         let reversed = descriptor.reversed_depth().filter(|_| descriptor.occlusion && descriptor.culling)?;
         let limits = device.limits();
@@ -60,8 +64,9 @@ impl Occlusion {
         Some(Self { reversed, layout, reveal: OnceLock::new(), above: OnceLock::new(), first: None, pyramid: None })
     }
 
-    /// Makes the pyramid for a depth texture, where it is not there; for one that cannot be read, one that hides nothing.
-    fn bind(&mut self, gpu: (&wgpu::Device, &wgpu::Queue), depth: &wgpu::Texture) -> Result<(), Error> {
+    /// Creates the pyramid for a depth texture, unless it exists already. For a depth texture that
+    /// cannot be read, creates an empty pyramid, which occludes nothing.
+    fn bind(&mut self, gpu: Gpu<'_>, depth: &wgpu::Texture) -> Result<(), Error> {
         let readable = readable(depth);
         let depth = readable.is_ok().then_some(depth);
         if self.pyramid.as_ref().is_some_and(|pyramid| pyramid.depth.as_ref() == depth) {
@@ -71,9 +76,9 @@ impl Occlusion {
             && self.first.as_ref().is_none_or(|(of, _)| *of != samples)
         {
             let before = Before::Depth { samples, reversed: self.reversed };
-            self.first = Some((samples, Builder::new(gpu.0, before)));
+            self.first = Some((samples, Builder::new(gpu.device, before)));
         }
-        let above = self.above.get_or_init(|| Builder::new(gpu.0, Before::Level));
+        let above = self.above.get_or_init(|| Builder::new(gpu.device, Before::Level));
         let first = self.first.as_ref().map(|(_, builder)| builder);
         self.pyramid = Some(Pyramid::new(gpu, &self.layout, [first.unwrap_or(above), above], depth, self.reversed));
         readable
@@ -95,7 +100,7 @@ impl Occlusion {
     }
 }
 
-/// Depths, which need no filter.
+/// Binding of a texture that is read without filtering.
 fn picture(multisampled: bool) -> wgpu::BindingType {
     wgpu::BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: false },
@@ -112,7 +117,7 @@ impl Builder {
             view_dimension: wgpu::TextureViewDimension::D2,
         };
         let multisampled = matches!(before, Before::Depth { samples: 2.., .. });
-        let parameters = uniform(size_of::<LevelUniform>() as u64, false);
+        let parameters = uniform(size_of::<MipUniform>() as u64, false);
         let layout = layout(device, LABEL, &[picture(multisampled), level, parameters]);
         let pipeline = pipeline(device, LABEL, (&cull::pyramid(before), PYRAMID), &[&layout]);
         Self { layout, pipeline }
@@ -121,14 +126,14 @@ impl Builder {
 
 impl Pyramid {
     fn new(
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        Gpu { device, queue }: Gpu<'_>,
         layout: &wgpu::BindGroupLayout,
         builders: [&Builder; 2],
         depth: Option<&wgpu::Texture>,
         reversed: bool,
     ) -> Self {
         let [width, height] = depth.map_or([1, 1], |depth| [depth.width(), depth.height()]);
-        let count = if depth.is_some() { pyramid_levels(width, height) } else { 0 };
+        let count = if depth.is_some() { pyramid_mip_levels(width, height) } else { 0 };
         let buffer = |size, bytes: &[u8]| {
             let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
             let descriptor = wgpu::BufferDescriptor { label: LABEL, size, usage, mapped_at_creation: false };
@@ -136,7 +141,8 @@ impl Pyramid {
             queue.write_buffer(&buffer, 0, bytes);
             buffer
         };
-        // Powers of two, so that half of a level is never less than what the next one needs.
+        // Powers of two: half of a mip level, rounded down, is then never smaller than the next
+        // pyramid level.
         let side = |pixels: u32| pixels.div_ceil(2).next_power_of_two();
         let texture = device.create_texture(&wgpu::TextureDescriptor {
             label: LABEL,
@@ -151,8 +157,8 @@ impl Pyramid {
         let size_of_level = |level: u32| [width, height].map(|side| side.div_ceil(1 << level));
         let mut parameters = vec![0; LEVEL_STRIDE as usize * count as usize];
         for (level, bytes) in (1..).zip(parameters.chunks_exact_mut(LEVEL_STRIDE as usize)) {
-            let uniform = LevelUniform { size: size_of_level(level), before: size_of_level(level - 1) };
-            bytes[..size_of::<LevelUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
+            let uniform = MipUniform { size: size_of_level(level), before: size_of_level(level - 1) };
+            bytes[..size_of::<MipUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
         }
         let parameters = buffer(LEVEL_STRIDE * u64::from(count.max(1)), &parameters);
         let one = |texture: &wgpu::Texture, level: u32| {
@@ -170,7 +176,7 @@ impl Pyramid {
         let group = |layout: &_, resources: &[wgpu::BindingResource<'_>]| bind_group(device, LABEL, layout, resources);
         let level = |(i, depth): (u32, &wgpu::Texture)| {
             let before = if i == 0 { one(depth, 0) } else { one(&texture, i - 1) };
-            let size = wgpu::BufferSize::new(size_of::<LevelUniform>() as u64);
+            let size = wgpu::BufferSize::new(size_of::<MipUniform>() as u64);
             let parameters = wgpu::BufferBinding { buffer: &parameters, offset: u64::from(i) * LEVEL_STRIDE, size };
             let (builder, written) = (builders[usize::from(i > 0)], one(&texture, i));
             let resources = [
@@ -196,48 +202,53 @@ impl Pyramid {
     }
 }
 
-/// How far what a format stores may be from a depth, rounded up.
+/// Returns an upper bound for the rounding error of a depth format.
 fn step(format: wgpu::TextureFormat) -> f32 {
     match format {
         wgpu::TextureFormat::Depth16Unorm => 1.0 / 65_535.0,
         wgpu::TextureFormat::Depth24Plus | wgpu::TextureFormat::Depth24PlusStencil8 => 1.0 / (1 << 23) as f32,
-        // Those of sums are greater.
+        // The rounding errors of the shader's sums are greater.
         _ => 0.0,
     }
 }
 
-/// Whether the depths of a texture can be read.
+/// Checks that the shaders can read a depth texture.
 fn readable(depth: &wgpu::Texture) -> Result<(), Error> {
     let wrong = |reason: String| Err(Error::Descriptor { reason: format!("reveal: {reason}") });
     let format = depth.format();
     if !format.has_depth_aspect() {
-        return wrong(format!("{format:?} has no depth; give it what the main view's depth was drawn to"));
+        return wrong(format!("{format:?} is not a depth format; pass the depth texture of the main view"));
     }
     if !depth.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
-        return wrong("the depth texture cannot be read; make it with wgpu::TextureUsages::TEXTURE_BINDING".to_owned());
+        return wrong("the depth texture cannot be read; create it with wgpu::TextureUsages::TEXTURE_BINDING".to_owned());
     }
     let layers = depth.depth_or_array_layers();
     if depth.dimension() != wgpu::TextureDimension::D2 || layers != 1 {
-        return wrong(format!("the depth texture has {layers} layers; draw the main view to one with a single layer"));
+        return wrong(format!("the depth texture has {layers} layers; use a 2D texture with a single layer"));
     }
     Ok(())
 }
 
 impl CrowdRenderer {
-    /// Finds what the main view shows beside what was drawn already: with [`RendererDescriptor::occlusion`], between the two
-    /// halves of every frame.
+    /// Finds the instances that the main view shows beside those drawn already. Call it in every
+    /// frame with [`RendererDescriptor::occlusion`], between the first and the second pass.
     ///
-    /// [`CrowdRenderer::prepare`] gives [`View::MAIN`] those instances that nothing hid in the last frame. They are drawn,
-    /// with whatever of the game's own is opaque, and `depth` is what they were drawn to: as large as the picture, which
-    /// fills it, stored at the end of the pass, and readable (`TEXTURE_BINDING`). `encoder` must be submitted after that, or
-    /// have drawn it itself. All instances in sight are then compared with it, and those that it does not hide are drawn over
-    /// it, as [`View::REVEALED`].
-    /// So each frame is the picture of the whole crowd, however the camera and instances jump: what was seen
-    /// last saves time and decides nothing. Other views, a shadow map's, draw all that they see. Instances of crowds with
-    /// live bones that have layers are never hidden.
+    /// [`CrowdRenderer::prepare`] gives [`View::MAIN`] the instances that were not occluded in the
+    /// last frame. Draw them, and the game's own opaque geometry. `depth` is the depth texture of
+    /// that pass: as large as the picture, stored at the end of the pass, and readable
+    /// (`TEXTURE_BINDING`). Submit `encoder` after that pass, or record the pass in it. `reveal`
+    /// then tests all instances in view against `depth`; those that are not occluded and not drawn
+    /// yet are drawn over it, as [`View::REVEALED`].
     ///
-    /// In the first frame, and in one after a frame without `reveal`, the main view shows all that it sees. Where instances
-    /// are not culled ([`Crowd::explain`](crate::Crowd::explain)) all is drawn at first, and nothing is revealed.
+    /// Each frame is therefore complete, however far the camera and instances jump: visibility of
+    /// the last frame saves time but decides nothing. Other views, such as shadow maps, draw all
+    /// instances that they see. If any instance of a crowd has live bones, instances of that crowd
+    /// with layers are never occluded.
+    ///
+    /// In the first frame, and in a frame after one without `reveal`, the main view draws all
+    /// instances in view. Where instances are not culled
+    /// ([`Crowd::explain`](crate::Crowd::explain)), all are drawn in the first pass, and none are
+    /// revealed.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, Camera, CrowdRenderer, Error, View};
@@ -253,7 +264,8 @@ impl CrowdRenderer {
     /// ```
     ///
     /// # Errors
-    /// When the depths cannot be read. All that is in sight is revealed then: the picture is right, and nothing is saved.
+    /// If `depth` cannot be read. All instances in view are then revealed: the picture is right,
+    /// but nothing is saved.
     pub fn reveal(&mut self, encoder: &mut wgpu::CommandEncoder, depth: &wgpu::Texture) -> Result<(), Error> {
         if self.culling().is_none() {
             return Ok(());
@@ -265,7 +277,8 @@ impl CrowdRenderer {
         if drawn.is_empty() {
             return Ok(());
         }
-        let result = occlusion.bind((&device, &queue), depth);
+        let gpu = Gpu { device: &device, queue: &queue };
+        let result = occlusion.bind(gpu, depth);
         let descriptor = wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         occlusion.record(&mut pass);
@@ -279,7 +292,7 @@ impl CrowdRenderer {
         drop(pass);
         for crowd in &crowds {
             crowd.set_revealed();
-            crowd.record_attachments((&device, &queue), encoder, std::iter::once(Some(View::REVEALED)));
+            crowd.record_attachments(gpu, encoder, std::iter::once(Some(View::REVEALED)));
         }
         result
     }

@@ -1,4 +1,5 @@
-//! The palette path: a compute pass writes the bones of every instance, which the vertex shader then reads.
+//! Palette path: a compute pass writes the bones of each instance, which the vertex shader then
+//! reads.
 
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -10,19 +11,21 @@ use super::crowd::{LOOK, RECORD};
 use super::cull::{self, Culling, Draws, RevealPipelines, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
+use super::gpu::Gpu;
 use super::layouts::{self, Layouts, storage, uniform};
 use crate::cull::{ENTRY, reaching};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time, View};
 
-/// Bytes of a skin matrix.
+/// Bytes per skinning matrix.
 pub(crate) const MATRIX: u64 = 48;
-/// Threads of a workgroup.
+/// Threads per workgroup.
 const GROUP_SIZE: u32 = 64;
-/// Storage buffers that a stage of this path binds.
+/// Storage buffers that a shader stage binds on this path.
 const BUFFERS: u32 = 4;
-/// Palettes begin at a multiple of so many instances: their looks, of 16 bytes, then stand at one of 256, as bindings must.
+/// Palettes begin at a multiple of this many instances, so that their appearances, of 16 bytes,
+/// begin at a multiple of 256 bytes, as bindings must.
 const INSTANCE_ALIGNMENT: u64 = 16;
 
 const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
@@ -30,16 +33,16 @@ const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel
     trs-packed, matrix-unorm, matrix-f32, matrix-f16, trs-f16 or fixed16";
 const TOO_LARGE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips)";
 
-/// Whether a device can evaluate poses at all.
+/// Checks that a device can evaluate poses at all.
 pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Error> {
     let what = |text: &'static str| move || format!("{}: {text}", meta.name);
     let buffers = limits.max_storage_buffers_per_shader_stage.into();
-    at_most(BUFFERS.into(), buffers, NO_COMPUTE, what("storage buffers of a shader stage"))?;
+    at_most(BUFFERS.into(), buffers, NO_COMPUTE, what("storage buffers per shader stage"))?;
     let threads = limits.max_compute_workgroup_size_x.min(limits.max_compute_invocations_per_workgroup);
-    at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads of a workgroup"))?;
+    at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads per workgroup"))?;
     let memory = limits.max_compute_workgroup_storage_size.into();
     at_most(
-        shader::WORKGROUP_NODES as u64 * MATRIX + shader::SHOWN_BYTES,
+        shader::WORKGROUP_NODES as u64 * MATRIX + shader::POSE_BLEND_BYTES,
         memory,
         NO_COMPUTE,
         what("bytes of workgroup memory"),
@@ -48,7 +51,8 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
 
 const LABEL: Option<&str> = Some("gpuskin palette");
 
-/// The pipelines of the pass, made when a model first needs them: compiling takes longer than all else of a start-up.
+/// Pipelines of the palette pass, created on first use: compiling takes longer than the rest of
+/// start-up.
 #[derive(Debug)]
 pub(crate) struct PalettePipelines {
     layout: wgpu::BindGroupLayout,
@@ -69,41 +73,42 @@ impl PalettePipelines {
     }
 }
 
-/// What evaluates the poses of a model.
+/// Pose pass of a model: evaluates poses into a palette.
 #[derive(Debug)]
 pub(crate) struct Poses {
     words: wgpu::Buffer,
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
-    /// Matrices of an instance at a moment.
+    /// Matrices per pose.
     matrices: u32,
-    /// Moments whose poses are kept: 1, or the one before, too.
+    /// Poses per instance: 1, or 2 if the previous frame's pose is kept.
     moments: u32,
     pub(crate) nodes: u32,
     pub(crate) bones: u32,
-    /// Bytes of the greatest storage buffer.
+    /// Bytes of the largest storage buffer that can be bound.
     pub(crate) binding: u64,
-    /// Workgroups of a dispatch in one direction.
-    most_groups: u32,
+    /// Largest number of workgroups per dispatch dimension.
+    max_groups: u32,
 }
 
-/// What lies over the clips of instances, on the device.
+/// GPU buffer of layer sets and live poses.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct OverBuffer {
+pub(crate) struct LayerBuffer {
     pub(crate) buffer: wgpu::Buffer,
-    /// Where live poses begin, in units of four words.
+    /// Start of the live poses, in units of four words.
     pub(crate) live_at: u32,
-    /// Where those of the moment before do; the same where they are not kept.
+    /// Start of the previous frame's live poses, in units of four words; equal to `live_at` if they
+    /// are not kept.
     pub(crate) live_before_at: u32,
 }
 
-impl OverBuffer {
-    /// Bytes before the live poses.
+impl LayerBuffer {
+    /// Byte offset of the live poses.
     pub(crate) fn live_bytes(&self) -> u64 {
         u64::from(self.live_at) * 16
     }
 
-    /// Bytes before those of the moment before.
+    /// Byte offset of the previous frame's live poses.
     pub(crate) fn live_before_bytes(&self) -> u64 {
         u64::from(self.live_before_at) * 16
     }
@@ -124,7 +129,7 @@ impl Poses {
         at_most(words.len() as u64, binding, TOO_LARGE, what("bytes of animation"))?;
 
         let wrong = |reason: &str| Error::model(&meta.name, reason);
-        let tracks = LocalTracks::new(words).ok_or_else(|| wrong("its animation leads nowhere"))?;
+        let tracks = LocalTracks::new(words).ok_or_else(|| wrong("the animation refers to data outside itself"))?;
         let agree = tracks.bone_count() == meta.texture.rows as usize
             && words.len() as u64 == meta.texture.byte_len(meta.encoding)
             && tracks.clip_count() == meta.clips.len()
@@ -133,7 +138,7 @@ impl Poses {
                 tracks.record(i) == clip.record() && tracks.reference(i) == clip.additive.map(usize::from)
             });
         if !agree {
-            return Err(wrong("its animation is not that of its constants"));
+            return Err(wrong("the animation does not match the metadata"));
         }
         let scratch = Scratch::of(tracks.node_count());
         let matrices = scratch.stride(tracks.bone_count(), tracks.node_count()) as u32;
@@ -142,7 +147,7 @@ impl Poses {
             u64::from(matrices * moments) * MATRIX * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
-            what("bytes of 16 instances' bones"),
+            what("bytes of the bones of 16 instances"),
         )?;
 
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -155,32 +160,33 @@ impl Poses {
         let pipelines = layouts.palettes();
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
         let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
-        let most_groups = limits.max_compute_workgroups_per_dimension;
-        Ok(Self { words: buffer, layout, pipeline, matrices, moments, nodes, bones, binding, most_groups })
+        let max_groups = limits.max_compute_workgroups_per_dimension;
+        Ok(Self { words: buffer, layout, pipeline, matrices, moments, nodes, bones, binding, max_groups })
     }
 
-    /// Matrices from one instance's first in a palette to the next one's.
+    /// Matrices per instance in a palette.
     pub(crate) fn stride(&self) -> u32 {
         self.matrices * self.moments
     }
 
-    /// Matrices from an instance's pose to that of the moment before; 0 where that is not kept.
+    /// Matrices from an instance's pose to its previous pose; 0 if the previous pose is not kept.
     pub(crate) fn before(&self) -> u32 {
         self.matrices * (self.moments - 1)
     }
 
-    /// Moments whose poses are evaluated, along z of the dispatch.
+    /// Poses evaluated per instance, along z of the dispatch.
     pub(crate) fn moments(&self) -> u32 {
         self.moments
     }
 
-    /// Of a dispatch for some instances, from one on; `times`: now and before.
+    /// Parameters of a dispatch for the instances `first_instance..first_instance + instances`.
+    /// `times`: current and previous time.
     pub(crate) fn parameters(
         &self,
         times: [Time; 2],
         first_instance: u32,
         instances: u32,
-        over: &OverBuffer,
+        over: &LayerBuffer,
     ) -> PaletteUniform {
         PaletteUniform {
             clock: times[0].words(),
@@ -192,26 +198,26 @@ impl Poses {
             live_stride: self.live_stride(),
             before: self.before(),
             live_before_at: over.live_before_at,
-            most_groups: self.most_groups,
+            max_groups: self.max_groups,
         }
     }
 
-    /// From one live pose to the next in units of four words.
+    /// Stride of live poses, in units of four words.
     pub(crate) fn live_stride(&self) -> u32 {
         shader::live_stride(self.bones as usize, self.nodes as usize) as u32
     }
 
-    /// Instances that one palette holds on a device.
+    /// Largest number of instances in one palette on a device.
     pub(crate) fn most(&self, device: &wgpu::Device) -> u32 {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let groups = u64::from(self.most_groups).pow(2);
+        let groups = u64::from(self.max_groups).pow(2);
         let most =
             (binding / (u64::from(self.stride()) * MATRIX)).min(binding / RECORD).min(binding / ENTRY).min(groups);
         (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
     }
 
-    /// A palette for so many instances.
+    /// Creates a palette buffer for a number of instances.
     pub(crate) fn palette(&self, device: &wgpu::Device, instances: u32) -> wgpu::Buffer {
         device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin palette"),
@@ -221,14 +227,14 @@ impl Poses {
         })
     }
 
-    /// What the pass binds; `parameters` has a dynamic offset.
+    /// Creates the bind group of the pass; `parameters` has a dynamic offset.
     pub(crate) fn bind_group(
         &self,
         device: &wgpu::Device,
         parameters: &wgpu::Buffer,
         records: wgpu::BufferBinding<'_>,
         palette: &wgpu::Buffer,
-        over: &OverBuffer,
+        over: &LayerBuffer,
     ) -> wgpu::BindGroup {
         let parameters = wgpu::BufferBinding {
             buffer: parameters,
@@ -245,7 +251,7 @@ impl Poses {
         layouts::bind_group(device, LABEL, &self.layout, &resources)
     }
 
-    /// Evaluates so many instances, with the parameters at an offset.
+    /// Evaluates `instances` instances, with the parameters at the byte offset `offset`.
     pub(crate) fn dispatch(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -254,7 +260,7 @@ impl Poses {
         instances: u32,
     ) {
         self.set(pass, bind_group, offset);
-        let across = instances.min(self.most_groups);
+        let across = instances.min(self.max_groups);
         pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.moments);
     }
 
@@ -264,11 +270,11 @@ impl Poses {
     }
 }
 
-/// A list of the first so many instances, each at its own place.
+/// Creates an instance list in which instance i has palette slot i.
 pub(crate) fn everyone(device: &wgpu::Device, queue: &wgpu::Queue, instances: u32) -> wgpu::Buffer {
     let list: Vec<[u32; 2]> = (0..instances).map(|i| [i, i]).collect();
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("gpuskin list"),
+        label: Some("gpuskin instance list"),
         size: u64::from(instances) * ENTRY,
         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
@@ -277,29 +283,29 @@ pub(crate) fn everyone(device: &wgpu::Device, queue: &wgpu::Queue, instances: u3
     buffer
 }
 
-/// The palettes of a crowd: one, or several where a buffer cannot hold all.
+/// Palettes of a crowd: one, or several if one buffer cannot hold all instances.
 #[derive(Debug)]
 pub(crate) struct Palettes {
     poses: Arc<Poses>,
     chunks: Vec<Chunk>,
-    /// Instances of each but the last.
+    /// Instances per palette, but for the last one.
     each: u32,
-    /// Views that the lists of those who are seen are made for; `None` where all are drawn.
+    /// Number of views that the instance lists are made for; `None` if nothing is culled.
     pub(crate) views: Option<usize>,
-    pub(crate) over: OverBuffer,
+    pub(crate) over: LayerBuffer,
 }
 
-/// The buffers of a crowd.
+/// Buffers and limits of a crowd.
 pub(crate) struct CrowdBuffers<'a> {
     pub(crate) records: &'a wgpu::Buffer,
     pub(crate) looks: &'a wgpu::Buffer,
-    /// Instances that both have room for.
+    /// Instances that both buffers can hold.
     pub(crate) capacity: u32,
-    /// How far what hangs on them reaches from what their clips reach, metres.
+    /// Distance by which attachments extend the bounds of clips, metres.
     pub(crate) reach: f32,
-    /// Of them, the most that are seen at once; `None`: all.
+    /// Largest number of instances visible at once; `None`: all.
     pub(crate) visible: Option<u32>,
-    /// Poses that they share.
+    /// Shared poses, if instances share any.
     pub(crate) sharing: Option<&'a Sharing>,
 }
 
@@ -314,12 +320,12 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Where there is a second pass.
+    /// Culling with a second pass, if there is one.
     fn reveals(&self) -> Option<&Culling> {
         self.culling.as_deref().filter(|culling| culling.reveals())
     }
 
-    /// Makes the poses that a culling pass has asked for.
+    /// Evaluates the poses that a culling pass has requested.
     fn evaluate(&self, pass: &mut wgpu::ComputePass<'_>, poses: &Poses, culling: &Culling) {
         poses.set(pass, &self.compute, 0);
         pass.dispatch_workgroups_indirect(&culling.arguments, 0);
@@ -329,31 +335,32 @@ impl Chunk {
     }
 }
 
-/// Instances that share a palette, as they are drawn.
+/// Draw run: instances drawn from one palette.
 pub(crate) struct PaletteRun<'a> {
     pub(crate) instances: u32,
-    /// Their levels of detail.
+    /// Levels of detail of this run.
     pub(crate) levels: Range<u32>,
-    /// Number of the first of them in the crowd.
+    /// Number of the run's first instance in the crowd.
     pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
-    /// The same with the vertices of the poses that they share, where they do.
+    /// Bind group with cached vertices instead of the palette, if the run's instances share poses.
     pub(crate) cached: Option<&'a wgpu::BindGroup>,
-    /// Of the lists of those that are drawn.
+    /// Byte offset of the run's instance list.
     pub(crate) offset: u32,
-    /// Where those are drawn that a culling pass has found.
+    /// Indirect draws, if instances are culled.
     pub(crate) draws: Option<Draws<'a>>,
 }
 
 impl Palettes {
-    /// For all that a buffer of records has room for; with `views` those are drawn that one of them sees.
+    /// Creates palettes for the capacity of the record buffer. With `views`, only instances visible
+    /// in one of them are drawn.
     pub(crate) fn new(
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        Gpu { device, queue }: Gpu<'_>,
         layouts: &Layouts,
         geometry: &Geometry,
         poses: &Arc<Poses>,
         buffers: &CrowdBuffers<'_>,
-        over: &OverBuffer,
+        over: &LayerBuffer,
         views: Option<&Views>,
     ) -> Self {
         let mut bounds = geometry.bounds.as_deref().map(|bounds| reaching(bounds, buffers.reach));
@@ -364,9 +371,9 @@ impl Palettes {
         let most = poses.most(device).saturating_sub(kept).max(INSTANCE_ALIGNMENT as u32);
         let most = most / INSTANCE_ALIGNMENT as u32 * INSTANCE_ALIGNMENT as u32;
         let each = match culled {
-            // Only those that are seen have a pose.
+            // Only visible instances have a pose.
             Some((views, _)) => {
-                let listed = views.most_instances(geometry, poses.binding, sharing.map(|sharing| sharing.moments));
+                let listed = views.max_instances(geometry, poses.binding, sharing.map(|sharing| sharing.moments));
                 let posed = buffers.visible.map_or(most, |visible| if visible <= most { u32::MAX } else { most });
                 (listed / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(posed.into()).min(1 << 31) as u32
             }
@@ -418,8 +425,8 @@ impl Palettes {
         Self { poses: poses.clone(), chunks, each, views, over: over.clone() }
     }
 
-    /// The same palettes of the same records, with another buffer of what lies over them.
-    pub(crate) fn with_over(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, over: &OverBuffer) -> Self {
+    /// Returns the same palettes for the same records, with another layer buffer.
+    pub(crate) fn with_over(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, over: &LayerBuffer) -> Self {
         let chunk = |(first, chunk): (u32, &Chunk)| {
             let all = || part(buffers.records, RECORD, first, self.each.min(buffers.capacity - first));
             let records = chunk.culling.as_ref().map_or_else(all, |c| c.seen_instances.as_entire_buffer_binding());
@@ -432,9 +439,10 @@ impl Palettes {
         Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
     }
 
-    /// The first `instances`, or those of them that a view sees, or any of all: some at a time, in all levels of detail or one.
+    /// Draw runs of the first `instances` instances that are visible in `view`, or in any view with
+    /// `None`. A run covers one palette, and all levels of detail or a single one.
     pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
-        // What is not culled was drawn the first time.
+        // Without culling, the first pass has drawn everything.
         let again = view == Some(View::REVEALED);
         let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals().is_some());
         parts.flat_map(move |(range, chunk)| {
@@ -453,7 +461,8 @@ impl Palettes {
         })
     }
 
-    /// Evaluates the first `instances`, or those of them that are seen, now and before. The flags are [`Culling::record`]'s.
+    /// Evaluates the current and previous poses of the first `instances` instances, or of the
+    /// visible ones among them. The flags are those of [`Culling::record`].
     pub(crate) fn evaluate(
         &self,
         queue: &wgpu::Queue,
@@ -479,7 +488,8 @@ impl Palettes {
         }
     }
 
-    /// Evaluates those of the first `instances` that the main view shows after all, behind those that have a place.
+    /// Evaluates the poses of instances that the second pass reveals in the main view, in palette
+    /// slots behind those in use.
     pub(crate) fn reveal(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -502,7 +512,7 @@ impl Palettes {
     }
 }
 
-/// What so many instances have in a buffer, from one on; `bytes`: of each.
+/// Binds the elements of `instances` instances from `first` on, `bytes` bytes each.
 fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
     let size = wgpu::BufferSize::new(u64::from(instances) * bytes);
     wgpu::BufferBinding { buffer, offset: u64::from(first) * bytes, size }

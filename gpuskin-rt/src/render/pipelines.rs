@@ -1,4 +1,4 @@
-//! Pipelines: one for every shader variant and kind of surface that is in use, made when it is first needed.
+//! Render pipelines: one per shader variant and surface in use, created on first use.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use super::layouts::{Layouts, buffers};
 use crate::shader::{self, Instances, Variant};
 use crate::{Material, MeshPart};
 
-/// What a pipeline must know of a part of a mesh and its material.
+/// Properties of a mesh part and its material that select a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Surface {
     double_sided: bool,
@@ -40,7 +40,7 @@ impl Surface {
     }
 }
 
-/// The pipelines of a variant and surface.
+/// Colour and depth pipelines of one shader variant and surface.
 #[derive(Debug)]
 pub(crate) struct Pipelines {
     color: wgpu::RenderPipeline,
@@ -48,7 +48,7 @@ pub(crate) struct Pipelines {
     recipe: Recipe,
 }
 
-/// What is needed to make the depth pipeline later: many games never draw one.
+/// Inputs of the depth pipeline, which is created on first use: many games never draw one.
 #[derive(Debug)]
 struct Recipe {
     device: wgpu::Device,
@@ -60,10 +60,20 @@ struct Recipe {
     descriptor: RendererDescriptor,
 }
 
+/// Attachments of a render pass: colour and depth, or depth only.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum PassKind {
+    Color,
+    Depth,
+}
+
 impl Pipelines {
-    /// The pipeline of depth passes, or of those with colour.
-    pub(crate) fn of(&self, depth_pass: bool) -> &wgpu::RenderPipeline {
-        if depth_pass { self.depth.get_or_init(|| self.recipe.depth()) } else { &self.color }
+    /// Returns the pipeline for depth passes or for colour passes.
+    pub(crate) fn of(&self, kind: PassKind) -> &wgpu::RenderPipeline {
+        match kind {
+            PassKind::Color => &self.color,
+            PassKind::Depth => self.depth.get_or_init(|| self.recipe.depth()),
+        }
     }
 }
 
@@ -122,7 +132,7 @@ impl Recipe {
                 buffers: &buffers.layouts(),
             },
             primitive: wgpu::PrimitiveState {
-                // Counter-clockwise is the front, as in glTF.
+                // Front faces are counter-clockwise, as in glTF.
                 cull_mode: if self.surface.double_sided { None } else { Some(wgpu::Face::Back) },
                 ..Default::default()
             },
@@ -140,13 +150,13 @@ impl Recipe {
     }
 }
 
-/// All pipelines of a renderer.
+/// Pipelines of a renderer, by shader variant and surface.
 #[derive(Debug)]
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
     shaders: HashMap<(Variant, Instances), wgpu::ShaderModule>,
-    /// For materials that emit light, and for others.
+    /// Pipeline layouts; the `bool` says whether the material emits light.
     layouts: HashMap<(Variant, Instances, bool), wgpu::PipelineLayout>,
     pipelines: HashMap<(Variant, Instances, Surface), Arc<Pipelines>>,
 }

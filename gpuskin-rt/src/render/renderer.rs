@@ -1,4 +1,4 @@
-//! The renderer: the clock, the views and all crowds.
+//! Renderer: owns the clock, the views and all crowds.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,20 +11,21 @@ use super::error::Error;
 use super::explain::DrawPath;
 use super::field::{FieldCore, not_textured};
 use super::geometry::{Geometry, draw_part, playable};
+use super::gpu::Gpu;
 use super::layouts::Layouts;
 use super::material::{MaterialConstants, Materials};
 use super::occlusion::Occlusion;
-use super::pipelines::{PipelineCache, Surface};
+use super::pipelines::{PassKind, PipelineCache, Surface};
 use super::staging::Uploads;
 use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
 use super::view::SceneUniform;
 use super::{Camera, CrowdDescriptor, Light, RendererDescriptor, View};
-use crate::cull::{CullView, MOST_VIEWS};
+use crate::cull::{CullView, MAX_VIEWS};
 use crate::field::FieldDescriptor;
 use crate::shader::{Instances, Variant};
 use crate::{Encoding, MeshPart, Metadata, Model, Time};
 
-/// Owns the clock, the views and what is on the device; draws the crowds of all models.
+/// Draws crowds of all models. Owns the clock, the views and the GPU resources.
 ///
 /// ```no_run
 /// # use gpuskin_rt::{wgpu, Camera, CrowdRenderer, Error};
@@ -49,15 +50,15 @@ pub struct CrowdRenderer {
     light: Light,
     scene: wgpu::Buffer,
     views: Vec<ViewOnDevice>,
-    /// The same for culling; `None` where it is off.
+    /// Views for the culling pass; `None` if culling is off.
     seen_by: Option<Views>,
     pub(super) occlusion: Option<Occlusion>,
     lod_error: f32,
-    /// The last prepared time, [`Time::to_bits`].
+    /// Last prepared time, as [`Time::to_bits`].
     clock: Arc<AtomicU64>,
-    /// The one that was prepared before; none until something is prepared.
+    /// Time of the `prepare` before the last one; `None` before the first.
     before: Option<Time>,
-    /// By content and encoding.
+    /// Models on the device, by content hash and encoding.
     models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
     pub(super) crowds: Vec<Weak<CrowdCore>>,
     fields: Vec<Weak<FieldCore>>,
@@ -67,21 +68,15 @@ pub struct CrowdRenderer {
 struct ViewOnDevice {
     uniform: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
-    /// As it was last set.
+    /// Camera last set.
     camera: Mutex<Option<Camera>>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Pass {
-    Color,
-    Depth,
-}
-
 impl CrowdRenderer {
-    /// A renderer without crowds.
+    /// Creates a renderer without crowds.
     ///
     /// # Errors
-    /// When the device cannot draw to these formats.
+    /// If the device cannot draw to the formats of the descriptor.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
         descriptor.check(device)?;
         let mut layouts = Layouts::new(device);
@@ -114,22 +109,24 @@ impl CrowdRenderer {
         Ok(renderer)
     }
 
-    /// The last prepared time.
+    /// Last prepared time.
     pub fn time(&self) -> Time {
         Time::from_bits(self.clock.load(Ordering::Relaxed))
     }
 
-    /// The time that was prepared before that: of the frame before, for motion vectors. At first it is the same.
-    pub fn time_before(&self) -> Time {
+    /// Time of the previous frame, for motion vectors: the time prepared before
+    /// [`CrowdRenderer::time`]. In the first frame, the same time.
+    pub fn previous_time(&self) -> Time {
         self.before.unwrap_or_else(|| self.time())
     }
 
-    /// The light from the next [`CrowdRenderer::prepare`] on.
+    /// Sets the light. Takes effect at the next [`CrowdRenderer::prepare`].
     pub fn set_light(&mut self, light: Light) {
         self.light = light;
     }
 
-    /// Another view: a shadow map's, a mirror's. Set it with [`CrowdRenderer::prepare_view`].
+    /// Adds a view, for a shadow map or a mirror for example. Set its camera with
+    /// [`CrowdRenderer::prepare_view`].
     pub fn add_view(&mut self) -> View {
         let copied = wgpu::BufferUsages::COPY_SRC;
         let uniform = uniform_buffer(&self.device, "gpuskin view", size_of::<CullView>(), copied);
@@ -148,14 +145,17 @@ impl CrowdRenderer {
         View(self.views.len() - 1)
     }
 
-    /// Sets the clock and the main view, and uploads what was done to the crowds. Once a frame, before drawing.
+    /// Sets the time and the main camera, and uploads changes of the crowds. Call it once per
+    /// frame, before drawing.
     ///
-    /// What it costs does not depend on how many instances there are, only on how many were commanded. The uploads
-    /// take effect before anything that is submitted to `queue` afterwards. Poses of models that need compute are
-    /// evaluated in `encoder`, which must be submitted before what draws them, or draw itself.
+    /// The CPU cost depends on the number of changed instances, not on the number of instances.
+    /// Uploads take effect before anything submitted to `queue` afterwards. For models that need
+    /// compute, poses are evaluated in `encoder`; submit it before the draws, or record the draws
+    /// in it.
     ///
     /// # Errors
-    /// When a crowd has outgrown the device. It is drawn as it was; everything else is prepared.
+    /// If a crowd has outgrown the device. That crowd is drawn as before; everything else is
+    /// prepared.
     pub fn prepare(
         &mut self,
         queue: &wgpu::Queue,
@@ -180,17 +180,17 @@ impl CrowdRenderer {
         result
     }
 
-    /// Whether culling is asked for, and how many views there are.
+    /// Whether culling is enabled, and the number of views.
     pub(super) fn culls(&self) -> (bool, usize) {
         (self.seen_by.is_some(), self.views.len())
     }
 
-    /// What instances are culled by; `None` where they are not.
+    /// Views to cull by; `None` if nothing is culled.
     pub(super) fn culling(&self) -> Option<&Views> {
-        self.seen_by.as_ref().filter(|views| views.count <= MOST_VIEWS)
+        self.seen_by.as_ref().filter(|views| views.count <= MAX_VIEWS)
     }
 
-    /// Evaluates the poses of the crowds whose models need that.
+    /// Culls, and evaluates the poses of crowds whose models need compute.
     fn evaluate(&self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
         let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn()).collect();
         let mut with_palettes = drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
@@ -202,53 +202,55 @@ impl CrowdRenderer {
         }
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
-        let times = [time, self.time_before()];
+        let times = [time, self.previous_time()];
         for (palettes, d) in with_palettes {
             palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.everyone), times);
         }
         drop(pass);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let each = (0..self.views.len()).map(|view| Some(View(view)));
-            crowd.record_attachments((&self.device, queue), encoder, std::iter::once(None).chain(each));
+            crowd.record_attachments(Gpu { device: &self.device, queue }, encoder, std::iter::once(None).chain(each));
         }
     }
 
-    /// Sets another view. The clock is that of [`CrowdRenderer::prepare`]. Instances are culled by the views as they are
-    /// when what `prepare` encoded is submitted: a view that is set again after that, and drawn, lacks some of them.
+    /// Sets the camera of another view; the time is that of [`CrowdRenderer::prepare`]. Culling
+    /// uses the cameras as they are when the encoder of `prepare` is submitted: a view that is set
+    /// again after that, and drawn, lacks some instances.
     ///
     /// # Errors
-    /// When the view is of another renderer.
+    /// If the view belongs to another renderer.
     pub fn prepare_view(&self, queue: &wgpu::Queue, view: View, camera: &Camera) -> Result<(), Error> {
         if view == View::REVEALED {
             return Err(Error::Descriptor {
-                reason: "View::REVEALED has the camera of View::MAIN; set that".to_owned(),
+                reason: "View::REVEALED uses the camera of View::MAIN; set that view instead".to_owned(),
             });
         }
         let Some(on_device) = self.views.get(view.0) else {
-            return Err(Error::Descriptor { reason: format!("{view:?} is not of this renderer; use its add_view") });
+            return Err(Error::Descriptor { reason: format!("{view:?} belongs to another renderer; create it with add_view of this one") });
         };
         queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&camera.uniform(self.lod_error)));
         *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner) = Some(*camera);
         Ok(())
     }
 
-    /// Draws all crowds, seen from the main view.
+    /// Draws all crowds and fields in the main view.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>) {
         self.draw_view(pass, View::MAIN);
     }
 
-    /// Draws all crowds, seen from another view, or what [`CrowdRenderer::reveal`] found: [`View::REVEALED`]. A view of another
-    /// renderer shows nothing.
+    /// Draws all crowds and fields in a view. [`View::REVEALED`] draws the instances that
+    /// [`CrowdRenderer::reveal`] found. A view of another renderer draws nothing.
     pub fn draw_view(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
-        self.draw_pass(pass, view, Pass::Color);
+        self.draw_pass(pass, view, PassKind::Color);
     }
 
-    /// Draws depth only: for [`RendererDescriptor::depth_pass`]. A view of another renderer shows nothing.
+    /// Draws depth only, into [`RendererDescriptor::depth_pass`]. A view of another renderer draws
+    /// nothing.
     pub fn draw_depth(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
-        self.draw_pass(pass, view, Pass::Depth);
+        self.draw_pass(pass, view, PassKind::Depth);
     }
 
-    fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: Pass) {
+    fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: PassKind) {
         let again = view == View::REVEALED;
         let Some(on_device) = self.views.get(if again { View::MAIN.0 } else { view.0 }) else { return };
         pass.set_bind_group(0, &on_device.bind_group, &[]);
@@ -259,16 +261,16 @@ impl CrowdRenderer {
                 let cached = model.geometry.bind_cached(pass, 1, &run);
                 for (i, part) in crowd.parts.iter().enumerate() {
                     let pipelines = part.cached.as_ref().filter(|_| cached).unwrap_or(&part.pipelines);
-                    pass.set_pipeline(pipelines.of(kind == Pass::Depth));
+                    pass.set_pipeline(pipelines.of(kind));
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
                 }
                 if cached && !drawn.attached.is_empty() {
-                    // They hang on bones.
+                    // Attachments need bones, not cached vertices.
                     model.geometry.bind(pass, 1, &run);
                 }
                 for attached in &drawn.attached {
-                    attached.draw_in(pass, view, (number, &run), kind == Pass::Depth);
+                    attached.draw_in(pass, view, number, &run, kind);
                 }
             }
         }
@@ -279,27 +281,27 @@ impl CrowdRenderer {
         for field in self.fields.iter().filter_map(Weak::upgrade) {
             if camera.is_some_and(|camera| field.is_in_view(&camera)) {
                 field.draw(pass, 1, |pass, model, part| {
-                    pass.set_pipeline(part.pipelines.of(kind == Pass::Depth));
+                    pass.set_pipeline(part.pipelines.of(kind));
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                 });
             }
         }
     }
 
-    /// Layout of the bind group that [`crate::Field::draw_geometry`] sets; `None` for variants without an animation
-    /// texture.
+    /// Layout of the bind group that [`crate::Field::draw_with`] sets; `None` for variants without an
+    /// animation texture.
     pub fn field_layout(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
         self.layouts.field(variant)
     }
 
-    /// Layout of the bind group that [`crate::Crowd::draw_geometry`] sets, for a game's own pipelines.
+    /// Layout of the bind group that [`crate::Crowd::draw_with`] sets, for a game's own pipelines.
     pub fn model_layout(&self, variant: Variant) -> &wgpu::BindGroupLayout {
         self.layouts.model(variant)
     }
 
-    /// Features of wgpu that are worth requesting where the adapter has them: with them a device reads the
-    /// block-compressed textures of models, which take a quarter of the memory, and all levels of detail of a crowd are drawn
-    /// by one call a part. No feature is needed.
+    /// wgpu features worth requesting where the adapter has them; none is required. With them, a
+    /// device reads the block-compressed textures of models, which take a quarter of the memory,
+    /// and one call per part draws all levels of detail of a crowd.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, CrowdRenderer};
@@ -314,11 +316,12 @@ impl CrowdRenderer {
     /// ```
     pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(super::cull::TOGETHER);
 
-    /// The textures of a material, for a game's own pipelines: base colour, occlusion-roughness-metallic, normals and
-    /// emitted light. The factors that they are multiplied by stand in [`crate::Material`].
+    /// Returns the textures of a material, for a game's own pipelines: base colour,
+    /// occlusion-roughness-metallic, normals and emitted light. The factors that they are
+    /// multiplied with are in [`crate::Material`].
     ///
-    /// The renderer itself shows the base colour alone; other textures are loaded when they are first asked for here, and
-    /// kept as long as the model has a crowd.
+    /// The renderer itself loads base colours and emissive textures. Others are loaded on the first
+    /// call, and kept as long as the model has a crowd.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, Crowd, CrowdRenderer, Error, Model, BakedModel, render::MaterialTextures};
@@ -327,33 +330,34 @@ impl CrowdRenderer {
     /// let materials: Vec<MaterialTextures> = (0..soldier.meta.materials.len() as u32)
     ///     .map(|material| renderer.material_textures(soldier, material))
     ///     .collect::<Result<_, _>>()?;
-    /// // A bind group each, which `crowd.draw_geometry(pass, group, |pass, material| ...)` sets for the part that it draws.
+    /// // Create a bind group per material, and set it in the callback of `crowd.draw_with`: `part.material` is the index.
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// When the model has no such material, a file is missing or of another bake, or the device reads none of the formats
-    /// that a texture was baked to.
+    /// If the model has no such material, a file is missing or from another bake, or the device
+    /// supports none of a texture's formats.
     pub fn material_textures(&mut self, model: &Model, material: u32) -> Result<MaterialTextures, Error> {
         let on_device = self.model(model)?;
         let meta = &model.meta;
         let Some(material) = meta.materials.get(material as usize) else {
-            return Err(Error::model(&meta.name, format!("it has no material {material}")));
+            return Err(Error::model(&meta.name, format!("material {material} does not exist")));
         };
-        on_device.textures.of_material((&self.device, &self.queue), &mut self.samplers, model, material)
+        on_device.textures.of_material(Gpu { device: &self.device, queue: &self.queue }, &mut self.samplers, model, material)
     }
 
-    pub(crate) fn gpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
-        (&self.device, &self.queue)
+    pub(crate) fn gpu(&self) -> Gpu<'_> {
+        Gpu { device: &self.device, queue: &self.queue }
     }
 
-    /// Whether a crowd is one of this renderer's.
+    /// Whether a crowd belongs to this renderer.
     pub(crate) fn draws(&self, crowd: &Arc<CrowdCore>) -> bool {
         self.crowds.iter().any(|own| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
     }
 
-    /// A model on the device, and its parts, counted from its own first index, as another variant draws them.
+    /// Loads a prop, and returns its parts with pipelines for another variant. First indices count
+    /// from the prop's own first index.
     pub(crate) fn prop(&mut self, model: &Model, variant: Variant) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
         let played = playable(&self.device, model)?;
         let on_device = self.load(model, played)?;
@@ -361,14 +365,14 @@ impl CrowdRenderer {
         Ok((on_device, parts))
     }
 
-    /// Parts of a mesh, and what draws them.
+    /// Returns mesh parts with their pipelines.
     fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, Instances)) -> Vec<DrawnPart> {
         let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
         let parts = mesh.iter().zip(pipelines);
         parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None }).collect()
     }
 
-    /// A field that this renderer draws.
+    /// Creates a field in this renderer.
     pub(crate) fn field<M>(&mut self, model: &Model, descriptor: &FieldDescriptor<M>) -> Result<Arc<FieldCore>, Error> {
         let played = textured(model).ok_or_else(|| not_textured(&model.meta))?;
         let on_device = self.load(model, played)?;
@@ -382,7 +386,7 @@ impl CrowdRenderer {
         Ok(core)
     }
 
-    /// A crowd that this renderer draws.
+    /// Creates a crowd in this renderer.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let played = match descriptor.path {
             Some(DrawPath::Direct) => textured(model).ok_or_else(|| not_direct(&model.meta))?,
@@ -403,12 +407,12 @@ impl CrowdRenderer {
         Ok(core)
     }
 
-    /// The model on the device, shared by all of its crowds.
+    /// Returns the model on the device, shared by all of its crowds.
     fn model(&mut self, model: &Model) -> Result<Arc<GpuModel>, Error> {
         self.load(model, playable(&self.device, model)?)
     }
 
-    /// The same of a model, or of itself in another encoding.
+    /// Loads a model. `played`: the model itself, or its alternative in another encoding.
     fn load(&mut self, model: &Model, played: &Model) -> Result<Arc<GpuModel>, Error> {
         let meta = &model.meta;
         let key = (meta.content_hash, played.meta.encoding);
@@ -419,9 +423,8 @@ impl CrowdRenderer {
         let constants = MaterialConstants::of(&self.device, meta);
         let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, played, &constants)?;
         let textures = Textures::new(meta);
-        let gpu = (&self.device, &self.queue);
-        let sampled = (&mut self.samplers, &self.white);
-        let materials = Materials::new(gpu, model, &textures, sampled)?;
+        let gpu = Gpu { device: &self.device, queue: &self.queue };
+        let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white)?;
         let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize]);
         let surfaces = geometry.parts.iter().map(surface).collect();
         let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
@@ -430,15 +433,16 @@ impl CrowdRenderer {
     }
 }
 
-/// The model, or the same in another encoding, that stands in a texture.
+/// Returns the first encoding of a model that has an animation texture: the model itself, or one of
+/// its alternatives.
 fn textured(model: &Model) -> Option<&Model> {
     std::iter::once(model).chain(model.others.iter()).find(|model| !model.meta.encoding.needs_compute())
 }
 
 fn not_direct(meta: &Metadata) -> Error {
     let reason = format!(
-        "path: `direct` reads poses from an animation texture, and it is baked to {} alone; add \"webgl2\" to `devices` for it \
-         in gpuskin.toml, or name another encoding",
+        "path: `direct` needs an animation texture, but the model is baked to {} alone; add \"webgl2\" to `devices` for it \
+         in gpuskin.toml, or choose another encoding",
         meta.encoding.name()
     );
     Error::Argument { model: meta.name.to_string(), reason }

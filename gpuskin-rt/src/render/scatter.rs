@@ -1,5 +1,6 @@
-//! Elements all over a buffer, brought up to date at once: one list of those that changed, which a compute pass takes to
-//! their places. Writes or copies of their own would cost a microsecond each.
+//! Updates scattered elements of a buffer at once: the changed elements are uploaded as one list,
+//! and a compute pass copies them to their indices. A separate write or copy per element would cost
+//! about a microsecond each.
 
 use bytemuck::Pod;
 
@@ -10,7 +11,7 @@ use super::staging::Uploads;
 use crate::shader::SCATTER;
 
 const GROUP_SIZE: u32 = 64;
-/// As many writes of their own are as cheap.
+/// Up to this many separate writes are as fast.
 const FEW: usize = 8;
 
 /// Whether a device can run the pass.
@@ -35,7 +36,7 @@ impl ScatterPipeline {
     }
 }
 
-/// The list of changes of one buffer.
+/// List of changed elements of one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Scatter {
     words: Vec<u32>,
@@ -43,8 +44,8 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// Brings a buffer of these elements up to date, and says how many bytes that took. `layouts`: where the device
-    /// [`scatters`] and the target is bound to shaders.
+    /// Uploads the changed elements of a buffer, and returns the number of bytes uploaded.
+    /// `layouts`: present if the device [`scatters`] and shaders can bind the target.
     pub(crate) fn upload<T: Pod>(
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
@@ -54,7 +55,7 @@ impl Scatter {
         target: &wgpu::Buffer,
     ) -> u64 {
         let mut bytes = 0;
-        // As much as shaders may bind, of the target and of a list that is as long.
+        // Shaders must be able to bind the target, and a list as long as the target.
         let most = uploads.device.limits().max_storage_buffer_binding_size;
         let layouts = layouts.filter(|_| target.size() <= most / 4);
         changes.take(elements.len(), |changed| {

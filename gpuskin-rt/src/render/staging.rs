@@ -1,16 +1,17 @@
-//! Bytes on their way to a buffer of the device, written once: where the device copies them from.
+//! Mapped staging buffers, from which the device copies: each byte is written once.
 //!
-//! `Queue::write_buffer` takes bytes that stand somewhere, and makes memory for each write. What changes every frame is put
-//! into mapped memory as it comes instead, which is used again once the device has copied from it.
+//! `Queue::write_buffer` copies from CPU memory, and allocates for each write. Data that changes
+//! every frame is written directly into mapped memory instead. That memory is reused once the
+//! device has copied from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of the smallest buffer.
+/// Size of the smallest buffer, bytes.
 const LEAST: u64 = 64 << 10;
-/// A buffer so many times as large as what a frame needs is let go.
+/// Buffers more than this many times larger than a frame needs are dropped.
 const WASTE: u64 = 8;
 
-/// Copies that are to be done before all that is submitted afterwards.
+/// Copies that run before everything that is submitted afterwards.
 pub(crate) struct Uploads<'d> {
     pub(crate) device: &'d wgpu::Device,
     encoder: Option<wgpu::CommandEncoder>,
@@ -27,7 +28,8 @@ impl<'d> Uploads<'d> {
             .get_or_insert_with(|| self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label }))
     }
 
-    /// A submission of its own: what a game encodes it may also throw away, as where a window cannot be drawn to.
+    /// Submits the copies separately: a game may drop its encoder, for example when it cannot
+    /// acquire a window surface.
     pub(crate) fn submit(self, queue: &wgpu::Queue) {
         if let Some(encoder) = self.encoder {
             queue.submit([encoder.finish()]);
@@ -35,15 +37,15 @@ impl<'d> Uploads<'d> {
     }
 }
 
-/// What was written since the last frame, and memory for the next.
+/// Data written since the last frame, and free buffers for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
-    /// Mapped; the last has room.
+    /// Mapped buffers of this frame; only the last has free space.
     open: Vec<Chunk>,
     copies: Vec<Copy>,
-    /// Mapped again after the device was done with them.
+    /// Buffers that the device has finished with and that are mapped again.
     free: Arc<Mutex<Vec<wgpu::Buffer>>>,
-    /// Of the last frame.
+    /// Bytes written in the last frame.
     bytes: u64,
 }
 
@@ -63,8 +65,9 @@ struct Copy {
 }
 
 impl Staging {
-    /// Room for what is to stand at a place of the target, until the next of these calls. What is not written of it is
-    /// undefined. A multiple of 16 bytes, at one; `None` where the device is lost.
+    /// Returns mapped memory for the bytes `to..to + bytes` of the target, valid until the next
+    /// call. Bytes left unwritten are undefined. `to` and `bytes` must be multiples of 16. `None`
+    /// if the device is lost.
     pub(crate) fn put(&mut self, device: &wgpu::Device, to: u64, bytes: u64) -> Option<wgpu::WriteOnly<'_, [u8]>> {
         if self.open.last().is_none_or(|chunk| chunk.buffer.size() - chunk.used < bytes) {
             let chunk = self.chunk(device, bytes)?;
@@ -81,11 +84,11 @@ impl Staging {
         Some(chunk.view.slice(from as usize..(from + bytes) as usize))
     }
 
-    /// A mapped buffer: one that was used before, or a new one for as much as the last frame needed.
+    /// Returns a mapped buffer: a reused one, or a new one of the size that the last frame needed.
     fn chunk(&self, device: &wgpu::Device, bytes: u64) -> Option<Chunk> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = self.bytes.max(bytes).next_power_of_two().max(LEAST);
-        // Smaller ones would be many.
+        // Smaller buffers would make too many of them.
         free.retain(|buffer| (wanted / 2..=wanted.saturating_mul(WASTE)).contains(&buffer.size()));
         let used = free.iter().position(|buffer| buffer.size() >= bytes).map(|at| free.swap_remove(at));
         let buffer = used.unwrap_or_else(|| {
@@ -100,14 +103,14 @@ impl Staging {
         Some(Chunk { view, buffer, used: 0 })
     }
 
-    /// Forgets what was put.
+    /// Discards everything written so far.
     pub(crate) fn clear(&mut self) {
         self.copies.clear();
         self.open.truncate(1);
         self.open.iter_mut().for_each(|chunk| chunk.used = 0);
     }
 
-    /// Copies everything to a target, from a place on; what was put last to one place stays there.
+    /// Copies all data to `target`, starting at byte `at`. Where writes overlap, the last one wins.
     pub(crate) fn copy(&mut self, uploads: &mut Uploads<'_>, target: &wgpu::Buffer, at: u64) {
         if self.copies.is_empty() {
             return;

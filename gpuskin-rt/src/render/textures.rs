@@ -1,44 +1,47 @@
-//! Textures of materials on the device, each in the first of its formats that the device reads.
+//! Material textures on the device, each in the first of its formats that the device supports.
 
 use std::sync::OnceLock;
 
 use super::Error;
+use super::gpu::Gpu;
 use super::error::at_most;
 use super::geometry::{load, slice};
 use crate::{ColorFormat, ColorTexture, Material, MaterialTexture, Metadata, Model, Payload, Wrap};
 
-/// Features of which any that an adapter has are worth requesting: devices with them read block-compressed textures.
+/// Features worth requesting where the adapter has them: each enables a family of block-compressed
+/// textures.
 pub(crate) const FEATURES: wgpu::Features = wgpu::Features::TEXTURE_COMPRESSION_BC
     .union(wgpu::Features::TEXTURE_COMPRESSION_ASTC)
     .union(wgpu::Features::TEXTURE_COMPRESSION_ETC2);
 
-/// A texture on the device and how it is sampled.
+/// Texture on the device, with its sampler.
 #[derive(Clone, Debug)]
 pub struct SampledTexture {
-    /// All mips.
+    /// View of all mip levels.
     pub view: wgpu::TextureView,
-    /// With the wrapping and filtering of the material.
+    /// Sampler with the wrapping and filtering of the material.
     pub sampler: wgpu::Sampler,
 }
 
-/// The textures of a material on the device; see [`CrowdRenderer::material_textures`](super::CrowdRenderer::material_textures).
+/// Textures of a material on the device; see
+/// [`CrowdRenderer::material_textures`](super::CrowdRenderer::material_textures).
 ///
-/// All share the texture coordinates of the vertices.
+/// All of them use the texture coordinates of the vertices.
 #[derive(Clone, Debug)]
 pub struct MaterialTextures {
-    /// [`Material::base_color_texture`]
+    /// Base colour: [`Material::base_color_texture`]; `None` if the material has none.
     pub base_color: Option<SampledTexture>,
-    /// [`Material::orm_texture`]
+    /// Occlusion, roughness, metallic: [`Material::orm_texture`]; `None` if the material has none.
     pub orm: Option<SampledTexture>,
-    /// [`Material::normal_texture`]
+    /// Normals: [`Material::normal_texture`]; `None` if the material has none.
     pub normal: Option<SampledTexture>,
-    /// [`Material::emissive_texture`]
+    /// Emitted light: [`Material::emissive_texture`]; `None` if the material has none.
     pub emissive: Option<SampledTexture>,
 }
 
 const OTHER_TEXTURE: &str = "request a device with higher limits, or use a smaller texture";
 
-/// The textures of a model, each uploaded when it is first asked for.
+/// Textures of a model, each uploaded on first use.
 #[derive(Debug)]
 pub(crate) struct Textures {
     views: Vec<OnceLock<wgpu::TextureView>>,
@@ -49,38 +52,33 @@ impl Textures {
         Self { views: meta.textures.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// A texture of the model that this was made for.
-    pub(crate) fn get(
-        &self,
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
-        model: &Model,
-        index: u32,
-    ) -> Result<wgpu::TextureView, Error> {
+    /// Returns a texture; `model` must be the model given to [`Self::new`].
+    pub(crate) fn get(&self, gpu: Gpu<'_>, model: &Model, index: u32) -> Result<wgpu::TextureView, Error> {
         let meta = &model.meta;
         let index = index as usize;
         let (Some(view), Some(info)) = (self.views.get(index), meta.textures.get(index)) else {
-            return Err(Error::model(&meta.name, "a material has a texture that is not there"));
+            return Err(Error::model(&meta.name, "a material refers to a texture that does not exist"));
         };
         if let Some(view) = view.get() {
             return Ok(view.clone());
         }
-        let (format, payload) = choose(device.features(), model, index)?;
-        let loaded = upload(device, queue, meta, info, format, payload)?;
+        let (format, payload) = choose(gpu.device.features(), model, index)?;
+        let loaded = upload(gpu.device, gpu.queue, meta, info, format, payload)?;
         Ok(view.get_or_init(|| loaded).clone())
     }
 
-    /// All textures of a material.
+    /// Returns all textures of a material.
     pub(crate) fn of_material(
         &self,
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        gpu: Gpu<'_>,
         samplers: &mut Samplers,
         model: &Model,
         material: &Material,
     ) -> Result<MaterialTextures, Error> {
         let mut sampled = |texture: &Option<MaterialTexture>| -> Result<Option<SampledTexture>, Error> {
             let Some(texture) = texture else { return Ok(None) };
-            let view = self.get((device, queue), model, texture.texture)?;
-            Ok(Some(SampledTexture { view, sampler: samplers.get(device, texture) }))
+            let view = self.get(gpu, model, texture.texture)?;
+            Ok(Some(SampledTexture { view, sampler: samplers.get(gpu.device, texture) }))
         };
         Ok(MaterialTextures {
             base_color: sampled(&material.base_color_texture)?,
@@ -91,12 +89,12 @@ impl Textures {
     }
 }
 
-/// The first format of a texture that a device with these features reads, and its file.
+/// Returns the first format of a texture that a device with these features supports, and its file.
 fn choose(features: wgpu::Features, model: &Model, index: usize) -> Result<(ColorFormat, &Payload), Error> {
     let meta = &model.meta;
     let files: usize = meta.textures.iter().map(|texture| texture.formats.len()).sum();
     if files != model.textures.len() {
-        return Err(Error::model(&meta.name, "it has not as many texture files as its constants say"));
+        return Err(Error::model(&meta.name, "the number of texture files differs from the metadata"));
     }
     let first: usize = meta.textures[..index].iter().map(|texture| texture.formats.len()).sum();
     let formats = &meta.textures[index].formats;
@@ -110,7 +108,7 @@ fn choose(features: wgpu::Features, model: &Model, index: usize) -> Result<(Colo
     }
 }
 
-/// What a device must have been requested with to read a format.
+/// Device feature required by a format.
 fn required(format: ColorFormat) -> wgpu::Features {
     match format {
         ColorFormat::Rgba8 => wgpu::Features::empty(),
@@ -141,22 +139,22 @@ fn upload(
 ) -> Result<wgpu::TextureView, Error> {
     let side = u64::from(device.limits().max_texture_dimension_2d);
     at_most(info.width.max(info.height).into(), side, OTHER_TEXTURE, || {
-        format!("{}: texels along a texture", meta.name)
+        format!("{}: texels along a side of a texture", meta.name)
     })?;
     let mips = info.width.max(info.height).max(1).ilog2() + 1;
     let enough = info.levels as usize == payload.levels.len() && (1..=mips).contains(&info.levels);
     if info.width == 0 || info.height == 0 || !enough {
-        return Err(Error::model(&meta.name, "a texture has other levels than its constants say"));
+        return Err(Error::model(&meta.name, "the mip levels of a texture differ from the metadata"));
     }
     if [info.width, info.height].iter().any(|side| !side.is_multiple_of(format.block_side())) {
-        return Err(Error::model(&meta.name, "the size of a texture is not a multiple of its blocks"));
+        return Err(Error::model(&meta.name, "the size of a texture is not a multiple of its block size"));
     }
     let bytes = load(meta, payload)?;
     let mut levels = Vec::with_capacity(payload.levels.len());
     for (level, range) in (0..).zip(payload.levels.iter()) {
         let texels = slice(meta, &bytes, *range, "a texture")?;
         if texels.len() as u64 != format.image_bytes(info.level_size(level)) {
-            return Err(Error::model(&meta.name, "a level of a texture is incomplete"));
+            return Err(Error::model(&meta.name, "a mip level of a texture has the wrong size"));
         }
         levels.push(texels);
     }
@@ -192,7 +190,7 @@ fn create(
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
-    // On OpenGL wgpu copies compressed rows only where nothing is between them.
+    // On OpenGL, wgpu copies compressed rows only from tightly packed data.
     let apart = device.adapter_info().backend == wgpu::Backend::Gl;
     let mut places = Vec::with_capacity(levels.len());
     let mut end = 0;
@@ -203,7 +201,7 @@ fn create(
             texels,
             row: blocks[0] * format.block_bytes(),
             rows: blocks[1],
-            // Whole blocks, also where a mip is smaller than one.
+            // Whole blocks, even if a mip level is smaller than a block.
             size: extent(blocks.map(|side| side * format.block_side())),
             start: end,
         };
@@ -220,14 +218,15 @@ fn create(
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
 
-/// Levels of more bytes are written each by itself: what that costs more is nothing against the bytes.
+/// Mip levels of more bytes are written separately: the cost of a write is then small against that
+/// of the bytes.
 const ALONE: u64 = 1 << 20;
 
-/// A level, and where it stands in a buffer that several are copied from.
+/// Mip level, and its position in a buffer shared by several.
 struct Place<'a> {
     level: wgpu::TexelCopyTextureInfo<'a>,
     texels: &'a [u8],
-    /// Bytes of a row of blocks.
+    /// Bytes per row of blocks.
     row: u32,
     rows: u32,
     size: wgpu::Extent3d,
@@ -235,7 +234,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Bytes from a row to the next in the buffer.
+    /// Bytes per row in the buffer, aligned for copies.
     fn pitch(&self) -> u32 {
         self.row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
     }
@@ -245,7 +244,8 @@ impl Place<'_> {
     }
 }
 
-/// Levels through one buffer of so many bytes: writing each by itself takes a tenth of a small model's start-up.
+/// Uploads mip levels through one buffer of `size` bytes: separate writes would take a tenth of a
+/// small model's start-up.
 fn write_together(device: &wgpu::Device, queue: &wgpu::Queue, places: &[Place<'_>], size: wgpu::BufferSize) {
     let label = Some("gpuskin color");
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -254,11 +254,13 @@ fn write_together(device: &wgpu::Device, queue: &wgpu::Queue, places: &[Place<'_
         usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    // No view: the device has said why through its error handler, and nothing can be written.
+    // Without a view, the device has reported the reason to its error handler, and nothing can be
+    // written.
     let Some(mut view) = queue.write_buffer_with(&buffer, 0, size) else { return };
     for place in places {
         let pitch = place.pitch() as usize;
-        // Without gaps in one go: row by row takes longer than what is saved.
+        // Rows without gaps are copied at once: copying row by row takes longer than the shared
+        // buffer saves.
         let chunk = if place.row as usize == pitch { place.texels.len() } else { place.row as usize };
         let starts = (place.start as usize..).step_by(pitch);
         for (start, rows) in starts.zip(place.texels.chunks(chunk.max(1))) {
@@ -275,7 +277,7 @@ fn write_together(device: &wgpu::Device, queue: &wgpu::Queue, places: &[Place<'_
     queue.submit([encoder.finish()]);
 }
 
-/// Samplers by what they do, shared by all models.
+/// Samplers by wrapping and filtering, shared by all models.
 #[derive(Debug, Default)]
 pub(crate) struct Samplers(Vec<([Wrap; 2], bool, wgpu::Sampler)>);
 
@@ -304,7 +306,7 @@ fn sampler(device: &wgpu::Device, texture: &MaterialTexture) -> wgpu::Sampler {
         address_mode_v: address[1],
         mag_filter: near,
         min_filter: near,
-        // Also where texels are shown nearest: far away, whatever is not averaged glitters.
+        // Linear even if texels are sampled nearest: unfiltered mip levels flicker in the distance.
         mipmap_filter: wgpu::MipmapFilterMode::Linear,
         ..Default::default()
     })

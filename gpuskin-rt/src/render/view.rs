@@ -1,4 +1,4 @@
-//! Where a picture is seen from, and in what light.
+//! Cameras, views and lights.
 
 use bytemuck::{Pod, Zeroable};
 use glam::camera::rh::{proj::directx, view::look_to_mat4};
@@ -7,28 +7,30 @@ use glam::{Mat4, Vec3};
 use crate::Time;
 use crate::cull::CullView;
 
-/// Where a picture is seen from. Right-handed world, y up, metres; clip space of wgpu: y up, depth 0..1.
+/// Camera of a view. Right-handed world space, y up, metres; wgpu clip space: y up, depth 0..1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// World to clip space; columns, for column vectors: `clip = view_proj * (x, y, z, 1)`.
+    /// World space to clip space; column-major, for column vectors: `clip = view_proj * (x, y, z,
+    /// 1)`.
     pub view_proj: [[f32; 4]; 4],
-    /// Where the camera stands in the world.
+    /// Position of the camera, world space, metres.
     pub eye: [f32; 3],
-    /// Pixels of the picture from its lower to its upper edge, by which levels of detail are chosen: 1080 unless
-    /// [`Camera::with_height`] says otherwise. 0: everything is drawn in its finest level.
+    /// Height of the picture in pixels, from which levels of detail are chosen. 1080 unless
+    /// [`Camera::with_height`] says otherwise. With 0, everything is drawn in the finest LOD.
     pub height: f32,
 }
 
 impl Camera {
     const HEIGHT: f32 = 1080.0;
 
-    /// The same for a picture, or shadow map, of so many pixels from its lower to its upper edge.
+    /// Returns this camera for a picture, or shadow map, of this height in pixels.
     pub fn with_height(self, pixels: u32) -> Self {
         Self { height: pixels as f32, ..self }
     }
 
-    /// Looks from `eye` at `target` with y up. `fov_y`: vertical angle, radians; `aspect`: width over height; `near`
-    /// and `far`: metres, depth 0 and 1.
+    /// Perspective camera at `eye` that looks at `target`, y up. `fov_y`: vertical field of view,
+    /// radians. `aspect`: width over height. `near`: distance in metres at depth 0. `far`: distance
+    /// in metres at depth 1, greater than `near`.
     pub fn perspective_look_at(
         eye: impl Into<[f32; 3]>,
         target: impl Into<[f32; 3]>,
@@ -37,7 +39,8 @@ impl Camera {
         near: f32,
         far: f32,
     ) -> Self {
-        // Written out: glam asserts that near and far are positive, and a game's slip shall not be a panic here.
+        // Written out: glam asserts that near and far are positive, but a wrong value from a game
+        // must not panic here.
         let f = 1.0 / (0.5 * fov_y).tan();
         let depth = far / (near - far);
         let projection = Mat4::from_cols_array(&[
@@ -61,8 +64,9 @@ impl Camera {
         Self::looking(projection, eye.into(), target.into())
     }
 
-    /// Parallel rays from `eye` towards `target`, as a sun sees it: `half_width` and `half_height` in metres to each
-    /// side of the line of sight, depth 0 at `eye` and 1 at `far` metres.
+    /// Orthographic camera at `eye` that looks at `target`, for example for the shadow map of a
+    /// sun. `half_width` and `half_height`: metres to each side of the line of sight. Depth is 0 at
+    /// `eye` and 1 at `far` metres.
     pub fn orthographic_look_at(
         eye: impl Into<[f32; 3]>,
         target: impl Into<[f32; 3]>,
@@ -76,25 +80,27 @@ impl Camera {
 
     fn looking(projection: Mat4, eye: [f32; 3], target: [f32; 3]) -> Self {
         let line = (Vec3::from(target) - Vec3::from(eye)).normalize_or(Vec3::NEG_Z);
-        // Straight up or down any other axis serves.
+        // Looking straight up or down, any other axis serves as up.
         let up = if line.y.abs() > 0.9999 { Vec3::Z } else { Vec3::Y };
         let view = look_to_mat4(Vec3::from(eye), line, up);
         Self { view_proj: (projection * view).to_cols_array_2d(), eye, height: Self::HEIGHT }
     }
 }
 
-/// The light of the renderer's material. Colours are linear; a white surface that shows its light's colour is 1.
+/// Light of the renderer's material. Colours are linear; 1 shows a white surface in the colour of
+/// its light.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Light {
-    /// Towards the sun; of any length but zero.
+    /// Direction towards the sun, world space; any length but zero.
     pub to_sun: [f32; 3],
-    /// Colour of the sun.
+    /// Colour of the sunlight, linear RGB.
     pub sun: [f32; 3],
-    /// Ambient light on what faces up.
+    /// Ambient light on surfaces that face up, linear RGB.
     pub sky: [f32; 3],
-    /// Ambient light on what faces down.
+    /// Ambient light on surfaces that face down, linear RGB.
     pub ground: [f32; 3],
-    /// How far the sun's light reaches around to the dark side: 0 ends it at the edge (Lambert), 1 at the back.
+    /// Wrap of the sunlight around to the dark side: 0 ends it at 90 degrees (Lambert), 1 at 180
+    /// degrees.
     pub wrap: f32,
 }
 
@@ -110,21 +116,22 @@ impl Default for Light {
     }
 }
 
-/// One of a renderer's views: the main one, or one that [`crate::CrowdRenderer::add_view`] made.
+/// Handle of a view of a renderer: the main view, or one from [`crate::CrowdRenderer::add_view`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View(pub(crate) usize);
 
 impl View {
-    /// The view that [`crate::CrowdRenderer::prepare`] sets.
+    /// Main view, set by [`crate::CrowdRenderer::prepare`].
     pub const MAIN: Self = Self(0);
 
-    /// The same view once more: what [`crate::CrowdRenderer::reveal`] found, and nothing else. It has the camera of
-    /// [`View::MAIN`], and shows nothing before that was called in a frame.
+    /// Instances revealed in the main view: those that [`crate::CrowdRenderer::reveal`] found, and
+    /// nothing else. Has the camera of [`View::MAIN`]. Draws nothing before that call in a frame.
     pub const REVEALED: Self = Self(usize::MAX);
 }
 
 impl Camera {
-    /// As the shaders have it. `lod_error`: pixels that a level of detail may be off.
+    /// Returns the view as the shaders read it. `lod_error`: allowed LOD error, pixels.
+    #[doc(hidden)]
     pub fn uniform(&self, lod_error: f32) -> CullView {
         let detail = 0.5 * self.height / lod_error;
         let detail = if lod_error > 0.0 && detail.is_finite() { detail.max(0.0) } else { 0.0 };
@@ -132,7 +139,7 @@ impl Camera {
     }
 }
 
-/// Twin of `Scene` in `shaders/crowd.wgsl`.
+/// Layout of `Scene` in `shaders/crowd.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct SceneUniform {
@@ -181,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn detail_goes_by_the_height_of_the_picture() {
+    fn cull_view_detail_scales_with_picture_height() {
         let camera = Camera::perspective_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 0.1, 9.0).with_height(400);
         assert_eq!([2.0, 0.0, -1.0, f32::NAN].map(|error| camera.uniform(error).detail), [100.0, 0.0, 0.0, 0.0]);
         assert_eq!(camera.with_height(0).uniform(1.0).detail, 0.0);
     }
 
     #[test]
-    fn nonsense_is_no_panic() {
+    fn invalid_arguments_do_not_panic() {
         Camera::perspective_look_at([f32::NAN; 3], [0.0; 3], 0.0, 0.0, 0.0, 0.0);
         Camera::perspective_look_at([1.0; 3], [1.0; 3], 1.0, 1.0, -1.0, -1.0);
         Camera::orthographic_look_at([0.0; 3], [0.0; 3], 0.0, 0.0, 0.0);

@@ -7,9 +7,9 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, InstanceLook, InstanceRecord, Playback, cache, cull};
+use crate::{ClipRecord, Appearance, InstanceRecord, Playback, cache, cull};
 
-/// Every text that the crate gives to a device.
+/// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {
     Variant::all()
         .flat_map(|variant| {
@@ -28,7 +28,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
         )
         .chain(Variant::all().filter(|v| v.encoding.needs_compute()).flat_map(|variant| {
             let cached = (format!("cached crowd of {variant:?}"), drawn(variant, Instances::Cached));
-            [cached, (format!("what is kept of {variant:?}"), cache::fill(variant))]
+            [cached, (format!("cache fill of {variant:?}"), cache::fill(variant))]
         }))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain([("cull".into(), cull::cull()), ("reveal".into(), cull::reveal())])
@@ -72,8 +72,8 @@ fn tint_accepts_every_variant() {
     };
     if let Err(e) = Command::new("tint").arg("--help").output() {
         let required = std::env::var_os("GPUSKIN_REQUIRE_TINT").is_some_and(|v| v == "1");
-        assert!(!required, "GPUSKIN_REQUIRE_TINT=1, and tint does not run: {e}");
-        println!("SKIPPED: tint is not installed ({e}); GPUSKIN_REQUIRE_TINT=1 makes this a failure");
+        assert!(!required, "GPUSKIN_REQUIRE_TINT=1, but tint cannot be run: {e}");
+        println!("SKIPPED: tint cannot be run ({e}); GPUSKIN_REQUIRE_TINT=1 turns this into a failure");
         return;
     }
     for (name, text) in all() {
@@ -81,10 +81,10 @@ fn tint_accepts_every_variant() {
         assert!(output.status.success(), "{name}\n{}\n{text}", String::from_utf8_lossy(&output.stderr));
     }
     let refused = run("fn wrong() -> u32 { return 1.5; }").unwrap();
-    assert!(!refused.status.success(), "tint as called here accepts anything");
+    assert!(!refused.status.success(), "tint accepts invalid WGSL");
 }
 
-/// `(name, offset)` of the members of a structure, and its size.
+/// Returns `(name, offset)` of the members of a structure, and its size.
 fn layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
     module
         .types
@@ -95,10 +95,10 @@ fn layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
             }
             _ => None,
         })
-        .unwrap_or_else(|| panic!("no structure {name}"))
+        .unwrap_or_else(|| panic!("structure {name} not found"))
 }
 
-/// Members of a WGSL structure stand where those of its Rust twin stand.
+/// Asserts that members of a WGSL structure have the offsets of their Rust counterparts.
 macro_rules! same_layout {
     ($module:expr, $name:literal, $twin:ty, [$($member:ident),*]) => {{
         let (members, size) = layout($module, $name);
@@ -111,7 +111,7 @@ macro_rules! same_layout {
 }
 
 #[test]
-fn structures_stand_in_memory_as_their_twins_do() {
+fn wgsl_structures_match_rust_layout() {
     let (module, _) = parse(&crowd(Variant::all().next().unwrap()));
     let (members, size) = same_layout!(
         &module,
@@ -154,7 +154,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
             live_stride,
             before,
             live_before_at,
-            most_groups
+            max_groups
         ]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
@@ -177,7 +177,7 @@ fn structures_stand_in_memory_as_their_twins_do() {
                 views,
                 capacity,
                 parts,
-                most_groups,
+                max_groups,
                 levels,
                 places,
                 live,
@@ -197,8 +197,8 @@ fn structures_stand_in_memory_as_their_twins_do() {
     let pyramid = same_layout!(&reveal, "GpuskinPyramid", cull::PyramidUniform, [size, levels, away, slack]);
     assert_eq!(pyramid, (7, size_of::<cull::PyramidUniform>()));
     let (level, _) = parse(&cull::pyramid(cull::Before::Level));
-    let level = same_layout!(&level, "GpuskinLevel", cull::LevelUniform, [size, before]);
-    assert_eq!(level, (2, size_of::<cull::LevelUniform>()));
+    let level = same_layout!(&level, "GpuskinMip", cull::MipUniform, [size, before]);
+    assert_eq!(level, (2, size_of::<cull::MipUniform>()));
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
     assert_eq!([1, 2, 3, 4].map(|i: usize| members[i].1), [12, 16, 28, 32]);
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
@@ -239,14 +239,15 @@ fn structures_stand_in_memory_as_their_twins_do() {
 }
 
 #[test]
-fn attributes_hold_the_words_of_a_vertex_and_an_instance() {
+fn vertex_input_has_all_words_of_vertex_and_instance() {
     for variant in Variant::all() {
         let words = variant.vertex_attributes();
         assert_eq!(words.iter().sum::<u32>() as usize, variant.vertex.words());
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
-        // With a palette the number of an instance leads to all of it.
-        let instance = (size_of::<InstanceRecord>() + size_of::<InstanceLook>()) / 16;
+        // With a palette, the instance number is the only attribute: the shader loads the rest by
+        // it.
+        let instance = (size_of::<InstanceRecord>() + size_of::<Appearance>()) / 16;
         let palette = variant.encoding.needs_compute();
         assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);

@@ -1,8 +1,8 @@
-//! The mesh of a model whose vertices are baked, standing still: for tools, and for games that draw it without its
-//! animation. Needs no wgpu; [`Model::rest_mesh`] has it unpacked.
+//! Rest pose of a mesh in vertex mode: for tools, and for games that draw the mesh without
+//! animation. Does not need wgpu. [`Model::rest_mesh`] unpacks it.
 //!
-//! In `mesh.bin` it is a second buffer for the same indices, [`RestInfo::vertices`], beside the one of [`Packing::Static`]
-//! that has all else:
+//! In `mesh.bin` the rest pose is a second vertex buffer for the same indices,
+//! [`RestInfo::vertices`]. The buffer with [`Packing::Static`] vertices has everything else:
 //!
 //! | word | as a vertex attribute | from bit 0 up |
 //! |---|---|---|
@@ -16,21 +16,23 @@ use super::{Vertex, from_octahedral, high_snorm16, in_range, octahedral, snorm, 
 use crate::files::{FileError, load};
 use crate::{ByteRange, Model, Packing, RestInfo};
 
-/// A mesh that stands still.
+/// A mesh in its rest pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestMesh {
-    /// With their positions, metres, normals and tangents; the first joint is their row of the animation texture.
+    /// Vertices with positions in metres, normals and tangents; the first joint is the row of the
+    /// animation texture.
     pub vertices: Vec<Vertex>,
-    /// Three a triangle, those of all levels of detail: [`MeshInfo::parts`](crate::MeshInfo::parts) are the finest.
+    /// Indices of LOD 0, three per triangle, in the order of
+    /// [`MeshInfo::parts`](crate::MeshInfo::parts).
     pub indices: Vec<u32>,
 }
 
-/// Words of a vertex.
+/// Returns the number of words per vertex.
 pub const fn words(tangent: bool) -> usize {
     3 + tangent as usize
 }
 
-/// Words of a vertex, [`words`] of them.
+/// Packs the position, normal and tangent of a vertex into [`words`] words.
 pub fn pack(vertex: &Vertex, tangent: bool, info: &RestInfo) -> Vec<u32> {
     let p = [0, 1, 2].map(|i| in_range(vertex.position[i], info.position_min[i], info.position_extent[i]));
     let n = octahedral(vertex.normal);
@@ -39,10 +41,10 @@ pub fn pack(vertex: &Vertex, tangent: bool, info: &RestInfo) -> Vec<u32> {
     words
 }
 
-/// Puts a vertex where it stands.
+/// Unpacks position, normal and tangent into `vertex`.
 ///
 /// # Panics
-/// If there are fewer words than [`words`].
+/// If the slice is shorter than [`words`].
 pub fn place(vertex: &mut Vertex, words: &[u32], tangent: bool, info: &RestInfo) {
     let unorm = |v: u32| (v & 0xffff) as f32 / 65_535.0;
     let fraction = Vec3::new(unorm(words[0]), unorm(words[0] >> 16), unorm(words[1]));
@@ -52,11 +54,13 @@ pub fn place(vertex: &mut Vertex, words: &[u32], tangent: bool, info: &RestInfo)
 }
 
 impl Model {
-    /// The mesh as it stands still: in the pose that `rest_frame` in the manifest names, else as the file shows it.
-    /// `None` in bone mode, where vertices stand in the mesh as they were modelled.
+    /// Returns the mesh in its rest pose: the pose that `rest_frame` in the manifest names,
+    /// otherwise the pose of the file. `None` in bone mode, where vertices are stored in the bind
+    /// pose.
     ///
     /// # Errors
-    /// When `mesh.bin` is missing, unreadable, or of another bake.
+    /// If `mesh.bin` is missing, unreadable, or comes from another bake.
+    #[doc(hidden)]
     pub fn rest_mesh(&self) -> Result<Option<RestMesh>, FileError> {
         let mesh = &self.meta.mesh;
         let Some(info) = mesh.rest.as_ref().filter(|_| mesh.format.packing == Packing::Static) else { return Ok(None) };
@@ -75,7 +79,7 @@ impl Model {
                 part(&file, mesh.indices)?.as_chunks::<2>().0.iter().map(|i| u16::from_le_bytes(*i).into()).collect()
             }
         };
-        // Coarser levels of detail stand behind.
+        // Indices of coarser levels of detail follow and are left out.
         let finest = mesh.parts.iter().map(|p| indices.get(p.first_index as usize..)?.get(..p.index_count as usize));
         let finest: Option<Vec<&[u32]>> = finest.collect();
         let indices = finest.ok_or(FileError::OtherBake { path: None })?.concat();
@@ -83,7 +87,7 @@ impl Model {
     }
 }
 
-/// What its constants say of a file that is not there is of another bake.
+/// A range that lies outside the file means that the file comes from another bake.
 fn part(file: &[u8], ByteRange { offset, len }: ByteRange) -> Result<&[u8], FileError> {
     let end = offset.checked_add(len).and_then(|end| usize::try_from(end).ok());
     end.and_then(|end| file.get(offset as usize..end)).ok_or(FileError::OtherBake { path: None })

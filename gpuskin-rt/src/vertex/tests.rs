@@ -21,7 +21,7 @@ fn sample() -> Vertex {
 }
 
 #[test]
-fn full_keeps_every_bit() {
+fn full_vertex_keeps_every_bit() {
     let format = VertexFormat { packing: Packing::Full, tangent: true, color: true };
     let words = pack(&sample(), format, &RANGE);
     assert_eq!(words.len(), format.words());
@@ -35,7 +35,7 @@ fn full_keeps_every_bit() {
 }
 
 #[test]
-fn packed_stays_within_its_steps() {
+fn packed_vertex_error_is_within_one_step() {
     for (packing, step) in [(Packing::Narrow, 1.0 / 4096.0), (Packing::Wide, 1.0 / 65_536.0)] {
         for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
             let format = VertexFormat { packing, tangent, color };
@@ -60,7 +60,7 @@ fn packed_stays_within_its_steps() {
 }
 
 #[test]
-fn static_keeps_the_row_the_sign_texture_coordinates_and_the_colour() {
+fn static_vertex_keeps_row_sign_texture_coordinates_and_colour() {
     for (tangent, sign, color) in [(false, 0.0, false), (true, -1.0, false), (true, -1.0, true)] {
         let format = VertexFormat { packing: Packing::Static, tangent, color };
         let row = 0x254_3210;
@@ -74,7 +74,7 @@ fn static_keeps_the_row_the_sign_texture_coordinates_and_the_colour() {
 }
 
 #[test]
-fn weights_sum_to_one_at_their_limits() {
+fn packed_weights_sum_to_one() {
     for weights in [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25; 4], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]] {
         for packing in [Packing::Narrow, Packing::Wide] {
             let format = VertexFormat { packing, tangent: false, color: false };
@@ -86,7 +86,7 @@ fn weights_sum_to_one_at_their_limits() {
 }
 
 #[test]
-fn octahedral_round_trip_on_every_face_and_axis() {
+fn octahedral_map_round_trips_on_every_face_and_axis() {
     for v in [
         Vec3::X,
         -Vec3::X,

@@ -1,9 +1,11 @@
-//! What a queue tells of many instances, against asking each of them.
+//! Events that a queue fires for many instances, compared with `ClipInfo::events_between` per
+//! instance.
 
 use crate::random::Random;
-use gpuskin_rt::playback::{Repeat, rate};
-use gpuskin_rt::{
-    Aabb, ClipEvent, ClipInfo, ErrorInfo, EventQueue, HeldFrames, MOST_NOTICES, Notice, NoticeKind, Playback, Time,
+use gpuskin_rt::internals::playback::{Repeat, rate};
+use gpuskin_rt::internals::event_queue::MAX_FIRED_EVENTS;
+use gpuskin_rt::internals::{
+    Aabb, ClipEvent, ClipInfo, ErrorInfo, EventQueue, HeldFrames, FiredEvent, FiredEventKind, Playback, Time,
 };
 
 fn clip(events: &[(u16, u32)], duration: f64) -> ClipInfo {
@@ -42,7 +44,7 @@ fn playing(clip: usize, speed: f64, start: Time, offset: u32, repeat: Repeat) ->
     Playback { start: start.words(), rate, offset, clip: clip as u32 | repeat.flag() }
 }
 
-/// Of any clip from one on: later ones are longer.
+/// Returns a random playback of clip `first_clip` or a later one; later clips are longer.
 fn random_playback(random: &mut Random, now: Time, first_clip: u32) -> Playback {
     let clip = (first_clip + random.below(5 - first_clip)) as usize;
     let speed = *random.of(&[1.0, 0.9, -1.1, 3.0, 0.0]);
@@ -53,21 +55,21 @@ fn random_playback(random: &mut Random, now: Time, first_clip: u32) -> Playback 
 
 type Told = Vec<(u64, u32, u32)>;
 
-fn kind(kind: NoticeKind) -> u32 {
+fn kind(kind: FiredEventKind) -> u32 {
     match kind {
-        NoticeKind::Event(event) => event.into(),
-        NoticeKind::Finished => u32::MAX,
+        FiredEventKind::Event(event) => event.into(),
+        FiredEventKind::Finished => u32::MAX,
     }
 }
 
-fn sorted(notices: impl Iterator<Item = Notice<u32>>) -> Told {
+fn sorted(notices: impl Iterator<Item = FiredEvent<u32>>) -> Told {
     let mut told: Told = notices.map(|n| (n.time.to_bits(), n.instance, kind(n.kind))).collect();
-    assert!(told.is_sorted_by_key(|t| t.0), "in the order of time");
+    assert!(told.is_sorted_by_key(|t| t.0), "not in order of time");
     told.sort_unstable();
     told
 }
 
-/// What a playback comes to within `from..to`, by asking it.
+/// Adds the events of a playback within `from..to`, found without a queue.
 fn asked(told: &mut Told, clips: &[ClipInfo], instance: u32, playback: &Playback, from: Time, to: Time) {
     let events = clips[playback.clip_index()].events_between(playback, from, to);
     told.extend(events.map(|(event, time)| (time.to_bits(), instance, event.into())));
@@ -79,12 +81,12 @@ fn asked(told: &mut Told, clips: &[ClipInfo], instance: u32, playback: &Playback
 }
 
 #[test]
-fn everything_is_told_once_whatever_is_commanded() {
+fn every_event_fires_once_under_any_commands() {
     let clips = clips();
     for (seed, longest, first_clip) in [(1, 0.03, 0), (2, 0.3, 0), (3, 5.0, 0), (4, 100.0, 2), (5, 20_000.0, 3)] {
         let mut random = Random(seed);
         let mut queue = EventQueue::new();
-        // Slot, name, playback and since when.
+        // Slot, name, playback and start time.
         let mut alive: Vec<(u32, u32, Playback, Time)> = Vec::new();
         let mut free: Vec<u32> = (0..300).collect();
         let (mut now, mut names, mut notices) = (Time::from_secs(1000.0), 0, 0);
@@ -112,7 +114,7 @@ fn everything_is_told_once_whatever_is_commanded() {
                         alive[i] = (slot, name, next, now);
                     }
                 }
-                // Commands come at their own times between two looks.
+                // Commands have times of their own between two drains.
                 now = now + f64::from(random.within(0.0, 0.001));
             }
             now = now + f64::from(random.within(0.0, longest));
@@ -133,7 +135,7 @@ fn everything_is_told_once_whatever_is_commanded() {
 }
 
 #[test]
-fn times_far_away_and_at_the_end_of_the_clock() {
+fn distant_times_and_time_max_fire() {
     let clips = clips();
     let mut queue = EventQueue::new();
     let far = [3.0, 100.0, 1e4, 1e6, 1e8, 4e9].map(Time::from_secs);
@@ -154,13 +156,13 @@ fn times_far_away_and_at_the_end_of_the_clock() {
 }
 
 #[test]
-fn a_clock_that_goes_back_tells_nothing_twice() {
+fn decreasing_time_fires_no_event_twice() {
     let clips = clips();
     let mut queue = EventQueue::new();
     queue.play(&clips, 0, 0, playing(0, 1.0, Time::from_secs(10.0), 0, Repeat::Loop), Time::from_secs(10.0));
     assert_eq!(queue.drain(&clips, Time::from_secs(20.0)).count(), 29);
     assert_eq!(queue.drain(&clips, Time::from_secs(15.0)).count(), 0);
-    // Commanded by the old clock, told when it is looked at.
+    // The command uses the earlier time; its events fire when the queue is drained.
     queue.play(&clips, 1, 1, playing(0, 1.0, Time::from_secs(15.0), 0, Repeat::Once), Time::from_secs(15.0));
     assert_eq!(queue.drain(&clips, Time::from_secs(15.2)).count(), 1);
     assert_eq!(queue.drain(&clips, Time::from_secs(20.0)).count(), 2);
@@ -168,7 +170,7 @@ fn a_clock_that_goes_back_tells_nothing_twice() {
 }
 
 #[test]
-fn a_leap_of_a_week_has_an_end() {
+fn jump_of_a_week_drains_a_bounded_number_of_events() {
     let clips = clips();
     let mut queue = EventQueue::new();
     for slot in 0..1000 {
@@ -177,16 +179,16 @@ fn a_leap_of_a_week_has_an_end() {
     let fast = Playback { rate: [1 << 30, 0], ..playing(0, 1.0, Time::ZERO, 0, Repeat::Loop) };
     queue.play(&clips, 1000, 1000, fast, Time::ZERO);
     let week = 7.0 * 86_400.0;
-    assert_eq!(queue.drain(&clips, Time::from_secs(week)).count(), MOST_NOTICES);
+    assert_eq!(queue.drain(&clips, Time::from_secs(week)).count(), MAX_FIRED_EVENTS);
     assert!(queue.overflowed());
     queue.stop(&clips, 1000, Time::from_secs(week));
-    // 1000 instances, two events in 0.7 s.
+    // 1000 instances, two events each in 0.7 s.
     let second = queue.drain(&clips, Time::from_secs(week + 0.7)).count();
     assert!((1990..=2010).contains(&second) && !queue.overflowed(), "{second}");
 }
 
 #[test]
-fn odd_clips_and_slots_have_nothing_to_tell() {
+fn invalid_clips_and_slots_fire_nothing() {
     let clips = clips();
     let mut queue = EventQueue::new();
     let none = Playback { clip: 999, ..playing(0, 1.0, Time::ZERO, 0, Repeat::Loop) };

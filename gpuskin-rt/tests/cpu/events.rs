@@ -1,10 +1,10 @@
-//! Events and root motion of playbacks, against plain ways to find them.
+//! Events and root motion of playbacks, compared with brute-force searches.
 
 use crate::random::Random;
 use glam::{DQuat, DVec3, Vec3};
-use gpuskin_rt::playback::{Repeat, phase};
-use gpuskin_rt::root_motion::Displacement;
-use gpuskin_rt::{
+use gpuskin_rt::internals::playback::{Repeat, phase};
+use gpuskin_rt::internals::root_motion::Displacement;
+use gpuskin_rt::internals::{
     Aabb, ClipEvent, ClipInfo, ErrorInfo, HeldFrames, InstanceRecord, Playback, RootKey, RootMotion, Time,
 };
 
@@ -34,7 +34,7 @@ fn playback(rate: i64, start: f64, offset: u32, repeat: Repeat) -> Playback {
     Playback { start: Time::from_secs(start).words(), rate, offset, clip: repeat.flag() }
 }
 
-/// So many clip lengths a second.
+/// Returns the rate for clip lengths per second.
 fn speed(cycles: f64) -> i64 {
     (cycles * 4_294_967_296.0) as i64
 }
@@ -46,12 +46,12 @@ fn found(clip: &ClipInfo, playback: &Playback, from: f64, to: f64) -> Vec<(u16, 
 }
 
 #[test]
-fn events_come_once_a_loop_in_the_order_of_play() {
+fn events_fire_once_per_loop_in_playback_order() {
     let steps = clip(&[0, 1 << 30, 3 << 30]);
     let forwards = playback(speed(0.5), 10.0, 0, Repeat::Loop);
     let expected = [(0, 10.0), (1, 10.5), (2, 11.5), (0, 12.0), (1, 12.5), (2, 13.5)];
     assert_eq!(found(&steps, &forwards, 0.0, 14.0), expected);
-    assert_eq!(found(&steps, &forwards, 10.5, 12.0), expected[1..3], "from its first moment, without its last");
+    assert_eq!(found(&steps, &forwards, 10.5, 12.0), expected[1..3], "the interval includes its start and excludes its end");
     assert_eq!(found(&steps, &forwards, 0.0, 10.0), []);
     let backwards = playback(speed(-0.5), 10.0, 1 << 31, Repeat::Loop);
     assert_eq!(
@@ -63,7 +63,7 @@ fn events_come_once_a_loop_in_the_order_of_play() {
 }
 
 #[test]
-fn once_has_none_after_its_end() {
+fn play_once_fires_no_events_after_its_end() {
     let steps = clip(&[0, 1 << 30, 3 << 30, u32::MAX]);
     let once = |r: f64, offset| playback(speed(r), 10.0, offset, Repeat::Once);
     let all = found(&steps, &once(0.5, 0), 0.0, 1e6);
@@ -71,19 +71,19 @@ fn once_has_none_after_its_end() {
     assert!(all.len() == 4 && all[3].0 == 3 && (12.0 - all[3].1).abs() < 1e-8, "{all:?}");
     assert_eq!(found(&steps, &once(0.5, 1 << 31), 0.0, 1e6).len(), 2);
     assert_eq!(found(&steps, &once(-0.5, 1 << 31), 0.0, 1e6), [(1, 10.5), (0, 11.0)]);
-    assert_eq!(found(&steps, &once(-0.5, 0), 0.0, 1e6), [], "it starts at its end");
+    assert_eq!(found(&steps, &once(-0.5, 0), 0.0, 1e6), [], "a playback that starts at its end fires nothing");
     assert_eq!(found(&steps, &once(0.5, u32::MAX), 0.0, 1e6), []);
-    assert_eq!(found(&steps, &once(0.0, 1 << 30), 0.0, 1e6), [], "what stands still has none");
+    assert_eq!(found(&steps, &once(0.0, 1 << 30), 0.0, 1e6), [], "a playback with rate 0 fires nothing");
 }
 
 #[test]
-fn to_and_fro_has_both_ends_once_a_turn() {
+fn ping_pong_fires_each_end_once_per_turn() {
     let steps = clip(&[0, 1 << 30, u32::MAX]);
-    // Two seconds there, two back.
+    // Two seconds forwards, two seconds backwards.
     let there = playback(speed(0.25), 10.0, 0, Repeat::PingPong);
     let expected = [(0, 10.0), (1, 10.5), (2, 12.0), (1, 13.5), (0, 14.0), (1, 14.5), (2, 16.0)];
     assert_eq!(found(&steps, &there, 0.0, 16.1), expected);
-    // A quarter of the way there, and at first back.
+    // Starts at a quarter of the clip, playing backwards.
     let back = playback(speed(-0.25), 10.0, 1 << 29, Repeat::PingPong);
     assert_eq!(
         found(&steps, &back, 0.0, 16.0),
@@ -92,18 +92,18 @@ fn to_and_fro_has_both_ends_once_a_turn() {
 }
 
 #[test]
-fn a_weeks_events_are_found_one_by_one() {
+fn events_of_a_week_are_iterated_lazily() {
     let steps = clip(&[1, 2, 1 << 31]);
     for rate in [speed(1.3), i64::MAX, i64::MIN, -1, 1] {
         let p = playback(rate, 0.0, 77, Repeat::Loop);
         let some: Vec<_> = steps.events_between(&p, Time::ZERO, Time::MAX).take(1000).collect();
         assert!(some.windows(2).all(|w| w[0].1 <= w[1].1));
-        assert!(rate.abs() == 1 || some.len() == 1000, "{rate}");
+        assert!(rate.unsigned_abs() == 1 || some.len() == 1000, "{rate}");
         assert!(steps.events_between(&p, Time::from_bits(u64::MAX - 9), Time::MAX).count() < 1 << 38 || rate < 0);
     }
 }
 
-/// Playbacks of all kinds, about the same time.
+/// Returns a random playback; all start at about the same time.
 fn playbacks(random: &mut Random) -> Playback {
     let rate = match random.below(6) {
         0 => 0,
@@ -125,7 +125,7 @@ fn phases(random: &mut Random) -> Vec<u32> {
 }
 
 #[test]
-fn however_time_is_split_nothing_is_lost_and_nothing_comes_twice() {
+fn consecutive_intervals_fire_every_event_exactly_once() {
     let mut random = Random(4);
     let mut events = 0;
     for _ in 0..3000 {
@@ -133,7 +133,7 @@ fn however_time_is_split_nothing_is_lost_and_nothing_comes_twice() {
         let (from, to) = (Time::ZERO, Time::from_secs(f64::from(random.within(1.0, 12.0))));
         let whole: Vec<_> = clip.events_between(&p, from, to).take(2000).collect();
         let mut cuts: Vec<u64> = (0..random.below(60)).map(|_| random.bits() % to.to_bits()).collect();
-        // At, just before and just after events, too.
+        // Cuts at, just before and just after events as well.
         for _ in 0..whole.len().min(20) {
             cuts.push((random.of(&whole).1.to_bits() + u64::from(random.below(3))).saturating_sub(1).min(to.to_bits()));
         }
@@ -148,9 +148,9 @@ fn however_time_is_split_nothing_is_lost_and_nothing_comes_twice() {
     assert!(events > 20_000, "{events}");
 }
 
-/// Events as they are seen by someone who looks at the drawn phase in small steps.
+/// Compares events with those found by sampling the drawn phase in small steps.
 #[test]
-fn events_are_where_the_drawn_phase_passes_them() {
+fn events_fire_when_drawn_phase_passes_them() {
     let mut random = Random(9);
     let mut events = 0;
     for _ in 0..400 {
@@ -158,7 +158,7 @@ fn events_are_where_the_drawn_phase_passes_them() {
         if p.rate_bits().unsigned_abs() >> 32 > 4 {
             continue;
         }
-        // Ends have tests of their own.
+        // Events at the ends have tests of their own.
         let mut at: Vec<u32> = (0..3).map(|_| (random.bits() as u32).clamp(1 << 16, u32::MAX - (1 << 16))).collect();
         at.sort_unstable();
         let clip = clip(&at);
@@ -188,7 +188,8 @@ fn events_are_where_the_drawn_phase_passes_them() {
                     expected.push(event);
                 }
             }
-            // What is at a step's very moment was drawn there: (a, b] of places is (t, t'] of times.
+            // An event exactly at a step was passed by that step: (a, b] of phases is (t, t'] of
+            // times.
             let after = |t: Time| Time::from_bits(t.to_bits() + 1);
             let mut told: Vec<u16> =
                 clip.events_between(&p, after(step(i)), after(step(i + 1))).map(|(event, _)| event).collect();
@@ -224,7 +225,7 @@ fn distance(a: Displacement, b: Displacement) -> f64 {
 }
 
 #[test]
-fn displacements_add_up_however_time_is_split() {
+fn displacements_of_consecutive_intervals_multiply() {
     let mut random = Random(2);
     for _ in 0..3000 {
         let keys = 2 + random.below(9) as usize;
@@ -242,7 +243,7 @@ fn displacements_add_up_however_time_is_split() {
 }
 
 #[test]
-fn loops_go_on_from_where_they_end() {
+fn each_loop_continues_where_previous_one_ended() {
     let key = |x: f32, yaw: f32| RootKey {
         translation: [x, 0.0, 0.0],
         rotation: glam::Quat::from_rotation_y(yaw).to_array(),
@@ -260,28 +261,29 @@ fn loops_go_on_from_where_they_end() {
     let near = |d: Displacement, x: f64, z: f64| d.translation.distance(DVec3::new(x, 0.0, z)) < 1e-6;
     assert!(near(moved(1.0, Repeat::Loop, 0.25), 0.5, 0.0));
     assert!(near(moved(1.0, Repeat::Loop, 1.0), 2.0, 0.0));
-    // To the left by a quarter, seen from above: on along -z.
+    // Each loop moves forwards and turns left by a quarter, seen from above: the next one moves
+    // along -z.
     assert!(near(moved(1.0, Repeat::Loop, 1.5), 2.0, -1.0));
-    assert!(near(moved(1.0, Repeat::Loop, 4.0), 0.0, 0.0), "around a square");
-    assert!(near(moved(1.0, Repeat::Loop, 4_000_000.25), 0.5, 0.0), "and a million times around it");
+    assert!(near(moved(1.0, Repeat::Loop, 4.0), 0.0, 0.0), "four loops close a square");
+    assert!(near(moved(1.0, Repeat::Loop, 4_000_000.25), 0.5, 0.0), "a million rounds and a quarter loop");
     assert!(near(moved(-1.0, Repeat::Loop, 4.0), 0.0, 0.0));
-    // Backwards from the start: where the loop before came from.
+    // Backwards from the start: to where the previous loop came from.
     assert!(near(moved(-1.0, Repeat::Loop, 1.0), 0.0, -2.0), "{:?}", moved(-1.0, Repeat::Loop, 1.0));
     assert!(near(moved(1.0, Repeat::Once, 7.0), 2.0, 0.0));
     assert!(near(moved(0.5, Repeat::PingPong, 2.0), 0.0, 0.0));
     assert!(near(moved(0.5, Repeat::PingPong, 1.5), 1.0, 0.0));
-    // Half round and twice as large: back along -x.
+    // Rotated by half a turn and scaled by 2: moves along -x.
     let turned = [0.0, 1.0, 0.0, 0.0].map(|c: f32| (c * 32_767.0) as i16);
     let mut instance = InstanceRecord::default();
     (instance.translation, instance.rotation, instance.scale) = ([10.0, 5.0, 0.0], turned, 2.0);
     instance.displace(moved(1.0, Repeat::Loop, 1.0));
     assert!(Vec3::from(instance.translation).distance(Vec3::new(6.0, 5.0, 0.0)) < 1e-4);
-    // On to its own left, which is the world's +z: x' = -z.
+    // Rotates to its own left, which is the world's +z: x' = -z.
     assert!(instance.direction(Vec3::X).distance(Vec3::Z) < 1e-3, "{}", instance.direction(Vec3::X));
 }
 
 #[test]
-fn odd_root_keys_move_nothing_by_numbers_that_are_none() {
+fn invalid_root_keys_keep_displacement_finite() {
     let zero = RootKey { translation: [0.0; 3], rotation: [0.0; 4] };
     for keys in [vec![], vec![zero], vec![zero; 3]] {
         let clip = ClipInfo { root_motion: Some(RootMotion { planar: true, keys: keys.into() }), ..clip(&[]) };

@@ -1,17 +1,18 @@
-//! Words of `local-packed` that were written by hand: clips that move alike and share theirs, and hierarchies that lead elsewhere.
+//! Hand-written words of `local-packed`: clips with identical motion that share words, and invalid
+//! hierarchies.
 
-use gpuskin_rt::FramePair;
-use gpuskin_rt::local::LocalTracks;
-use gpuskin_rt::local::layout::{clip, header, node};
+use gpuskin_rt::internals::FramePair;
+use gpuskin_rt::internals::local::LocalTracks;
+use gpuskin_rt::internals::local::layout::{clip, header, node};
 
 const NONE: u32 = node::NO_PARENT;
 
-/// One node at rest; clips of two frames each, in this order.
+/// One node at rest; clips of two frames each, in the given order.
 fn words(order: &[usize]) -> Vec<u8> {
     hierarchy(&[[NONE, NONE]], 1, order)
 }
 
-/// The same with nodes of which each has a parent, and what is so many nodes above it.
+/// Words with nodes given as `[parent, chain parent]`.
 fn hierarchy(nodes: &[[u32; 2]], link: u32, order: &[usize]) -> Vec<u8> {
     let mut words = vec![0_u32; header::WORDS];
     words[header::NODES] = nodes.len() as u32;
@@ -40,7 +41,7 @@ fn hierarchy(nodes: &[[u32; 2]], link: u32, order: &[usize]) -> Vec<u8> {
 }
 
 #[test]
-fn clips_that_share_frames_are_found_by_them() {
+fn clips_with_shared_frames_are_found_by_frame() {
     let bytes = words(&[0, 1, 0, 2, 1]);
     let tracks = LocalTracks::new(&bytes).unwrap();
     assert_eq!(tracks.record(0), tracks.record(2));
@@ -51,21 +52,21 @@ fn clips_that_share_frames_are_found_by_them() {
 }
 
 #[test]
-fn clips_out_of_order_that_are_no_others_are_refused() {
+fn unsorted_clips_without_shared_words_are_refused() {
     assert!(LocalTracks::new(&words(&[0, 1])).is_some());
     assert!(LocalTracks::new(&words(&[1, 0])).is_none());
 }
 
 #[test]
-fn hierarchies_that_lead_elsewhere_are_refused() {
+fn invalid_hierarchies_are_refused() {
     let sound = |nodes: &[[u32; 2]], link| LocalTracks::new(&hierarchy(nodes, link, &[0])).is_some();
     assert!(sound(&[[NONE, NONE], [0, 0], [1, 1]], 1));
     assert!(sound(&[[NONE, NONE], [0, NONE], [1, 0]], 2));
-    assert!(sound(&[[NONE, NONE], [0, NONE], [0, NONE]], 2), "side by side");
-    assert!(!sound(&[[NONE, NONE], [0, NONE], [1, 1]], 2), "its parent, which is in the same link");
-    assert!(!sound(&[[NONE, NONE], [0, 0], [1, 0]], 2), "there is none");
+    assert!(sound(&[[NONE, NONE], [0, NONE], [0, NONE]], 2), "siblings");
+    assert!(!sound(&[[NONE, NONE], [0, NONE], [1, 1]], 2), "the chain parent is in the same link");
+    assert!(!sound(&[[NONE, NONE], [0, 0], [1, 0]], 2), "a chain parent where there is none");
     assert!(!sound(&[[NONE, NONE], [1, 1]], 1), "itself");
-    assert!(!sound(&[[NONE, NONE], [2, 2], [0, 0]], 1), "a parent behind its child");
-    assert!(!sound(&[[NONE, NONE], [0, 0]], 0), "links without nodes");
-    assert!(!sound(&[[NONE, NONE], [0, NONE]], 3), "links that are longer than all chains could be");
+    assert!(!sound(&[[NONE, NONE], [2, 2], [0, 0]], 1), "a parent that follows its child");
+    assert!(!sound(&[[NONE, NONE], [0, 0]], 0), "links of length 0");
+    assert!(!sound(&[[NONE, NONE], [0, NONE]], 3), "links longer than the number of nodes");
 }

@@ -1,5 +1,5 @@
-//! What needs neither a device nor wgpu.
-#![allow(unreachable_pub, reason = "tests have no outside")]
+//! Tests that need neither a device nor wgpu.
+#![allow(unreachable_pub, reason = "a test program exports nothing")]
 
 #[path = "../gpu/common/random.rs"]
 mod random;

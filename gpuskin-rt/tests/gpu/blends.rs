@@ -1,18 +1,18 @@
-//! Crossfades, layers and live bones against blends in `f64`, which know the words of instances and frames as they are
-//! stored, and none of the crate's arithmetic.
+//! Crossfades, layers and live bones compared with blends in `f64`. These decode the words of
+//! instances and frames on their own and use none of the crate's arithmetic.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, packed_range};
 use crate::common::{BACKENDS, compute};
 use glam::{DMat4, DQuat, DVec3, DVec4};
-use gpuskin_rt::encoding::{from_fixed16, packed};
-use gpuskin_rt::local::LocalTransform;
-use gpuskin_rt::render::{Capture, CaptureFrame};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::encoding::{from_fixed16, packed};
+use gpuskin_rt::internals::local::LocalTransform;
+use gpuskin_rt::internals::render::{Capture, CaptureFrame};
+use gpuskin_rt::internals::*;
 
-/// Of the diagonal of what is drawn.
+/// Relative to the diagonal of the drawn mesh.
 const TOLERANCE: f64 = 1e-5;
 
-/// Two frames, and how far between them.
+/// Two frames and the fraction between them.
 #[derive(Clone, Copy)]
 struct Between {
     clip: usize,
@@ -21,7 +21,7 @@ struct Between {
     t: f64,
 }
 
-/// Words 6 to 15 of an instance, as the documentation of `record` has them.
+/// Words 6 to 15 of an instance record, as documented in `record`.
 struct Playing {
     words: [u32; 10],
     now: Time,
@@ -56,7 +56,7 @@ impl Playing {
         Between { clip: (clip & 1023) as usize, a: frame(a), b: frame(a + 1.0), t: position - a }
     }
 
-    /// What it plays and fades from, mixed.
+    /// Blends the current clip and the fading clips.
     fn mix<T>(&self, clips: &[ClipRecord], of: impl Fn(Between) -> T, mix: impl Fn(&T, &T, f64) -> T) -> T {
         let w = &self.words;
         let rate = |packed: u32, bits: u32| {
@@ -100,7 +100,7 @@ fn lerp(a: DVec3, b: DVec3, t: f64) -> DVec3 {
     a + (b - a) * t
 }
 
-/// At even speed along the shorter arc.
+/// Along the shorter arc at constant angular speed.
 fn slerp(a: DQuat, b: DQuat, t: f64) -> DQuat {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     let angle = a.dot(b).clamp(-1.0, 1.0).acos();
@@ -110,7 +110,7 @@ fn slerp(a: DQuat, b: DQuat, t: f64) -> DQuat {
     (a * (((1.0 - t) * angle).sin() / angle.sin()) + b * ((t * angle).sin() / angle.sin())).normalize()
 }
 
-/// Straight, along the shorter arc.
+/// Along the shorter arc, linearly, normalised.
 fn nlerp(a: DQuat, b: DQuat, t: f64) -> DQuat {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     (a * (1.0 - t) + b * t).normalize()
@@ -120,12 +120,12 @@ fn quaternion(q: glam::Vec4) -> DQuat {
     DQuat::from_vec4(q.as_dvec4())
 }
 
-/// Rows of a 3x4 matrix.
+/// Makes a matrix from the rows of a 3x4 matrix.
 fn matrix(rows: [[f64; 4]; 3]) -> DMat4 {
     DMat4::from_cols_array_2d(&[rows[0], rows[1], rows[2], [0.0, 0.0, 0.0, 1.0]]).transpose()
 }
 
-fn skin_matrix(m: &SkinMatrix) -> DMat4 {
+fn skin_matrix(m: &Affine3) -> DMat4 {
     matrix(m.rows.map(|row| row.as_dvec4().to_array()))
 }
 
@@ -154,7 +154,7 @@ impl Local {
     }
 }
 
-/// A clip of `local-packed` between two frames.
+/// Decodes a clip of `local-packed` between two frames.
 fn locals(test: &TestModel, between: Between) -> Vec<Local> {
     let tracks = test.tracks();
     let first = test.records[between.clip].first_frame;
@@ -168,7 +168,7 @@ fn mix_all(a: &Vec<Local>, b: &Vec<Local>, t: f64) -> Vec<Local> {
     a.iter().zip(b).map(|(a, b)| a.mix(b, t)).collect()
 }
 
-/// The table of `layers`, a clip that adds and shows alone.
+/// Formulas of `layers` for a single additive clip.
 fn add(under: &Local, reference: &Local, pose: &Local, w: f64) -> Local {
     let delta = slerp(DQuat::IDENTITY, reference.rotation.inverse() * pose.rotation, w);
     Local {
@@ -228,7 +228,8 @@ fn live_weight(words: &[u32; 32], now: Time) -> f64 {
     weight(words[26], words[27], words[28] >> 2, now.since(Time::from_words([words[24], words[25]])))
 }
 
-/// Rotations at even speed; translations, and what the rotations leave of the rest, component-wise.
+/// Rotations along the shorter arc at constant angular speed; translations and the rest of the 3x3
+/// component-wise.
 fn mix_matrices(a: DMat4, b: DMat4, t: f64) -> DMat4 {
     let rotations = [a, b].map(rotation);
     let rest = rotations[0].inverse() * linear(a) * (1.0 - t) + rotations[1].inverse() * linear(b) * t;
@@ -242,7 +243,7 @@ fn linear(m: DMat4) -> DMat4 {
     DMat4::from_cols(m.x_axis, m.y_axis, m.z_axis, DVec4::W)
 }
 
-/// By Gram-Schmidt.
+/// Returns the rotation by Gram-Schmidt.
 fn rotation(m: DMat4) -> DMat4 {
     let x = m.x_axis.truncate().normalize();
     let y = m.y_axis.truncate();
@@ -250,7 +251,7 @@ fn rotation(m: DMat4) -> DMat4 {
     DMat4::from_cols(x.extend(0.0), y.extend(0.0), x.cross(y).extend(0.0), DVec4::W)
 }
 
-/// Bones of `local-packed`.
+/// Evaluates the bones of `local-packed`.
 fn palette(test: &TestModel, frame: &CaptureFrame<'_>, playing: &Playing) -> Vec<DMat4> {
     let tracks = test.tracks();
     let base = playing.mix(&test.records, |between| locals(test, between), mix_all);
@@ -259,8 +260,8 @@ fn palette(test: &TestModel, frame: &CaptureFrame<'_>, playing: &Playing) -> Vec
         let own = DMat4::from_scale_rotation_translation(local.scale, local.rotation, local.translation);
         globals.push(tracks.parent(node).map_or(own, |parent| globals[parent] * own));
     }
-    let inverse_binds = tracks.bones(&vec![SkinMatrix::IDENTITY; tracks.node_count()]);
-    let bone = |(i, inverse_bind): (usize, &SkinMatrix)| {
+    let inverse_binds = tracks.bones(&vec![Affine3::IDENTITY; tracks.node_count()]);
+    let bone = |(i, inverse_bind): (usize, &Affine3)| {
         let mut global = globals[tracks.bone_node(i)];
         if let (Some(LiveBones::Model(own)), Some(set)) = (frame.live, frame.layers) {
             let own = matrix(own[i].map(|row| row.map(f64::from)));
@@ -271,7 +272,7 @@ fn palette(test: &TestModel, frame: &CaptureFrame<'_>, playing: &Playing) -> Vec
     inverse_binds.iter().enumerate().map(bone).collect()
 }
 
-/// A bone of other encodings.
+/// Evaluates a bone of another encoding.
 fn bone(test: &TestModel, playing: &Playing, bone: u32) -> DMat4 {
     let meta = &test.model.meta;
     let texels = test.texels();
@@ -334,7 +335,7 @@ fn vertices(test: &TestModel, frame: &CaptureFrame<'_>) -> Vec<DVec3> {
         } else {
             (0..meta.texture.rows).map(|i| bone(test, &playing, i)).collect()
         };
-        let skin = |v: gpuskin_rt::vertex::Vertex| {
+        let skin = |v: gpuskin_rt::internals::vertex::Vertex| {
             let moved = v.joints.iter().zip(v.weights).map(|(joint, weight)| {
                 bones[*joint as usize].transform_point3(v.position.as_dvec3()) * f64::from(weight)
             });
@@ -357,7 +358,7 @@ fn playback(meta: &Metadata, random: &mut Random, moment: Time) -> Playback {
     instance.record(meta, moment).playback()
 }
 
-/// An instance in the middle of a fade, or of one that interrupted another, or of a third.
+/// Returns an instance in a crossfade, in one that interrupted another, or in a third.
 fn fading(meta: &Metadata, random: &mut Random, now: Time) -> InstanceRecord {
     let mut record = Instance::<Dynamic>::at(random.vector())
         .rotated(random.direction().extend(random.within(-1.0, 1.0)).to_array())
@@ -399,7 +400,7 @@ fn model(encoding: Encoding, bones: u32) -> TestModel {
 }
 
 #[test]
-fn crossfades_are_blends_in_f64() {
+fn crossfades_match_f64_reference() {
     for encoding in Encoding::ALL {
         let test = model(encoding, 12);
         let random = &mut Random(3);
@@ -415,7 +416,7 @@ fn crossfades_are_blends_in_f64() {
 }
 
 #[test]
-fn layers_and_live_bones_are_blends_in_f64() {
+fn layers_and_live_bones_match_f64_reference() {
     let test = model(Encoding::LocalPacked, 12);
     let meta = &test.model.meta;
     let random = &mut Random(4);
@@ -439,7 +440,7 @@ fn layers_and_live_bones_are_blends_in_f64() {
             }
             let live = [None, Some(LiveBones::Local(&nodes)), Some(LiveBones::Model(&bones))][i as usize % 3];
             if let Some(live) = &live {
-                set.set_live(live, 0, 0.5, time - f64::from(random.within(0.1, 0.7)));
+                set.set_live_bones(live, 0, 0.5, time - f64::from(random.within(0.1, 0.7)));
             }
             CaptureFrame { record, layers: Some(set), live, time }
         })

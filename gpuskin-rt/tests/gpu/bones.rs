@@ -1,18 +1,18 @@
-//! Bones on the CPU against what the GPU makes of the buffers that it draws from: a vertex at each bone and one at the tip
-//! of each of its axes are drawn and read back.
+//! Bones on the CPU compared with the GPU: a vertex at each bone and one at the tip of each of its
+//! axes are drawn and read back.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel};
 use crate::common::{BACKENDS, compute};
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
-use gpuskin_rt::render::Capture;
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::Capture;
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::*;
 
-/// Of the diagonal of what is drawn.
+/// Relative to the diagonal of the drawn mesh.
 const TOLERANCE: f32 = 1e-5;
 const BONES: u32 = 40;
 
-/// Four vertices a bone: its origin, and the tips of its axes.
+/// Four vertices per bone: its origin, and the tips of its axes.
 fn probes(bones: &[BoneInfo]) -> Vec<Vertex> {
     let mut vertices = Vec::new();
     for (joint, bone) in (0..).zip(bones) {
@@ -49,7 +49,7 @@ fn model(random: &mut Random, encoding: Encoding) -> TestModel {
     test
 }
 
-/// Instances of every clip, and those that fade from one to another, once and twice.
+/// Instances with every clip, with crossfades, and with interrupted crossfades.
 fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
     let mut all = Vec::new();
     for clip in 0..meta.clips.len() as u16 {
@@ -77,7 +77,7 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
 }
 
 #[test]
-fn bones_are_where_the_gpu_has_them() {
+fn cpu_bones_match_gpu() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for (seed, encoding) in (0..).zip(Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex())) {
             let mut random = Random(seed);
@@ -92,7 +92,7 @@ fn bones_are_where_the_gpu_has_them() {
                 for (bone, drawn) in (0..).zip(vertices.chunks_exact(4)) {
                     let place = sockets.in_world(Bone::new(bone), record, *now).unwrap();
                     let tips = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p));
-                    assert_eq!(tips[0], place.translation());
+                    assert_eq!(tips[0].to_array(), place.translation());
                     for (tip, drawn) in tips.iter().zip(drawn) {
                         let distance = tip.distance(drawn.position.into()) / (max - min).length();
                         worst = worst.max(if distance.is_finite() { distance } else { f32::INFINITY });
@@ -106,17 +106,17 @@ fn bones_are_where_the_gpu_has_them() {
 }
 
 #[test]
-fn what_is_not_there_is_no_bone() {
+fn missing_bones_clips_and_files_are_handled() {
     let test = model(&mut Random(3), Encoding::LocalPacked);
     let sockets = Sockets::with_model(&test.model).unwrap();
     let beyond = Playback { clip: 900, ..Default::default() };
-    assert!(sockets.of_playback(Bone::new(0), &beyond, Time::ZERO).is_some(), "the first clip instead");
+    assert!(sockets.of_playback(Bone::new(0), &beyond, Time::ZERO).is_some(), "a missing clip becomes the first clip");
     assert!(sockets.in_world(Bone::new(0), &InstanceRecord::playing(beyond), Time::ZERO).is_some());
     assert!(sockets.of_playback(Bone::new(BONES as u16), &Playback::default(), Time::ZERO).is_none());
 
     let mut other = test.model.clone();
     other.meta.clips = other.meta.clips[..2].to_vec().into();
-    assert!(matches!(Sockets::with_model(&other), Err(SocketError::Model { .. })), "its tracks are of three clips");
+    assert!(matches!(Sockets::with_model(&other), Err(SocketError::Model { .. })), "its tracks have three clips");
     let mut other = test.model;
     other.meta.content_hash = [1; 16];
     assert!(matches!(Sockets::with_model(&other), Err(SocketError::Files { .. })));

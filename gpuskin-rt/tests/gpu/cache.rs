@@ -1,17 +1,17 @@
-//! Poses that instances share, and whose vertices are kept: pictures and vertices are those of the palette, in every frame,
-//! whatever is kept and however little room there is.
+//! Pose cache: pictures and vertices equal those of the palette path in every frame, for any number
+//! of cached poses.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
 use glam::Vec3;
-use gpuskin_rt::render::{CacheState, DrawPath, Share, time_errors, vertex_buffers};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{CustomDraw, CustomPart, CacheState, DrawPath, PoseSharing, time_grid_errors, vertex_buffers};
+use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 128;
 const COUNT: u32 = 300;
 const GRID: f32 = 0.05;
-/// Of the clips: 0.7 s, 1 s and none.
+/// Number of samples of the clips: 0.7 s, 1 s and a single pose.
 const MOMENTS: u32 = 15 + 21 + 2;
 
 fn test_model(vertex: VertexFormat) -> TestModel {
@@ -25,7 +25,7 @@ fn narrow() -> TestModel {
     test_model(VertexFormat { packing: Packing::Narrow, tangent: false, color: false })
 }
 
-/// Of each clip, costing nothing.
+/// Steps of each clip, with a sharing error of 0.
 fn steps(test: &TestModel) -> Vec<(u32, f32)> {
     test.model.meta.clips.iter().map(|clip| (cache::steps(clip.duration as f32, GRID), 0.0)).collect()
 }
@@ -36,7 +36,7 @@ struct Scene {
     ids: Vec<InstanceId>,
 }
 
-/// The path of poses, with room for so many.
+/// Requests a draw path, with a cache of `poses` poses.
 fn asked(path: DrawPath, poses: u32, test: &TestModel) -> CrowdDescriptor {
     let of_a_pose = u64::from(test.model.meta.mesh.vertex_count) * 16 + u64::from(test.model.meta.texture.rows) * 48;
     CrowdDescriptor {
@@ -44,12 +44,13 @@ fn asked(path: DrawPath, poses: u32, test: &TestModel) -> CrowdDescriptor {
         time_grid: Some(GRID),
         cache_bytes: of_a_pose * u64::from(poses),
         path: Some(path),
-        share: Share::All,
+        sharing: PoseSharing::Always,
         ..Default::default()
     }
 }
 
-/// Instances around the origin that play all clips in all ways; every fifth fades, every seventh is hidden.
+/// Instances around the origin with all clips and all kinds of playback; every fifth is in a
+/// crossfade, every seventh is hidden.
 fn scene(gpu: &Gpu, test: &TestModel, of_renderer: RendererDescriptor, descriptor: CrowdDescriptor) -> Scene {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, of_renderer).unwrap();
     let crowd = Crowd::with_model(&mut renderer, &test.model, descriptor).unwrap();
@@ -61,15 +62,15 @@ fn scene(gpu: &Gpu, test: &TestModel, of_renderer: RendererDescriptor, descripto
             let instance =
                 instance.play(Clip::new((i % 3) as u16)).phase(i as f32 * 0.137).speed(random.within(-1.5, 1.5));
             let id = crowd.spawn(match i % 4 {
-                0 => instance.once(),
-                1 => instance.ping_pong(),
-                _ => instance.looping(),
+                0 => instance.repeat(Repeat::Once),
+                1 => instance.repeat(Repeat::PingPong),
+                _ => instance.repeat(Repeat::Loop),
             });
             if i % 5 == 0 {
-                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 }));
+                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 })).unwrap();
             }
-            crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]);
-            crowd.set_visible(id, i % 7 != 0);
+            crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]).unwrap();
+            crowd.set_visible(id, i % 7 != 0).unwrap();
             id
         })
         .collect();
@@ -94,16 +95,16 @@ fn draw(gpu: &Gpu, scene: &mut Scene, frame: usize) -> Picture {
     canvas.finish(gpu, encoder)
 }
 
-/// One pixel in a thousand may lie at another side of an edge.
+/// One pixel in a thousand may lie on the other side of an edge.
 fn assert_alike(a: &Picture, b: &Picture, what: &str) {
     let other = |(a, b): (&[u8; 4], &[u8; 4])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 1);
     let others = a.pixels.iter().zip(&b.pixels).filter(|(a, b)| other((a, b))).count();
-    assert!(a.covered() > 300, "{what}: {} pixels are covered", a.covered());
-    assert!(others * 1000 <= a.pixels.len(), "{what}: {others} pixels of {} are others", a.pixels.len());
+    assert!(a.covered() > 300, "{what}: only {} pixels are covered", a.covered());
+    assert!(others * 1000 <= a.pixels.len(), "{what}: {others} of {} pixels differ", a.pixels.len());
 }
 
 #[test]
-fn pictures_are_those_of_the_palette_however_little_is_kept() {
+fn cached_pictures_match_palette_for_any_cache_size() {
     let test = narrow();
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for poses in [MOMENTS, 5, 1] {
@@ -116,11 +117,11 @@ fn pictures_are_those_of_the_palette_however_little_is_kept() {
                 let what = format!("{poses} poses, frame {frame} on {}", gpu.name);
                 assert_alike(&expected, &draw(&gpu, &mut cache, frame), &what);
                 let [seen, seen_there] =
-                    [&cache, &palette].map(|scene| scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap());
+                    [&cache, &palette].map(|scene| scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total());
                 assert_eq!(seen, seen_there, "{what}");
-                assert_eq!(palette.crowd.count_cached(&palette.renderer, View::MAIN).unwrap(), 0);
-                let cached = cache.crowd.count_cached(&cache.renderer, View::MAIN).unwrap();
-                assert!(cached <= seen, "{what}: {cached} of {seen}");
+                assert_eq!(palette.crowd.count_drawn(&palette.renderer, View::MAIN).unwrap().cached, 0);
+                let cached = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap().cached;
+                assert!(cached <= seen, "{what}: {cached} of {seen} instances are cached");
                 of_all += cached;
             }
             let explained = cache.crowd.explain(&cache.renderer);
@@ -129,14 +130,15 @@ fn pictures_are_those_of_the_palette_however_little_is_kept() {
                 matches!(explained.cache, CacheState::On { poses: p, moments: MOMENTS, .. } if p == poses),
                 "{explained}"
             );
-            // The same frame once more: all that do not fade share a pose that is there.
+            // Draws the frame again: every instance without a crossfade finds its pose in the
+            // cache.
             draw(&gpu, &mut cache, 11);
-            let seen = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap();
-            let cached = cache.crowd.count_cached(&cache.renderer, View::MAIN).unwrap();
+            let seen = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap().total();
+            let cached = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap().cached;
             if poses == MOMENTS {
-                assert!(cached > seen * 3 / 4 && cached < seen, "{cached} of {seen} on {}", gpu.name);
+                assert!(cached > seen * 3 / 4 && cached < seen, "{cached} of {seen} instances are cached on {}", gpu.name);
             }
-            assert!(of_all > 12, "{poses} poses: {of_all} on {}", gpu.name);
+            assert!(of_all > 12, "{poses} poses: {of_all} cached instances on {}", gpu.name);
         }
     }
 }
@@ -175,7 +177,7 @@ fn fragment(varyings: Varyings) -> Texels {
     );
 }
 ";
-/// Of each side of the probe's targets.
+/// Side of the probe's targets, texels.
 const TEXELS: u32 = 512;
 const OF_PALETTE: &str = "@vertex fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings { return probe(input, index); }";
 const OF_CACHE: &str = "@vertex fn vertex(input: GpuskinInput) -> Varyings { return probe(input, input.vertex); }";
@@ -195,7 +197,7 @@ fn own<'a>(gpu: &Gpu, scene: &'a Scene, text: String, clock: &'a [u8]) -> Own {
     Own::new(gpu, descriptor)
 }
 
-/// Of each of what the probe writes, the texels of all vertices of all instances.
+/// Per target of the probe: the texels of all vertices of all instances.
 type Probed = Vec<Vec<[f32; 4]>>;
 
 /// Texel of a vertex of an instance.
@@ -203,16 +205,16 @@ fn texel(probed: &[[f32; 4]], instance: u32, vertex: usize) -> [f32; 4] {
     probed[(TEXELS - 1 - instance) as usize * TEXELS as usize + vertex]
 }
 
-/// Of vertices as they were prepared: what all pipelines draw of a crowd, and what comes from its cache.
+/// Reads prepared vertices: those that every pipeline draws, and those that come from the cache.
 fn probe(gpu: &Gpu, scene: &Scene, clock: &[u8], encoder: wgpu::CommandEncoder) -> [Probed; 2] {
     let variant = scene.crowd.variant();
     let draw = own(gpu, scene, shader::source(variant, 1) + PROBE + OF_PALETTE, clock);
-    let all = draw.draw(gpu, encoder, |pass| scene.crowd.draw_geometry(pass, 1, |_, _| ()));
+    let all = draw.draw(gpu, encoder, |pass| scene.crowd.draw_with(pass, CustomDraw::new(1), |_, _| ()));
     let draw = own(gpu, scene, shader::cached_source(variant, 1) + PROBE + OF_CACHE, clock);
     let encoder = gpu.device.create_command_encoder(&Default::default());
     let cached = draw.draw(gpu, encoder, |pass| {
-        scene.crowd.draw_from_cache(pass, 1, None, |pass, _, cached| {
-            // What has a pose of its own is for the other pipeline.
+        scene.crowd.draw_with(pass, CustomDraw::new(1).with_pose_cache(), |pass, CustomPart { cached, .. }| {
+            // Instances with a pose of their own are drawn by the other pipeline.
             let side = if cached { TEXELS } else { 0 };
             pass.set_scissor_rect(0, 0, side, side);
         });
@@ -220,10 +222,10 @@ fn probe(gpu: &Gpu, scene: &Scene, clock: &[u8], encoder: wgpu::CommandEncoder) 
     [all, cached]
 }
 
-/// In every layout of vertices: what is drawn from the palette, where the cache is on too, is what the twin says; and what is
-/// drawn from the cache is the same, as far as it is packed.
+/// In every vertex layout: vertices drawn from the palette equal those of the CPU reference, even
+/// if the cache is on; vertices drawn from the cache are equal up to their packing.
 #[test]
-fn vertices_are_those_of_the_twin() {
+fn cached_vertices_match_cpu_reference() {
     let formats = [Packing::Full, Packing::Narrow, Packing::Wide]
         .into_iter()
         .flat_map(|packing| [false, true].map(|tangent| VertexFormat { packing, tangent, color: tangent }));
@@ -246,11 +248,11 @@ fn vertices_are_those_of_the_twin() {
         };
         let descriptor = RendererDescriptor { lod_error: 0.0, ..Default::default() };
         let mut scene = scene(&gpu, &test, descriptor, asked(DrawPath::Cache, MOMENTS, &test));
-        // Once before, so that all poses are kept.
+        // An extra frame first, so that all poses are cached.
         gpu.queue.submit([prepare(&mut scene).finish()]);
         let encoder = prepare(&mut scene);
         let [all, cached] = probe(&gpu, &scene, clock, encoder);
-        let errors = time_errors(&test.model, GRID).unwrap();
+        let errors = time_grid_errors(&test.model, GRID).unwrap();
         assert!(errors[0] > 0.05 && errors[2] < 1e-5, "{errors:?}");
         let (mut shared, mut moved) = (0, 0.0_f32);
         for (i, id) in (0..).zip(&scene.ids).filter(|(i, _)| i % 7 != 0) {
@@ -262,7 +264,7 @@ fn vertices_are_those_of_the_twin() {
             for (vertex, expected) in expected.iter().enumerate() {
                 let off = expected.position.distance(own[vertex].position) / record.scale;
                 let stated = errors[record.clip_index()];
-                assert!(off <= stated * 1.02 + 1e-4, "{format:?}, {i}: {off} m, and {stated} are stated");
+                assert!(off <= stated * 1.02 + 1e-4, "{format:?}, {i}: off by {off} m, stated error {stated} m");
                 moved = moved.max(off / stated.max(1e-6));
                 let [position, normal] = [0, 1].map(|target| Vec3::from_slice(&texel(&all[target], i, vertex)));
                 assert!(position.abs_diff_eq(expected.position, 1e-4), "{format:?}, {i}: {position} {expected:?}");
@@ -270,18 +272,19 @@ fn vertices_are_those_of_the_twin() {
                 for (target, most) in [1e-4, 2e-4, 2e-4, 0.0].into_iter().enumerate() {
                     let [a, b] = [&all, &cached].map(|probed| glam::Vec4::from(texel(&probed[target], i, vertex)));
                     let there = if still.is_some() { a } else { glam::Vec4::ZERO };
-                    assert!(b.abs_diff_eq(there, most), "{format:?}, {i}, target {target}: {b} is not {there}");
+                    assert!(b.abs_diff_eq(there, most), "{format:?}, {i}, target {target}: {b}, expected {there}");
                 }
             }
         }
         assert!(shared > COUNT / 2 && shared < COUNT * 6 / 7, "{shared}");
-        assert!(moved > 0.7, "{format:?}: of what is stated {moved}");
+        assert!(moved > 0.7, "{format:?}: greatest error is only {moved} of the stated one");
     }
 }
 
-/// Who would be seen to share shows its own moment, and who shares is off by less than may show.
+/// An instance whose sharing error would be visible has a pose of its own; the error of every other
+/// one is below the limit.
 #[test]
-fn nobody_is_seen_to_share() {
+fn sharing_error_is_never_visible() {
     let mut limits = wgpu::Limits::downlevel_defaults();
     limits.max_color_attachment_bytes_per_sample = 64;
     let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
@@ -289,14 +292,14 @@ fn nobody_is_seen_to_share() {
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let mut shared_at = Vec::new();
     for lod_error in [0.0, 0.3, 1.0, 4.0] {
-        let descriptor = CrowdDescriptor { share: Share::Unseen, ..asked(DrawPath::Cache, MOMENTS, &test) };
+        let descriptor = CrowdDescriptor { sharing: PoseSharing::WithinLodError, ..asked(DrawPath::Cache, MOMENTS, &test) };
         let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() }, descriptor);
         let (mut shared, mut seen, mut close) = (0_u64, 0_u64, 0.0_f32);
         for frame in 0..4 {
             let now = Time::from_secs(moment(frame));
             let clock: [u32; 4] = [now.words()[0], now.words()[1], 0, 0];
             let camera = camera(frame).with_height(100);
-            // Once before, so that all poses are kept.
+            // An extra frame first, so that all poses are cached.
             for _ in 0..2 {
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 scene.renderer.prepare(&gpu.queue, &mut encoder, &camera, now).unwrap();
@@ -304,8 +307,8 @@ fn nobody_is_seen_to_share() {
             }
             let encoder = gpu.device.create_command_encoder(&Default::default());
             let [all, _] = probe(&gpu, &scene, bytemuck::bytes_of(&clock), encoder);
-            shared += scene.crowd.count_cached(&scene.renderer, View::MAIN).unwrap();
-            seen += scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap();
+            shared += scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().cached;
+            seen += scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total();
             for (i, id) in (0..).zip(&scene.ids) {
                 let record = scene.crowd.get(*id).unwrap();
                 if texel(&all[0], i, 0) == [0.0; 4] {
@@ -316,12 +319,12 @@ fn nobody_is_seen_to_share() {
                 for (vertex, own) in test.on_cpu(&record, now).iter().enumerate() {
                     let off = Vec3::from_slice(&texel(&all[0], i, vertex)).distance(own.position) / record.scale;
                     let may = metre.map_or(0.0, |metre| 1.0 / metre);
-                    assert!(off <= may * 1.001 + 1e-4, "{i} at {lod_error} pixels: {off} m, and {may} m do not show");
+                    assert!(off <= may * 1.001 + 1e-4, "{i} at {lod_error} pixels: off by {off} m, limit {may} m");
                     close = close.max(off / may.max(1e-3));
                 }
             }
         }
-        println!("{lod_error} pixels: {shared} of {seen} share; {close} of what may show");
+        println!("{lod_error} pixels: {shared} of {seen} instances share; greatest error is {close} of the limit");
         shared_at.push(shared);
         assert!(shared == 0 || close > 0.3, "{close}");
     }

@@ -1,15 +1,15 @@
-//! Crowds as a game uses them, drawn on every backend that is here with WebGL2's limits.
+//! Crowds as a game uses them, drawn on every available backend with the WebGL2 limits.
 
 use crate::common::model::{Pose, Recipe, TestClip, TestModel, nearest, plain};
 use crate::common::squares::{FLAT, RED, draw, map, renderer, shows, square, square_recipe, squares};
 use crate::common::{BACKENDS, Canvas, Picture, compute, gpu};
 use glam::{Mat3, Quat, Vec3};
-use gpuskin_rt::render::DepthPass;
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::DepthPass;
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::*;
 
 #[test]
-fn instances_come_move_play_and_go() {
+fn instances_spawn_move_play_and_despawn() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0, 0.0, 0.0, 1.0])));
@@ -17,55 +17,55 @@ fn instances_come_move_play_and_go() {
             Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: 1, ..Default::default() })
                 .unwrap();
         let mut picture = |time| draw(&gpu, &mut renderer, &map(8.0), time);
-        assert_eq!(picture(0.0).covered(), 0, "an empty crowd");
+        assert_eq!(picture(0.0).covered(), 0, "an empty crowd draws nothing");
 
         let a = crowd.spawn(Instance::at([2.0, 2.0, 0.0]));
         let p = picture(1.0);
         assert_eq!((shows(&p, 2.0, 2.0), shows(&p, 2.0, 3.0)), (RED, p.pixels[0]));
-        // 0.4 metres of 16 pixels each.
+        // 0.4 metres at 16 pixels per metre.
         assert!((36..=49).contains(&p.covered()), "{} pixels", p.covered());
 
-        assert!(crowd.play(a, Clip::new(1), Transition::cut()));
+        assert!(crowd.play(a, Clip::new(1), Transition::cut()).is_ok());
         let p = picture(1.0);
         assert_eq!((shows(&p, 2.0, 2.0), shows(&p, 2.0, 3.0)), (p.pixels[0], RED));
 
-        // Starts now, which is the last prepared time, and ends there.
-        assert!(crowd.play(a, Clip::new(2), Transition::cut()));
+        // Starts now, which is the last prepared time, and ends on the ground.
+        assert!(crowd.play(a, Clip::new(2), Transition::cut()).is_ok());
         assert_eq!(shows(&picture(1.25), 2.0, 2.75), RED);
         assert_eq!(shows(&picture(90.0), 2.0, 2.0), RED);
 
-        assert!(crowd.move_to(a, [5.0, 1.0, 0.0]));
+        assert!(crowd.move_to(a, [5.0, 1.0, 0.0]).is_ok());
         let p = picture(90.0);
         assert_eq!((shows(&p, 5.0, 1.0), shows(&p, 2.0, 2.0)), (RED, p.pixels[0]));
-        assert!(crowd.scale_to(a, 5.0));
+        assert!(crowd.scale_to(a, 5.0).is_ok());
         assert_eq!(shows(&picture(90.0), 5.9, 1.9), RED);
-        assert!(crowd.rotate_to(a, Quat::from_rotation_z(core::f32::consts::FRAC_PI_4)));
+        assert!(crowd.rotate_to(a, Quat::from_rotation_z(core::f32::consts::FRAC_PI_4)).is_ok());
         let p = picture(90.0);
         assert_eq!((shows(&p, 5.9, 1.9), shows(&p, 6.2, 1.0)), (p.pixels[0], RED));
-        assert!(crowd.rotate_to(a, Quat::from_rotation_y(core::f32::consts::PI)));
-        assert_eq!(picture(90.0).covered(), 0, "its back is culled");
+        assert!(crowd.rotate_to(a, Quat::from_rotation_y(core::f32::consts::PI)).is_ok());
+        assert_eq!(picture(90.0).covered(), 0, "back faces are culled");
 
-        assert!(crowd.set(a, Instance::at([1.0, 1.0, 0.0])));
+        assert!(crowd.set(a, Instance::at([1.0, 1.0, 0.0])).is_ok());
         assert_eq!(shows(&picture(90.0), 1.0, 1.0), RED);
-        assert!(crowd.despawn(a));
+        assert!(crowd.despawn(a).is_ok());
         assert_eq!(picture(90.0).covered(), 0);
-        assert!(!crowd.despawn(a) && !crowd.play(a, Clip::new(0), Transition::cut()) && !crowd.move_to(a, [0.0; 3]));
-        assert!(crowd.get(a).is_none() && !crowd.set(a, Instance::at([0.0; 3])));
+        assert!(crowd.despawn(a).is_err() && crowd.play(a, Clip::new(0), Transition::cut()).is_err() && crowd.move_to(a, [0.0; 3]).is_err());
+        assert!(crowd.get(a).is_none() && crowd.set(a, Instance::at([0.0; 3])).is_err());
         let b = crowd.spawn(Instance::at([3.0, 3.0, 0.0]));
         assert!(b != a && crowd.get(a).is_none() && crowd.len() == 1);
         assert_eq!(shows(&picture(90.0), 3.0, 3.0), RED);
 
         let handle = crowd.clone();
         drop(crowd);
-        assert_eq!(shows(&picture(90.0), 3.0, 3.0), RED, "a handle is left");
+        assert_eq!(shows(&picture(90.0), 3.0, 3.0), RED, "the crowd is drawn while a handle exists");
         drop(handle);
-        assert_eq!(picture(90.0).covered(), 0, "the crowd is gone");
+        assert_eq!(picture(90.0).covered(), 0, "a dropped crowd is not drawn");
     }
 }
 
 #[test]
-fn crowds_outgrow_their_capacity() {
-    // With compute, changes all over a crowd are taken to their places on the device.
+fn crowd_grows_beyond_its_capacity() {
+    // With compute, scattered changes are copied to their slots on the device.
     for gpu in BACKENDS.into_iter().flat_map(|backend| [gpu(backend), compute(backend)]).flatten() {
         let mut renderer = renderer(&gpu);
         let mut recipe = square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0]));
@@ -91,12 +91,12 @@ fn crowds_outgrow_their_capacity() {
             alive.push((i, crowd.spawn(Instance::at(place(i)))));
         }
         check(&alive);
-        alive.retain(|(i, id)| i % 3 != 0 || !crowd.despawn(*id));
+        alive.retain(|(i, id)| i % 3 != 0 || crowd.despawn(*id).is_err());
         check(&alive);
         let (seen, hidden): (Vec<_>, Vec<_>) = alive.iter().partition(|(i, _)| i % 7 != 0);
-        hidden.iter().for_each(|(_, id)| assert!(crowd.set_visible(*id, false)));
+        hidden.iter().for_each(|(_, id)| assert!(crowd.set_visible(*id, false).is_ok()));
         check(&seen);
-        hidden.iter().for_each(|(_, id)| assert!(crowd.set_visible(*id, true)));
+        hidden.iter().for_each(|(_, id)| assert!(crowd.set_visible(*id, true).is_ok()));
         for i in (0..256).step_by(6) {
             alive.push((i, crowd.spawn(Instance::at(place(i)))));
         }
@@ -119,7 +119,7 @@ fn half_transparent(cutoff: Option<f32>) -> TestModel {
 }
 
 #[test]
-fn textures_cutoffs_and_both_sides() {
+fn textures_alpha_cutoff_and_double_sided_are_drawn() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for (cutoff, right) in [(None, [0, 255, 0]), (Some(0.5), [26, 26, 26])] {
             let mut renderer = renderer(&gpu);
@@ -129,7 +129,7 @@ fn textures_cutoffs_and_both_sides() {
             let p = draw(&gpu, &mut renderer, &map(8.0), 0.0);
             assert_eq!(shows(&p, 2.0, 4.0), RED);
             let seen = shows(&p, 6.0, 4.0);
-            assert!(seen.iter().zip(right).all(|(a, b)| a.abs_diff(b) <= 2), "{seen:?} instead of {right:?}");
+            assert!(seen.iter().zip(right).all(|(a, b)| a.abs_diff(b) <= 2), "{seen:?}, expected {right:?}");
         }
         let mut renderer = renderer(&gpu);
         let both = Material { double_sided: true, ..plain([1.0, 0.0, 0.0, 1.0]) };
@@ -138,12 +138,12 @@ fn textures_cutoffs_and_both_sides() {
         crowd.spawn(Instance::at([4.0, 4.0, 0.0]).facing(core::f32::consts::PI));
         let lit_from_the_camera = Light { sun: [1.0; 3], sky: [0.0; 3], ground: [0.0; 3], ..FLAT };
         renderer.set_light(lit_from_the_camera);
-        assert_eq!(shows(&draw(&gpu, &mut renderer, &map(8.0), 0.0), 4.0, 4.0), RED, "its back is lit as a back");
+        assert_eq!(shows(&draw(&gpu, &mut renderer, &map(8.0), 0.0), 4.0, 4.0), RED, "the back face is lit with its flipped normal");
     }
 }
 
 #[test]
-fn depth_is_that_of_the_picture() {
+fn depth_views_match_main_view() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let solid = squares(square_recipe(Encoding::MatrixF32, plain([0.0, 0.0, 1.0, 1.0])));
@@ -156,7 +156,7 @@ fn depth_is_that_of_the_picture() {
         let canvas = Canvas::new(&gpu, 128);
         let camera = map(8.0);
 
-        // Depth first, then colour where it is nearer than that: nothing is.
+        // Depth first, then colour where it is nearer than that depth: no fragment is.
         let mut after_depth = |seen_by: Camera| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             renderer.prepare(&gpu.queue, &mut encoder, &camera, 0.0).unwrap();
@@ -166,11 +166,12 @@ fn depth_is_that_of_the_picture() {
             canvas.finish(&gpu, encoder)
         };
         assert_eq!(after_depth(camera).covered(), 0);
-        // A depth view that looks elsewhere leaves the picture whole, with what is behind the hole.
+        // A depth view with another camera leaves the picture complete, including the red square
+        // and the blue one behind its hole.
         let p = after_depth(Camera::orthographic_look_at([90.0, 0.0, 5.0], [90.0, 0.0, 0.0], 1.0, 1.0, 10.0));
         assert_eq!((shows(&p, 2.0, 4.0), shows(&p, 5.5, 4.0)), (RED, [0, 0, 255, 255]));
-        // Through the hole nothing hides what comes later.
-        background.despawn(behind);
+        // Later draws in the hole are not occluded.
+        background.despawn(behind).unwrap();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         renderer.prepare(&gpu.queue, &mut encoder, &camera, 0.0).unwrap();
         renderer.prepare_view(&gpu.queue, depth_view, &camera).unwrap();
@@ -186,7 +187,7 @@ fn depth_is_that_of_the_picture() {
 }
 
 #[test]
-fn other_formats_samples_and_reversed_depth_are_accepted() {
+fn formats_multisampling_and_reversed_depth_are_accepted() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let descriptor = RendererDescriptor {
         color_format: wgpu::TextureFormat::Rgba16Float,
@@ -199,7 +200,7 @@ fn other_formats_samples_and_reversed_depth_are_accepted() {
     let wrong =
         CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { sample_count: 3, ..descriptor.clone() });
     assert!(wrong.unwrap_err().to_string().starts_with("sample_count: 3 samples of Rgba16Float"));
-    // Half floats need more than WebGL2's limits to be drawn to.
+    // Half-float targets need more than the WebGL2 limits.
     let descriptor = RendererDescriptor { color_format: wgpu::TextureFormat::Bgra8UnormSrgb, ..descriptor };
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
     let test = squares(square_recipe(Encoding::MatrixF32, plain([1.0; 4])));
@@ -231,7 +232,7 @@ fn other_formats_samples_and_reversed_depth_are_accepted() {
     gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
 }
 
-/// A figure of boxes that walks: torso, head, two legs.
+/// A walking figure of boxes: torso, head, two legs.
 fn figure() -> TestModel {
     let mut vertices = Vec::new();
     let mut indices = Vec::new();
@@ -281,7 +282,7 @@ fn figure() -> TestModel {
 }
 
 #[test]
-fn figures_walk_in_the_light() {
+fn walking_figures_are_lit() {
     let pictures: Vec<Picture> = BACKENDS
         .into_iter()
         .filter_map(gpu)
@@ -307,7 +308,7 @@ fn figures_walk_in_the_light() {
     for picture in &pictures {
         let share = picture.covered() as f32 / picture.pixels.len() as f32;
         assert!((0.05..0.4).contains(&share), "{share} of the picture is covered");
-        // The torso of the one in the middle: orange in the sun.
+        // Torso of the central figure: orange in the sunlight.
         let [r, g, b, _] = picture.at(128, 110);
         assert!(r > 180 && r > g + 40 && g > b, "{r} {g} {b}");
     }

@@ -1,14 +1,14 @@
-//! Crowds of which views see a part, drawn on every backend that is here: the picture is that of the whole crowd.
+//! Frustum culling on every available backend: pictures equal those of the whole crowd.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
 use glam::Vec3;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 128;
 const COUNT: u32 = 300;
 
-/// With bounds as a bake leaves them: what the frames reach.
+/// Model with bounds as a bake computes them: boxes around the frames.
 fn test_model() -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
@@ -23,7 +23,7 @@ struct Scene {
     records: Vec<InstanceRecord>,
 }
 
-/// Instances around the origin, every third of them fading from one clip to another.
+/// Instances around the origin, every third of them in a crossfade.
 fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
     let mut renderer =
         CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { culling, ..Default::default() }).unwrap();
@@ -38,12 +38,12 @@ fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
         .map(|i| {
             let at = random.vector() * 40.0;
             let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.5, 1.5));
-            let id = crowd.spawn(instance.play(Clip::new((i % 3) as u16)).looping().phase(i as f32 * 0.137));
+            let id = crowd.spawn(instance.play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(i as f32 * 0.137));
             if i % 3 == 0 {
-                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 }));
+                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 })).unwrap();
             }
-            crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]);
-            crowd.set_visible(id, i % 7 != 0);
+            crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]).unwrap();
+            crowd.set_visible(id, i % 7 != 0).unwrap();
             id
         })
         .collect();
@@ -52,7 +52,7 @@ fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
     Scene { renderer, crowd, sun, records }
 }
 
-/// The main view's, and the sun's.
+/// Cameras of the main view and of the sun.
 fn cameras() -> impl Iterator<Item = (Camera, Camera)> {
     (0..6).map(|i| {
         let (sin, cos) = (i as f32 * 1.1).sin_cos();
@@ -65,12 +65,12 @@ fn cameras() -> impl Iterator<Item = (Camera, Camera)> {
 
 const NOW: f64 = 4.5;
 
-/// What the main view and the sun show.
+/// Returns the pictures of the main view and of the sun.
 fn draw(gpu: &Gpu, scene: &mut Scene, (main, sun): &(Camera, Camera)) -> [Picture; 2] {
     let canvas = [Canvas::new(gpu, SIDE), Canvas::new(gpu, SIDE)];
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     scene.renderer.prepare(&gpu.queue, &mut encoder, main, NOW).unwrap();
-    // After what it encodes, before it is submitted.
+    // After the commands of `prepare` are encoded, before they are submitted.
     scene.renderer.prepare_view(&gpu.queue, scene.sun, sun).unwrap();
     canvas[1].pass(&mut encoder, |pass| scene.renderer.draw_view(pass, scene.sun));
     gpu.queue.submit([encoder.finish()]);
@@ -81,7 +81,7 @@ fn draw(gpu: &Gpu, scene: &mut Scene, (main, sun): &(Camera, Camera)) -> [Pictur
 }
 
 #[test]
-fn pictures_are_those_of_the_whole_crowd_and_only_what_is_seen_is_drawn() {
+fn culled_pictures_match_and_only_visible_instances_are_drawn() {
     let test = test_model();
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let now = Time::from_secs(NOW);
@@ -99,31 +99,31 @@ fn pictures_are_those_of_the_whole_crowd_and_only_what_is_seen_is_drawn() {
             assert!(draw(&gpu, &mut culled, &cameras) == expected, "camera {i} on {}", gpu.name);
             assert!(draw(&small, &mut split, &cameras) == expected, "camera {i}, several palettes on {}", gpu.name);
             for (view, camera) in [(View::MAIN, &cameras.0), (culled.sun, &cameras.1)] {
-                // Sums that are taken in another order may differ at the edges of a view.
+                // Sums in another order may differ at the edges of a view.
                 let [least, most] = [0.999, 1.001].map(|factor| {
                     let sees = |record: &&InstanceRecord| {
                         let (middle, edges) = cull::reach(&bounds, record, false, now).unwrap();
                         cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
                     };
-                    // Who is hidden is not drawn.
+                    // Hidden instances are not drawn.
                     let visible =
                         culled.records.iter().enumerate().filter(|(i, _)| i % 7 != 0).map(|(_, record)| record);
                     visible.filter(sees).count() as u64
                 });
                 for scene in [&culled, &split] {
-                    let drawn = scene.crowd.count_drawn(&scene.renderer, view).unwrap();
-                    assert!((least..=most).contains(&drawn), "camera {i}: {drawn}, not {least} to {most}");
+                    let drawn = scene.crowd.count_drawn(&scene.renderer, view).unwrap().total();
+                    assert!((least..=most).contains(&drawn), "camera {i}: {drawn} drawn, expected {least} to {most}");
                     assert!(drawn < u64::from(COUNT) / 2, "camera {i}: {drawn}");
                 }
-                assert_eq!(whole.crowd.count_drawn(&whole.renderer, view).unwrap(), u64::from(COUNT));
+                assert_eq!(whole.crowd.count_drawn(&whole.renderer, view).unwrap().total(), u64::from(COUNT));
             }
         }
-        assert!(shown > 3000, "{shown} pixels");
+        assert!(shown > 3000, "only {shown} pixels are covered");
     }
 }
 
 #[test]
-fn crowds_of_nobody_of_one_and_of_nobody_in_sight_are_drawn() {
+fn empty_single_and_fully_culled_crowds_are_drawn() {
     let test = test_model();
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let mut scene = scene(&gpu, &test, true);
@@ -138,21 +138,21 @@ fn crowds_of_nobody_of_one_and_of_nobody_in_sight_are_drawn() {
         assert!(main.covered() > 20 && sun.covered() == 0);
         let [main, sun] = draw(&gpu, &mut scene, &(away, at));
         assert!(main.covered() == 0 && sun.covered() > 20);
-        scene.crowd.despawn(id);
+        scene.crowd.despawn(id).unwrap();
         assert_eq!(draw(&gpu, &mut scene, &(at, at)).map(|p| p.covered()), [0, 0]);
     }
 }
 
 #[test]
-fn more_views_than_lists_cull_nothing() {
+fn too_many_views_disable_culling() {
     let test = test_model();
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut scene = scene(&gpu, &test, true);
     let cameras = cameras().next().unwrap();
     let few = draw(&gpu, &mut scene, &cameras);
-    let views: Vec<_> = (0..cull::MOST_VIEWS).map(|_| scene.renderer.add_view()).collect();
+    let views: Vec<_> = (0..cull::MAX_VIEWS).map(|_| scene.renderer.add_view()).collect();
     assert!(draw(&gpu, &mut scene, &cameras) == few);
-    assert_eq!(scene.crowd.count_drawn(&scene.renderer, views[0]).unwrap(), u64::from(COUNT));
+    assert_eq!(scene.crowd.count_drawn(&scene.renderer, views[0]).unwrap().total(), u64::from(COUNT));
 }
 
 #[test]
@@ -163,5 +163,5 @@ fn models_without_bounds_are_not_culled() {
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut scene = scene(&gpu, &test, true);
     draw(&gpu, &mut scene, &cameras().next().unwrap());
-    assert_eq!(scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap(), u64::from(COUNT));
+    assert_eq!(scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total(), u64::from(COUNT));
 }

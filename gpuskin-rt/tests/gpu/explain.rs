@@ -1,9 +1,9 @@
-//! What a crowd says of how it is drawn. On wgpu's `noop` backend, which has any limits.
+//! Explanations of how a crowd is drawn. On wgpu's `noop` backend, which accepts any limits.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel};
 use crate::common::{Gpu, noop};
-use gpuskin_rt::render::{CacheState, CullingState, DrawPath, Share};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{CacheState, CullingState, DrawPath, PoseSharing};
+use gpuskin_rt::internals::*;
 use wgpu::Limits;
 
 fn model(encoding: Encoding) -> TestModel {
@@ -39,35 +39,35 @@ impl Scene {
 }
 
 #[test]
-fn a_palette_is_told_by_its_encoding_views_and_buffers() {
+fn explanation_names_encoding_views_and_buffers() {
     let local = model(Encoding::LocalPacked).with_bounds().model;
     let mut scene = scene(Limits::downlevel_defaults(), &local, true);
     let nobody = scene.explain(0);
     assert_eq!((nobody.path, nobody.instances, nobody.palettes, nobody.draws), (DrawPath::Palette, 0, 0, 0));
     let few = scene.explain(3);
     assert_eq!((few.path, few.encoding, few.lacks.clone()), (DrawPath::Palette, Encoding::LocalPacked, None));
-    assert_eq!((few.instances, few.palettes, few.draws, few.bytes_of_an_instance), (3, 1, 1, 5 * 48));
+    assert_eq!((few.instances, few.palettes, few.draws, few.bytes_per_instance), (3, 1, 1, 5 * 48));
     assert_eq!(few.culling, CullingState::On { views: 1 });
     assert_eq!(
         few.to_string(),
-        "test: palette, because it plays local-packed, whose poses a compute pass composes\n  \
-         3 instances in 1 palette of bones (240 bytes each), 1 draw a view\n  \
-         culling: instances that the view does not see cost neither a pose nor a draw"
+        "test: palette path for local-packed: a compute pass composes poses\n  \
+         3 instances in 1 palette (240 bytes per instance), 1 draw per view\n  \
+         culling: on, instances outside the view cost neither a pose nor a draw"
     );
     assert_eq!(few.uploaded_bytes, 3 * (64 + 16));
-    assert_eq!(scene.explain(0).uploaded_bytes, 0, "nobody was commanded");
+    assert_eq!(scene.explain(0).uploaded_bytes, 0, "no command, no upload");
     scene.renderer.add_view();
     let two = scene.explain(0).to_string();
-    assert!(two.contains("none of 2 views sees"), "{two}");
-    for _ in 0..cull::MOST_VIEWS {
+    assert!(two.contains("outside all 2 views"), "{two}");
+    for _ in 0..cull::MAX_VIEWS {
         scene.renderer.add_view();
     }
-    let views = cull::MOST_VIEWS + 2;
-    assert_eq!(scene.explain(0).culling, CullingState::TooManyViews { views, most: cull::MOST_VIEWS });
+    let views = cull::MAX_VIEWS + 2;
+    assert_eq!(scene.explain(0).culling, CullingState::TooManyViews { views, most: cull::MAX_VIEWS });
 }
 
 #[test]
-fn why_nothing_is_culled_is_told() {
+fn explanation_says_why_culling_is_off() {
     let bounded = model(Encoding::LocalPacked).with_bounds().model;
     let not_asked = scene(Limits::downlevel_defaults(), &bounded, false).explain(1);
     assert_eq!(not_asked.culling, CullingState::NotAsked);
@@ -77,7 +77,7 @@ fn why_nothing_is_culled_is_told() {
 }
 
 #[test]
-fn palettes_beyond_a_binding_are_several() {
+fn palette_beyond_binding_size_is_split() {
     let local = model(Encoding::LocalPacked).model;
     let mut limits = Limits::downlevel_defaults();
     // 5 bones of 48 bytes: 64 instances.
@@ -90,18 +90,18 @@ fn palettes_beyond_a_binding_are_several() {
 }
 
 #[test]
-fn devices_without_compute_are_told_what_they_lack() {
+fn explanation_names_missing_device_features() {
     let mut both = model(Encoding::LocalPacked).model;
     both.others = vec![model(Encoding::MatrixF16).model].into();
     let other = scene(Limits::downlevel_webgl2_defaults(), &both, true).explain(2);
     assert_eq!((other.path, other.encoding), (DrawPath::Direct, Encoding::MatrixF16));
-    assert_eq!((other.culling, other.palettes, other.bytes_of_an_instance), (CullingState::Direct, 0, 0));
+    assert_eq!((other.culling, other.palettes, other.bytes_per_instance), (CullingState::Direct, 0, 0));
     let text = other.to_string();
     for part in [
-        "test: direct, because it plays matrix-f16",
-        "not what was chosen first",
+        "test: direct path for matrix-f16",
+        "not the model's first encoding",
         "storage buffers",
-        "2 instances, 1 draw a view",
+        "2 instances, 1 draw per view",
     ] {
         assert!(text.contains(part), "{text}");
     }
@@ -111,7 +111,7 @@ fn devices_without_compute_are_told_what_they_lack() {
     assert_eq!((chosen.path, chosen.lacks), (DrawPath::Direct, None));
 }
 
-/// With the model's renderer and crowd so.
+/// Makes a scene with the given descriptors.
 fn asked(model: &Model, of_renderer: RendererDescriptor, descriptor: CrowdDescriptor) -> Result<Scene, Error> {
     let gpu = noop(Limits::downlevel_defaults());
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, of_renderer).unwrap();
@@ -120,27 +120,27 @@ fn asked(model: &Model, of_renderer: RendererDescriptor, descriptor: CrowdDescri
 }
 
 #[test]
-fn whether_poses_are_shared_is_told() {
+fn explanation_says_whether_poses_are_shared() {
     let local = model(Encoding::LocalPacked).with_bounds().model;
     let grid = CrowdDescriptor { time_grid: Some(0.1), ..Default::default() };
     let mut scene = asked(&local, Default::default(), grid.clone()).unwrap();
     let on = scene.explain(3);
-    // 0.7 s, 1 s and a clip without length; 150 vertices and 5 bones.
+    // 0.7 s, 1 s and a clip of length zero; 150 vertices and 5 bones.
     let bytes = 21 * (150 * 16 + 5 * 48);
     assert_eq!(
         (on.path, on.cache),
-        (DrawPath::Cache, CacheState::On { poses: 21, moments: 21, bytes, share: Share::Unseen })
+        (DrawPath::Cache, CacheState::On { poses: 21, moments: 21, bytes, sharing: PoseSharing::WithinLodError })
     );
     assert_eq!((on.palettes, on.draws), (1, 2));
     assert_eq!(
         on.to_string(),
-        "test: cache, because it plays local-packed, whose poses a compute pass composes, and instances share\n  \
-         3 instances in 1 palette of bones (240 bytes each), 2 draws a view\n  \
-         cache: the vertices of 21 poses are kept (21 moments of all clips; 0.1 MB), for those who are so small that it \
-         does not show\n  \
-         culling: instances that the view does not see cost neither a pose nor a draw"
+        "test: cache path for local-packed: a compute pass composes poses, and instances share them\n  \
+         3 instances in 1 palette (240 bytes per instance), 2 draws per view\n  \
+         cache: vertices of up to 21 poses are cached (21 samples of all clips; 0.1 MB), shared where the difference \
+         cannot be seen\n  \
+         culling: on, instances outside the view cost neither a pose nor a draw"
     );
-    for _ in 0..cull::MOST_VIEWS {
+    for _ in 0..cull::MAX_VIEWS {
         scene.renderer.add_view();
     }
     let on_palette = |explained: Explanation, state: CacheState, text: &str| {
@@ -153,7 +153,7 @@ fn whether_poses_are_shared_is_told() {
         asked(&local, of_renderer, descriptor).unwrap().explain(1)
     };
     let little = CrowdDescriptor { cache_bytes: bytes - 1, ..grid.clone() };
-    let text = "has room for 20 of 21 moments of all clips";
+    let text = "holds only 20 of 21 samples of all clips";
     on_palette(of(Default::default(), little.clone()), CacheState::NoRoom { poses: 20, moments: 21 }, text);
     let forced = of(Default::default(), CrowdDescriptor { path: Some(DrawPath::Cache), ..little });
     assert!(matches!(forced.cache, CacheState::On { poses: 20, moments: 21, .. }), "{forced}");
@@ -167,7 +167,7 @@ fn whether_poses_are_shared_is_told() {
 }
 
 #[test]
-fn a_path_that_cannot_be_is_refused() {
+fn unavailable_draw_path_is_refused() {
     let local = model(Encoding::LocalPacked).with_bounds().model;
     let texture = model(Encoding::MatrixF16).with_bounds().model;
     let grid = CrowdDescriptor { time_grid: Some(0.1), ..Default::default() };
@@ -177,22 +177,22 @@ fn a_path_that_cannot_be_is_refused() {
         assert!(error.starts_with("test: ") && error.contains(text), "{error}");
     };
     let plain = CrowdDescriptor::default();
-    refused(&local, Default::default(), path(DrawPath::Cache, &plain), "set `time_grid`, 1.0 / 30.0 for one");
+    refused(&local, Default::default(), path(DrawPath::Cache, &plain), "set `time_grid`, to 1.0 / 30.0 for example");
     refused(&local, Default::default(), path(DrawPath::Direct, &plain), "add \"webgl2\" to `devices`");
     for path_of_poses in [DrawPath::Palette, DrawPath::Cache] {
-        refused(&texture, Default::default(), path(path_of_poses, &grid), "it plays matrix-f16 here");
+        refused(&texture, Default::default(), path(path_of_poses, &grid), "the model plays matrix-f16");
     }
     for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let descriptor = CrowdDescriptor { time_grid: Some(wrong), ..plain.clone() };
-        refused(&local, Default::default(), descriptor, "it must be above zero");
+        refused(&local, Default::default(), descriptor, "it must be finite and above zero");
     }
     let none = CrowdDescriptor { cache_bytes: 100, ..path(DrawPath::Cache, &grid) };
-    refused(&local, Default::default(), none, "a pose takes 2640 bytes, and 100 have room for none");
+    refused(&local, Default::default(), none, "100 bytes hold no pose that the device can bind");
     let culled = RendererDescriptor { culling: false, ..Default::default() };
     refused(&local, culled, path(DrawPath::Cache, &grid), "instances are not culled");
     let motion = RendererDescriptor { motion_vectors: true, ..Default::default() };
     refused(&local, motion, path(DrawPath::Cache, &grid), "motion_vectors");
-    // A model that stands in a texture too is read from there.
+    // A model with a fallback in a texture is read from the texture.
     let mut both = local.clone();
     both.others = vec![texture.clone()].into();
     let direct = asked(&both, Default::default(), path(DrawPath::Direct, &plain)).unwrap().explain(1);

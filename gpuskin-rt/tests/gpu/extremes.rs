@@ -1,14 +1,14 @@
-//! The largest and the smallest that is drawn: meshes of three and of half a million vertices, nobody and one, palettes
-//! beyond 128 MiB.
+//! Extreme sizes: meshes of three and of half a million vertices, crowds of no instance and of one,
+//! palettes beyond 128 MiB.
 
 use crate::common::cells::{self, COUNT, PIXELS, ROW, camera, middle};
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute};
 use glam::{Vec2, Vec3, Vec4};
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::*;
 
-/// A sheet of so many vertices to a side, one metre across, on one bone.
+/// A square sheet with `side` vertices per side, one metre across, on one bone.
 fn sheet(encoding: Encoding, side: u32) -> TestModel {
     let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(1), encoding, format, 1);
@@ -52,19 +52,19 @@ fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, camera: &Camera, side: u32) -> 
     canvas.finish(gpu, encoder)
 }
 
-/// What so many instances in one place look like.
+/// Draws `count` instances at one position.
 fn instances(gpu: &Gpu, model: &Model, count: u32) -> Picture {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let crowd = Crowd::with_model(&mut renderer, model, CrowdDescriptor { capacity: 0, ..Default::default() }).unwrap();
     for _ in 0..count {
-        crowd.spawn(Instance::at([0.0; 3]).looping());
+        crowd.spawn(Instance::at([0.0; 3]).repeat(Repeat::Loop));
     }
     let camera = Camera::orthographic_look_at([0.5, 0.5, 9.0], [0.5, 0.5, 0.0], 2.0, 2.0, 20.0);
     draw(gpu, &mut renderer, &camera, 128)
 }
 
 #[test]
-fn half_a_million_vertices_are_drawn_as_four_are() {
+fn half_a_million_vertices_draw_same_picture_as_four() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for encoding in [Encoding::MatrixF32, Encoding::LocalPacked] {
             let (few, many) = (sheet(encoding, 2), sheet(encoding, 708));
@@ -72,39 +72,39 @@ fn half_a_million_vertices_are_drawn_as_four_are() {
             let (few, many) = (instances(&gpu, &few.model, 1), instances(&gpu, &many.model, 1));
             assert!(few.covered() > 300, "{} pixels", few.covered());
             let other = few.pixels.iter().zip(&many.pixels).filter(|(a, b)| a != b).count();
-            // Along the edges, corners between corners are rounded.
-            assert!(other < few.covered() / 100, "{other} of {} pixels on {}", few.covered(), gpu.name);
+            // Vertices on an edge between two corners are rounded.
+            assert!(other < few.covered() / 100, "{other} of {} pixels differ on {}", few.covered(), gpu.name);
         }
     }
 }
 
 #[test]
-fn nobody_and_one_of_three_vertices_are_drawn() {
+fn no_instance_and_single_triangle_are_drawn() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
             let test = triangle(encoding);
             assert_eq!(instances(&gpu, &test.model, 0).covered(), 0);
             let one = instances(&gpu, &test.model, 1);
             assert!(one.covered() > 10, "{encoding:?}: {} pixels", one.covered());
-            assert!(one == instances(&gpu, &test.model, 3), "{encoding:?}: three in one place");
+            assert!(one == instances(&gpu, &test.model, 3), "{encoding:?}: three instances at one position");
         }
     }
 }
 
 #[test]
-fn a_palette_beyond_128_mib_is_two() {
+fn palette_beyond_128_mib_is_split() {
     const BONES: u32 = 1024;
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, VERTEX, BONES);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     let test = recipe.build(|_, _| Pose::REST).with_bounds();
-    // The limit of every device with compute, which these have.
+    // The default limit of devices with compute.
     let binding = wgpu::Limits::downlevel_defaults().max_storage_buffer_binding_size;
     assert_eq!(binding, 128 << 20);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
         let bytes = (BONES + BONES + BONES / 3) * 48;
         let each = (binding / u64::from(bytes) / 16 * 16) as u32;
-        // Those in sight stand on both sides of the border.
+        // Visible instances lie on both sides of the border between palettes.
         let away = each - COUNT / 2;
         let crowd = Crowd::with_model(
             &mut renderer,
@@ -116,11 +116,11 @@ fn a_palette_beyond_128_mib_is_two() {
             crowd.spawn(Instance::at([1e4; 3]));
         }
         let instance =
-            |i: u32| Instance::at(middle(i)).play(Clip::new((i % 3) as u16)).looping().phase(i as f32 * 0.137);
+            |i: u32| Instance::at(middle(i)).play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(i as f32 * 0.137);
         let ids: Vec<_> = (0..COUNT).map(|i| crowd.spawn(instance(i))).collect();
         let picture = draw(&gpu, &mut renderer, &camera(), PIXELS * ROW);
         let explained = crowd.explain(&renderer);
-        assert_eq!((explained.palettes, explained.bytes_of_an_instance), (2, u64::from(bytes)), "{explained}");
+        assert_eq!((explained.palettes, explained.bytes_per_instance), (2, u64::from(bytes)), "{explained}");
         let now = Time::from_secs(NOW);
         let record = |i: u32| crowd.get(ids[i as usize]).unwrap();
         cells::check(&picture, |i| test.on_cpu(&record(i), now).iter().map(|v| v.position).collect());

@@ -1,16 +1,17 @@
-//! Fields: what the GPU makes of their numbers against the twins, in every kind of encoding, after a week too.
+//! Fields: instances on the GPU compared with the CPU reference, in every kind of encoding, also
+//! after a week.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{RED, map, renderer, shows, square_recipe, squares};
 use crate::common::{BACKENDS, Canvas, Gpu, compute, gpu};
 use glam::Vec3;
-use gpuskin_rt::field::{FieldDescriptor, FieldUniform, Wind};
-use gpuskin_rt::render::field_vertex_buffers;
-use gpuskin_rt::shader::Variant;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::field::{FieldDescriptor, FieldUniform, Wind};
+use gpuskin_rt::internals::render::{CustomDraw, field_vertex_buffers};
+use gpuskin_rt::internals::shader::Variant;
+use gpuskin_rt::internals::*;
 
-/// Writes where a vertex is, and its tint, to a pixel of its own.
+/// Writes position and tint of a vertex to a pixel of its own.
 const PROBE: &str = r"
     @group(0) @binding(0) var<uniform> clock: vec4<u32>;    // Time::words(), then vertices of an instance
 
@@ -34,7 +35,7 @@ const PROBE: &str = r"
     }
 ";
 
-/// All vertices of all instances, as many as a sheet holds: position, red of the tint.
+/// Returns all vertices of all instances, as many as a target holds: position, red of the tint.
 fn drawn(
     gpu: &Gpu,
     renderer: &mut CrowdRenderer,
@@ -58,7 +59,7 @@ fn drawn(
     );
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), now).unwrap();
-    own.draw(gpu, encoder, |pass| field.draw_geometry(pass, 1, |_, _| {})).remove(0)
+    own.draw(gpu, encoder, |pass| field.draw_with(pass, CustomDraw::new(1), |_, _| {})).remove(0)
 }
 
 fn test_model(encoding: Encoding) -> TestModel {
@@ -68,7 +69,8 @@ fn test_model(encoding: Encoding) -> TestModel {
     Recipe::random(&mut Random(5), encoding, format, 6).build(|_, _| Pose::random(&mut random, false))
 }
 
-/// Two loops, chosen by noise, and a gust of the third clip; away from the origin, with everything that there is.
+/// Two loops chosen by noise, a gust with the third clip, an origin away from zero; every option is
+/// used.
 fn windy() -> FieldDescriptor<Dynamic> {
     FieldDescriptor {
         origin: [-31.3, 0.7, 12.9],
@@ -85,7 +87,7 @@ fn windy() -> FieldDescriptor<Dynamic> {
 }
 
 #[test]
-fn the_gpu_makes_what_the_twins_make() {
+fn field_instances_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for encoding in [Encoding::TrsPacked, Encoding::VatPacked] {
             let test = test_model(encoding);
@@ -108,19 +110,20 @@ fn the_gpu_makes_what_the_twins_make() {
                             if place.is_finite() { place.distance(twin.position) } else { f32::INFINITY }
                         });
                         let off = off.fold(0.0, f32::max);
-                        // Noise that is a bit off chooses another clip, where it is just between two.
+                        // Slightly different noise selects another clip at a border between two.
                         if off < 1e-4 {
                             worst = worst.max(off)
                         } else {
                             others += 1
                         }
-                        let red = f32::from(uniform.look(number).tint[0]) / 255.0;
-                        assert!((vertices[0][3] - red).abs() < 1e-6, "{number}: {} is not {red}", vertices[0][3]);
+                        let red = f32::from(uniform.appearance(number).tint[0]) / 255.0;
+                        assert!((vertices[0][3] - red).abs() < 1e-6, "{number}: tint {}, expected {red}", vertices[0][3]);
                     }
-                    println!("{encoding:?} on {}, {i} at {now:?}: {worst:.1e} m, {others} others", gpu.name);
-                    // Noise that is a bit off is a step of a fade, 2^-16 of the way from a pose to another.
+                    println!("{encoding:?} on {}, {i} at {now:?}: {worst:.1e} m, {others} instances with another clip", gpu.name);
+                    // Slightly different noise changes the fade by one step, 2^-16 of the
+                    // difference between two poses.
                     let (most, most_others) = if i == 0 { (1e-4, 3) } else { (2e-5, 0) };
-                    assert!(worst < most && others <= most_others, "{worst:e}, {others} others");
+                    assert!(worst < most && others <= most_others, "{worst:e} m, {others} instances with another clip");
                 }
             }
         }
@@ -128,7 +131,7 @@ fn the_gpu_makes_what_the_twins_make() {
 }
 
 #[test]
-fn neighbouring_fields_continue_each_other_and_lots_differ() {
+fn adjacent_fields_continue_and_instances_vary() {
     let test = test_model(Encoding::VatPacked);
     let meta = &test.model.meta;
     let whole =
@@ -141,7 +144,7 @@ fn neighbouring_fields_continue_each_other_and_lots_differ() {
             let (a, b) = (all.instance(z * 8 + 4 + x, now), half.instance(z * 4 + x, now));
             assert!(Vec3::from(a.translation).distance(b.translation.into()) < 1e-5);
             assert_eq!((a.rotation, a.scale, a.playback().rate), (b.rotation, b.scale, b.playback().rate));
-            assert_eq!(all.look(z * 8 + 4 + x), half.look(z * 4 + x));
+            assert_eq!(all.appearance(z * 8 + 4 + x), half.appearance(z * 4 + x));
         }
     }
     let instances: Vec<_> = (0..48).map(|number| all.instance(number, now)).collect();
@@ -156,7 +159,7 @@ fn neighbouring_fields_continue_each_other_and_lots_differ() {
         let box_of = whole.bounds(meta);
         assert!(box_of.is_none(), "this model has no bounds");
     }
-    // Nothing turns where nothing may, everything is in step where it shall be.
+    // Without rotation and phase offset, instances are unrotated and in step.
     let still = FieldDescriptor { turn: 0.0, jitter: 0.0, scatter: 0.0, wind: None, speed: [1.0; 2], ..whole };
     let still = FieldUniform::new(&still, meta);
     let [a, b] = [0, 9].map(|number| still.instance(number, now));
@@ -165,24 +168,24 @@ fn neighbouring_fields_continue_each_other_and_lots_differ() {
 }
 
 #[test]
-fn wind_blows_the_way_it_says_for_a_week() {
+fn wind_travels_at_its_velocity_after_a_week() {
     let test = test_model(Encoding::VatPacked);
     let mut descriptor = FieldDescriptor { jitter: 0.0, scatter: 0.0, ..windy() };
     descriptor.wind = Some(Wind { velocity: [1.6, 0.0], ..windy().wind.unwrap() });
     let uniform = FieldUniform::new(&descriptor, &test.model.meta);
     let weight = |number: u32, now: f64| uniform.instance(number, now).weight(Time::from(now));
     for now in [0.0, 604_800.0] {
-        // Half a second is one cell along x.
+        // In half a second the wind moves one cell along x.
         for number in (0..400).filter(|number| number % 20 < 19) {
             let (here, next) = (weight(number, now), weight(number + 1, now + 0.5));
-            assert!((here - next).abs() < 2e-3, "{number} at {now}: {here} and then {next}");
+            assert!((here - next).abs() < 2e-3, "{number} at {now}: {here}, then {next}");
         }
     }
     assert!((0..400).any(|number| (weight(number, 0.0) - weight(number, 1.0)).abs() > 0.1));
 }
 
 #[test]
-fn fields_are_drawn_with_crowds_where_a_view_sees_them() {
+fn visible_fields_are_drawn_with_crowds() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut test = squares(square_recipe(Encoding::MatrixF16, crate::common::model::plain([1.0, 0.0, 0.0, 1.0])));
         test.model.meta.bounds = Aabb { min: [-0.2, -0.2, 0.0], max: [0.2, 1.2, 0.0] };
@@ -211,8 +214,8 @@ fn fields_are_drawn_with_crowds_where_a_view_sees_them() {
         let p = picture(&mut renderer, false);
         assert!([1.0, 2.0, 3.0, 4.0].iter().all(|x| shows(&p, *x, 3.0) == RED));
         assert_eq!((shows(&p, 5.0, 3.0), shows(&p, 1.5, 3.0)), (p.pixels[0], p.pixels[0]));
-        assert_eq!(picture(&mut renderer, true).covered(), 0, "depth is that of the picture");
-        // Of another size, elsewhere, and out of the picture.
+        assert_eq!(picture(&mut renderer, true).covered(), 0, "nothing is nearer than the depth");
+        // A field of another size and position, and one outside the picture.
         field.set(&FieldDescriptor { origin: [2.5, 6.0, -0.5], size: [2, 1], ..row.clone() }).unwrap();
         let p = picture(&mut renderer, false);
         assert_eq!([1.0, 3.0, 4.0].map(|x| shows(&p, x, 6.0) == RED), [false, true, true]);
@@ -229,7 +232,7 @@ fn fields_are_drawn_with_crowds_where_a_view_sees_them() {
 }
 
 #[test]
-fn odd_numbers_and_models_without_a_texture() {
+fn invalid_numbers_are_clamped_and_models_without_texture_refused() {
     let test = test_model(Encoding::VatPacked);
     let odd = FieldDescriptor {
         origin: [f32::NAN, f32::INFINITY, 1.0],

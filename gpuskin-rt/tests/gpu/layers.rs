@@ -1,14 +1,15 @@
-//! Layers and live bones on every backend that is here: against their Rust twins, and as crowds have them.
+//! Layers and live bones on every available backend: compared with the CPU reference, and as part
+//! of crowds.
 
 use crate::common::cells::{self, COUNT, PIXELS, ROW, middle};
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, gpu_with};
 use glam::{Quat, Vec3};
-use gpuskin_rt::local::LocalTransform;
-use gpuskin_rt::render::{Capture, CaptureFrame};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::local::LocalTransform;
+use gpuskin_rt::internals::render::{Capture, CaptureFrame};
+use gpuskin_rt::internals::*;
 
-/// Of the diagonal of what is drawn.
+/// Relative to the diagonal of the drawn mesh.
 const POSITION_TOLERANCE: f32 = 4e-6;
 const NORMAL_TOLERANCE_DEGREES: f32 = 0.02;
 
@@ -19,7 +20,7 @@ fn model(encoding: Encoding, bones: u32) -> TestModel {
     recipe.build(|_, _| Pose::REST)
 }
 
-/// Any transform, and of the game's own length where it is a quaternion.
+/// Returns a random transform; its quaternion is not normalised.
 fn local(random: &mut Random) -> LocalTransform {
     let rotation = (random.direction() * 0.7).extend(random.within(-1.0, 1.0));
     LocalTransform::new(rotation, random.vector() * 0.2, Vec3::ONE + random.vector() * 0.2)
@@ -31,7 +32,7 @@ fn matrix(random: &mut Random) -> [[f32; 4]; 3] {
     [0, 1, 2].map(|row| m.row(row).extend(random.within(-0.5, 0.5)).to_array())
 }
 
-/// A set in the middle of what happens to it, up to `now`.
+/// Returns a layer set after random commands up to `now`.
 fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: Time) -> LayerSet {
     let mut set = LayerSet::default();
     let mut ago = 2.0;
@@ -65,9 +66,9 @@ fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: 
         }
     }
     if let Some(live) = live {
-        set.set_live(live, 0, random.within(-0.3, 1.0), now - 0.5);
+        set.set_live_bones(live, 0, random.within(-0.3, 1.0), now - 0.5);
         if random.unit() < 0.3 {
-            set.release_live(0.4, now - 0.2);
+            set.release_live_bones(0.4, now - 0.2);
         }
     }
     set
@@ -79,9 +80,9 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f3
     for (vertices, frame) in captured.iter().zip(frames) {
         let expected = test.on_cpu_over(frame);
         assert_eq!(vertices.len(), expected.len());
-        // One bone by itself is what it is among all.
-        let shown = frame.record.shown(&test.records, frame.time);
-        let over = frame.layers.unwrap_or_default().shown(&test.records, frame.live, frame.time);
+        // A single bone equals the same bone of the whole pose.
+        let shown = frame.record.pose_blend(&test.records, frame.time);
+        let over = frame.layers.unwrap_or_default().sample(&test.records, frame.live, frame.time);
         let (tracks, texels) = (test.tracks(), test.texels());
         for (i, bone) in tracks.pose_over(shown, &over).iter().enumerate().step_by(7) {
             assert_eq!(tracks.bone_over(shown, &over, i), *bone);
@@ -91,7 +92,7 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f3
         let max = expected.iter().map(|v| v.position).reduce(Vec3::max).unwrap();
         for (vertex, twin) in vertices.iter().zip(&expected) {
             let (position, normal) = (Vec3::from(vertex.position), Vec3::from(vertex.normal));
-            assert!(position.is_finite() && normal.is_finite(), "{vertex:?} instead of {twin:?}");
+            assert!(position.is_finite() && normal.is_finite(), "{vertex:?}, expected {twin:?}");
             distance = distance.max(position.distance(twin.position) / (max - min).length());
             angle = angle.max(normal.cross(twin.normal).length().atan2(normal.dot(twin.normal)).to_degrees());
         }
@@ -100,16 +101,16 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f3
 }
 
 #[test]
-fn layers_and_live_bones_are_what_their_twin_says() {
+fn layers_and_live_bones_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
-        // Hierarchies within workgroup memory, and beyond it.
+        // Hierarchies that fit workgroup memory, and larger ones.
         for (seed, bones) in (0..).zip([1, 40, 252, 253]) {
             let test = model(Encoding::LocalPacked, bones);
             let random = &mut Random(seed);
             let nodes = test.tracks().node_count();
             let mut locals: Vec<_> = (0..nodes).map(|_| local(random)).collect();
             let mut matrices: Vec<_> = (0..bones).map(|_| matrix(random)).collect();
-            // What is not finite, or no rotation, is left out.
+            // Values that are not finite, and quaternions of length zero, are ignored.
             locals[nodes / 2].translation.y = f32::NAN;
             locals[nodes / 3].rotation *= 0.0;
             matrices[bones as usize / 2][1][2] = f32::INFINITY;
@@ -118,7 +119,7 @@ fn layers_and_live_bones_are_what_their_twin_says() {
                     let live = [None, None, Some(LiveBones::Local(&locals)), Some(LiveBones::Model(&matrices))][i % 4];
                     let time = Time::from_secs(f64::from(random.within(3.0, 9.0)) + 1e6);
                     let clip = Clip::<Dynamic>::new(random.below(3) as u16);
-                    let record = Instance::at(random.vector()).play(clip).looping().phase(random.unit());
+                    let record = Instance::at(random.vector()).play(clip).repeat(Repeat::Loop).phase(random.unit());
                     let record = record.record(&test.model.meta, time - 5.0);
                     let layers = Some(set(&test.model.meta, random, live.as_ref(), time)).filter(|_| i != 5);
                     CaptureFrame { record, layers, live, time }
@@ -152,37 +153,37 @@ fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, seconds: f64) -> Picture {
 fn standing(i: u32) -> Instance<Dynamic> {
     Instance::at(middle(i).to_array())
         .play(Clip::new((i % 3) as u16))
-        .looping()
+        .repeat(Repeat::Loop)
         .phase(i as f32 * 0.137)
         .facing(i as f32)
 }
 
-/// Poses of the game's own for some instances at a moment.
+/// Random live poses.
 fn poses(test: &TestModel, moment: u64) -> (Vec<LocalTransform>, Vec<[[f32; 4]; 3]>) {
     let random = &mut Random(moment);
     let (nodes, bones) = (test.tracks().node_count(), test.tracks().bone_count());
     ((0..nodes).map(|_| local(random)).collect(), (0..bones).map(|_| matrix(random)).collect())
 }
 
-/// What is told to the instance of a square at 1, 2 and 3 seconds.
+/// Sends the commands of step 1, 2 or 3 to the instance of a square.
 fn command(crowd: &Crowd<Dynamic>, id: InstanceId, i: u32, moment: u32, test: &TestModel) {
-    let over = Transition::crossfade(1.5).looping();
+    let over = Transition::crossfade(1.5).repeat(Repeat::Loop);
     let (locals, matrices) = poses(test, u64::from(moment + i % 2));
     let live = if i % 8 == 3 { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
     let mask = (i % 5 < 3).then(|| Mask::new((i % 3) as u8));
     match (moment, i % 4) {
-        (1, 1 | 2) => assert!(crowd.play_layer(id, 0, Clip::new(1), mask, over, 0.7).unwrap()),
-        (2, 2) => assert!(crowd.play_layer(id, 1, Clip::new((i % 3) as u16), mask, over, 1.0).unwrap()),
-        (3, 1) if i.is_multiple_of(3) => assert!(crowd.stop_layer(id, 0, 2.0)),
-        (3, 2) if i.is_multiple_of(3) => assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, 0.4).unwrap()),
-        (3, 2) if i % 3 == 1 => assert!(crowd.pause(id)),
-        (1, 3) => assert!(crowd.set_live(id, live, if i.is_multiple_of(3) { 9.0 } else { 0.0 }).unwrap()),
-        (3, 3) if i % 3 == 1 => assert!(crowd.release_live(id, 2.0)),
+        (1, 1 | 2) => assert!(crowd.play_layer(id, 0, Clip::new(1), mask, over, 0.7).is_ok()),
+        (2, 2) => assert!(crowd.play_layer(id, 1, Clip::new((i % 3) as u16), mask, over, 1.0).is_ok()),
+        (3, 1) if i.is_multiple_of(3) => assert!(crowd.stop_layer(id, 0, 2.0).is_ok()),
+        (3, 2) if i.is_multiple_of(3) => assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, 0.4).is_ok()),
+        (3, 2) if i % 3 == 1 => assert!(crowd.set_paused(id, true).is_ok()),
+        (1, 3) => assert!(crowd.set_live_bones(id, live, if i.is_multiple_of(3) { 9.0 } else { 0.0 }).is_ok()),
+        (3, 3) if i % 3 == 1 => assert!(crowd.release_live_bones(id, 2.0).is_ok()),
         _ => {}
     }
 }
 
-/// Other live bones for the instances that have some, at 2 seconds: one by one, or together.
+/// Updates the live bones of the instances that have some: one at a time, or in one call.
 fn update(crowd: &Crowd<Dynamic>, ids: &[InstanceId], test: &TestModel, together: bool) {
     let mut all = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
     for i in (3..COUNT).step_by(4) {
@@ -190,15 +191,15 @@ fn update(crowd: &Crowd<Dynamic>, ids: &[InstanceId], test: &TestModel, together
         let is_local = i % 8 == 3;
         if !together {
             let live = if is_local { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
-            assert!(crowd.update_live(id, live).unwrap());
+            assert_eq!(crowd.update_live_bones(&[id], live), Ok(1));
         }
         all.2[usize::from(is_local)].push(id);
         if is_local { all.0.extend(locals) } else { all.1.extend(matrices) }
     }
     if together {
         let (locals, matrices, [of_matrices, of_locals]) = all;
-        assert_eq!(crowd.update_lives(&of_locals, LiveBones::Local(&locals)).unwrap(), of_locals.len());
-        assert_eq!(crowd.update_lives(&of_matrices, LiveBones::Model(&matrices)).unwrap(), of_matrices.len());
+        assert_eq!(crowd.update_live_bones(&of_locals, LiveBones::Local(&locals)).unwrap(), of_locals.len());
+        assert_eq!(crowd.update_live_bones(&of_matrices, LiveBones::Model(&matrices)).unwrap(), of_matrices.len());
     }
 }
 
@@ -218,7 +219,7 @@ fn layers_follow_their_instances() {
                 Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity, ..Default::default() })
                     .unwrap();
             prepare(&gpu, &mut renderer, 0.0);
-            // Others come and go between them, with layers of their own.
+            // Other instances with layers of their own spawn and despawn in between.
             let other = |i: u32| {
                 let id = crowd.spawn(standing(i));
                 (1..3).for_each(|moment| command(&crowd, id, i, moment, &test));
@@ -239,9 +240,9 @@ fn layers_follow_their_instances() {
                     update(&crowd, &ids, &test, capacity == 300);
                 }
                 let gone = others.len() / 2;
-                others.drain(..gone).for_each(|id| assert!(crowd.despawn(id)));
+                others.drain(..gone).for_each(|id| assert!(crowd.despawn(id).is_ok()));
             }
-            others.into_iter().for_each(|id| assert!(crowd.despawn(id)));
+            others.into_iter().for_each(|id| assert!(crowd.despawn(id).is_ok()));
             let picture = draw(&gpu, &mut renderer, 3.7);
             let vertices = |i: u32| {
                 let id = ids[i as usize];
@@ -249,19 +250,19 @@ fn layers_follow_their_instances() {
                 let live = if i % 8 == 3 { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
                 let layers = crowd.layers(id);
                 assert_eq!(layers.is_some(), !i.is_multiple_of(4), "{i}");
-                let live = layers.and_then(|set| set.live_pose()).map(|_| live);
+                let live = layers.and_then(|set| set.live_pose_number()).map(|_| live);
                 let frame = CaptureFrame { record: crowd.get(id).unwrap(), layers, live, time: Time::from_secs(3.7) };
                 test.on_cpu_over(&frame).iter().map(|v| v.position).collect()
             };
             cells::check(&picture, vertices);
             pictures.push(picture);
 
-            // When all is taken away they are as without.
+            // Without their layers, all instances look like instances that never had any.
             for (i, id) in (0..).zip(&ids) {
                 (0..2).for_each(|layer| {
-                    crowd.stop_layer(*id, layer, 0.3);
+                    crowd.stop_layer(*id, layer, 0.3).unwrap();
                 });
-                crowd.release_live(*id, if i % 2 == 0 { 0.0 } else { 0.3 });
+                crowd.release_live_bones(*id, if i % 2 == 0 { 0.0 } else { 0.3 }).unwrap();
             }
             let after = draw(&gpu, &mut renderer, 4.5);
             let vertices = |i: u32| {
@@ -273,12 +274,12 @@ fn layers_follow_their_instances() {
             assert_eq!(draw(&gpu, &mut renderer, 4.5).covered(), 0);
             assert!(crowd.is_empty());
         }
-        assert!(pictures.windows(2).all(|p| p[0] == p[1]), "however palettes are split");
+        assert!(pictures.windows(2).all(|p| p[0] == p[1]), "pictures depend on how palettes are split");
     }
 }
 
 #[test]
-fn sets_are_used_again() {
+fn layer_sets_are_reused() {
     let test = model(Encoding::LocalPacked, 4);
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut renderer = renderer(&gpu);
@@ -289,25 +290,25 @@ fn sets_are_used_again() {
     for second in 0..400 {
         prepare(&gpu, &mut renderer, second.into());
         let id = last.take().filter(|_| second % 7 != 0).unwrap_or_else(|| crowd.spawn(standing(0)));
-        assert!(crowd.play_layer(id, 0, Clip::new(0), None, Transition::crossfade(0.1), 1.0).unwrap());
-        assert!(crowd.set_live(id, LiveBones::Local(&locals), 0.1).unwrap());
+        assert!(crowd.play_layer(id, 0, Clip::new(0), None, Transition::crossfade(0.1), 1.0).is_ok());
+        assert!(crowd.set_live_bones(id, LiveBones::Local(&locals), 0.1).is_ok());
         greatest = greatest.max(crowd.get(id).unwrap().layer_set());
         match second % 3 {
-            0 => assert!(crowd.despawn(id)),
-            // Faded away when nobody looks any more.
-            1 => assert!(crowd.stop_layer(id, 0, 0.3) && crowd.release_live(id, 0.3)),
+            0 => assert!(crowd.despawn(id).is_ok()),
+            // Fades out while no frame is prepared.
+            1 => assert!(crowd.stop_layer(id, 0, 0.3).is_ok() && crowd.release_live_bones(id, 0.3).is_ok()),
             _ => {
-                assert!(crowd.stop_layer(id, 0, 0.0) && crowd.release_live(id, 0.0));
+                assert!(crowd.stop_layer(id, 0, 0.0).is_ok() && crowd.release_live_bones(id, 0.0).is_ok());
                 assert!(crowd.layers(id).is_none() && crowd.get(id).unwrap().layer_set() == 0);
                 last = Some(id);
             }
         }
     }
-    assert!(greatest <= 130, "{greatest} sets for one at a time");
+    assert!(greatest <= 130, "{greatest} sets for one instance at a time");
 }
 
 #[test]
-fn what_cannot_be_laid_over_is_refused() {
+fn invalid_layers_and_live_bones_are_refused() {
     let test = model(Encoding::LocalPacked, 4);
     let (locals, matrices) = poses(&test, 1);
     let live = LiveBones::Local(&locals);
@@ -316,7 +317,7 @@ fn what_cannot_be_laid_over_is_refused() {
         let others = Crowd::with_model(&mut renderer, &model(Encoding::TrsF16, 4).model, Default::default()).unwrap();
         let id = others.spawn(standing(0));
         let layer = others.play_layer(id, 0, Clip::new(0), None, Transition::cut(), 1.0);
-        let refused = [layer, others.set_live(id, live, 0.0), others.update_live(id, live)];
+        let refused = [layer, others.set_live_bones(id, live, 0.0), others.update_live_bones(&[id], live).map(|_| ())];
         for result in refused {
             let error = result.unwrap_err().to_string();
             assert!(
@@ -324,7 +325,7 @@ fn what_cannot_be_laid_over_is_refused() {
                 "{error}"
             );
         }
-        assert!(!others.stop_layer(id, 0, 0.0) && !others.release_live(id, 0.0) && others.layers(id).is_none());
+        assert!(others.stop_layer(id, 0, 0.0).is_err() && others.release_live_bones(id, 0.0).is_err() && others.layers(id).is_none());
     }
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut renderer = renderer(&gpu);
@@ -335,24 +336,24 @@ fn what_cannot_be_laid_over_is_refused() {
         (play(2, 0, None), "layer 2"),
         (play(0, 3, None), "clip 3"),
         (play(0, 0, Some(Mask::new(3))), "mask 3"),
-        (crowd.set_live(id, LiveBones::Local(&locals[1..]), 0.0), "4 live nodes"),
-        (crowd.set_live(id, LiveBones::Model(&matrices[..3]), 0.0), "3 live bones"),
+        (crowd.set_live_bones(id, LiveBones::Local(&locals[1..]), 0.0), "4 live nodes"),
+        (crowd.set_live_bones(id, LiveBones::Model(&matrices[..3]), 0.0), "3 live bones"),
     ] {
         let error = result.unwrap_err();
         assert!(matches!(error, Error::Argument { .. }) && error.to_string().contains(what), "{error}");
     }
-    assert!(!crowd.update_live(id, live).unwrap(), "nothing was set");
-    assert!(crowd.set_live(id, live, 0.0).unwrap());
-    assert!(crowd.update_live(id, LiveBones::Model(&matrices)).is_err(), "of the other kind");
-    assert!(crowd.update_lives(&[id, id], live).is_err(), "not enough for two");
-    assert!(crowd.despawn(id));
+    assert_eq!(crowd.update_live_bones(&[id], live), Ok(0), "no live bones to update");
+    assert!(crowd.set_live_bones(id, live, 0.0).is_ok());
+    assert!(crowd.update_live_bones(&[id], LiveBones::Model(&matrices)).is_err(), "update of the other kind is refused");
+    assert!(crowd.update_live_bones(&[id, id], live).is_err(), "bones of one instance for two instances are refused");
+    assert!(crowd.despawn(id).is_ok());
     assert!(
-        !play(0, 0, None).unwrap() && !crowd.set_live(id, live, 0.0).unwrap() && !crowd.update_live(id, live).unwrap()
+        play(0, 0, None).is_err() && crowd.set_live_bones(id, live, 0.0).is_err() && crowd.update_live_bones(&[id], live) == Ok(0)
     );
-    assert!(!crowd.stop_layer(id, 0, 0.0) && !crowd.release_live(id, 0.0) && crowd.layers(id).is_none());
-    // Numbers that are none.
+    assert!(crowd.stop_layer(id, 0, 0.0).is_err() && crowd.release_live_bones(id, 0.0).is_err() && crowd.layers(id).is_none());
+    // Arguments that are not finite.
     let id = crowd.spawn(standing(0));
     let over = Transition::crossfade(f32::NAN).speed(f32::INFINITY).phase(f32::NAN);
-    assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, f32::NAN).unwrap());
-    assert!(crowd.layers(id).is_none(), "no weight is no layer");
+    assert!(crowd.play_layer(id, 1, Clip::new(0), None, over, f32::NAN).is_ok());
+    assert!(crowd.layers(id).is_none(), "a weight of NaN makes no layer");
 }

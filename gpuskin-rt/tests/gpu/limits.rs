@@ -1,10 +1,10 @@
-//! What a device does not allow, and what does not fit together, comes back as values. Runs on wgpu's `noop` backend:
-//! it validates as a device would, and needs none.
+//! Exceeded device limits and inconsistent models are returned as errors. Runs on wgpu's `noop`
+//! backend, which validates like a device without needing one.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, nearest, plain};
 use crate::common::noop;
-use gpuskin_rt::render::{Capture, DepthPass};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{Capture, DepthPass};
+use gpuskin_rt::internals::*;
 use wgpu::{Limits, TextureFormat};
 
 fn test_model(frames_per_layer: u32) -> TestModel {
@@ -19,7 +19,7 @@ fn webgl2() -> Limits {
     Limits::downlevel_webgl2_defaults()
 }
 
-/// Why a crowd of a model cannot be made on a device of such limits.
+/// Returns the error of making a crowd on a device with the given limits.
 fn refusal(model: &Model, limits: Limits) -> Error {
     let gpu = noop(limits);
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
@@ -45,7 +45,7 @@ fn webgl2_is_enough() {
 }
 
 #[test]
-fn models_beyond_a_device_are_refused_with_numbers() {
+fn models_beyond_device_limits_are_refused_with_numbers() {
     let one = test_model(32).model;
     let height = u64::from(one.meta.texture.height.max(one.meta.texture.width));
     let small = |change: fn(&mut Limits)| {
@@ -57,16 +57,16 @@ fn models_beyond_a_device_are_refused_with_numbers() {
         (
             &one,
             small(|l| l.max_texture_dimension_2d = 48),
-            "across the animation texture: 64 are needed, the device has 48",
+            "across the animation texture: 64 needed, but the device allows 48",
         ),
-        (&one, small(|l| l.max_vertex_buffer_array_stride = 64), "bytes of a vertex: 72 are needed, the device has 64"),
-        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 are needed, the device has 6"),
+        (&one, small(|l| l.max_vertex_buffer_array_stride = 64), "bytes per vertex: 72 needed, but the device allows 64"),
+        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 needed, but the device allows 6"),
         (
             &one,
             small(|l| l.max_uniform_buffer_binding_size = 4096),
-            "uniform buffer: 16384 are needed, the device has 4096",
+            "uniform buffer: 16384 needed, but the device allows 4096",
         ),
-        (&one, small(|l| l.max_buffer_size = 10_000), "bytes of vertices: 10800 are needed, the device has 10000"),
+        (&one, small(|l| l.max_buffer_size = 10_000), "bytes of vertices: 10800 needed, but the device allows 10000"),
     ];
     assert!(height > 48);
     for (model, limits, text) in cases {
@@ -75,20 +75,20 @@ fn models_beyond_a_device_are_refused_with_numbers() {
     }
     let layered = test_model(1).model;
     let error = refusal(&layered, small(|l| l.max_texture_array_layers = 8)).to_string();
-    assert!(error.contains("layers of the animation texture: 13 are needed, the device has 8"), "{error}");
+    assert!(error.contains("layers of the animation texture: 13 needed, but the device allows 8"), "{error}");
 }
 
 #[test]
-fn devices_without_compute_are_told_what_would_work() {
+fn error_without_compute_names_alternatives() {
     let local = || Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
     let error = refusal(&local(), webgl2());
     assert!(matches!(error, Error::Limit { .. }), "{error}");
     let error = error.to_string();
-    for text in ["test: ", "4 are needed, the device has 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
+    for text in ["test: ", "4 needed, but the device allows 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
     {
         assert!(error.contains(text), "{error}");
     }
-    // Baked for both classes of devices, the other model is drawn.
+    // A model with a fallback for this class of devices is drawn.
     let mut both = local();
     both.others = vec![test_model(32).model].into();
     let gpu = noop(webgl2());
@@ -103,11 +103,11 @@ fn devices_without_compute_are_told_what_would_work() {
 
     limits.max_storage_buffer_binding_size = 512;
     let error = refusal(&local(), limits).to_string();
-    assert!(error.contains("the device has 512") && error.contains("higher limits"), "{error}");
+    assert!(error.contains("the device allows 512") && error.contains("higher limits"), "{error}");
 }
 
 #[test]
-fn words_that_are_not_those_of_the_constants_are_refused() {
+fn words_that_contradict_metadata_are_refused() {
     let good = Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
     let wrong: [fn(&mut Model); 9] = [
         |m| m.meta.clips.to_mut()[1].first_frame += 1,
@@ -130,7 +130,7 @@ fn words_that_are_not_those_of_the_constants_are_refused() {
 }
 
 #[test]
-fn a_crowd_beyond_a_device_is_drawn_as_it_was() {
+fn crowd_beyond_device_limits_keeps_its_last_state() {
     let mut limits = webgl2();
     limits.max_buffer_size = 64 * 500;
     let gpu = noop(limits);
@@ -147,26 +147,26 @@ fn a_crowd_beyond_a_device_is_drawn_as_it_was() {
         gpu.queue.submit([encoder.finish()]);
         result
     };
-    // Doubling would pass the limit at 640; there is room for 500.
+    // Doubling would exceed the limit at 640; the buffers grow to 500.
     let ids: Vec<_> = (0..500).map(|_| crowd.spawn(Instance::at([0.0; 3]))).collect();
     prepare(&mut renderer).unwrap();
     let more = crowd.spawn(Instance::at([0.0; 3]));
     let error = prepare(&mut renderer).unwrap_err().to_string();
     assert_eq!(
         error,
-        "test: bytes of 501 instances: 32064 are needed, the device has 32000; \
+        "test: bytes of 501 instances: 32064 needed, but the device allows 32000; \
          make several crowds of the model, or request the device with a higher max_buffer_size"
     );
-    assert!(crowd.despawn(more));
+    assert!(crowd.despawn(more).is_ok());
     prepare(&mut renderer).unwrap();
-    assert_eq!((crowd.len(), crowd.despawn(ids[0])), (500, true));
+    assert_eq!((crowd.len(), crowd.despawn(ids[0])), (500, Ok(())));
     prepare(&mut renderer).unwrap();
 }
 
 const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
 
 #[test]
-fn a_capacity_beyond_the_device_is_no_panic() {
+fn capacity_beyond_device_limits_does_not_panic() {
     let mut limits = webgl2();
     limits.max_buffer_size = 64 * 500;
     let gpu = noop(limits);
@@ -181,7 +181,7 @@ fn a_capacity_beyond_the_device_is_no_panic() {
 }
 
 #[test]
-fn formats_that_cannot_be_drawn_to_are_refused() {
+fn unrenderable_formats_are_refused() {
     let gpu = noop(webgl2());
     let good = RendererDescriptor::default();
     let depth = |format| DepthPass { format, ..Default::default() };
@@ -189,7 +189,7 @@ fn formats_that_cannot_be_drawn_to_are_refused() {
         (RendererDescriptor { color_format: TextureFormat::Depth32Float, ..good.clone() }, "color_format"),
         (RendererDescriptor { color_format: TextureFormat::Rgba8Uint, ..good.clone() }, "color_format"),
         (RendererDescriptor { color_format: TextureFormat::Bc7RgbaUnorm, ..good.clone() }, "color_format"),
-        (RendererDescriptor { color_format: TextureFormat::Rgba8Snorm, ..good.clone() }, "cannot be drawn to"),
+        (RendererDescriptor { color_format: TextureFormat::Rgba8Snorm, ..good.clone() }, "cannot draw to"),
         (RendererDescriptor { depth_format: Some(TextureFormat::Rgba8Unorm), ..good.clone() }, "depth_format"),
         (RendererDescriptor { depth_format: Some(TextureFormat::Stencil8), ..good.clone() }, "depth_format"),
         (
@@ -211,7 +211,7 @@ fn formats_that_cannot_be_drawn_to_are_refused() {
 }
 
 #[test]
-fn constants_that_contradict_themselves_are_refused() {
+fn inconsistent_metadata_is_refused() {
     let good = test_model(32).model;
     let wrong: [fn(&mut Model); 17] = [
         |m| m.meta.clips = vec![].into(),
@@ -244,7 +244,7 @@ fn constants_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn colour_textures_that_are_not_as_described_are_refused() {
+fn textures_that_contradict_metadata_are_refused() {
     let formats = vec![ColorFormat::Bc7, ColorFormat::Rgba8].into();
     let info = ColorTexture { width: 4, height: 4, levels: 3, srgb: true, formats };
     let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
@@ -274,7 +274,7 @@ fn colour_textures_that_are_not_as_described_are_refused() {
     let mut model = good;
     model.meta.textures.to_mut()[0].width = 4096;
     let error = Crowd::with_model(&mut renderer, &model, Default::default()).unwrap_err();
-    assert!(error.to_string().contains("4096 are needed, the device has 2048"), "{error}");
+    assert!(error.to_string().contains("4096 needed, but the device allows 2048"), "{error}");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn views_of_another_renderer_are_refused() {
 }
 
 #[test]
-fn handles_may_be_used_from_any_thread() {
+fn handles_are_send_and_sync() {
     fn of_any_thread<T: Send + Sync>() {}
     of_any_thread::<Crowd<Dynamic>>();
     of_any_thread::<CrowdRenderer>();

@@ -1,17 +1,18 @@
-//! Levels of detail on the GPU: each instance in the level that the twin names, and how many poses there are room for.
+//! Levels of detail on the GPU: each instance is drawn in the LOD that the CPU reference selects,
+//! and more visible instances than palette slots share poses.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, open};
 use glam::Vec3;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 128;
 const COUNT: u32 = 400;
 const NOW: f64 = 4.5;
-/// Metres, of the levels below the finest.
+/// LOD errors of the coarser levels, metres.
 const ERRORS: [f32; 3] = [0.15, 0.3, 0.6];
 
-/// Boxes of a metre or so, with levels that have fewer of the triangles.
+/// Boxes of about a metre, with coarser levels that have fewer triangles.
 fn test_model(levels: bool) -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
@@ -27,7 +28,7 @@ fn test_model(levels: bool) -> TestModel {
             IndexRange { first_index: p.first_index, index_count }
         };
         let level =
-            |(i, error)| MeshLevel { error, parts: meta.mesh.parts.iter().map(|p| part(p, 2_u32 << i)).collect() };
+            |(i, error)| MeshLod { error, parts: meta.mesh.parts.iter().map(|p| part(p, 2_u32 << i)).collect() };
         meta.mesh.levels = (0..).zip(ERRORS).map(level).collect();
     }
     test
@@ -52,22 +53,22 @@ fn crowded(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, of_crowd
     let instance = |i: u32| {
         let at = random.vector() * 60.0;
         let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.3, 2.0));
-        // At one moment, so that all show the same pose.
-        instance.play(Clip::new(0)).looping().starting(0.0)
+        // With one start time, all instances show the same pose.
+        instance.play(Clip::new(0)).repeat(Repeat::Loop).starting(0.0)
     };
     let ids: Vec<InstanceId> = (0..COUNT).map(instance).map(|instance| crowd.spawn(instance)).collect();
-    ids.iter().step_by(7).for_each(|id| assert!(crowd.set_visible(*id, false)));
+    ids.iter().step_by(7).for_each(|id| assert!(crowd.set_visible(*id, false).is_ok()));
     let sun = renderer.add_view();
     Scene { renderer, crowd, ids, sun }
 }
 
-/// The main view's, and the sun's.
+/// Cameras of the main view and of the sun.
 fn cameras() -> [Camera; 2] {
     let main = Camera::perspective_look_at([0.0, 4.0, 50.0], [0.0; 3], 1.0, 1.0, 0.1, 200.0).with_height(SIDE);
     [main, Camera::orthographic_look_at([10.0, 50.0, 0.0], [0.0; 3], 30.0, 20.0, 100.0).with_height(900)]
 }
 
-/// What the main view shows.
+/// Returns the picture of the main view.
 fn draw(gpu: &Gpu, scene: &mut Scene, [main, sun]: &[Camera; 2]) -> Picture {
     let canvas = Canvas::new(gpu, SIDE);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -77,13 +78,14 @@ fn draw(gpu: &Gpu, scene: &mut Scene, [main, sun]: &[Camera; 2]) -> Picture {
     canvas.finish(gpu, encoder)
 }
 
-/// How many instances a view shows in each level, by the twin; with errors and edges that are so much greater.
+/// Returns the number of instances per LOD in a view, by the CPU reference; with LOD errors and box
+/// edges multiplied by `factor`.
 fn expected(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, factor: f32) -> [u64; 4] {
     let (bounds, view) = (cull::pack_bounds(&test.model.meta).unwrap(), camera.uniform(lod_error));
     let errors = [0.0, ERRORS[0], ERRORS[1], ERRORS[2]].map(|error| error * factor);
     let mut counts = [0; 4];
     for id in &scene.ids {
-        let (record, look) = (scene.crowd.get(*id).unwrap(), scene.crowd.look(*id).unwrap());
+        let (record, look) = (scene.crowd.get(*id).unwrap(), scene.crowd.appearance(*id).unwrap());
         let (middle, edges) = cull::reach(&bounds, &record, false, Time::from_secs(NOW)).unwrap();
         if look.hidden == 0 && cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor)) {
             counts[cull::level(&view, &errors, middle, edges, record.scale)] += 1;
@@ -93,7 +95,7 @@ fn expected(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, fa
 }
 
 #[test]
-fn each_instance_is_drawn_in_the_level_of_its_twin() {
+fn lods_match_cpu_reference() {
     let test = test_model(true);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for lod_error in [0.0, 1.0, 4.0] {
@@ -101,13 +103,13 @@ fn each_instance_is_drawn_in_the_level_of_its_twin() {
             let cameras = cameras();
             draw(&gpu, &mut scene, &cameras);
             for (view, camera) in [(View::MAIN, &cameras[0]), (scene.sun, &cameras[1])] {
-                let counts = scene.crowd.count_levels(&scene.renderer, view).unwrap();
+                let counts = scene.crowd.count_drawn(&scene.renderer, view).unwrap().lods;
                 let twin = expected(&scene, &test, camera, lod_error, 1.0);
-                // Sums that are taken in another order may differ at the edges of a view, and between two levels.
+                // Sums in another order may differ at the edges of a view, and between two LODs.
                 let edges = [0.9995, 1.0005].map(|factor| expected(&scene, &test, camera, lod_error, factor));
                 for level in 0..4 {
                     let slack = edges.iter().map(|edge| edge[level].abs_diff(twin[level])).sum::<u64>();
-                    assert!(counts[level].abs_diff(twin[level]) <= slack, "{counts:?}, not {twin:?} on {}", gpu.name);
+                    assert!(counts[level].abs_diff(twin[level]) <= slack, "{counts:?}, expected {twin:?} on {}", gpu.name);
                 }
                 assert!(twin.iter().sum::<u64>() > 50);
                 if lod_error == 0.0 {
@@ -120,39 +122,39 @@ fn each_instance_is_drawn_in_the_level_of_its_twin() {
     }
 }
 
-/// The picture of a level is that of a model which has nothing else.
+/// The picture of an LOD equals that of a model which has only this one.
 #[test]
-fn a_level_draws_its_own_triangles() {
+fn lod_draws_its_own_triangles() {
     let (levels, mut coarse) = (test_model(true), test_model(false));
     let parts = levels.model.meta.mesh.levels[2].parts.clone();
-    // Another model to the renderer.
+    // Gives the model another hash, so that the renderer loads it as another model.
     let meta = &mut coarse.model.meta;
     meta.content_hash[15] ^= 1;
     for payload in [&mut coarse.model.mesh, &mut coarse.model.animation] {
-        let Data::Bytes(bytes) = &mut payload.data else { panic!("in memory") };
+        let Data::Bytes(bytes) = &mut payload.data else { panic!("the payload is not in memory") };
         bytes.to_mut()[15] ^= 1;
     }
     for (part, range) in meta.mesh.parts.to_mut().iter_mut().zip(parts.iter()) {
         (part.first_index, part.index_count) = (range.first_index, range.index_count);
     }
     for gpu in BACKENDS.into_iter().filter_map(compute) {
-        // Everything is far enough for the coarsest.
+        // All instances are far enough for the coarsest LOD.
         let descriptor = || RendererDescriptor { lod_error: 1e4, ..Default::default() };
         let mut few = scene(&gpu, &coarse, descriptor(), None);
         let mut all = scene(&gpu, &levels, descriptor(), None);
         let picture = draw(&gpu, &mut all, &cameras());
         assert!(picture == draw(&gpu, &mut few, &cameras()) && picture.covered() > 100, "{}", gpu.name);
-        let counts = all.crowd.count_levels(&all.renderer, View::MAIN).unwrap();
+        let counts = all.crowd.count_drawn(&all.renderer, View::MAIN).unwrap().lods;
         assert!(counts[3] > 100 && counts[..3] == [0; 3], "{counts:?}");
         let mut fine = scene(&gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() }, None);
         assert!(draw(&gpu, &mut fine, &cameras()).covered() > picture.covered());
     }
 }
 
-/// Where a device cannot say with which instance an indirect draw begins, it draws a level after the other: the same
-/// pictures of the same instances and of what they hold, whether they share their poses or not.
+/// Without `INDIRECT_FIRST_INSTANCE`, the renderer draws one LOD after the other: same pictures,
+/// same instances and attachments, with and without shared poses.
 #[test]
-fn levels_are_drawn_at_once_or_one_after_the_other() {
+fn lods_draw_same_picture_in_one_or_many_calls() {
     let mut test = test_model(true);
     let bind = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     test.model.meta.bones = vec![BoneInfo { name: "hand".into(), parent: None, bind }; 4].into();
@@ -163,17 +165,17 @@ fn levels_are_drawn_at_once_or_one_after_the_other() {
         let found = [at_once, wgpu::Features::empty()].map(|features| {
             let gpu = open(wgpu::Backends::VULKAN, wgpu::Limits::downlevel_defaults(), features)?;
             if gpu.device.features() != features {
-                println!("SKIPPED: {} cannot draw levels at once", gpu.name);
+                println!("SKIPPED: {} cannot draw all LODs in one call", gpu.name);
                 return None;
             }
-            let of_crowd = CrowdDescriptor { time_grid, share: render::Share::All, ..Default::default() };
+            let of_crowd = CrowdDescriptor { time_grid, sharing: render::PoseSharing::Always, ..Default::default() };
             let mut scene = crowded(&gpu, &test, RendererDescriptor::default(), of_crowd);
             let bare = draw(&gpu, &mut scene, &cameras());
             let hand = Attachment::to(Bone::new(2)).scaled(0.5);
             scene.crowd.attach(&mut scene.renderer, &prop.model, hand).unwrap();
             let pictures = [(); 2].map(|()| draw(&gpu, &mut scene, &cameras()));
             assert!(pictures[0] != bare);
-            let counts = [View::MAIN, scene.sun].map(|view| scene.crowd.count_levels(&scene.renderer, view).unwrap());
+            let counts = [View::MAIN, scene.sun].map(|view| scene.crowd.count_drawn(&scene.renderer, view).unwrap().lods);
             assert!(counts[0].iter().filter(|count| **count > 10).count() >= 3, "{counts:?}");
             Some((pictures, counts, scene.crowd.explain(&scene.renderer)))
         });
@@ -185,45 +187,46 @@ fn levels_are_drawn_at_once_or_one_after_the_other() {
     }
 }
 
-/// All show the same pose: whose it is does not matter, and everybody stands where they are.
+/// All instances show the same pose, so sharing does not change the picture.
 #[test]
-fn more_in_sight_than_there_are_poses_for_share_them() {
+fn instances_beyond_palette_slots_share_poses() {
     let test = test_model(true);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let expected = draw(&gpu, &mut scene(&gpu, &test, RendererDescriptor::default(), None), &cameras());
         for visible in [0, 1, 70, COUNT * 2] {
             let mut bounded = scene(&gpu, &test, RendererDescriptor::default(), Some(visible));
             assert!(draw(&gpu, &mut bounded, &cameras()) == expected, "{visible} on {}", gpu.name);
-            assert!(bounded.crowd.count_drawn(&bounded.renderer, View::MAIN).unwrap() > 100);
+            assert!(bounded.crowd.count_drawn(&bounded.renderer, View::MAIN).unwrap().total() > 100);
         }
     }
 }
 
 #[test]
-fn layers_are_culled_by_what_the_model_reaches_and_live_bones_never() {
+fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
     let test = test_model(true);
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut scene = scene(&gpu, &test, RendererDescriptor::default(), None);
     let away = [Camera::perspective_look_at([0.0, 0.0, 200.0], [0.0, 0.0, 300.0], 1.0, 1.0, 0.1, 90.0); 2];
     let drawn = |scene: &mut Scene| {
         draw(&gpu, scene, &away);
-        scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap()
+        scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total()
     };
     for id in &scene.ids[..20] {
-        assert!(scene.crowd.play_layer(*id, 0, Clip::new(1), None, Transition::cut(), 0.5).unwrap());
+        assert!(scene.crowd.play_layer(*id, 0, Clip::new(1), None, Transition::cut(), 0.5).is_ok());
     }
     assert_eq!(drawn(&mut scene), 0);
-    // Just outside, its own clip reaches into the picture no more; with a layer it may.
+    // Just outside the view: its clip does not reach into it; with a layer it may.
     let (near, layered) = (scene.ids[30], scene.ids[31]);
     for id in [near, layered] {
-        assert!(scene.crowd.move_to(id, Vec3::new(0.0, 0.0, 197.5).to_array()) && scene.crowd.scale_to(id, 1.0));
+        assert!(scene.crowd.move_to(id, Vec3::new(0.0, 0.0, 197.5).to_array()).is_ok() && scene.crowd.scale_to(id, 1.0).is_ok());
     }
-    assert!(scene.crowd.play_layer(layered, 0, Clip::new(1), None, Transition::cut(), 0.5).unwrap());
+    assert!(scene.crowd.play_layer(layered, 0, Clip::new(1), None, Transition::cut(), 0.5).is_ok());
     assert_eq!(drawn(&mut scene), 1);
     let matrices = [[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]; 4];
-    assert!(scene.crowd.set_live(scene.ids[0], LiveBones::Model(&matrices), 0.0).unwrap());
-    // Whose they are, the pass does not know: all with layers are kept. Some of them are hidden.
-    let visible = |id: &&InstanceId| scene.crowd.look(**id).is_some_and(|look| look.hidden == 0);
+    assert!(scene.crowd.set_live_bones(scene.ids[0], LiveBones::Model(&matrices), 0.0).is_ok());
+    // The pass does not know which instances have live bones: it keeps all with layers. Some of
+    // them are hidden.
+    let visible = |id: &&InstanceId| scene.crowd.appearance(**id).is_some_and(|look| look.hidden == 0);
     let expected = scene.ids[..20].iter().chain([&layered]).filter(visible).count() as u64;
     assert_eq!(drawn(&mut scene), expected);
 }

@@ -1,5 +1,6 @@
-//! Everything that needs a device: one program, because each more takes seconds to link and compiles what they share again.
-#![allow(unreachable_pub, reason = "tests have no outside")]
+//! All tests that need a device. One program: each further one would take seconds to link, and
+//! compile the shared modules again.
+#![allow(unreachable_pub, reason = "a test program exports nothing")]
 
 mod common;
 

@@ -1,25 +1,26 @@
-//! Motion vectors as the documentation of `shader` makes them, and poses that are played once.
+//! Motion vectors by the documented example, and poses of clips that play once.
 
 use crate::common::model::{Pose, Random, Recipe, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{map, renderer, square_recipe, squares};
 use crate::common::{BACKENDS, Gpu, compute, gpu, noop};
 use glam::Vec3;
-use gpuskin_rt::render::{CaptureFrame, vertex_buffers};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{CustomDraw, CaptureFrame, vertex_buffers};
+use gpuskin_rt::internals::*;
 
-/// The text in the documentation of `shader` that makes motion vectors; with a target that every device draws to.
+/// Returns the documented WGSL of motion vectors, changed to write to a target that every device
+/// supports.
 fn documented() -> String {
-    let lines = include_str!("../../src/shader.rs").lines().map(|line| line.trim_start_matches("//!"));
+    let lines = include_str!("../../src/pipeline.rs").lines().map(|line| line.trim_start_matches("//!"));
     let example = lines.skip_while(|line| line.trim() != "```wgsl").skip(1).take_while(|line| line.trim() != "```");
     let text = example.collect::<Vec<_>>().join("\n");
-    let written = text.replace("@location(0) vec4<f32> {\n     // Of", "@location(0) vec4<u32> {\n     // Of");
+    let written = text.replace("@location(0) vec4<f32> {\n     // In", "@location(0) vec4<u32> {\n     // In");
     let written =
         written.replace("return vec4<f32>(varyings.now.xy", "return bitcast<vec4<u32>>(vec4<f32>(varyings.now.xy");
     written.replace(", 0.0, 1.0);\n }", ", 0.0, 1.0));\n }")
 }
 
-/// What the middle of the picture moved by.
+/// Returns the motion vector in the centre of the picture.
 fn motion(
     gpu: &Gpu,
     renderer: &CrowdRenderer,
@@ -44,16 +45,16 @@ fn motion(
         },
     );
     let encoder = gpu.device.create_command_encoder(&Default::default());
-    own.draw(gpu, encoder, |pass| crowd.draw_geometry(pass, 1, |_, _| {}))[0][8 * 16 + 8]
+    own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1), |_, _| {}))[0][8 * 16 + 8]
 }
 
 #[test]
-fn motion_is_that_of_pose_and_camera() {
+fn motion_vectors_include_pose_and_camera() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
         let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
-        // A metre down in a second from a metre up, as large as the picture.
+        // Falls from a height of one metre within a second; larger than the picture.
         let at = Instance::at([4.0, 4.0, 0.0]).scaled(40.0).play(Clip::new(2)).starting(10.0);
         crowd.spawn(at);
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -62,11 +63,11 @@ fn motion_is_that_of_pose_and_camera() {
         let near = |found: [f32; 4], x: f32, y: f32| {
             assert!(
                 (found[0] - x).abs() < 1e-4 && (found[1] - y).abs() < 1e-4 && found[3] == 1.0,
-                "{found:?}, not {x}, {y}"
+                "{found:?}, expected {x}, {y}"
             );
         };
         let (here, there) = (map(8.0), Camera::orthographic_look_at([5.0, 4.0, 5.0], [5.0, 4.0, 0.0], 4.0, 4.0, 10.0));
-        // 40 metres a second over 4 metres of half a picture, for 10 ms.
+        // 40 metres per second, over 4 metres per half of the picture, for 10 ms.
         near(motion(&gpu, &renderer, &crowd, [here; 2], [10.99, 10.98]), 0.0, -0.1);
         near(motion(&gpu, &renderer, &crowd, [here; 2], [10.99, 10.99]), 0.0, 0.0);
         near(motion(&gpu, &renderer, &crowd, [here, there], [10.99, 10.99]), 0.25, 0.0);
@@ -74,7 +75,7 @@ fn motion_is_that_of_pose_and_camera() {
     }
 }
 
-/// Writes where a vertex is and was, to a pixel of its own.
+/// Writes current and previous position of a vertex to a pixel of its own.
 const BOTH: &str = r"
     struct Clocks {
         now: vec2<u32>,
@@ -94,7 +95,7 @@ const BOTH: &str = r"
         let pixel = gpuskin_instance_number(input) * clocks.vertices + index;
         let place = (vec2<f32>(vec2<u32>(pixel % 64u, pixel / 64u)) + 0.5) / 32.0 - 1.0;
         let now = gpuskin_skin_vertex(input, clocks.now).position;
-        let before = gpuskin_skin_vertex_before(input, clocks.before).position;
+        let before = gpuskin_skin_previous_vertex(input, clocks.before).position;
         return Varyings(vec4<f32>(place.x, -place.y, 0.0, 1.0), now, before);
     }
 
@@ -110,15 +111,15 @@ const BOTH: &str = r"
     }
 ";
 
-/// A square of so many metres around the origin, from above.
+/// Returns a camera above the origin that sees `half` metres to each side.
 fn above(half: f32) -> Camera {
     Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], half, half, 100.0)
 }
 
 #[test]
-fn palettes_keep_the_pose_of_the_frame_before() {
+fn palette_keeps_pose_of_previous_frame() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
-        // Matrices of nodes in workgroup memory, with culling; and behind those of the bones, without.
+        // Node matrices in workgroup memory, with culling; and in the palette, without.
         for (bones, culling) in [(4, true), (253, false)] {
             let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
             let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones).build(|_, _| Pose::REST);
@@ -131,26 +132,26 @@ fn palettes_keep_the_pose_of_the_frame_before() {
                 renderer.prepare(&gpu.queue, &mut encoder, &above(20.0), seconds).unwrap();
                 gpu.queue.submit([encoder.finish()]);
             };
-            let moving = |i: u16| Instance::at([f32::from(i) * 4.0 - 16.0, 0.0, 0.0]).play(Clip::new(i % 2)).looping();
+            let moving = |i: u16| Instance::at([f32::from(i) * 4.0 - 16.0, 0.0, 0.0]).play(Clip::new(i % 2)).repeat(Repeat::Loop);
             let ids: Vec<_> = (0..9).map(|i| crowd.spawn(moving(i).speed(0.7 + 0.1 * f32::from(i)))).collect();
             prepare(7.0);
             let fade = Transition::crossfade(2.0);
-            assert!(crowd.play(ids[2], Clip::new(1), fade) && crowd.play(ids[3], Clip::new(2), fade));
-            assert!(crowd.play_layer(ids[4], 0, Clip::new(1), Some(Mask::new(0)), fade, 0.8).unwrap());
+            assert!(crowd.play(ids[2], Clip::new(1), fade).is_ok() && crowd.play(ids[3], Clip::new(2), fade).is_ok());
+            assert!(crowd.play_layer(ids[4], 0, Clip::new(1), Some(Mask::new(0)), fade, 0.8).is_ok());
             let matrix = |x| vec![[[0.8, 0.0, -0.6, x], [0.0, 1.0, 0.0, 0.1], [0.6, 0.0, 0.8, 0.0]]; bones as usize];
             let matrices = [matrix(0.3), matrix(0.9), matrix(-0.4)];
             let [first, second, new] = [0, 1, 2].map(|i| LiveBones::Model(&matrices[i]));
-            assert!(crowd.set_live(ids[5], first, 1.5).unwrap() && crowd.set_live(ids[1], second, 0.0).unwrap());
-            // Nobody sees it: whoever comes after it gets its place.
-            assert!(!culling || crowd.move_to(ids[6], [400.0, 0.0, 0.0]));
+            assert!(crowd.set_live_bones(ids[5], first, 1.5).is_ok() && crowd.set_live_bones(ids[1], second, 0.0).is_ok());
+            // Outside the view: a later instance gets its palette slot.
+            assert!(!culling || crowd.move_to(ids[6], [400.0, 0.0, 0.0]).is_ok());
             prepare(7.9);
-            // Moves in the last frame; what it plays was there before.
-            assert!(crowd.move_to(ids[7], [12.0, 1.0, 0.0]));
-            assert!(crowd.update_live(ids[5], second).unwrap() && crowd.set_live(ids[8], new, 0.0).unwrap());
+            // Moves in the last frame; its pose is still that of the previous time.
+            assert!(crowd.move_to(ids[7], [12.0, 1.0, 0.0]).is_ok());
+            assert!(crowd.update_live_bones(&ids[5..6], second) == Ok(1) && crowd.set_live_bones(ids[8], new, 0.0).is_ok());
             prepare(8.4);
-            assert_eq!([renderer.time(), renderer.time_before()], [8.4, 7.9].map(Time::from_secs));
+            assert_eq!([renderer.time(), renderer.previous_time()], [8.4, 7.9].map(Time::from_secs));
 
-            let times = [renderer.time(), renderer.time_before()];
+            let times = [renderer.time(), renderer.previous_time()];
             let words = [times[0].words(), times[1].words(), [150, 0]];
             let own = Own::new(
                 &gpu,
@@ -166,16 +167,17 @@ fn palettes_keep_the_pose_of_the_frame_before() {
                 },
             );
             let encoder = gpu.device.create_command_encoder(&Default::default());
-            let drawn: Vec<Vec<[f32; 4]>> = own.draw(&gpu, encoder, |pass| crowd.draw_geometry(pass, 1, |_, _| {}));
+            let drawn: Vec<Vec<[f32; 4]>> = own.draw(&gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1), |_, _| {}));
             let mut moved = 0;
             for (number, id) in ids.iter().enumerate() {
                 let (record, layers) = (crowd.get(*id).unwrap(), crowd.layers(*id));
                 let found = drawn.iter().map(|texels| &texels[number * 150..][..150]);
                 if culling && number == 6 {
-                    assert!(found.flatten().all(|texel| *texel == [0.0; 4]), "it is not drawn");
+                    assert!(found.flatten().all(|texel| *texel == [0.0; 4]), "a culled instance is drawn");
                     continue;
                 }
-                // Now and before; who has just got some had the same.
+                // Current and previous live bones; an instance that just got live bones has no
+                // motion.
                 let live = match number {
                     1 => [Some(second); 2],
                     5 => [Some(second), Some(first)],
@@ -187,56 +189,56 @@ fn palettes_keep_the_pose_of_the_frame_before() {
                 for (found, twin) in found.zip(&twins) {
                     for (texel, twin) in found.iter().zip(twin) {
                         let distance = Vec3::from_slice(&texel[..3]).distance(twin.position);
-                        assert!(texel[3] == 1.0 && distance < 1e-4, "{number}: {texel:?}, not {}", twin.position);
+                        assert!(texel[3] == 1.0 && distance < 1e-4, "{number}: {texel:?}, expected {}", twin.position);
                     }
                 }
                 let far = twins[0].iter().zip(&twins[1]).any(|(a, b)| a.position.distance(b.position) > 1e-2);
                 moved += usize::from(far);
             }
-            assert!(moved > 5, "{moved} of {} move", ids.len());
+            assert!(moved > 5, "only {moved} of {} instances move", ids.len());
         }
     }
 }
 
 #[test]
-fn poses_of_the_frame_before_are_kept_only_where_asked_for() {
+fn previous_poses_are_kept_only_on_request() {
     let gpu = noop(wgpu::Limits::downlevel_defaults());
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, 4).build(|_, _| Pose::REST);
     let bytes = [false, true].map(|motion_vectors| {
         let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
-        assert_eq!(renderer.time_before(), renderer.time());
+        assert_eq!(renderer.previous_time(), renderer.time());
         let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         renderer.prepare(&gpu.queue, &mut encoder, &above(8.0), 5.0).unwrap();
-        assert_eq!(renderer.time_before(), Time::from_secs(5.0), "nothing was before");
-        crowd.explain(&renderer).bytes_of_an_instance
+        assert_eq!(renderer.previous_time(), Time::from_secs(5.0), "there is no earlier frame");
+        crowd.explain(&renderer).bytes_per_instance
     });
     assert_eq!(bytes, [4 * 48, 8 * 48]);
 }
 
 #[test]
-fn a_pose_that_is_played_once_ends_as_it_begins() {
+fn clip_of_length_zero_finishes_at_its_start() {
     let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
     let meta = &test.model.meta;
     for speed in [1.0, -0.5] {
         let pose = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(speed).starting(5.0);
-        let record = pose.once().record(meta, Time::ZERO);
+        let record = pose.repeat(Repeat::Once).record(meta, Time::ZERO);
         assert!(record.playback().finishes_at().unwrap().since(Time::from_secs(5.0)) < 1e-7);
         assert!([5.000_001, 1e9].iter().all(|now| record.is_finished(Time::from_secs(*now))));
         assert!(!record.is_finished(Time::from_secs(4.9)));
         let mut queue = EventQueue::new();
         queue.play(&meta.clips, 0, "pose", record.playback(), Time::from_secs(4.0));
         let ends: Vec<_> = queue.drain(&meta.clips, Time::from_secs(6.0)).map(|n| (n.instance, n.kind)).collect();
-        assert_eq!(ends, [("pose", NoticeKind::Finished)]);
+        assert_eq!(ends, [("pose", FiredEventKind::Finished)]);
         for now in [0.0, 5.0, 5e8] {
             let y = test.on_cpu(&record, Time::from_secs(now))[0].position.y;
             assert!((y - 0.8).abs() < 1e-3, "{y} at {now}");
         }
-        let looped = pose.looping().record(meta, Time::ZERO);
+        let looped = pose.repeat(Repeat::Loop).record(meta, Time::ZERO);
         assert_eq!((looped.playback().finishes_at(), looped.is_finished(Time::MAX)), (None, false));
     }
-    let still = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(0.0).once().record(meta, Time::ZERO);
+    let still = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(0.0).repeat(Repeat::Once).record(meta, Time::ZERO);
     assert!(!still.is_finished(Time::MAX));
 }

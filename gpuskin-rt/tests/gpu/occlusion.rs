@@ -1,17 +1,17 @@
-//! Occlusion: pictures are those of the whole crowd in every frame, what is hidden is not drawn, and the GPU decides as its
-//! twin does.
+//! Occlusion culling: pictures equal those of the whole crowd in every frame, occluded instances
+//! are not drawn, and the GPU decides like the CPU reference.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::occlusion::{HEIGHT, Targets, WIDTH, Wall, numbers};
 use crate::common::{BACKENDS, Gpu, compute, gpu_with};
 use glam::{Mat4, Vec3};
-use gpuskin_rt::render::{DrawPath, Share};
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{DrawPath, PoseSharing};
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::*;
 
 const COUNT: u32 = 400;
 
-/// A box of 1.6 metres that turns and moves about, with bounds as a bake leaves them.
+/// A box of 1.6 metres that rotates and moves, with bounds as a bake computes them.
 fn test_model() -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 1);
@@ -33,7 +33,7 @@ fn test_model() -> TestModel {
     recipe.build(|_, _| Pose::REST).with_bounds()
 }
 
-/// How a scene is drawn.
+/// Options of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Way {
     occlusion: bool,
@@ -42,7 +42,7 @@ struct Way {
     format: wgpu::TextureFormat,
     sun: bool,
     visible: Option<u32>,
-    /// Instances share poses, of which so many are kept.
+    /// Number of cached poses, if instances share poses.
     shared: Option<u32>,
 }
 
@@ -67,14 +67,14 @@ struct Scene {
     way: Way,
 }
 
-/// Where an instance stands: none reaches into another.
+/// Returns the position of an instance; instances do not intersect.
 fn place(i: u32) -> [f32; 3] {
     [(i % 20) as f32 * 4.5 - 42.0, (i / 20 % 2) as f32 * 4.5, -((i / 40) as f32) * 4.5]
 }
 
 fn instance(i: u32, random: &mut Random) -> Instance<Dynamic> {
     let instance = Instance::at(place(i)).facing(random.within(0.0, 6.0)).scaled(random.within(0.9, 1.1));
-    instance.play(Clip::new((i % 3) as u16)).looping().phase(random.unit())
+    instance.play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(random.unit())
 }
 
 fn scene(gpu: &Gpu, test: &TestModel, way: Way) -> Scene {
@@ -91,9 +91,9 @@ fn scene(gpu: &Gpu, test: &TestModel, way: Way) -> Scene {
         capacity: COUNT,
         visible: way.visible,
         time_grid: way.shared.map(|_| 0.1),
-        share: Share::All,
+        sharing: PoseSharing::Always,
         path: way.shared.map(|poses| if poses > 0 { DrawPath::Cache } else { DrawPath::Palette }),
-        // Eight vertices and a bone.
+        // Eight vertices and one bone per pose.
         cache_bytes: u64::from(way.shared.unwrap_or(0)) * (8 * 16 + 48),
     };
     let crowd = Crowd::with_model(&mut renderer, &test.model, descriptor).unwrap();
@@ -107,7 +107,7 @@ fn scene(gpu: &Gpu, test: &TestModel, way: Way) -> Scene {
 const NEAR: f32 = 0.1;
 const FAR: f32 = 90.0;
 
-/// From among the first of them, turning and rising.
+/// Returns a camera that starts among the front rows, rotating and rising.
 fn camera(frame: usize, reversed: bool) -> Camera {
     let at = frame as f32;
     let eye = [at * 1.3 - 4.0, 1.0 + at * 0.2, 9.0 - at * 0.7];
@@ -116,7 +116,7 @@ fn camera(frame: usize, reversed: bool) -> Camera {
     if reversed { turned(camera) } else { camera }
 }
 
-/// The same with depth 1 near and 0 far away.
+/// Converts to reversed depth: 1 near and 0 far away.
 fn turned(camera: Camera) -> Camera {
     let mut rows = Mat4::from_cols_array_2d(&camera.view_proj).transpose();
     rows.z_axis = rows.w_axis - rows.z_axis;
@@ -124,7 +124,7 @@ fn turned(camera: Camera) -> Camera {
 }
 
 impl Scene {
-    /// A frame: what the main view shows, and the sun.
+    /// Draws a frame: pictures of the main view and of the sun.
     fn draw(&mut self, gpu: &Gpu, frame: usize, reveal: bool) -> [Vec<u8>; 2] {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let main = camera(frame, self.way.reversed);
@@ -151,41 +151,41 @@ impl Scene {
         [picture, self.targets.finish(gpu, encoder)]
     }
 
-    /// What a game does between frames: some go, some come, some are elsewhere.
+    /// Changes the crowd between frames: despawns, spawns and moves some instances.
     fn change(&mut self, frame: usize) {
         for i in 0..20 {
             let at = self.random.below(self.ids.len() as u32);
             match (frame + i) % 3 {
-                0 => assert!(self.crowd.despawn(self.ids.swap_remove(at as usize))),
-                1 => assert!(self.crowd.move_to(self.ids[at as usize], place(COUNT + (frame * 20 + i) as u32))),
+                0 => assert!(self.crowd.despawn(self.ids.swap_remove(at as usize)).is_ok()),
+                1 => assert!(self.crowd.move_to(self.ids[at as usize], place(COUNT + (frame * 20 + i) as u32)).is_ok()),
                 _ => self.ids.push(self.crowd.spawn(instance(COUNT * 2 + (frame * 20 + i) as u32, &mut self.random))),
             }
         }
     }
 
     fn count(&self, view: View) -> u64 {
-        self.crowd.count_drawn(&self.renderer, view).unwrap()
+        self.crowd.count_drawn(&self.renderer, view).unwrap().total()
     }
 }
 
 #[test]
-fn every_frame_is_that_of_the_whole_crowd_and_what_is_hidden_is_not_drawn() {
+fn occlusion_keeps_pictures_and_skips_occluded_instances() {
     let test = test_model();
     let other =
         Way { reversed: true, samples: 4, format: wgpu::TextureFormat::Depth24PlusStencil8, sun: true, ..PLAIN };
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
-        // OpenGL draws everybody.
+        // On OpenGL, every instance is drawn.
         let occludes = backend != wgpu::Backends::GL;
         let shared = [12, 2].map(|poses| Way { shared: Some(poses), ..other });
         let ways = if occludes { vec![PLAIN, other, shared[0], shared[1]] } else { vec![PLAIN] };
         for way in ways {
-            // Several palettes, with the second way.
+            // Several palettes, with the second set of options.
             let mut limits = wgpu::Limits::downlevel_defaults();
             limits.max_storage_buffer_binding_size = (48 * 160).max(test.model.animation.levels[0].len);
             let small = if way.sun { gpu_with(backend, limits).unwrap() } else { compute(backend).unwrap() };
             let mut whole = scene(&gpu, &test, Way { occlusion: false, shared: way.shared.map(|_| 0), ..way });
-            // Of a thousand bytes, where vertices are packed.
+            // Per thousand bytes: cached vertices are packed.
             let most = if way.shared.is_some() { 1 } else { 0 };
             let apart =
                 |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 1).count() * 1000 / a.len();
@@ -201,15 +201,15 @@ fn every_frame_is_that_of_the_whole_crowd_and_what_is_hidden_is_not_drawn() {
                     assert!(same, "view {i} of frame {frame} on {}, {way:?}", gpu.name);
                 }
                 cached += [View::MAIN, View::REVEALED]
-                    .map(|view| part.crowd.count_cached(&part.renderer, view).unwrap())
+                    .map(|view| part.crowd.count_drawn(&part.renderer, view).unwrap().cached)
                     .iter()
                     .sum::<u64>();
                 let counts = [View::MAIN, View::REVEALED].map(|view| part.count(view));
                 let in_sight = whole.count(View::MAIN);
-                println!("{frame}: {in_sight} in sight, {counts:?} drawn");
+                println!("{frame}: {in_sight} in the frustum, {counts:?} drawn");
                 assert_eq!(part.crowd.explain(&part.renderer).occlusion, occludes);
                 if frame == 0 || !occludes {
-                    assert_eq!(counts, [in_sight, 0], "everybody is drawn");
+                    assert_eq!(counts, [in_sight, 0], "every instance in the frustum is drawn");
                 } else {
                     (all, drawn, revealed) = (all + in_sight, drawn + counts[0] + counts[1], revealed + counts[1]);
                 }
@@ -217,8 +217,8 @@ fn every_frame_is_that_of_the_whole_crowd_and_what_is_hidden_is_not_drawn() {
                 part.change(frame);
             }
             assert!(!occludes || drawn * 3 < all * 2 && revealed > 20, "{drawn} of {all} drawn, {revealed} revealed");
-            assert_eq!(cached > 20, way.shared.is_some(), "{cached} of {drawn} came from a cache");
-            // Who is not asked for what is hidden draws everything.
+            assert_eq!(cached > 20, way.shared.is_some(), "{cached} of {drawn} instances came from the cache");
+            // A scene that does not call `reveal` draws everything.
             whole.draw(&gpu, 8, false);
             part.draw(&small, 8, false);
             let (found, expected) = (part.draw(&small, 9, false), whole.draw(&gpu, 9, false));
@@ -228,7 +228,8 @@ fn every_frame_is_that_of_the_whole_crowd_and_what_is_hidden_is_not_drawn() {
     }
 }
 
-/// Numbers of those that are in sight, and of those that the twin says are hidden.
+/// Returns the numbers of the instances in the frustum, and of those that the CPU reference finds
+/// occluded.
 fn by_the_twin(scene: &Scene, test: &TestModel, frame: usize, depth: &[f32], factor: f32) -> [Vec<u32>; 2] {
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let camera = camera(frame, scene.way.reversed);
@@ -250,7 +251,7 @@ fn by_the_twin(scene: &Scene, test: &TestModel, frame: usize, depth: &[f32], fac
 }
 
 #[test]
-fn the_device_hides_whom_its_twin_hides() {
+fn occluded_instances_match_cpu_reference() {
     let test = test_model();
     if let Some(gpu) = compute(wgpu::Backends::VULKAN) {
         for reversed in [false, true] {
@@ -259,22 +260,22 @@ fn the_device_hides_whom_its_twin_hides() {
             for frame in 0..4 {
                 scene.draw(&gpu, frame, true);
                 let [first, then] = numbers(&gpu, &scene.renderer, &scene.crowd);
-                // What stood in the depth when it was looked at: those that were drawn first.
+                // Depth at the time of the test: instances of the first pass.
                 let depth = scene.depth_of_first(&gpu);
                 let [seen, hidden] = by_the_twin(&scene, &test, frame, &depth, 1.0);
-                // Sums that are taken in another order may differ at edges.
+                // Sums in another order may differ at edges.
                 let [wide, narrow] = [1.0005, 0.9995].map(|f| by_the_twin(&scene, &test, frame, &depth, f));
                 let sure = |number: &u32| {
                     wide[0].contains(number) == narrow[0].contains(number)
                         && wide[1].contains(number) == narrow[1].contains(number)
                 };
                 let visible = |number: &u32| seen.contains(number) && !hidden.contains(number);
-                // Nor is it told whether they were seen before.
+                // Their visibility in the previous frame is not known either.
                 for number in (0..COUNT).filter(|number| sure(number) && !unsure.contains(number)) {
                     let drawn = kept.contains(&number) && seen.contains(&number);
-                    assert_eq!(first.contains(&number), drawn, "{number} first, frame {frame} on {}", gpu.name);
+                    assert_eq!(first.contains(&number), drawn, "instance {number} in the first pass, frame {frame} on {}", gpu.name);
                     let after_all = visible(&number) && !drawn;
-                    assert_eq!(then.contains(&number), after_all, "{number} then, frame {frame} on {}", gpu.name);
+                    assert_eq!(then.contains(&number), after_all, "instance {number} in the second pass, frame {frame} on {}", gpu.name);
                 }
                 kept = (0..COUNT).filter(visible).collect();
                 unsure = (0..COUNT).filter(|number| !sure(number)).collect();
@@ -287,7 +288,7 @@ fn the_device_hides_whom_its_twin_hides() {
 }
 
 impl Scene {
-    /// Depths after the first pass of the frame that was drawn last.
+    /// Returns the depths after the first pass of the last frame.
     fn depth_of_first(&self, gpu: &Gpu) -> Vec<f32> {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.targets.pass(&mut encoder, self.way.reversed, true, |pass| {
@@ -299,7 +300,7 @@ impl Scene {
 }
 
 #[test]
-fn depth_before_colour_takes_both_halves() {
+fn depth_prepass_draws_both_passes() {
     let test = test_model();
     let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
     let [mut whole, mut part] = [false, true].map(|occlusion| scene(&gpu, &test, Way { occlusion, ..PLAIN }));
@@ -311,7 +312,8 @@ fn depth_before_colour_takes_both_halves() {
         part.targets.depth_pass(&mut encoder, true, |pass| part.renderer.draw_depth(pass, View::MAIN));
         part.renderer.reveal(&mut encoder, &part.targets.depth).unwrap();
         part.targets.depth_pass(&mut encoder, false, |pass| part.renderer.draw_depth(pass, View::REVEALED));
-        // The same once more, to see that nothing lacks; a game would compare with what is there.
+        // Draws again to see that no instance is missing; a game would compare with the existing
+        // depth.
         part.targets.pass(&mut encoder, false, true, |pass| {
             part.wall.draw(pass);
             part.renderer.draw(pass);
@@ -322,10 +324,10 @@ fn depth_before_colour_takes_both_halves() {
 }
 
 #[test]
-fn poses_that_are_few_are_shared_and_layers_with_live_bones_are_never_hidden() {
+fn scarce_poses_are_shared_and_live_bones_are_never_occluded() {
     let test = test_model();
     let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
-    // Everybody is drawn, if not in everybody's own pose.
+    // Every instance is drawn, some with the pose of another one.
     let mut few = scene(&gpu, &test, Way { visible: Some(10), sun: true, ..PLAIN });
     let mut whole = scene(&gpu, &test, Way { occlusion: false, sun: true, ..PLAIN });
     for frame in 0..3 {
@@ -341,21 +343,21 @@ fn poses_that_are_few_are_shared_and_layers_with_live_bones_are_never_hidden() {
         scene.count(View::MAIN) + scene.count(View::REVEALED)
     };
     let before = drawn(&mut scene);
-    // The last rows, which are hidden.
+    // The last rows, which are occluded.
     let behind: Vec<_> = scene.ids[COUNT as usize - 30..].to_vec();
     for id in &behind {
-        assert!(scene.crowd.play_layer(*id, 0, Clip::new(1), None, Transition::cut(), 0.5).unwrap());
+        assert!(scene.crowd.play_layer(*id, 0, Clip::new(1), None, Transition::cut(), 0.5).is_ok());
     }
     let layered = drawn(&mut scene);
     let matrices = [[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]];
-    assert!(scene.crowd.set_live(behind[0], LiveBones::Model(&matrices), 0.0).unwrap());
+    assert!(scene.crowd.set_live_bones(behind[0], LiveBones::Model(&matrices), 0.0).is_ok());
     let live = drawn(&mut scene);
     println!("{before}, {layered} with layers, {live} with live bones");
     assert!(live >= layered + 10 && layered < before + 30, "{before}, {layered}, {live}");
 }
 
 #[test]
-fn what_cannot_be_looked_at_hides_nothing_and_is_told() {
+fn unreadable_depth_occludes_nothing_and_is_reported() {
     let test = test_model();
     let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
     let mut scene = scene(&gpu, &test, PLAIN);
@@ -377,7 +379,7 @@ fn what_cannot_be_looked_at_hides_nothing_and_is_told() {
     let (depth, read) = (wgpu::TextureFormat::Depth32Float, wgpu::TextureUsages::TEXTURE_BINDING);
     let wrong = [
         (texture(depth, wgpu::TextureUsages::COPY_SRC, 1), "TEXTURE_BINDING"),
-        (texture(wgpu::TextureFormat::Rgba8Unorm, read, 1), "no depth"),
+        (texture(wgpu::TextureFormat::Rgba8Unorm, read, 1), "not a depth format"),
         (texture(depth, read, 2), "2 layers"),
     ];
     for (texture, reason) in &wrong {
@@ -387,7 +389,7 @@ fn what_cannot_be_looked_at_hides_nothing_and_is_told() {
         assert!(error.contains(reason), "{error}");
         gpu.queue.submit([encoder.finish()]);
         let drawn = scene.count(View::MAIN) + scene.count(View::REVEALED);
-        assert!(drawn * 2 > saved * 3, "{drawn}, not {saved}");
+        assert!(drawn * 2 > saved * 3, "{drawn} drawn, {saved} with occlusion culling");
     }
     scene.draw(&gpu, 0, true);
     scene.draw(&gpu, 0, true);
@@ -400,14 +402,14 @@ fn what_cannot_be_looked_at_hides_nothing_and_is_told() {
     let error = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap_err().to_string();
     assert!(error.contains("depth_compare") && error.contains("Always"), "{error}");
 
-    // Who did not ask for it loses nothing by it.
+    // A scene without occlusion culling is unaffected.
     let mut plain = scene_without(&gpu, &test);
     plain.draw(&gpu, 0, true);
     assert!(plain.count(View::MAIN) * 2 > saved * 3 && plain.count(View::REVEALED) == 0);
     assert!(!plain.crowd.explain(&plain.renderer).occlusion && scene.crowd.explain(&scene.renderer).occlusion);
     let told = scene.crowd.explain(&scene.renderer).to_string();
     assert!(told.contains("occlusion:"), "{told}");
-    // Nobody, one, and one who is behind the wall.
+    // No instance, one, and one behind the wall.
     for count in [0, 1] {
         scene.crowd.clear();
         for i in 0..count {

@@ -1,14 +1,14 @@
-//! A game's own pipelines from the public WGSL: what the documentation of `shader` shows, and what only such a pipeline
-//! sees of the twins.
+//! A game's own pipelines from the public WGSL: the documented example, and outputs that only such
+//! a pipeline can compare with the CPU reference.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel};
 use crate::common::{BACKENDS, Canvas, Gpu, compute, gpu};
 use glam::{Vec2, Vec3};
-use gpuskin_rt::render::vertex_buffers;
-use gpuskin_rt::shader::Variant;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{CustomDraw, vertex_buffers};
+use gpuskin_rt::internals::shader::Variant;
+use gpuskin_rt::internals::*;
 
-/// The example in the documentation of `shader`, word for word.
+/// The example in the documentation, verbatim.
 const EXAMPLE: &str = r"
     @group(0) @binding(0) var<uniform> view_proj: mat4x4<f32>;
     @group(0) @binding(1) var<uniform> clock: vec4<u32>;          // Time::words(), then padding
@@ -23,7 +23,7 @@ const EXAMPLE: &str = r"
     fn fragment() -> @location(0) vec4<f32> { return vec4<f32>(0.0, 0.0, 0.0, 1.0); }
 ";
 
-/// Writes tangents and texture coordinates to pixels, one a vertex.
+/// Writes tangents and texture coordinates to pixels, one pixel per vertex.
 const PROBE: &str = r"
     @group(0) @binding(0) var<uniform> clock: vec4<u32>;
 
@@ -83,7 +83,7 @@ fn pipeline(
         })
         .collect();
     let own = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-    // The model in group 2, with nothing in group 1.
+    // The model in group 2; group 1 is empty.
     let layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: None,
         bind_group_layouts: &[Some(&own), None, Some(renderer.model_layout(variant))],
@@ -146,11 +146,11 @@ fn bind(gpu: &Gpu, layout: &wgpu::BindGroupLayout, uniforms: &[&[u8]]) -> wgpu::
 }
 
 #[test]
-fn the_example_draws_outlines() {
+fn documented_example_draws_outlines() {
     let documentation: Vec<&str> =
-        include_str!("../../src/shader.rs").lines().map(|l| l.trim_start_matches("//!").trim()).collect();
+        include_str!("../../src/pipeline.rs").lines().map(|l| l.trim_start_matches("//!").trim()).collect();
     for line in EXAMPLE.lines().map(str::trim) {
-        assert!(documentation.contains(&line), "not in the documentation: {line}");
+        assert!(documentation.contains(&line), "line not found in the documentation: {line}");
     }
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
@@ -175,16 +175,16 @@ fn the_example_draws_outlines() {
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &own, &[]);
             let mut materials = Vec::new();
-            crowd.draw_geometry(pass, 2, |_, material| materials.push(material));
+            crowd.draw_with(pass, CustomDraw::new(2), |_, part| materials.push(part.material));
             assert_eq!(materials, [0]);
         });
         let picture = canvas.finish(&gpu, encoder);
-        assert!(picture.covered() > 200, "{} pixels", picture.covered());
+        assert!(picture.covered() > 200, "only {} pixels are covered", picture.covered());
         assert!(picture.pixels.contains(&[0, 0, 0, 255]));
     }
 }
 
-/// Tangents and texture coordinates of all vertices of the crowd's one instance.
+/// Returns tangents and texture coordinates of all vertices of a single instance.
 fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) -> Vec<([f32; 4], [f32; 4])> {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let variant = Variant::of(&test.model.meta);
@@ -219,7 +219,7 @@ fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) ->
             .begin_render_pass(&wgpu::RenderPassDescriptor { color_attachments: &attachments, ..Default::default() });
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &own, &[]);
-        crowd.draw_geometry(&mut pass, 2, |_, _| {});
+        crowd.draw_with(&mut pass, CustomDraw::new(2), |_, _| {});
     }
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -241,7 +241,7 @@ fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) ->
 }
 
 #[test]
-fn tangents_and_texture_coordinates_are_what_the_twins_say() {
+fn tangents_and_texture_coordinates_match_cpu_reference() {
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, compute(b)?))) {
         for (seed, variant) in (0..).zip(Variant::all()) {
             let gpu = if variant.encoding.needs_compute() { &computing } else { &textured };
@@ -253,10 +253,10 @@ fn tangents_and_texture_coordinates_are_what_the_twins_say() {
             for ((tangent, uv), twin) in captured.iter().zip(test.on_cpu(&record, now)) {
                 let [x, y, z, w] = *tangent;
                 let near = Vec3::new(x, y, z).distance(twin.tangent.truncate()) < 2e-6 && w == twin.tangent.w;
-                assert!(near, "{variant:?} on {}: {tangent:?} instead of {:?}", gpu.name, twin.tangent);
+                assert!(near, "{variant:?} on {}: {tangent:?}, expected {:?}", gpu.name, twin.tangent);
                 assert!(
                     Vec2::new(uv[0], uv[1]).distance(twin.uv) < 2e-6,
-                    "{variant:?}: {uv:?} instead of {:?}",
+                    "{variant:?}: {uv:?}, expected {:?}",
                     twin.uv
                 );
             }

@@ -1,9 +1,9 @@
-//! Crowds whose bones a compute pass writes, drawn on every backend that is here.
+//! Crowds whose bones are evaluated by a compute pass, drawn on every available backend.
 
 use crate::common::cells::{self, COUNT, PIXELS, ROW, camera, middle};
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::*;
 
 fn test_model(bones: u32) -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
@@ -20,7 +20,7 @@ struct Scene {
     records: Vec<InstanceRecord>,
 }
 
-/// Instances of all clips at all phases.
+/// Instances with all clips and random phases.
 fn scene(gpu: &Gpu, test: &TestModel) -> Scene {
     let descriptor = RendererDescriptor { depth_compare: wgpu::CompareFunction::LessEqual, ..Default::default() };
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
@@ -29,7 +29,7 @@ fn scene(gpu: &Gpu, test: &TestModel) -> Scene {
     let instance = |i: u32| {
         Instance::at(middle(i).to_array())
             .play(Clip::new((i % 3) as u16))
-            .looping()
+            .repeat(Repeat::Loop)
             .phase(i as f32 * 0.137)
             .facing(i as f32)
     };
@@ -51,25 +51,25 @@ fn draw(gpu: &Gpu, scene: &mut Scene, depth_first: bool) -> Picture {
     canvas.finish(gpu, encoder)
 }
 
-/// Every instance covers what its twin says.
+/// Asserts that every instance covers the pixels that the CPU reference gives.
 fn check(picture: &Picture, test: &TestModel, scene: &Scene) {
     let time = Time::from_secs(SECONDS);
     cells::check(picture, |i| test.on_cpu(&scene.records[i as usize], time).iter().map(|v| v.position).collect());
 }
 
 #[test]
-fn every_instance_has_its_own_pose_however_palettes_are_split() {
+fn every_instance_has_its_own_pose_in_split_palettes() {
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
-        // Bones and scratch of 253 bones are beyond workgroup memory.
+        // The node matrices of 253 bones do not fit workgroup memory.
         for bones in [4, 253] {
             let test = test_model(bones);
             let mut whole = scene(&gpu, &test);
             let picture = draw(&gpu, &mut whole, false);
             check(&picture, &test, &whole);
-            assert!(draw(&gpu, &mut whole, true) == picture, "depth first");
+            assert!(draw(&gpu, &mut whole, true) == picture, "with a depth prepass");
 
-            // 64 instances a palette.
+            // 64 instances per palette.
             let matrices = u64::from(if bones == 4 { bones } else { bones + bones + bones / 3 });
             let words = test.model.animation.levels[0].len;
             let mut limits = wgpu::Limits::downlevel_defaults();
@@ -77,11 +77,11 @@ fn every_instance_has_its_own_pose_however_palettes_are_split() {
             let Some(small) = gpu_with(backend, limits) else { continue };
             let mut split = scene(&small, &test);
             assert!(draw(&small, &mut split, false) == picture, "{bones} bones in several palettes on {}", gpu.name);
-            assert!(draw(&small, &mut split, true) == picture, "depth first");
+            assert!(draw(&small, &mut split, true) == picture, "with a depth prepass");
 
             let ids: Vec<_> = (0..3).map(|_| split.crowd.spawn(Instance::at([1e4; 3]))).collect();
             assert!(draw(&small, &mut split, false) == picture, "after growing");
-            ids.into_iter().for_each(|id| assert!(split.crowd.despawn(id)));
+            ids.into_iter().for_each(|id| assert!(split.crowd.despawn(id).is_ok()));
             split.crowd.clear();
             assert_eq!(draw(&small, &mut split, false).covered(), 0);
         }
@@ -89,10 +89,11 @@ fn every_instance_has_its_own_pose_however_palettes_are_split() {
 }
 
 #[test]
-fn instances_are_more_than_workgroups_in_a_row() {
+fn dispatches_use_several_rows_of_workgroups() {
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
-        // All of them, dispatched as many as they are, and those that are seen, as many as a culling pass has found.
+        // Without bounds, all instances are dispatched; with bounds, those that the culling pass
+        // counts.
         for test in [test_model(4), test_model(4).with_bounds()] {
             let picture = draw(&gpu, &mut scene(&gpu, &test), false);
             let mut limits = wgpu::Limits::downlevel_defaults();

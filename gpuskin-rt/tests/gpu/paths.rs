@@ -1,15 +1,15 @@
-//! The picture is the same whichever path draws it: directly from the texture, or through palettes, of all or of those
-//! that are seen. At frames, where both encodings have the same poses.
+//! Pictures are equal on every draw path: directly from the texture, or through palettes of all or
+//! of visible instances. At frame times, when both encodings have the same poses.
 
 use crate::common::model::{CLIPS, Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
 use glam::{Mat3, Quat, Vec3};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 256;
 const COUNT: u32 = 120;
 const BONES: u32 = 24;
-/// Of the pixels, how many may differ by more than one of 255 steps.
+/// Greatest fraction of the pixels that may differ by more than one of 255 steps.
 const MOST_OTHER: f64 = 0.001;
 
 fn recipe(encoding: Encoding) -> Recipe {
@@ -19,12 +19,12 @@ fn recipe(encoding: Encoding) -> Recipe {
     recipe
 }
 
-/// The same poses in `local-packed`, and as matrices.
+/// Makes models with the same poses in `local-packed` and as matrices.
 fn models() -> [TestModel; 2] {
     let local = recipe(Encoding::LocalPacked).build(|_, _| Pose::REST).with_bounds();
     let tracks = local.tracks();
     let frames = |record: &ClipRecord| record.first_frame..record.first_frame + record.stored;
-    let poses: Vec<Vec<SkinMatrix>> = local
+    let poses: Vec<Vec<Affine3>> = local
         .records
         .iter()
         .flat_map(|record| {
@@ -43,7 +43,7 @@ fn models() -> [TestModel; 2] {
     [local, direct]
 }
 
-/// Everybody stands still at a frame, `later` frames after the first picture's.
+/// Draws all instances with paused poses; `later` shifts each pose by some frames.
 fn picture(gpu: &Gpu, model: &Model, culling: bool, later: u32) -> Picture {
     let mut renderer =
         CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { culling, ..Default::default() }).unwrap();
@@ -65,14 +65,14 @@ fn picture(gpu: &Gpu, model: &Model, culling: bool, later: u32) -> Picture {
     canvas.finish(gpu, encoder)
 }
 
-/// Share of the pixels that differ by more than one step in any channel.
+/// Returns the fraction of the pixels that differ by more than one step in any channel.
 fn others(a: &Picture, b: &Picture) -> f64 {
     let differ = |(a, b): &(&[u8; 4], &[u8; 4])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 1);
     a.pixels.iter().zip(&b.pixels).filter(differ).count() as f64 / a.pixels.len() as f64
 }
 
 #[test]
-fn every_path_draws_the_picture_of_the_direct_one() {
+fn every_draw_path_matches_direct_path() {
     let [local, direct] = models();
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
@@ -90,8 +90,8 @@ fn every_path_draws_the_picture_of_the_direct_one() {
             println!("{path} on {}: {:.3} % of the pixels differ", gpu.name, others * 100.0);
             assert!(others <= MOST_OTHER, "{path} on {}: {:.3} % of the pixels differ", gpu.name, others * 100.0);
         }
-        // It is the poses that are compared.
+        // Other poses give another picture.
         let later = others(&expected, &picture(&gpu, &local.model, true, 1));
-        assert!(later > 10.0 * MOST_OTHER, "a frame later: {:.3} %", later * 100.0);
+        assert!(later > 10.0 * MOST_OTHER, "a frame later, only {:.3} % of the pixels differ", later * 100.0);
     }
 }

@@ -1,17 +1,18 @@
-//! Picking: a game's own pipeline writes who covers a pixel, and the pixel leads to the instance.
+//! Picking: a game's own pipeline writes the instance number to each pixel, and the number leads to
+//! the instance.
 
 use crate::common::cells::{CELL, COUNT, PIXELS, ROW, camera, middle};
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::{BACKENDS, Gpu, gpu, gpu_with};
-use gpuskin_rt::render::vertex_buffers;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{CustomDraw, CustomPart, vertex_buffers};
+use gpuskin_rt::internals::*;
 
-/// Writes numbers from 1 on; 0 is nobody.
+/// Writes instance numbers plus 1; 0 is the background.
 const PICK: &str = r"
     struct Draw {
         view_proj: mat4x4<f32>,
-        // The number that it begins with.
+        // First instance number of the draw.
         first: u32,
     }
     @group(0) @binding(0) var<uniform> draw: Draw;
@@ -43,7 +44,8 @@ fn test_model(encoding: Encoding) -> TestModel {
     recipe.build(|_, _| Pose::random(&mut random, false))
 }
 
-/// Who covers each pixel, rows from the top; and the numbers that draws began with.
+/// Returns the number at each pixel, rows from the top; and the first instance numbers of the
+/// draws.
 fn picked(gpu: &Gpu, renderer: &mut CrowdRenderer, crowd: &Crowd<Dynamic>) -> (Vec<u32>, Vec<u32>) {
     let variant = crowd.variant();
     // Palettes begin at multiples of 16 instances.
@@ -66,7 +68,7 @@ fn picked(gpu: &Gpu, renderer: &mut CrowdRenderer, crowd: &Crowd<Dynamic>) -> (V
     renderer.prepare(&gpu.queue, &mut encoder, &camera(), 3.0).unwrap();
     let mut began = Vec::new();
     let pixels = own.draw(gpu, encoder, |pass| {
-        crowd.draw_numbered(pass, 1, |pass, _, first| {
+        crowd.draw_with(pass, CustomDraw::new(1), |pass, CustomPart { first_instance: first, .. }| {
             began.push(first);
             own.bind(pass, first as usize / 16);
         });
@@ -75,7 +77,7 @@ fn picked(gpu: &Gpu, renderer: &mut CrowdRenderer, crowd: &Crowd<Dynamic>) -> (V
 }
 
 #[test]
-fn a_pixel_leads_to_the_instance_that_covers_it() {
+fn pixel_yields_id_of_its_instance() {
     // Palettes of 16 to 112 instances.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 64 << 10, ..wgpu::Limits::downlevel_defaults() };
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, gpu_with(b, limits.clone())?))) {
@@ -89,12 +91,12 @@ fn a_pixel_leads_to_the_instance_that_covers_it() {
             )
             .unwrap();
             let mut ids: Vec<_> = (0..COUNT).map(|i| crowd.spawn(Instance::at(middle(i)).scaled(0.8))).collect();
-            // Numbers change when instances go: ids do not.
+            // Despawning changes numbers but not ids.
             for i in [3, 60, 150] {
-                assert!(crowd.despawn(ids[i as usize]));
+                assert!(crowd.despawn(ids[i as usize]).is_ok());
                 ids[i as usize] = crowd.spawn(Instance::at(middle(i)).scaled(0.8));
             }
-            assert!(crowd.set_visible(ids[5], false));
+            assert!(crowd.set_visible(ids[5], false).is_ok());
             let (pixels, began) = picked(&gpu, &mut renderer, &crowd);
             assert_eq!(began.len() > 1, encoding.needs_compute(), "{began:?} on {}", gpu.name);
             let mut seen = vec![0; COUNT as usize];

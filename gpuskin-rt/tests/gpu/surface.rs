@@ -1,15 +1,15 @@
-//! What the renderer's own material shows: colours of vertices, emitted light.
+//! Shading of the renderer's own material: vertex colours, emitted light, flat triangles.
 
 use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, gpu};
 use glam::{Vec2, Vec3, Vec4};
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::*;
 
 const HALF_LIGHT: Light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [0.5; 3], ground: [0.5; 3], wrap: 0.0 };
 const CAMERA: fn() -> Camera = || Camera::orthographic_look_at([0.5, 0.5, 5.0], [0.5, 0.5, 0.0], 0.5, 0.5, 10.0);
 
-/// A square of a metre in two triangles of a colour each: below its diagonal, and above.
+/// A square of one metre in two triangles with a colour each: below its diagonal, and above.
 fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material: Material) -> Recipe {
     let vertex = |(x, y): (f32, f32), color| Vertex {
         position: Vec3::new(x, y, 0.0),
@@ -42,12 +42,12 @@ fn renderer(gpu: &Gpu) -> CrowdRenderer {
     CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light: HALF_LIGHT, ..Default::default() }).unwrap()
 }
 
-fn picture(gpu: &Gpu, recipe: Recipe) -> Picture {
+fn recipe_picture(gpu: &Gpu, recipe: Recipe) -> Picture {
     let model = recipe.build(|_, _| Pose::REST).model;
-    shown(gpu, renderer(gpu), &model, Instance::at([0.0; 3]), &CAMERA())
+    picture(gpu, renderer(gpu), &model, Instance::at([0.0; 3]), &CAMERA())
 }
 
-fn shown(
+fn picture(
     gpu: &Gpu,
     mut renderer: CrowdRenderer,
     model: &Model,
@@ -63,12 +63,12 @@ fn shown(
     canvas.finish(gpu, encoder)
 }
 
-/// Below the diagonal, and above.
+/// Returns a pixel below the diagonal, and one above.
 fn halves(picture: &Picture) -> [[u8; 4]; 2] {
     [picture.at(22, 25), picture.at(8, 6)]
 }
 
-/// As it is stored.
+/// Encodes a linear colour as sRGB.
 fn srgb(linear: Vec3) -> [u8; 4] {
     let curve = |c: f32| if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
     let [r, g, b] = linear.to_array().map(|c| (curve(c.clamp(0.0, 1.0)) * 255.0).round() as u8);
@@ -77,15 +77,15 @@ fn srgb(linear: Vec3) -> [u8; 4] {
 
 #[track_caller]
 fn assert_close(seen: [u8; 4], expected: [u8; 4], what: &dyn core::fmt::Debug) {
-    // Alpha is not shown.
-    assert!(seen[..3].iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1), "{seen:?} not {expected:?}: {what:?}");
+    // Alpha is not compared.
+    assert!(seen[..3].iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1), "{seen:?}, expected {expected:?}: {what:?}");
 }
 
 const BELOW: Vec4 = Vec4::new(1.0, 0.2, 0.0, 1.0);
 const ABOVE: Vec4 = Vec4::new(0.2, 0.8, 0.6, 0.4);
 
 #[test]
-fn colours_of_vertices_are_in_the_picture() {
+fn vertex_colours_are_drawn() {
     let base = Vec3::new(1.0, 0.5, 0.8);
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static] {
@@ -93,7 +93,7 @@ fn colours_of_vertices_are_in_the_picture() {
                 let format = VertexFormat { packing, tangent, color };
                 let encoding = if packing == Packing::Static { Encoding::VatF16 } else { Encoding::MatrixF16 };
                 let recipe = square(encoding, format, [BELOW, ABOVE], plain(base.extend(1.0).to_array()));
-                let shown = halves(&picture(&gpu, recipe));
+                let shown = halves(&recipe_picture(&gpu, recipe));
                 for (shown, own) in shown.into_iter().zip([BELOW, ABOVE]) {
                     let own = if color { own.truncate() } else { Vec3::ONE };
                     assert_close(shown, srgb(base * own * 0.5), &(format, &gpu.name));
@@ -104,17 +104,17 @@ fn colours_of_vertices_are_in_the_picture() {
 }
 
 #[test]
-fn alpha_of_vertices_is_cut_out_of_picture_and_depth() {
+fn vertex_alpha_is_cut_out_of_colour_and_depth() {
     let colored = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     let masked = Material { alpha_cutoff: Some(0.5), ..plain([1.0; 4]) };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let recipe = || square(Encoding::TrsF16, colored, [BELOW, ABOVE], masked.clone());
-        let seen = picture(&gpu, recipe());
+        let seen = recipe_picture(&gpu, recipe());
         let [below, above] = halves(&seen);
         assert_close(below, srgb(BELOW.truncate() * 0.5), &gpu.name);
         assert_close(above, srgb(Vec3::splat(0.01)), &gpu.name);
 
-        // Depth alone, then what stands behind: it shows through.
+        // Depth only, then a square behind: it is visible through the hole.
         let mut renderer = renderer(&gpu);
         let hole = recipe().build(|_, _| Pose::REST).model;
         let plain = VertexFormat { color: false, ..colored };
@@ -142,14 +142,14 @@ fn alpha_of_vertices_is_cut_out_of_picture_and_depth() {
 }
 
 #[test]
-fn what_is_not_lit_shows_its_base_colour() {
+fn unlit_material_shows_base_colour() {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for cutoff in [None, Some(0.5)] {
             let color = [0.5, 0.25, 1.0, 1.0];
-            // What it would emit does not show: so the extension has it.
+            // Emitted light is ignored, as `KHR_materials_unlit` specifies.
             let material = Material { unlit: true, alpha_cutoff: cutoff, emissive: [1.0; 3], ..plain(color) };
-            let seen = picture(&gpu, square(Encoding::TrsF16, format, [BELOW, ABOVE], material));
+            let seen = recipe_picture(&gpu, square(Encoding::TrsF16, format, [BELOW, ABOVE], material));
             let [below, above] = halves(&seen);
             let shown = |own: Vec4| srgb(Vec3::new(0.5, 0.25, 1.0) * own.truncate());
             assert_close(below, shown(BELOW), &(cutoff, &gpu.name));
@@ -160,7 +160,7 @@ fn what_is_not_lit_shows_its_base_colour() {
 }
 
 #[test]
-fn emitted_light_is_added_to_what_is_lit() {
+fn emitted_light_is_added_to_lit_colour() {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for (textured, cutoff) in [(false, None), (true, None), (true, Some(0.5))] {
@@ -171,11 +171,11 @@ fn emitted_light_is_added_to_what_is_lit() {
                 ..plain([0.5, 0.5, 0.0, 1.0])
             };
             let mut recipe = square(Encoding::MatrixF32, format, [BELOW, ABOVE], material);
-            // Left it shines, right it does not.
+            // The left half emits light, the right half does not.
             let formats = vec![ColorFormat::Rgba8].into();
             let info = ColorTexture { width: 2, height: 1, levels: 1, srgb: true, formats };
             recipe.textures = vec![(info, vec![vec![vec![255, 255, 255, 255, 0, 0, 0, 255]]])];
-            let seen = picture(&gpu, recipe);
+            let seen = recipe_picture(&gpu, recipe);
             let lit = |own: Vec4| Vec3::new(0.5, 0.5, 0.0) * own.truncate() * 0.5;
             let light = Vec3::new(0.25, 0.0, 1.5);
             let (at_left, at_right) = (seen.at(8, 29), seen.at(22, 29));
@@ -188,7 +188,8 @@ fn emitted_light_is_added_to_what_is_lit() {
     }
 }
 
-/// A roof of two slopes over a square of a metre: four corners with the normal of no slope, or three a slope with its own.
+/// A roof of two slopes over a square of one metre: either four shared corners with arbitrary
+/// normals, or three corners per slope with the slope's normal.
 fn roof(shared: bool, material: Material) -> Model {
     let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let mut recipe = square(Encoding::MatrixF32, format, [Vec4::ONE; 2], material);
@@ -209,7 +210,7 @@ fn roof(shared: bool, material: Material) -> Model {
 }
 
 #[test]
-fn flat_triangles_that_share_corners_look_as_those_with_normals_of_their_own() {
+fn flat_triangles_match_triangles_with_face_normals() {
     let light = Light { to_sun: [0.48, 0.64, 0.6], sun: [0.6; 3], sky: [0.3; 3], ground: [0.1; 3], wrap: 0.0 };
     let descriptor = || RendererDescriptor { light, ..Default::default() };
     let shine = Material { emissive: [0.1, 0.0, 0.0], ..plain([1.0; 4]) };
@@ -219,14 +220,14 @@ fn flat_triangles_that_share_corners_look_as_those_with_normals_of_their_own() {
     let near = Camera::perspective_look_at([1.5, -0.7, 2.0], [0.0, 0.1, 0.0], 0.7, 1.0, 0.1, 10.0);
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for material in [plain([1.0, 0.8, 0.6, 1.0]), shine.clone(), masked.clone(), unlit.clone()] {
-            // From the front; from behind; far from where the world begins.
+            // From the front; from behind; far from the world's origin.
             for (turn, camera, x) in [(0.0_f32, near, 0.0), (core::f32::consts::PI, near, 0.0), (0.0, far, 1e4)] {
                 let material = Material { double_sided: true, ..material.clone() };
                 let (sin, cos) = (turn / 2.0).sin_cos();
                 let instance = || Instance::at([x, 0.0, 0.0]).rotated([0.0, sin, 0.0, cos]).scaled(0.9);
                 let [own, shared] = [false, true].map(|shared| {
                     let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor()).unwrap();
-                    shown(&gpu, renderer, &roof(shared, material.clone()), instance(), &camera)
+                    picture(&gpu, renderer, &roof(shared, material.clone()), instance(), &camera)
                 });
                 let mut lit = 0;
                 for (x, y) in (0..32).flat_map(|y| (0..32).map(move |x| (x, y))) {
@@ -234,7 +235,7 @@ fn flat_triangles_that_share_corners_look_as_those_with_normals_of_their_own() {
                     assert_close(shared, own, &(x, y, turn, &material, &gpu.name));
                     lit += u32::from(own[2] > 40);
                 }
-                assert!(lit > 60, "{lit} pixels {turn} {}", gpu.name);
+                assert!(lit > 60, "only {lit} lit pixels, turn {turn}, {}", gpu.name);
             }
         }
     }

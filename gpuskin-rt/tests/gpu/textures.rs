@@ -1,29 +1,31 @@
-//! Textures of materials: which format a device takes, what it then shows, and how a game's own pipelines get at them.
+//! Material textures: the format that a device selects, its result, and access from a game's own
+//! pipelines.
 
 use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, open};
 use glam::{Vec2, Vec3, Vec4};
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::wgpu::{Features, TextureFormat};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::*;
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 const GREEN: [u8; 4] = [0, 255, 0, 255];
-/// Not a power of two: mips of 12, 6, 3 and 1 texels, two of which end within a block.
+/// Not a power of two: mip levels of 12, 6, 3 and 1 texels, of which two end within a block.
 const SIDE: u32 = 12;
 
-/// A BC7 block of one opaque colour: mode 6, both end points the same. Colours are exact where they are odd.
+/// Returns a BC7 block of one opaque colour: mode 6, both end points equal. Odd colour values are
+/// exact.
 fn bc7_block(color: [u8; 4]) -> [u8; 16] {
     let mut bits: u128 = 1 << 6;
     for (channel, value) in (0..).zip(color) {
         let value = u128::from(value >> 1);
         bits |= value << (7 + channel * 14) | value << (14 + channel * 14);
     }
-    // The lowest bits of both end points.
+    // Lowest bits of both end points.
     (bits | 3 << 63).to_le_bytes()
 }
 
-/// The levels of a texture of one colour.
+/// Returns the mip levels of a texture of one colour.
 fn levels(format: ColorFormat, color: [u8; 4]) -> Vec<Vec<u8>> {
     let sides = [12, 6, 3, 1];
     let unit = if format == ColorFormat::Rgba8 { color.to_vec() } else { bc7_block(color).to_vec() };
@@ -34,7 +36,7 @@ fn texture(srgb: bool, formats: &[ColorFormat]) -> ColorTexture {
     ColorTexture { width: SIDE, height: SIDE, levels: 4, srgb, formats: formats.to_vec().into() }
 }
 
-/// A square of 8 metres with these textures.
+/// A square of 8 metres with the given textures.
 fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) -> Model {
     let vertex = |x: f32, y: f32| Vertex {
         position: Vec3::new(x, y, 0.0) * 8.0,
@@ -67,7 +69,7 @@ fn renderer(gpu: &Gpu) -> CrowdRenderer {
     CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light, ..Default::default() }).unwrap()
 }
 
-/// What a model shows in the middle, seen over so many metres.
+/// Returns the colour at the centre of a picture that is `metres` wide.
 fn seen(gpu: &Gpu, model: &Model, metres: f32) -> Result<[u8; 4], Error> {
     let mut renderer = renderer(gpu);
     let crowd = Crowd::with_model(&mut renderer, model, Default::default())?;
@@ -98,10 +100,10 @@ fn either() -> Model {
 }
 
 #[test]
-fn a_device_takes_the_first_format_that_it_reads() {
+fn device_uses_first_supported_format() {
     for gpu in with(CrowdRenderer::OPTIONAL_FEATURES) {
         let reads = gpu.device.features().contains(Features::TEXTURE_COMPRESSION_BC);
-        // From near, and from so far that the smallest mips are seen.
+        // From a small distance up to one at which the smallest mip levels are used.
         for metres in [8.0, 20.0, 60.0, 200.0] {
             let color = seen(&gpu, &either(), metres).unwrap();
             assert!(close(color, if reads { RED } else { GREEN }), "{metres}: {color:?} on {}", gpu.name);
@@ -114,7 +116,7 @@ fn a_device_takes_the_first_format_that_it_reads() {
 }
 
 #[test]
-fn a_device_that_reads_none_of_the_formats_is_told() {
+fn unsupported_formats_are_reported() {
     for gpu in with(Features::empty()) {
         let mut model = either();
         model.meta.textures.to_mut()[0].formats = vec![ColorFormat::Bc7].into();
@@ -127,7 +129,7 @@ fn a_device_that_reads_none_of_the_formats_is_told() {
 }
 
 #[test]
-fn other_textures_are_loaded_when_they_are_asked_for() {
+fn other_textures_are_loaded_on_request() {
     for gpu in with(CrowdRenderer::OPTIONAL_FEATURES) {
         let formats = [ColorFormat::Bc7, ColorFormat::Rgba8];
         let files = || vec![levels(ColorFormat::Bc7, RED), levels(ColorFormat::Rgba8, RED)];
@@ -150,12 +152,12 @@ fn other_textures_are_loaded_when_they_are_asked_for() {
         let [base, emissive, normals] = [made.base_color, made.emissive, made.normal].map(Option::unwrap);
         assert_eq!((base.view.texture().format(), normals.view.texture().format()), (color, normal));
         assert_eq!((base.view.texture().mip_level_count(), base.view.texture().width()), (4, SIDE));
-        assert_eq!((&emissive.view, &emissive.sampler), (&base.view, &base.sampler), "one texture, loaded once");
+        assert_eq!((&emissive.view, &emissive.sampler), (&base.view, &base.sampler), "a shared texture is loaded once");
         assert!(made.orm.is_none() && normals.sampler != base.sampler);
-        assert!(renderer.material_textures(&model, 1).unwrap_err().to_string().contains("no material 1"));
+        assert!(renderer.material_textures(&model, 1).unwrap_err().to_string().contains("material 1 does not exist"));
         drop(crowd);
 
-        // A crowd needs none of them but the base colour.
+        // A crowd needs no textures other than base colours.
         for payload in &mut model.textures.to_mut()[2..] {
             payload.data = Data::File { name: "not/there".into(), baked: "".into() };
         }

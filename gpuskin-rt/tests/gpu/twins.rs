@@ -1,12 +1,12 @@
-//! The WGSL against its Rust twins, on every backend that is here.
+//! WGSL compared with the CPU reference on every available backend.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel};
 use crate::common::{BACKENDS, Gpu, compute, gpu};
 use glam::Vec3;
-use gpuskin_rt::render::Capture;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::Capture;
+use gpuskin_rt::internals::*;
 
-/// Of the diagonal of what is drawn.
+/// Relative to the diagonal of the drawn mesh.
 const POSITION_TOLERANCE: f32 = 2e-6;
 const NORMAL_TOLERANCE_DEGREES: f32 = 0.01;
 
@@ -19,7 +19,7 @@ fn model(seed: u64, encoding: Encoding, format: VertexFormat, bones: u32, array:
     recipe.build(|_, _| Pose::random(&mut random, mirrored))
 }
 
-/// Instances of all kinds and moments to look at them.
+/// Instances of all kinds, each with a time.
 fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
     let month = 30.0 * 86_400.0;
     let mut all = Vec::new();
@@ -34,17 +34,17 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
                     .starting(start);
                 let instance = match mode {
                     0 => instance,
-                    1 => instance.looping().speed(random.within(0.1, 3.0)).phase(random.unit()),
-                    2 => instance.looping().speed(-1.7).phase(0.3),
-                    3 => instance.once().speed(-0.4).seek(0.6),
-                    4 => instance.once().seek(0.2),
+                    1 => instance.repeat(Repeat::Loop).speed(random.within(0.1, 3.0)).phase(random.unit()),
+                    2 => instance.repeat(Repeat::Loop).speed(-1.7).phase(0.3),
+                    3 => instance.repeat(Repeat::Once).speed(-0.4).seek(0.6),
+                    4 => instance.repeat(Repeat::Once).seek(0.2),
                     5 => instance.speed(0.0).seek(random.unit().into()),
                     6 => instance.repeat(Repeat::PingPong).speed(1.3).phase(random.unit()),
                     _ => instance.speed(0.7).phase(random.unit()),
                 };
                 let mut record = instance.record(meta, Time::ZERO);
                 let now = Time::from_secs(start + elapsed);
-                // A fade in the middle, then one that interrupted another.
+                // A crossfade, then one that interrupts it.
                 for i in 7..=mode {
                     let clip = Clip::<Dynamic>::new((clip + 1) % meta.clips.len() as u16);
                     let next = Instance::at([0.0; 3]).play(clip).phase(random.unit()).record(meta, now).playback();
@@ -58,12 +58,12 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
     all
 }
 
-/// A part of them, another for each seed: together the tests see all.
+/// Returns a fifth of the samples, depending on the seed: together the tests use all.
 fn some(seed: u64, moments: Vec<(InstanceRecord, Time)>) -> Vec<(InstanceRecord, Time)> {
     moments.into_iter().skip(seed as usize % 5).step_by(5).collect()
 }
 
-/// Greatest distance over the diagonal, and greatest angle in degrees.
+/// Returns greatest distance relative to the diagonal, and greatest angle in degrees.
 fn compare(gpu: &Gpu, test: &TestModel, frames: &[(InstanceRecord, Time)]) -> (f32, f32) {
     let captured = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(frames).unwrap();
     assert_eq!(captured.len(), frames.len());
@@ -75,7 +75,7 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[(InstanceRecord, Time)]) -> (f
         let max = expected.iter().map(|v| v.position).reduce(Vec3::max).unwrap();
         for (vertex, twin) in vertices.iter().zip(&expected) {
             let (position, normal) = (Vec3::from(vertex.position), Vec3::from(vertex.normal));
-            assert!(position.is_finite() && normal.is_finite(), "{vertex:?} instead of {twin:?}");
+            assert!(position.is_finite() && normal.is_finite(), "{vertex:?}, expected {twin:?}");
             distance = distance.max(position.distance(twin.position) / (max - min).length());
             angle = angle.max(normal.cross(twin.normal).length().atan2(normal.dot(twin.normal)).to_degrees());
         }
@@ -84,7 +84,7 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[(InstanceRecord, Time)]) -> (f
 }
 
 #[test]
-fn every_variant_is_what_its_twin_says() {
+fn every_variant_matches_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let (mut distance, mut angle) = (0.0_f32, 0.0_f32);
         let textured = shader::Variant::all().filter(|v| !v.encoding.needs_compute());
@@ -107,7 +107,7 @@ fn every_variant_is_what_its_twin_says() {
 }
 
 #[test]
-fn one_bone_and_a_thousand() {
+fn models_with_one_and_1024_bones_match_cpu_reference() {
     let narrow = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
@@ -122,9 +122,9 @@ fn one_bone_and_a_thousand() {
 }
 
 #[test]
-fn palettes_are_what_their_twin_says() {
+fn palettes_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
-        // Hierarchies within workgroup memory, and beyond it.
+        // Hierarchies that fit workgroup memory, and larger ones.
         for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
             for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
                 let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
@@ -140,17 +140,17 @@ fn palettes_are_what_their_twin_says() {
 }
 
 #[test]
-fn frames_are_captured_across_sheets() {
+fn frames_beyond_one_readback_are_captured() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let full = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let mut random = Random(5);
     let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, full, 3);
     let some = recipe.vertices.clone();
-    // 400,000 vertices: three frames are more than the 2^20 that are read back at once.
+    // 400,000 vertices: three frames exceed the 2^20 vertices that are read back at once.
     recipe.vertices = (0..400_000).map(|i| some[i % some.len()]).collect();
     let test = recipe.build(|_, _| Pose::random(&mut random, false));
     let frames = moments(&test.model.meta, &mut random);
-    let captured = render::capture(&gpu.device, &gpu.queue, &test.model, &frames[..5]).unwrap();
+    let captured = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(&frames[..5]).unwrap();
     for (vertices, (record, now)) in captured.iter().zip(&frames) {
         assert_eq!(vertices.len(), 400_000);
         let expected = test.on_cpu(record, *now);
@@ -158,11 +158,11 @@ fn frames_are_captured_across_sheets() {
             assert!(Vec3::from(vertices[i].position).distance(expected[i].position) < 1e-5, "{i}");
         }
     }
-    assert!(render::capture(&gpu.device, &gpu.queue, &test.model, &[]).unwrap().is_empty());
+    assert!(Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(&[]).unwrap().is_empty());
 }
 
 #[test]
-fn what_is_not_a_number_stays_finite() {
+fn non_finite_arguments_stay_finite() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let format = VertexFormat { packing: Packing::Wide, tangent: true, color: false };
     let test = model(9, Encoding::TrsF16, format, 5, false, false);
@@ -175,11 +175,11 @@ fn what_is_not_a_number_stays_finite() {
     ];
     let frames = instances.map(|i| (i.record(&test.model.meta, Time::ZERO), Time::from_secs(12.3)));
     for (record, now) in frames {
-        let captured = render::capture(&gpu.device, &gpu.queue, &test.model, &[(record, now)]).unwrap();
+        let captured = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(&[(record, now)]).unwrap();
         for (vertex, twin) in captured[0].iter().zip(test.on_cpu(&record, now)) {
             let position = Vec3::from(vertex.position);
             assert!(position.is_finite(), "{vertex:?}");
-            assert!(position.distance(twin.position) < 1e-4, "{vertex:?} instead of {twin:?}");
+            assert!(position.distance(twin.position) < 1e-4, "{vertex:?}, expected {twin:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The command line with a shared cache; as `script MANIFEST` what a build script does.
+//! The command line with a shared cache. `script MANIFEST` bakes as a build script does.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Baking: every model of a folder, cold.
+//! Bake times of all models of a folder, without a cache.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::context::text;
 use crate::report::{heading, line, seconds};
 
 pub(crate) fn measure(options: &Options) -> Result<(), String> {
-    heading("bake: from files to files in memory, nothing cached");
+    heading("bake: source files to baked files in memory, without a cache");
     let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
     bake_one("the sample manifest", &manifest)?;
     let Some(folder) = &options.models else { return Ok(()) };
@@ -32,7 +32,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
         }
     }
     let manifest = Manifest::parse(&folder.join("gpuskin.toml"), all).map_err(|findings| text(&findings))?;
-    bake_one("all of them in one manifest", &manifest)
+    bake_one("all models in one manifest", &manifest)
 }
 
 fn bake_one(name: &str, manifest: &Manifest) -> Result<(), String> {

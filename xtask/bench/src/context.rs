@@ -1,20 +1,20 @@
-//! The sample models, baked, and a device.
+//! The baked sample models, and a device.
 
 use std::path::Path;
 
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::finding::{Findings, Style};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::{Model, wgpu};
+use gpuskin_rt::internals::{Model, wgpu};
 
 use crate::report::heading;
 
 pub(crate) struct Context {
-    /// The manifest's models, in memory.
+    /// Models of the manifest, in memory.
     pub(crate) models: Vec<Model>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// Times of passes can be asked for.
+    /// Whether the device has timestamp queries.
     pub(crate) timestamps: bool,
     software: bool,
 }
@@ -31,14 +31,15 @@ impl Context {
         Ok(Self { models, device, queue, timestamps, software })
     }
 
-    /// The same on a device as WebGL2 has it: with no compute, it plays the models' other encoding.
+    /// Opens the adapter with WebGL2's limits: without compute shaders, the device plays the
+    /// models' other encoding.
     pub(crate) fn without_compute(&self) -> Result<Self, String> {
         let limits =
             |adapter: &wgpu::Adapter| wgpu::Limits::downlevel_webgl2_defaults().using_resolution(adapter.limits());
         self.with(pollster::block_on(open(limits, FEATURES))?)
     }
 
-    /// The same on a device that lacks some features.
+    /// Opens the adapter without some features.
     pub(crate) fn without(&self, features: wgpu::Features) -> Result<Self, String> {
         self.with(pollster::block_on(open(wgpu::Adapter::limits, FEATURES - features))?)
     }
@@ -48,12 +49,12 @@ impl Context {
         Ok(Self { models: self.models.clone(), device, queue, timestamps, software: self.software })
     }
 
-    /// The device is a program.
+    /// Whether the device is a software renderer.
     pub(crate) fn is_software(&self) -> bool {
         self.software
     }
 
-    /// Waits until the device has done all that was submitted.
+    /// Waits until the device has completed all submitted work.
     pub(crate) fn wait(&self) -> Result<(), String> {
         self.device.poll(wgpu::PollType::wait_indefinitely()).map(|_| ()).map_err(|e| e.to_string())
     }
@@ -63,10 +64,11 @@ pub(crate) fn text(findings: &Findings) -> String {
     findings.render(Style::Plain)
 }
 
-/// What the bench asks for where the adapter has it. Of what games do, textures are left out: they are compared as RGBA8.
+/// Features that the bench enables if the adapter has them. Unlike games, it does not enable
+/// texture compression: textures are compared as RGBA8.
 const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::INDIRECT_FIRST_INSTANCE);
 
-/// Opens the adapter with some of its limits and features.
+/// Opens the adapter with the limits that `limits` returns, and those of `features` that it has.
 async fn open(
     limits: impl Fn(&wgpu::Adapter) -> wgpu::Limits,
     features: wgpu::Features,

@@ -1,7 +1,7 @@
-//! CPU work of a frame: where nobody is commanded it must not depend on how many instances there are, else on the commands
-//! alone.
+//! CPU work per frame: without commands it must not depend on the number of instances, with
+//! commands only on the number of commands.
 
-use gpuskin_rt::{
+use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor,
     Transition,
 };
@@ -11,9 +11,9 @@ use crate::report::{heading, line, median, seconds, time};
 
 const COUNTS: [u32; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const FRAMES: usize = 200;
-/// Where the device is a program: it evaluates the poses of all instances in every frame.
+/// Frames on a software renderer, which evaluates the poses of all instances in every frame.
 const SOFTWARE_FRAMES: usize = 16;
-/// Instances that are commanded, and commands a frame.
+/// Instances of the crowd that gets commands, and commands per frame.
 const COMMANDED: u32 = 100_000;
 const COMMANDS: [usize; 3] = [100, 1_000, 10_000];
 
@@ -30,7 +30,7 @@ struct Scene {
 
 impl Scene {
     fn new(context: &Context, model: &Model, count: u32) -> Result<Self, String> {
-        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         let mut renderer =
             CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
         let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
@@ -43,7 +43,7 @@ impl Scene {
         Ok(Self { renderer, crowd, ids })
     }
 
-    /// Seconds of the commands and of `prepare`, and of both with the submission.
+    /// Seconds of the commands and `prepare`, and of both with the submission.
     fn frame(&mut self, context: &Context, frame: usize, command: impl FnOnce(&Self)) -> Result<[f64; 2], String> {
         let camera = Camera::perspective_look_at([0.0, 2.0, 5.0], [0.0, 1.0, 0.0], 1.0, 1.6, 0.1, 1000.0);
         let (whole, prepared) = seconds(|| {
@@ -61,17 +61,17 @@ impl Scene {
 }
 
 fn idle(context: &Context) -> Result<(), String> {
-    heading("CPU of a frame, all instances playing on");
+    heading("CPU time per frame, all instances playing, no commands");
     let scenes: Result<Vec<_>, _> =
         COUNTS.into_iter().map(|count| Scene::new(context, &context.models[0], count)).collect();
     let mut scenes = scenes?;
     let (mut times, mut empty) = (vec![[const { Vec::new() }; 2]; COUNTS.len()], Vec::new());
-    // Interleaved, so that what else the machine does falls on all.
+    // Interleaved, so that other load on the machine affects all scenes alike.
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
     for frame in 0..frames {
         for (scene, times) in scenes.iter_mut().zip(&mut times) {
             let now = scene.frame(context, frame, |_| ())?;
-            // The first frame uploads everybody.
+            // The first frame uploads all instances.
             if frame > 0 {
                 times.iter_mut().zip(now).for_each(|(times, now)| times.push(now));
             }
@@ -89,7 +89,7 @@ fn idle(context: &Context) -> Result<(), String> {
         let palettes = scene.crowd.explain(&scene.renderer).palettes;
         let buffers = if palettes > 1 { format!(" ({palettes} palettes)") } else { String::new() };
         line(
-            &format!("{count} instances{buffers}: prepare; with its submission"),
+            &format!("{count} instances{buffers}: prepare; prepare and submit"),
             format!("{:.2} us: {:.2} x; {:.2} us", prepare * 1e6, prepare / medians[0][0], whole * 1e6),
         );
     }
@@ -97,9 +97,7 @@ fn idle(context: &Context) -> Result<(), String> {
 }
 
 fn commands(context: &Context) -> Result<(), String> {
-    heading(&format!(
-        "CPU of a frame, {COMMANDED} instances, some of them told to fade to a clip or to stand elsewhere"
-    ));
+    heading(&format!("CPU time per frame, {COMMANDED} instances, with commands: half fade to a clip, half move"));
     let mut scene = Scene::new(context, &context.models[0], COMMANDED)?;
     let clips = scene.crowd.meta().clips.len();
     scene.frame(context, 0, |_| ())?;
@@ -109,12 +107,12 @@ fn commands(context: &Context) -> Result<(), String> {
         for frame in 1..=frames {
             let command = |scene: &Scene| {
                 for i in 0..count {
-                    // All over the crowd.
+                    // Spread over the whole crowd.
                     let id = scene.ids[(i * 7_919 + frame * 104_729) % scene.ids.len()];
                     if i % 2 == 0 {
-                        scene.crowd.play(id, Clip::new((i % clips) as u16), Transition::crossfade(0.2));
+                        scene.crowd.play(id, Clip::new((i % clips) as u16), Transition::crossfade(0.2)).unwrap();
                     } else {
-                        scene.crowd.move_to(id, [i as f32, 0.0, frame as f32]);
+                        scene.crowd.move_to(id, [i as f32, 0.0, frame as f32]).unwrap();
                     }
                 }
             };
@@ -122,10 +120,10 @@ fn commands(context: &Context) -> Result<(), String> {
             bytes.push(scene.crowd.explain(&scene.renderer).uploaded_bytes as f64);
         }
         let (time, bytes) = (median(times), median(bytes));
-        let asked = if count == 1_000 { " (under 1 ms is asked)" } else { "" };
+        let asked = if count == 1_000 { " (target: under 1 ms)" } else { "" };
         line(
-            &format!("{count} commands: them and prepare; uploaded"),
-            format!("{:.3} ms{asked}; {bytes:.0} bytes, {:.0} a command", time * 1e3, bytes / count as f64),
+            &format!("{count} commands: commands and prepare; upload"),
+            format!("{:.3} ms{asked}; {bytes:.0} bytes, {:.0} per command", time * 1e3, bytes / count as f64),
         );
     }
     Ok(())

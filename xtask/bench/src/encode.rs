@@ -1,7 +1,9 @@
-//! Sampling and encoding, a core: bone-samples a second, beside a plain loop over the `gltf` crate's readers.
+//! Sampling and encoding on one core, in bone-samples per second, compared with a plain loop over
+//! the `gltf` crate's readers.
 //!
-//! A bone-sample is a bone at a stored frame. What both sides are given is in memory already: our model, the peer's curves.
-//! `ozz-animation-rs` is no peer here: it needs a nightly compiler, and reads archives that only the tools of the original make.
+//! A bone-sample is one bone at one stored frame. Both samplers start from data in memory: our
+//! model, and curves that the `gltf` crate has read. `ozz-animation-rs` is not compared: it needs a
+//! nightly compiler, and reads archives that only the tools of the original make.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 use gpuskin_build::bake::{BakeOptions, Draft, drafts};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::sample::{Sampler, rows};
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use crate::Options;
 use crate::bake::find_models;
@@ -18,17 +20,18 @@ use crate::context::text;
 use crate::peer::Peer;
 use crate::report::{heading, line, median, seconds};
 
-/// Of a folder of models, those with fewer bones are no characters.
-const LEAST_BONES: usize = 16;
-/// How long one model's samplers, or its encodings, are measured: always once, and then again while there is time.
+/// Fewest bones of a character; models of the folder with fewer bones are left out.
+const MIN_BONES: usize = 16;
+/// Time for the samplers or the encodings of one model: they run once, and then again until the
+/// time is over.
 const TIME: Duration = Duration::from_millis(1000);
-const MOST_ROUNDS: usize = 201;
-/// How far matrices may be apart, of their greatest number: the peer computes in `f32`, and its `slerp` is straight where
-/// angles are small.
+const MAX_ROUNDS: usize = 201;
+/// Greatest difference between the matrices of both samplers, relative to their greatest element.
+/// The `gltf` crate's sampler computes in `f32`, and its `slerp` is linear for small angles.
 const AGREEMENT: f64 = 1e-4;
 
 pub(crate) fn measure(options: &Options) -> Result<(), String> {
-    heading("encode: bone-samples a second of one core");
+    heading("encode: bone-samples per second on one core");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| e.to_string())?;
     pool.install(|| {
         let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
@@ -42,7 +45,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
                 file.file_stem().unwrap_or_default().to_string_lossy().replace(|c: char| !c.is_alphanumeric(), "_");
             let model = format!("[[model]]\nname = \"{}\"\npath = '{}'\n", name.to_lowercase(), file.display());
             let manifest = Manifest::parse(&folder.join("gpuskin.toml"), model).map_err(|findings| text(&findings))?;
-            of_manifest(&manifest, LEAST_BONES)?;
+            of_manifest(&manifest, MIN_BONES)?;
         }
         Ok(())
     })
@@ -51,7 +54,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
 fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
     let all = |encoding| drafts(manifest, &BakeOptions::default(), encoding);
     let mut of_encodings = Vec::new();
-    // Those of bones.
+    // Bone encodings only.
     for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex()) {
         match all(encoding) {
             Ok(drafts) => of_encodings.push(drafts),
@@ -70,19 +73,19 @@ fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Stored frames times bones.
+/// Number of stored frames times bones.
 fn bone_samples(draft: &Draft) -> f64 {
     let frames: u32 = draft.plan.grids.iter().map(|grid| grid.stored).sum();
     f64::from(frames) * draft.plan.model.bones.len() as f64
 }
 
-/// Both sides by turns.
+/// Measures both samplers alternately.
 fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
     let (model, samples) = (&draft.plan.model, bone_samples(draft));
     let (bones, clips) = (model.bones.len(), model.clips.len());
     line(&model.name, format!("{bones} bones, {clips} clips, {samples:.0} bone-samples"));
     let peer = match Peer::read(path, model) {
-        Ok(_) if model.clips.iter().any(|clip| clip.file.is_some()) => Err("clips of other files".to_owned()),
+        Ok(_) if model.clips.iter().any(|clip| clip.file.is_some()) => Err("clips come from other files".to_owned()),
         read => read,
     };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -98,20 +101,20 @@ fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
         Ok(peer) => {
             let (theirs, (apart, greatest)) = (rate(theirs), difference(draft, &peer));
             line(
-                "  sampled in f64; the gltf crate in f32",
+                "  sampling in f64; the gltf crate's in f32",
                 format!("{ours:7.3} M/s, {theirs:7.3} M/s: {:.2} x", ours / theirs),
             );
             line("  greatest difference of a matrix element", format!("{apart:.1e}, elements up to {greatest:.1}"));
             if apart > AGREEMENT * greatest || apart.is_nan() {
-                return Err(format!("{}: both sides should make the same matrices", model.name));
+                return Err(format!("{}: both samplers must make the same matrices", model.name));
             }
         }
-        Err(reason) => line("  sampled in f64", format!("{ours:7.3} M/s (no peer: {reason})")),
+        Err(reason) => line("  sampling in f64", format!("{ours:7.3} M/s (not compared: {reason})")),
     }
     Ok(())
 }
 
-/// From curves to bytes, all encodings by turns.
+/// Measures sampling and encoding to bytes, all encodings alternately.
 fn encoding(drafts: &[&Draft]) {
     let mut times = vec![Vec::new(); drafts.len()];
     let mut bytes = vec![Ok(0); drafts.len()];
@@ -126,20 +129,20 @@ fn encoding(drafts: &[&Draft]) {
         let (samples, time) = (bone_samples(draft), median(times));
         let figures = match bytes {
             Ok(bytes) => format!(
-                "{:7.3} M/s {:9.1} ms {:6.2} B a bone-sample",
+                "{:7.3} M/s {:9.1} ms {:6.2} B per bone-sample",
                 samples / time / 1e6,
                 time * 1e3,
                 bytes as f64 / samples
             ),
             Err(finding) => finding.message().to_owned(),
         };
-        line(&format!("  sampled and encoded: {}", draft.plan.encoding.name()), figures);
+        line(&format!("  sampling and encoding: {}", draft.plan.encoding.name()), figures);
     }
 }
 
 fn repeat(mut round: impl FnMut()) {
     let start = Instant::now();
-    for done in 0..MOST_ROUNDS {
+    for done in 0..MAX_ROUNDS {
         if done > 0 && start.elapsed() > TIME {
             break;
         }
@@ -162,7 +165,7 @@ fn sample_peer(draft: &Draft, peer: &Peer) {
     }
 }
 
-/// Greatest difference of an element of both sides' matrices, and the greatest element.
+/// Greatest difference between elements of both samplers' matrices, and the greatest element.
 fn difference(draft: &Draft, peer: &Peer) -> (f64, f64) {
     let plan = &draft.plan;
     let (mut apart, mut greatest) = (0.0_f64, 0.0_f64);
@@ -174,7 +177,7 @@ fn difference(draft: &Draft, peer: &Peer) -> (f64, f64) {
                 let theirs = rows(&theirs.as_dmat4());
                 for (a, b) in ours.iter().flatten().zip(theirs.iter().flatten()) {
                     let d = (a - b).abs();
-                    // A NaN stays.
+                    // A NaN is kept.
                     if d > apart || d.is_nan() {
                         apart = d;
                     }

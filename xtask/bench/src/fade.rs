@@ -1,37 +1,40 @@
-//! Crossfades on the GPU against a blend in `f64` on the CPU: of the nodes' own transforms, composed and skinned in `f64`.
-//! Only the tracks are decoded in `f32`, as they are stored.
+//! Crossfades on the GPU, compared with a reference in `f64` on the CPU that blends the nodes'
+//! local transforms, composes them and skins. Only the tracks are decoded in `f32`, as they are
+//! stored.
 
 use glam::{DMat4, DQuat, DVec3, DVec4, Vec3, Vec4};
-use gpuskin_rt::local::{LocalTracks, LocalTransform};
-use gpuskin_rt::render::capture;
-use gpuskin_rt::vertex::{Vertex, unpack};
-use gpuskin_rt::{Clip, ClipRecord, Curve, Dynamic, Instance, InstanceRecord, Model, Shown, SkinMatrix, Time, files};
+use gpuskin_rt::internals::local::{LocalTracks, LocalTransform};
+use gpuskin_rt::internals::render::Capture;
+use gpuskin_rt::internals::vertex::{Vertex, unpack};
+use gpuskin_rt::internals::{
+    Affine3, Clip, ClipRecord, Curve, Dynamic, Instance, InstanceRecord, Model, PoseBlend, Time, files,
+};
 
 use crate::context::Context;
 use crate::report::{heading, line};
 
-/// Fades that are looked at.
+/// Fades that are compared per model.
 const FADES: u32 = 24;
 const SECONDS: f32 = 0.5;
 
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
-    heading("crossfades on the GPU against a blend in f64");
+    heading("crossfades on the GPU, compared with a blend in f64");
     for model in context.models.iter().filter(|m| m.meta.encoding.needs_compute()) {
         let (worst, diagonal) = worst(context, model)?;
-        let text = format!("{worst:.1e} m, {:.1e} of the diagonal (1e-5 is asked)", worst / diagonal);
+        let text = format!("{worst:.1e} m, {:.1e} of the diagonal (target: 1e-5)", worst / diagonal);
         line(&format!("{}: {FADES} fades, every vertex", model.meta.name), text);
     }
     Ok(())
 }
 
-/// Greatest distance of a vertex, and the diagonal of all.
+/// Greatest distance of a vertex from the reference, and the diagonal of all vertices, in metres.
 fn worst(context: &Context, model: &Model) -> Result<(f64, f64), String> {
     let meta = &model.meta;
     let load = |payload| files::load(payload, &meta.content_hash).map_err(|e| e.to_string());
     let (animation, mesh) = (load(&model.animation)?, load(&model.mesh)?);
     let level = model.animation.levels[0];
     let words = &animation[level.offset as usize..][..level.len as usize];
-    let tracks = LocalTracks::new(words).ok_or("its words lead nowhere")?;
+    let tracks = LocalTracks::new(words).ok_or("the animation's words are invalid")?;
     let records: Vec<ClipRecord> = meta.clips.iter().map(|clip| clip.record()).collect();
     let vertices: Vec<Vertex> = mesh[meta.mesh.vertices.offset as usize..][..meta.mesh.vertices.len as usize]
         .chunks_exact(meta.mesh.format.stride())
@@ -40,11 +43,12 @@ fn worst(context: &Context, model: &Model) -> Result<(f64, f64), String> {
             unpack(&words, meta.mesh.format, &meta.mesh.range)
         })
         .collect();
-    let moments: Vec<(InstanceRecord, Time)> = (0..FADES).map(|i| moment(model, i)).collect();
-    let drawn = capture(&context.device, &context.queue, model, &moments).map_err(|e| e.to_string())?;
+    let samples: Vec<(InstanceRecord, Time)> = (0..FADES).map(|i| fade_sample(model, i)).collect();
+    let capture = Capture::new(&context.device, &context.queue, model).map_err(|e| e.to_string())?;
+    let drawn = capture.frames(&samples).map_err(|e| e.to_string())?;
     let (mut worst, mut least, mut greatest) = (0.0_f64, Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for ((record, now), drawn) in moments.iter().zip(&drawn) {
-        let bones = pose(&tracks, &record.shown(&records, *now));
+    for ((record, now), drawn) in samples.iter().zip(&drawn) {
+        let bones = pose(&tracks, &record.pose_blend(&records, *now));
         for (vertex, drawn) in vertices.iter().zip(drawn) {
             let place = vertex.position.as_dvec3();
             let expected: DVec3 = (vertex.joints.iter().zip(vertex.weights))
@@ -58,8 +62,8 @@ fn worst(context: &Context, model: &Model) -> Result<(f64, f64), String> {
     Ok((worst, f64::from((greatest - least).length())))
 }
 
-/// An instance at the origin somewhere in a fade from one clip to another.
-fn moment(model: &Model, i: u32) -> (InstanceRecord, Time) {
+/// Instance at the origin in a fade from one clip to another, and a time in that fade.
+fn fade_sample(model: &Model, i: u32) -> (InstanceRecord, Time) {
     let clips = model.meta.clips.len() as u32;
     let playing = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new((i % clips) as u16)).phase(i as f32 * 0.618);
     let mut record = playing.record(&model.meta, Time::from_secs(5.0));
@@ -69,8 +73,8 @@ fn moment(model: &Model, i: u32) -> (InstanceRecord, Time) {
     (record, Time::from_secs(7.0 + f64::from(SECONDS) * (f64::from(i) + 0.5) / f64::from(FADES)))
 }
 
-/// Skin matrices.
-fn pose(tracks: &LocalTracks<'_>, shown: &Shown) -> Vec<DMat4> {
+/// Skinning matrices, in `f64`.
+fn pose(tracks: &LocalTracks<'_>, shown: &PoseBlend) -> Vec<DMat4> {
     let locals = shown.mix(
         |frames| tracks.locals(frames).into_iter().map(Local::of).collect::<Vec<_>>(),
         |a, b, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t.into())).collect(),
@@ -80,12 +84,12 @@ fn pose(tracks: &LocalTracks<'_>, shown: &Shown) -> Vec<DMat4> {
         let own = DMat4::from_scale_rotation_translation(local.scale, local.rotation, local.translation);
         globals.push(tracks.parent(i).map_or(own, |parent| globals[parent] * own));
     }
-    // Where nodes stay at the origin, bones show their inverse bind matrices.
-    let binds = tracks.bones(&vec![SkinMatrix::IDENTITY; tracks.node_count()]);
+    // With all nodes at the origin, the matrices of the bones are their inverse bind matrices.
+    let binds = tracks.bones(&vec![Affine3::IDENTITY; tracks.node_count()]);
     binds.iter().enumerate().map(|(bone, bind)| globals[tracks.bone_node(bone)] * wide(bind)).collect()
 }
 
-fn wide(matrix: &SkinMatrix) -> DMat4 {
+fn wide(matrix: &Affine3) -> DMat4 {
     let [x, y, z] = matrix.rows.map(Vec4::as_dvec4);
     DMat4::from_cols(x, y, z, DVec4::W).transpose()
 }

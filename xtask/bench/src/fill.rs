@@ -1,14 +1,15 @@
-//! What skins the poses that a cache keeps, beside a kernel that copies as many bytes as it writes.
+//! Pass that skins poses into the pose cache, compared with a kernel that copies as many bytes as
+//! it writes.
 
-use gpuskin_rt::local::shader::PaletteUniform;
-use gpuskin_rt::shader::{MODEL_BYTES, ModelUniform, Variant};
-use gpuskin_rt::{Model, cache, files, wgpu};
+use gpuskin_rt::internals::local::shader::PaletteUniform;
+use gpuskin_rt::internals::shader::{MODEL_BYTES, ModelUniform, Variant};
+use gpuskin_rt::internals::{Model, cache, files, wgpu};
 
 use crate::context::Context;
 use crate::draw::Timer;
 use crate::report::{Asked, compared, heading, line, median, time};
 
-/// Bytes that are written, where a binding can be as large.
+/// Bytes that the pass writes, if a binding can be that large.
 const WRITTEN: u64 = 280 << 20;
 const RUNS: usize = 15;
 
@@ -47,7 +48,7 @@ fn one(context: &Context, model: &Model) -> Result<(), String> {
     let mut constants = bytemuck::bytes_of(&uniform).to_vec();
     constants.resize(MODEL_BYTES as usize, 0);
     let parameters = PaletteUniform { instances: poses, stride: bones, ..Default::default() };
-    // Bones that are a little off where they were, each otherwise.
+    // Slightly displaced bones, each by another offset.
     let bone = |i: u32| {
         let off = (i % 97) as f32 * 1e-3;
         [[1.0, 0.0, 0.0, off], [0.0, 1.0, 0.0, -off], [0.0, 0.0, 1.0, 0.5 * off]]
@@ -104,10 +105,10 @@ fn one(context: &Context, model: &Model) -> Result<(), String> {
         meta.name,
         written as f64 / 1e6
     ));
-    time("a kernel that copies as many bytes", copy);
+    time("kernel that copies as many bytes", copy);
     let asked = (!context.is_software()).then_some(Asked::AtMost(2.0));
-    compared("skinned and kept", fill, ("the copy", copy), asked);
-    line("vertices a second", format!("{:9.2} G", written as f64 / 16e9 / fill));
+    compared("skinning into the pose cache", fill, ("the copy", copy), asked);
+    line("vertices per second", format!("{:9.2} G", written as f64 / 16e9 / fill));
     Ok(())
 }
 

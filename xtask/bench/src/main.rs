@@ -1,4 +1,4 @@
-//! Measures what the project promises, each promise beside what it is compared with, in one run.
+//! Measures the promises of this project, each compared with its baseline in one run.
 //!
 //! ```text
 //! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [fill] [foxes] [million]
@@ -10,6 +10,7 @@ mod context;
 mod cpu;
 mod draw;
 mod encode;
+mod event_queue;
 mod fade;
 mod fill;
 mod foxes;
@@ -17,7 +18,6 @@ mod glb;
 mod live;
 mod million;
 mod normals;
-mod notices;
 mod peer;
 mod plot;
 mod recording;
@@ -36,21 +36,21 @@ gpuskin_rt::include_baked!();
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// What to measure, on what.
+/// Command-line options.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     sections: Vec<String>,
-    /// The sample manifest.
+    /// Manifest of the sample models.
     manifest: PathBuf,
-    /// A folder of glTF models to bake.
+    /// Folder of glTF models to bake.
     models: Option<PathBuf>,
-    /// Instances to draw: a table each.
+    /// Numbers of instances to draw: one table per number.
     counts: Vec<u32>,
-    /// Vertices of tubes to draw instead of the sample models.
+    /// Numbers of vertices of tubes that are drawn instead of the sample models.
     vertices: Vec<u32>,
-    /// The program of `xtask/bench-bevy`, for `foxes`.
+    /// Program of `xtask/bench-bevy`, for `foxes`.
     bevy: Option<PathBuf>,
-    /// Files to write what was printed to, in numbers and as a picture.
+    /// Files for the printed tables, as JSON and as an SVG picture.
     json: Option<PathBuf>,
     svg: Option<PathBuf>,
 }
@@ -61,15 +61,15 @@ const SECTIONS: [&str; 12] =
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, fill, foxes, million; all of them where none is named.
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, fill, foxes, million [default: all].
 
-  --manifest FILE    the sample manifest
-  --models FOLDER    glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
-  --count N,N,..     draw, foxes, million: instances, a table each
-  --vertices N,N,..  draw: tubes of so many vertices and 64 bones instead of the sample models
-  --bevy FILE        foxes: the program of xtask/bench-bevy, to compare with
-  --json FILE        writes what was printed, in numbers
-  --svg FILE         draws the tables of draw and foxes
+  --manifest FILE    manifest of the sample models
+  --models FOLDER    folder of glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
+  --count N,N,..     draw, foxes, million: numbers of instances, one table per number
+  --vertices N,N,..  draw: tubes of N vertices and 64 bones instead of the sample models
+  --bevy FILE        foxes: program of xtask/bench-bevy to compare with
+  --json FILE        writes the printed tables as JSON
+  --svg FILE         draws the tables of draw and foxes as an SVG picture
 ";
 
 fn main() -> ExitCode {
@@ -97,7 +97,7 @@ fn run(options: &Options) -> Result<(), String> {
         encode::measure(options)?;
     }
     if wanted("events") {
-        notices::measure();
+        event_queue::measure();
     }
     if SECTIONS[5..].iter().any(|name| wanted(name)) {
         let context = context::Context::new(&options.manifest)?;
@@ -118,7 +118,8 @@ fn run(options: &Options) -> Result<(), String> {
         if wanted("fill") {
             fill::measure(&context)?;
         }
-        // They are not this project's: only where they are.
+        // The foxes are not part of this repository: they need a folder, or to be asked for by
+        // name.
         if wanted("foxes") && (options.models.is_some() || !options.sections.is_empty()) {
             foxes::measure(&context, options)?;
         }
@@ -157,10 +158,11 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-/// `100,1000`.
+/// Parses a list of numbers such as `100,1000`.
 fn numbers(option: &str, value: std::ffi::OsString) -> Result<Vec<u32>, String> {
     let text = value.to_string_lossy();
-    let number =
-        |n: &str| n.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{option}: `{n}` is no number above 0"));
+    let number = |n: &str| {
+        n.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{option}: expected numbers above 0, found `{n}`"))
+    };
     text.split(',').map(number).collect()
 }

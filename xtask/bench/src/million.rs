@@ -1,6 +1,7 @@
-//! A million soldiers, seen from among them: culling, levels of detail, occlusion and poses of those that are seen.
+//! A million soldiers around the camera: culling, levels of detail, occlusion, and poses of visible
+//! instances.
 
-use gpuskin_rt::{
+use gpuskin_rt::internals::{Repeat, 
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, MeshInfo, Model, RendererDescriptor, View,
     wgpu,
 };
@@ -11,11 +12,11 @@ use crate::report::{heading, line, median, seconds, time};
 
 const SIZE: wgpu::Extent3d = wgpu::Extent3d { width: 1920, height: 1080, depth_or_array_layers: 1 };
 const FRAMES: usize = 31;
-/// Where the device is a program.
+/// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 4;
-/// Metres.
+/// Height of the camera, in metres.
 const EYE: f32 = 1.7;
-/// Degrees that a camera which turns does so in a frame: 90 a second at 60 frames.
+/// Rotation of a turning camera per frame, in degrees: 90 per second at 60 frames per second.
 const TURN: f32 = 1.5;
 
 pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
@@ -32,7 +33,7 @@ fn measure_one(context: &Context, count: u32) -> Result<(), String> {
         .ok_or("no model in local-packed that has levels of detail")?;
     let side = f64::from(count).sqrt().ceil() as u32;
     heading(&format!(
-        "million: {count} of {}, {side} to a side, 1 m apart; eye at {EYE} m in their midst; 1920 x 1080; error 1 pixel",
+        "million: {count} instances of {}, {side} per side, 1 m apart; camera amid them, {EYE} m high; 1920 x 1080; LOD error 1 pixel",
         model.meta.name
     ));
     let aspect = SIZE.width as f32 / SIZE.height as f32;
@@ -43,8 +44,8 @@ fn measure_one(context: &Context, count: u32) -> Result<(), String> {
         for (name, fov_y) in [("60 degrees across", across), ("60 degrees high", 60.0_f32.to_radians())] {
             for turn in if occlusion { &[0.0, TURN][..] } else { &[0.0] } {
                 let occluded = if occlusion { ", occlusion" } else { "" };
-                let sharing = if shared { ", shared poses where that does not show" } else { "" };
-                let turning = if *turn > 0.0 { ", turning 90 degrees a second" } else { "" };
+                let sharing = if shared { ", shared poses where no difference shows" } else { "" };
+                let turning = if *turn > 0.0 { ", turning 90 degrees per second" } else { "" };
                 let camera = |i: usize| {
                     let (sin, cos) = (i as f32 * turn).to_radians().sin_cos();
                     let target = [sin * 10.0, EYE, -cos * 10.0];
@@ -83,7 +84,7 @@ impl<'m> Scene<'m> {
             let at = [i % side, i / side].map(|c| c as f32 - (side / 2) as f32 + 0.5);
             let clip = Clip::new((i.wrapping_mul(2_654_435_761) >> 16) as u16 % clips as u16);
             let instance = Instance::at([at[0], 0.0, at[1]]).facing(i as f32 * 2.4).play(clip).phase(i as f32 * 0.618);
-            crowd.spawn(instance.looping());
+            crowd.spawn(instance.repeat(Repeat::Loop));
         }
         Ok(Self { renderer, crowd, mesh: &model.meta.mesh, occlusion })
     }
@@ -103,8 +104,8 @@ impl<'m> Scene<'m> {
                 frame.timer.as_ref().inspect(|timer| timer.mark(encoder, query));
             };
             mark(&mut encoder, 0);
-            let moment = 10.0 + i as f64 / 60.0;
-            let (prepare, result) = seconds(|| self.renderer.prepare(&context.queue, &mut encoder, &camera(i), moment));
+            let clock = 10.0 + i as f64 / 60.0;
+            let (prepare, result) = seconds(|| self.renderer.prepare(&context.queue, &mut encoder, &camera(i), clock));
             result.map_err(|e| e.to_string())?;
             mark(&mut encoder, 1);
             frame.draw(&self.renderer, &mut encoder, View::MAIN);
@@ -127,16 +128,16 @@ impl<'m> Scene<'m> {
                 context.wait()
             });
             result?;
-            // The first frames upload everybody, and wake the device.
+            // The first frames upload all instances, and wake the device.
             if i < first {
                 continue;
             }
             cpu.push(prepare + reveal);
             match &frame.timer {
                 Some(timer) => {
-                    let moments = timer.read(context)?;
-                    all.push(moments.iter().sum());
-                    steps.iter_mut().zip(moments).for_each(|(step, moment)| step.push(moment));
+                    let durations = timer.read(context)?;
+                    all.push(durations.iter().sum());
+                    steps.iter_mut().zip(durations).for_each(|(step, duration)| step.push(duration));
                 }
                 None => all.push(wall),
             }
@@ -145,36 +146,33 @@ impl<'m> Scene<'m> {
     }
 
     fn report(&self, name: &str, all: Vec<f64>, steps: [Vec<f64>; STEPS], cpu: Vec<f64>) -> Result<(), String> {
-        let count = |view| self.crowd.count_levels(&self.renderer, view).map_err(|e| e.to_string());
+        let count = |view| self.crowd.count_drawn(&self.renderer, view).map_err(|e| e.to_string());
         let [first, then] = [count(View::MAIN)?, count(View::REVEALED)?];
         if self.occlusion {
-            line(&format!("{name}: not hidden in the frame before, and drawn first"), first.iter().sum::<u64>());
-            line(&format!("{name}: revealed"), then.iter().sum::<u64>());
+            line(&format!("{name}: first pass, visible in the last frame"), first.total());
+            line(&format!("{name}: second pass, revealed"), then.total());
         } else {
-            line(&format!("{name}: in the frustum"), first.iter().sum::<u64>());
+            line(&format!("{name}: in the frustum"), first.total());
         }
-        let counts: Vec<u64> = first.iter().zip(&then).map(|(a, b)| a + b).collect();
+        let counts: Vec<u64> = first.lods.iter().zip(&then.lods).map(|(a, b)| a + b).collect();
         for (level, count) in counts.iter().enumerate() {
             let error = if level == 0 { 0.0 } else { self.mesh.levels[level - 1].error * 1e3 };
-            line(&format!("    level {level}, {} triangles, {error:.1} mm", self.mesh.triangles(level)), count);
+            line(&format!("    LOD {level}, {} triangles, {error:.1} mm", self.mesh.triangles(level)), count);
         }
         let triangles: u64 = counts.iter().enumerate().map(|(level, count)| count * self.mesh.triangles(level)).sum();
         line(&format!("{name}: triangles drawn"), triangles);
-        let cached = [View::MAIN, View::REVEALED].map(|view| self.crowd.count_cached(&self.renderer, view));
-        if let [Ok(first), Ok(then)] = cached {
-            line(&format!("{name}: of those, with shared poses"), first + then);
-        }
-        time(&format!("{name}: a frame on the GPU (16.6 are asked of an NVIDIA H200)"), median(all));
-        let names = ["culling and poses", "drawing", "pyramid, second culling and poses", "drawing what is revealed"];
+        line(&format!("{name}: instances drawn with cached poses"), first.cached + then.cached);
+        time(&format!("{name}: frame on the GPU (target on an NVIDIA H200: 16.6 ms)"), median(all));
+        let names = ["culling and poses", "first pass", "depth pyramid, second culling and poses", "second pass"];
         for (step, what) in steps.into_iter().zip(names).take(if self.occlusion { STEPS } else { 2 }) {
-            time(&format!("{name}: of it, {what}"), median(step));
+            time(&format!("{name}: step: {what}"), median(step));
         }
         time(&format!("{name}: prepare{} on the CPU", if self.occlusion { " and reveal" } else { "" }), median(cpu));
         Ok(())
     }
 }
 
-/// What is drawn to, and when.
+/// Render targets and timer of a frame.
 struct Frame {
     color: wgpu::TextureView,
     depth: wgpu::Texture,
@@ -201,7 +199,7 @@ impl Frame {
         Self { color: color.create_view(&Default::default()), depth, timer }
     }
 
-    /// Over what is there, where something was revealed.
+    /// Encodes a pass. The pass of revealed instances keeps the contents of the targets.
     fn draw(&self, renderer: &CrowdRenderer, encoder: &mut wgpu::CommandEncoder, view: View) {
         let (color, depth) = match view {
             View::REVEALED => (wgpu::LoadOp::Load, wgpu::LoadOp::Load),
@@ -226,14 +224,14 @@ impl Frame {
     }
 }
 
-/// Moments of a frame on the GPU: before it, and after each step.
+/// Timestamps of a frame on the GPU: before it, and after each step.
 struct Timer {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     readable: wgpu::Buffer,
 }
 
-/// Poses, drawing, what is revealed, drawing that.
+/// Steps of a frame: first culling and poses, first draw, second culling and poses, second draw.
 const STEPS: usize = 4;
 const MARKS: u32 = STEPS as u32 + 1;
 
@@ -265,7 +263,7 @@ impl Timer {
         encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.readable, 0, u64::from(MARKS) * 8);
     }
 
-    /// Seconds between the marks.
+    /// Seconds between consecutive marks.
     fn read(&self, context: &Context) -> Result<[f64; STEPS], String> {
         let slice = self.readable.slice(..);
         slice.map_async(wgpu::MapMode::Read, |_| ());

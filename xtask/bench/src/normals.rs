@@ -1,43 +1,45 @@
-//! Normals of vertex-animation textures in blocks of BC7 and ASTC: how far they are off, and what that would save.
+//! Normals of vertex-animation textures in blocks of BC7 and ASTC: their error, and the bytes that
+//! blocks would save.
 //!
-//! UASTC is a subset of ASTC, so what it decodes to is what a device with ASTC shows; BC7 is made of it and no better.
+//! UASTC is a subset of ASTC, so a device with ASTC shows the texels that UASTC decodes to. BC7 is
+//! made from UASTC, and is no better.
 
 use basis_universal::encoding::ColorSpace;
 use basis_universal::transcoding::TranscoderTextureFormat;
 use glam::{DVec2, DVec3};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
-use gpuskin_rt::vertex::{from_octahedral, octahedral};
+use gpuskin_rt::internals::vertex::{from_octahedral, octahedral};
 
 use crate::Options;
 use crate::context::text;
 use crate::report::{heading, line};
 use crate::textures::{compress, transcode};
 
-/// Frames a second.
+/// Frames per second.
 const RATE: f64 = 30.0;
 
-/// How a unit vector is three bytes.
+/// Encoding of a unit vector in three bytes.
 #[derive(Clone, Copy)]
 enum Way {
-    /// Two of them: the octahedral map.
+    /// Octahedral map in two components.
     Octahedral,
-    /// All three.
+    /// x, y and z in three components.
     Cartesian,
 }
 
 pub(crate) fn measure(options: &Options) -> Result<(), String> {
-    heading("normals of vertex mode in blocks of 4 x 4 (frames down, vertices across): 1 byte each instead of 2");
+    heading("normals of vertex mode in blocks of 4 x 4 (frames down, vertices across): 1 byte per normal instead of 2");
     let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
     for (model, clip, seconds) in [("soldier", "run", 0.7), ("hound", "run", 0.467)] {
         let frames = frames(&manifest, model, clip, seconds)?;
         for (name, way) in [("octahedral", Way::Octahedral), ("x, y, z", Way::Cartesian)] {
             let [plain, blocks] = errors(&frames, way);
-            for (kind, angles) in [("8 bits a component", plain), ("in blocks", blocks)] {
+            for (kind, angles) in [("8 bits per component", plain), ("in blocks", blocks)] {
                 let at = |share: f64| angles[((angles.len() - 1) as f64 * share) as usize];
                 line(
                     &format!("{model}, {clip}, {name}, {kind}"),
-                    format!("half {:6.2}, 99 % {:6.2}, worst {:6.2} degrees", at(0.5), at(0.99), at(1.0)),
+                    format!("median {:6.2}, 99 % {:6.2}, worst {:6.2} degrees", at(0.5), at(0.99), at(1.0)),
                 );
             }
         }
@@ -45,7 +47,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// The normals of all vertices of each frame.
+/// Normals of all vertices. `[frame][vertex]`, unit length.
 fn frames(manifest: &Manifest, model: &str, clip: &str, seconds: f64) -> Result<Vec<Vec<DVec3>>, String> {
     let times = (0..(seconds * RATE) as usize).map(|i| i as f64 / RATE).collect();
     let request = PoseRequest {
@@ -59,10 +61,11 @@ fn frames(manifest: &Manifest, model: &str, clip: &str, seconds: f64) -> Result<
     Ok(posed.frames.into_iter().map(|frame| frame.into_iter().map(|(_, normal)| normal).collect()).collect())
 }
 
-/// Degrees, ascending: with each component rounded to 8 bits, and in blocks.
+/// Angles between encoded and source normals in degrees, ascending: with components rounded to 8
+/// bits, and in blocks.
 fn errors(frames: &[Vec<DVec3>], way: Way) -> [Vec<f64>; 2] {
     let (width, height) = (frames[0].len().next_multiple_of(4), frames.len().next_multiple_of(4));
-    // Edges are repeated.
+    // Normals at the edges are repeated to fill the last blocks.
     let normal = |x: usize, y: usize| frames[y.min(frames.len() - 1)][x.min(frames[0].len() - 1)];
     let texels: Vec<u8> = (0..width * height).flat_map(|i| bytes(normal(i % width, i / width), way)).collect();
     let file = compress(&texels, [width as u32, height as u32], ColorSpace::Linear, 1);

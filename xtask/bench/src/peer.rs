@@ -1,7 +1,8 @@
-//! The peer of our sampler: a plain loop over the `gltf` crate's readers in `f32`, as a program without a baker has it.
+//! Sampler that ours is compared with: a plain loop over the `gltf` crate's readers in `f32`, as a
+//! program without a baker has it.
 //!
-//! It reads nodes and curves by itself. Which nodes are bones, their inverse bind matrices and the root are taken from our
-//! import, so that both sides make the same matrices.
+//! The sampler reads nodes and curves from the file. The list of bones, their inverse bind matrices
+//! and the root come from our import, so that both samplers make the same matrices.
 
 use std::path::Path;
 
@@ -13,19 +14,19 @@ use gpuskin_build::model::Model;
 
 pub(crate) struct Peer {
     nodes: Vec<Node>,
-    /// Parents before their children.
+    /// Node indices, parents before their children.
     order: Vec<usize>,
     root: Mat4,
     /// Node and inverse bind matrix of each bone.
     bones: Vec<(usize, Mat4)>,
-    /// Of each animation of the file: its curves.
+    /// Curves of each animation of the file. `[animation][curve]`
     animations: Vec<Vec<Curve>>,
 }
 
 struct Node {
     parent: Option<usize>,
     rest: Trs,
-    /// Where its transform is no translation, rotation and scale.
+    /// Transform of a node that is not given as translation, rotation and scale.
     matrix: Option<Mat4>,
 }
 
@@ -40,9 +41,9 @@ struct Curve {
     node: usize,
     property: Property,
     interpolation: Interpolation,
-    /// Seconds.
+    /// Times of the keys, in seconds.
     times: Vec<f32>,
-    /// A key each, or in-tangent, value and out-tangent.
+    /// One value per key; for cubic splines in-tangent, value and out-tangent.
     values: Vec<Vec4>,
 }
 
@@ -122,7 +123,7 @@ impl Node {
 }
 
 impl Curve {
-    /// `None` for morph weights.
+    /// Reads a curve; `None` for morph weights.
     fn read<'b>(
         channel: &gltf::animation::Channel<'_>,
         buffer: impl Fn(usize) -> Option<&'b [u8]> + Clone,

@@ -1,11 +1,11 @@
-//! Tables with times as bars: an SVG file that any browser shows.
+//! SVG file of the tables with times, drawn as bars.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::report::{Asked, Line, Table, tables};
 
-/// Pixels.
+/// Sizes in pixels.
 const WIDTH: f64 = 1120.0;
 const NAMES: f64 = 400.0;
 const BARS: f64 = 400.0;
@@ -13,16 +13,16 @@ const ROW: f64 = 24.0;
 const TITLE: f64 = 46.0;
 const MARGIN: f64 = 16.0;
 
-/// Bars of what nothing is asked of, of what is as asked, and of what is not.
+/// Colours of bars without a target, that meet it, and that miss it.
 const PLAIN: &str = "#8d99ae";
 const KEPT: &str = "#2a9d8f";
 const MISSED: &str = "#e76f51";
 
-/// Draws the tables that have times.
+/// Draws the tables that have times to an SVG file.
 pub(crate) fn write(path: &Path) -> Result<(), String> {
     let tables: Vec<Table> = tables().into_iter().filter(|t| bars(t).next().is_some()).collect();
     if tables.is_empty() {
-        return Err("--svg: nothing that was measured has bars; `draw` and `foxes` have".to_owned());
+        return Err("--svg: no measured section has times; `draw` and `foxes` have".to_owned());
     }
     std::fs::write(path, svg(&tables)).map_err(|e| format!("{}: {e}", path.display()))
 }
@@ -46,7 +46,7 @@ fn svg(tables: &[Table]) -> String {
     }
     let asked = tables.iter().flat_map(bars).any(|(line, _)| matches!(line.over, Some((.., Some(_)))));
     if asked {
-        let legend = [(KEPT, "as asked of an NVIDIA H200"), (MISSED, "not so"), (PLAIN, "nothing is asked")];
+        let legend = [(KEPT, "meets the target for an NVIDIA H200"), (MISSED, "misses it"), (PLAIN, "no target")];
         for (i, (color, what)) in legend.into_iter().enumerate() {
             let left = NAMES + 10.0 + i as f64 * 220.0;
             let _ = writeln!(
@@ -89,7 +89,7 @@ fn panel(text: &mut String, table: &Table, top: f64) {
     }
 }
 
-/// `12.3 ms, 1.02 x static (at most 1.03)`.
+/// Text beside a bar: `12.3 ms, 1.02 x static (at most 1.03)`.
 fn value(line: &Line, ms: f64) -> String {
     let mut value = if ms < 10.0 { format!("{ms:.3} ms") } else { format!("{ms:.1} ms") };
     if let Some((other, ratio, asked)) = &line.over {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_have_lengths_by_times_and_colours_by_what_is_asked() {
+    fn bars_show_times_and_targets() {
         let lines = vec![
             line("a < b & c", Some(50.0), Some(Asked::AtMost(1.06))),
             line("kept", Some(100.0), Some(Asked::AtLeast(1.5))),
@@ -138,7 +138,7 @@ mod tests {
             &format!("width=\"{:.1}\" height=\"18.0\" fill=\"{MISSED}\"", BARS / 2.0),
             &format!("width=\"{BARS:.1}\" height=\"18.0\" fill=\"{KEPT}\""),
             "50.0 ms, 1.50 x static (at most 1.06)",
-            "as asked of",
+            "meets the target",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -1,6 +1,7 @@
-//! CPU work of recording draws: levels of detail at once, where a device can, and one after the other.
+//! CPU work of recording draw calls: one call for all levels of detail, where the device supports
+//! it, compared with one call per level.
 
-use gpuskin_rt::{
+use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, RendererDescriptor, View, wgpu,
 };
 
@@ -9,7 +10,7 @@ use crate::draw::target;
 use crate::report::{heading, line, median, seconds};
 
 const CROWDS: [usize; 2] = [1, 20];
-/// The main one, and four shadow maps.
+/// Number of views: the main one, and four shadow maps.
 const VIEWS: usize = 5;
 const INSTANCES: u32 = 4;
 const FRAMES: usize = 60;
@@ -18,10 +19,12 @@ const SIDE: u32 = 16;
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
     let at_once = wgpu::Features::INDIRECT_FIRST_INSTANCE;
     if !context.device.features().contains(at_once) {
-        heading("CPU of recording draws: the device cannot draw levels of detail at once");
+        heading("CPU time of recording draw calls: the device needs one call per level of detail");
         return Ok(());
     }
-    heading(&format!("CPU of recording the draws of {VIEWS} views: levels of detail at once, and one after the other"));
+    heading(&format!(
+        "CPU time of recording {VIEWS} views: one draw call for all levels of detail; one call per level"
+    ));
     let contexts = [context, &context.without(at_once)?];
     for crowds in CROWDS {
         let mut scenes =
@@ -39,7 +42,7 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
         line(
             &format!("{crowds} crowd{}", if crowds == 1 { "" } else { "s" }),
             format!(
-                "{:.1} us, {draws} draws a crowd and view; {:.1} us, {all_draws}: {:.2} x",
+                "{:.1} us, {draws} calls per crowd and view; {:.1} us, {all_draws}: {:.2} x",
                 once * 1e6,
                 each * 1e6,
                 once / each
@@ -59,7 +62,7 @@ struct Scene {
 
 impl Scene {
     fn new(context: &Context, crowds: usize) -> Result<Self, String> {
-        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         let model =
             context.models.iter().find(|m| m.meta.encoding.needs_compute()).ok_or("no model in local-packed")?;
         let descriptor = RendererDescriptor::default();
@@ -81,7 +84,7 @@ impl Scene {
         Ok(Self { renderer, crowds, views: std::iter::once(View::MAIN).chain(more).collect(), color, depth })
     }
 
-    /// Seconds of recording the draws and of submitting them.
+    /// Seconds for recording and submitting the draw calls.
     fn frame(&mut self, context: &Context, frame: usize) -> Result<f64, String> {
         let camera = Camera::perspective_look_at([0.0, 2.0, 60.0], [0.0, 1.0, 0.0], 1.0, 1.0, 0.1, 1000.0);
         let mut encoder = context.device.create_command_encoder(&Default::default());

@@ -1,4 +1,4 @@
-//! Medians, and lines of a table; what was printed is kept, for `--json` and `--svg`.
+//! Medians and lines of a table. Printed lines are kept for `--json` and `--svg`.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -7,38 +7,39 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-/// Seconds that something takes.
+/// Runs `work`. Returns its duration in seconds, and its result.
 pub(crate) fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();
     (start.elapsed().as_secs_f64(), result)
 }
 
-/// The middle one.
+/// Median of the values; NaN if there are none.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What was printed under a heading.
+/// Lines that were printed under a heading.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) lines: Vec<Line>,
 }
 
-/// A line of a table.
+/// Line of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) text: String,
-    /// Where the line is a time.
+    /// Time in milliseconds, if the line is a time.
     pub(crate) milliseconds: Option<f64>,
-    /// Where it is compared with another: whose name, how many times its value, and what is asked.
+    /// Comparison with another line, if there is one: its name, the ratio to its value, and the
+    /// target.
     pub(crate) over: Option<(String, f64, Option<Asked>)>,
 }
 
-/// What is asked of a ratio.
+/// Target of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asked {
     AtMost(f64),
@@ -47,33 +48,33 @@ pub(crate) enum Asked {
 
 static TABLES: Mutex<Vec<Table>> = Mutex::new(Vec::new());
 
-/// All that was printed so far.
+/// All tables printed so far.
 pub(crate) fn tables() -> Vec<Table> {
     TABLES.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// A heading.
+/// Prints a heading, which starts a table.
 pub(crate) fn heading(title: &str) {
     println!("\n{title}");
     let table = Table { title: title.to_owned(), lines: Vec::new() };
     TABLES.lock().unwrap_or_else(PoisonError::into_inner).push(table);
 }
 
-/// A name and what was measured.
+/// Prints a name and a value.
 pub(crate) fn line(name: &str, value: impl Display) {
     add(Line { name: name.to_owned(), text: value.to_string(), milliseconds: None, over: None });
 }
 
-/// A name and a time.
+/// Prints a name and a time.
 pub(crate) fn time(name: &str, seconds: f64) {
     let text = format!("{:9.3} ms", seconds * 1e3);
     add(Line { name: name.to_owned(), text, milliseconds: Some(seconds * 1e3), over: None });
 }
 
-/// A name and a time, beside another: `1.02 x static`.
+/// Prints a name and a time, with its ratio to another time: `1.02 x static`.
 pub(crate) fn compared(name: &str, seconds: f64, (other, other_seconds): (&str, f64), asked: Option<Asked>) {
     let ratio = seconds / other_seconds;
-    let asked_text = asked.map(|asked| format!(" ({asked} is asked of an NVIDIA H200)")).unwrap_or_default();
+    let asked_text = asked.map(|asked| format!(" (target on an NVIDIA H200: {asked})")).unwrap_or_default();
     let text = format!("{:9.3} ms: {ratio:.2} x {other}{asked_text}", seconds * 1e3);
     let over = Some((other.to_owned(), ratio, asked));
     add(Line { name: name.to_owned(), text, milliseconds: Some(seconds * 1e3), over });
@@ -95,7 +96,7 @@ impl Display for Asked {
     }
 }
 
-/// Writes all that was printed.
+/// Writes all printed tables as JSON.
 pub(crate) fn write_json(path: &Path) -> Result<(), String> {
     let line = |line: &Line| {
         let mut value = json!({ "name": line.name, "text": line.text.trim() });

@@ -1,7 +1,8 @@
-//! Start-up: a crowd's model on the device, against the same bytes written without any of our code.
+//! Start-up: uploading a crowd's model, compared with writing the same bytes without any of our
+//! code.
 
-use gpuskin_rt::files::load;
-use gpuskin_rt::{
+use gpuskin_rt::internals::files::load;
+use gpuskin_rt::internals::{
     BakedModel, ColorFormat, Crowd, CrowdDescriptor, CrowdRenderer, Encoding, Model, Payload, RendererDescriptor,
     TexelFormat, wgpu,
 };
@@ -15,7 +16,7 @@ use crate::report::{heading, line, median, seconds};
 const ROUNDS: usize = 31;
 
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
-    heading("start-up: a model's first crowd, against plain creates and writes of the same bytes");
+    heading("start-up: first crowd of a model, compared with plain creation and writes of the same bytes");
     for context in [context, &context.without_compute()?] {
         of_model::<models::Soldier>(context)?;
         of_model::<models::Hound>(context)?;
@@ -25,7 +26,8 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
 
 fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
     let (mut ours, mut plain, mut allocations) = (Vec::new(), Vec::new(), Vec::new());
-    // One renderer, whose pipelines the first crowd of the first round makes. A crowd's model goes with the crowd.
+    // One renderer, whose pipelines are made by the first crowd of the first round. Dropping a
+    // crowd drops its model.
     let mut renderer = CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default())
         .map_err(|e| e.to_string())?;
     let first = Crowd::<M>::new(&mut renderer, CrowdDescriptor::default()).map_err(|e| e.to_string())?;
@@ -33,8 +35,9 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
         played(M::MODEL, first.variant().encoding).ok_or("the device plays an encoding that the model lacks")?;
     drop(first);
     for _ in 0..ROUNDS {
-        // Each side once unmeasured just before, so that its bytes are as warm in the caches; and both while a third set of
-        // resources is held, or the first of them would ask the driver for memory and the second would find it there.
+        // Each side runs once unmeasured just before, so that its bytes are as warm in the caches.
+        // A third set of resources is held meanwhile: otherwise the first side would ask the driver
+        // for memory, and the second would reuse it.
         let _held = write_plainly(context, M::MODEL, model);
         let warm = Crowd::<M>::new(&mut renderer, CrowdDescriptor::default()).map_err(|e| e.to_string())?;
         drop(warm);
@@ -59,7 +62,7 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
     }
     let (ours, plain) = (median(ours), median(plain));
     line(
-        &format!("{}, {}: ours, plain", model.meta.name, model.meta.encoding.name()),
+        &format!("{}, {}: gpuskin, plain", model.meta.name, model.meta.encoding.name()),
         format!("{:.3} ms, {:.3} ms: {:.2} x", ours * 1e3, plain * 1e3, ours / plain),
     );
     let bytes = model.animation.levels[0].len + model.meta.mesh.vertices.len + model.meta.mesh.indices.len;
@@ -77,7 +80,7 @@ fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {
     Ok(())
 }
 
-/// The model, or the same in another encoding.
+/// Variant of the model in an encoding.
 fn played(model: &'static Model, encoding: Encoding) -> Option<&'static Model> {
     std::iter::once(model).chain(model.others.iter()).find(|model| model.meta.encoding == encoding)
 }
@@ -87,8 +90,8 @@ fn flush(context: &Context) -> Result<(), String> {
     context.wait()
 }
 
-/// Creates and writes the textures and buffers of a model, and nothing else. Textures are those of the main one, whatever a
-/// device plays.
+/// Creates and writes the textures and buffers of a model, and nothing else. Colour textures are
+/// those of the main variant, whichever variant the device plays.
 fn write_plainly(context: &Context, main: &Model, model: &Model) -> (Vec<wgpu::Texture>, Vec<wgpu::Buffer>) {
     let meta = &model.meta;
     let mut textures = Vec::new();
@@ -105,7 +108,7 @@ fn write_plainly(context: &Context, main: &Model, model: &Model) -> (Vec<wgpu::T
     let size = wgpu::Extent3d { width: shape.width, height: shape.height, depth_or_array_layers: shape.layers };
     match format {
         Some(format) => textures.push(texture(context, &model.animation, &meta.content_hash, format, texel, size)),
-        // Words for a compute pass.
+        // Words that a compute pass reads.
         None => {
             let file = load(&model.animation, &meta.content_hash).expect("the bake's own file");
             let level = model.animation.levels[0];
@@ -113,7 +116,7 @@ fn write_plainly(context: &Context, main: &Model, model: &Model) -> (Vec<wgpu::T
             buffers.push(buffer(context, wgpu::BufferUsages::STORAGE, level.len, words));
         }
     }
-    // The device is requested without features, and takes RGBA8.
+    // The device is requested without texture compression, so that it takes RGBA8.
     let files = meta.textures.iter().flat_map(|color| color.formats.iter().map(move |format| (color, *format)));
     for (payload, (color, _)) in main.textures.iter().zip(files).filter(|(_, file)| file.1 == ColorFormat::Rgba8) {
         let size = wgpu::Extent3d { width: color.width, height: color.height, depth_or_array_layers: 1 };
@@ -124,7 +127,8 @@ fn write_plainly(context: &Context, main: &Model, model: &Model) -> (Vec<wgpu::T
     let whole = [meta.mesh.vertices, meta.mesh.indices, meta.mesh.clips];
     let usages = [wgpu::BufferUsages::VERTEX, wgpu::BufferUsages::INDEX, wgpu::BufferUsages::UNIFORM];
     for (range, usage) in whole.into_iter().zip(usages) {
-        let size = if usage == wgpu::BufferUsages::UNIFORM { gpuskin_rt::shader::MODEL_BYTES } else { range.len };
+        let size =
+            if usage == wgpu::BufferUsages::UNIFORM { gpuskin_rt::internals::shader::MODEL_BYTES } else { range.len };
         buffers.push(buffer(context, usage, size, &mesh[range.offset as usize..][..range.len as usize]));
     }
     (textures, buffers)

@@ -1,4 +1,5 @@
-//! Textures: a whole bake, cold, beside what the encoder library takes for the same images by itself, with as many threads.
+//! Textures: a whole bake without a cache, compared with the encoder library alone on the same
+//! images, with as many threads.
 #![allow(unsafe_code, reason = "the library is called as its documentation says")]
 
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
     compare("the folder of models", &all_of(folder)?)
 }
 
-/// A manifest of all models of a folder that can be imported.
+/// Manifest of all models of a folder that can be baked.
 fn all_of(folder: &Path) -> Result<Manifest, String> {
     let mut files = Vec::new();
     find_models(folder, &mut files).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -66,11 +67,11 @@ fn compare(name: &str, manifest: &Manifest) -> Result<(), String> {
     line("  the library alone", format!("{:8.1} ms  {:8.1} KiB", library * 1e3, bytes as f64 / 1024.0));
     line("  the whole bake", format!("{:8.1} ms  {:8.1} KiB of textures", baking * 1e3, made as f64 / 1024.0));
     line("  with the cache filled", format!("{:8.1} ms", warm * 1e3));
-    line("  bake over library", format!("{:.2} x", baking / library));
+    line("  bake over the library alone", format!("{:.2} x", baking / library));
     Ok(())
 }
 
-/// An image as the library does it all by itself; bytes of BC7 and ASTC.
+/// Encodes an image with the library alone. Returns the bytes of BC7 and ASTC.
 fn encode(image: &Image, threads: u32) -> usize {
     assert_eq!(image.rgba.len(), image.width as usize * image.height as usize * 4);
     let file = compress(&image.rgba, [image.width, image.height], ColorSpace::Srgb, threads);
@@ -80,14 +81,14 @@ fn encode(image: &Image, threads: u32) -> usize {
         .sum()
 }
 
-/// The library's file of UASTC at level 2; with mips if its texels are colours.
+/// Compresses texels to a UASTC file at level 2, with mip levels if they are colours.
 pub(crate) fn compress(rgba: &[u8], [width, height]: [u32; 2], space: ColorSpace, threads: u32) -> Vec<u8> {
     let mut params = CompressorParams::new();
     params.set_basis_format(BasisTextureFormat::UASTC4x4);
     params.set_color_space(space);
     params.set_generate_mipmaps(matches!(space, ColorSpace::Srgb));
     let flags = sys::UastcPackFlags_PackUASTCLevelDefault | sys::UastcPackFlags_PackUASTCETC1FastestHints;
-    // SAFETY: the pointer is that of `params`.
+    // SAFETY: the pointer is that of `params`, which outlives the call.
     unsafe { sys::compressor_params_set_pack_uastc_flags(params.0, flags) };
     params.source_image_mut(0).init(rgba, width, height, 4);
     let mut compressor = Compressor::new(threads);
@@ -97,7 +98,7 @@ pub(crate) fn compress(rgba: &[u8], [width, height]: [u32; 2], space: ColorSpace
     compressor.basis_file().to_vec()
 }
 
-/// The levels of such a file in a format.
+/// Transcodes the mip levels of a UASTC file.
 pub(crate) fn transcode(file: &[u8], format: TranscoderTextureFormat) -> Vec<Vec<u8>> {
     let mut transcoder = Transcoder::new();
     transcoder.prepare_transcoding(file).expect("its own file");

@@ -1,6 +1,6 @@
 //! The frame rates of clips, where they are searched.
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use super::{Choice, NOT_SMALLER};
 use crate::bake::attempt::Attempt;

@@ -1,6 +1,6 @@
 //! Why an encoding is not good enough, and what would be.
 
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use super::Choice;
 use crate::bake::attempt::{Attempt, Miss, MissKind};

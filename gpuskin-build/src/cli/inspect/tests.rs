@@ -1,4 +1,4 @@
-use gpuskin_rt::{
+use gpuskin_rt::internals::{
     Aabb, AnimationTexture, BoneInfo, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo, HeldFrames, Material,
     MaterialTexture, MeshInfo, Metadata, Packing, VertexFormat, VertexRange, Wrap,
 };
@@ -26,7 +26,7 @@ fn metadata() -> Metadata {
     let bone = |name: &'static str, parent| BoneInfo { name: name.into(), parent, bind: [[0.0; 4]; 3] };
     Metadata {
         content_hash: [7; 16],
-        format_version: gpuskin_rt::FORMAT_VERSION,
+        format_version: gpuskin_rt::internals::FORMAT_VERSION,
         name: "soldier".into(),
         encoding: Encoding::MatrixF16,
         texture,

@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
-use gpuskin_rt::FramePair;
-use gpuskin_rt::Time;
-use gpuskin_rt::local::LocalTracks;
-use gpuskin_rt::playback::frame_pair;
+use gpuskin_rt::internals::FramePair;
+use gpuskin_rt::internals::Time;
+use gpuskin_rt::internals::local::LocalTracks;
+use gpuskin_rt::internals::playback::frame_pair;
 
 use super::*;
 use crate::bake::{BakeOptions, plan};

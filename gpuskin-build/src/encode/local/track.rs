@@ -1,7 +1,7 @@
 //! `values -> track`: three numbers a frame as a rest, a constant, or as few bits as a step asks for.
 
 use glam::{DQuat, DVec3, DVec4};
-use gpuskin_rt::local::layout::{self, MAX_WIDTH};
+use gpuskin_rt::internals::local::layout::{self, MAX_WIDTH};
 
 /// What a property of a joint does in a clip, as it is stored.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! `tracks -> words`: see `gpuskin_rt::local::layout`.
 
-use gpuskin_rt::ClipRecord;
-use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
+use gpuskin_rt::internals::ClipRecord;
+use gpuskin_rt::internals::local::layout::{self, Kind, clip, header, node};
 
 use super::code::{Coded, Rest};
 use super::skeleton::Skeleton;

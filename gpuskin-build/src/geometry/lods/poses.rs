@@ -34,7 +34,7 @@ fn moments(model: &Model, vertices: usize) -> Vec<Moment<'_>> {
 pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> Poses {
     let skinned = |(clip, seconds): Moment<'_>| {
         let bones = Sampler::new(model, clip).skin_matrices(seconds);
-        let at = |vertex: &gpuskin_rt::vertex::Vertex| {
+        let at = |vertex: &gpuskin_rt::internals::vertex::Vertex| {
             let p = vertex.position.as_dvec3();
             let moved = |m: &Rows| DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
             let influences = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpuskin_rt::vertex::Vertex;
+use gpuskin_rt::internals::vertex::Vertex;
 use meshopt::{SimplifyOptions, SimplifyVertex, VertexDataAdapter, simplify_with_attributes_and_locks};
 
 use super::Poses;

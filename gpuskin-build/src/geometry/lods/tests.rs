@@ -36,7 +36,7 @@ fn tube(rings: u32, around: u32, part: Option<u8>, material: usize, at: DVec3) -
 fn bent(geometry: &Geometry, angles: &[f32]) -> Poses {
     let pose = |angle: &f32| {
         let (sin, cos) = angle.sin_cos();
-        let at = |v: &gpuskin_rt::vertex::Vertex| {
+        let at = |v: &gpuskin_rt::internals::vertex::Vertex| {
             let weight = v.joints.iter().zip(v.weights).filter(|(bone, _)| **bone == 1).map(|(_, w)| w).sum::<f32>();
             let p = v.position - Vec3::Z * 0.5;
             let turned = Vec3::new(p.x, p.y * cos - p.z * sin, p.y * sin + p.z * cos);
@@ -178,7 +178,7 @@ fn merged_vertices_are_near_in_all_poses_and_what_is_thin_stays() {
     let geometry = geometry(vec![thin, tube(41, 32, Some(0), 1, DVec3::X)]);
     let poses = bent(&geometry, &[0.7, 1.5]);
     let measure = Measure::new(&geometry, &poses, worn(&geometry));
-    let part = |p: &gpuskin_rt::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
+    let part = |p: &gpuskin_rt::internals::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
     let finest: Vec<&[u32]> = geometry.parts.iter().map(part).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
     let clusters = Clusters::new(&geometry, &poses, surfaces);

@@ -4,7 +4,7 @@ use gpuskin_build::bake::{BakeOptions, Baked, bake};
 use gpuskin_build::finding::Findings;
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 use super::build::Gltf;
 use super::import_file;

@@ -32,7 +32,7 @@ pub fn entry(path: &str) -> ModelEntry {
         mode: Mode::default(),
         width: None,
         rest_frame: None,
-        encoding: Some(at(gpuskin_rt::Encoding::MatrixF32)),
+        encoding: Some(at(gpuskin_rt::internals::Encoding::MatrixF32)),
         tolerances: Default::default(),
         devices: vec![gpuskin_build::manifest::DeviceClass::Compute],
         influences: 4,

@@ -11,7 +11,7 @@ const ALL: [Encoding; 7] = [
     Encoding::VatUnorm8,
 ];
 
-/// Directions over the sphere, its axes, edges and corners among them.
+/// Directions all over the sphere, including its axes, edges and corners.
 fn directions() -> Vec<DVec3> {
     let turn = |i: u32| f64::from(i) * 2.399_963_229_728_653;
     let spiral = (0..4000_u32).map(|i| {
@@ -28,7 +28,7 @@ fn degrees(a: DVec3, b: Vec3) -> f64 {
     a.cross(b).length().atan2(a.dot(b)).to_degrees()
 }
 
-/// One frame of these vertices, written and read back.
+/// Writes one frame of vertices and reads it back.
 fn round_trip(encoding: Encoding, samples: &[VertexSample]) -> Vec<BakedVertex> {
     let range = range_of(samples.iter().map(|s| s.position));
     let rows = encoding.range_rows() + samples.len() as u32;
@@ -60,10 +60,10 @@ fn samples() -> Vec<VertexSample> {
 }
 
 #[test]
-fn every_encoding_reads_back_within_its_steps() {
+fn every_encoding_round_trips_within_its_tolerance() {
     let samples = samples();
     for encoding in ALL {
-        // Metres, of a box 1.4 by 1.9 by 0.5; degrees.
+        // Tolerances: metres, for a box of 1.4 by 1.9 by 0.5; degrees.
         let (position, normal, tangent) = match encoding {
             Encoding::VatF32 => (1e-6, 1e-4, 1e-3),
             Encoding::VatPackedFine => (3e-7, 0.003, 0.01),
@@ -86,7 +86,7 @@ fn every_encoding_reads_back_within_its_steps() {
 }
 
 #[test]
-fn directions_along_the_axes_are_exact() {
+fn axis_aligned_directions_are_exact() {
     for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
         for normal in [axis, -axis] {
             let tangent = normal.any_orthonormal_vector();
@@ -100,8 +100,8 @@ fn directions_along_the_axes_are_exact() {
 }
 
 #[test]
-fn splits_are_floored() {
-    // 0x0180ff of 24 bits: rounding the upper bytes up on their own would move it by a 256th of the range.
+fn split_bytes_are_truncated_not_rounded() {
+    // 0x0180ff in 24 bits: rounding the upper bytes separately would move it by 1/256 of the range.
     let range = ValueRange { min: [0.0; 4], extent: [16_777_215.0; 4] };
     let sample = VertexSample { position: DVec3::splat(f64::from(0x01_80ff)), normal: DVec3::Z, tangent: DVec3::X };
     let bytes = vertex_bytes(Encoding::VatUnorm24, &sample, &range);
@@ -109,7 +109,7 @@ fn splits_are_floored() {
 }
 
 #[test]
-fn odd_directions_and_ranges_stay_finite() {
+fn degenerate_directions_and_ranges_stay_finite() {
     let odd = [
         VertexSample { position: DVec3::ZERO, normal: DVec3::Z, tangent: DVec3::Z },
         VertexSample { position: DVec3::ZERO, normal: DVec3::NEG_X, tangent: DVec3::ZERO },

@@ -1,13 +1,13 @@
-//! What of a list is not as on the device.
+//! Elements of a list that differ from the device's copy.
 
 use core::ops::Range;
 
-/// Elements of a list that are not as on the device.
+/// Set of the elements of a list that differ from the device's copy.
 #[derive(Debug, Default)]
 pub(in crate::render) struct Changes {
-    /// In the order in which they changed.
+    /// Changed indices, in the order of the changes.
     indices: Vec<u32>,
-    /// Whether an element is in `indices`.
+    /// Whether an element is in `indices`. `[index]`
     is_changed: Vec<bool>,
     all: bool,
 }
@@ -16,7 +16,7 @@ pub(in crate::render) struct Changes {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::render) enum Changed<'a> {
     All,
-    /// These, in order.
+    /// Changed indices, ascending.
     Some(&'a [u32]),
 }
 
@@ -30,16 +30,17 @@ impl Changes {
         }
     }
 
-    /// All elements have changed.
+    /// Marks all elements as changed.
     pub(in crate::render) fn mark_all(&mut self) {
         self.all = true;
     }
 
-    /// Gives what has changed since the last call of a list of so many elements, if anything has.
+    /// Passes the changes since the last call to `take`, if there are any. `len`: current length of
+    /// the list.
     pub(in crate::render) fn take(&mut self, len: usize, take: impl FnOnce(Changed<'_>)) {
         self.indices.iter().for_each(|&index| self.is_changed[index as usize] = false);
         let all = core::mem::take(&mut self.all);
-        // Elements that are gone have left some beyond the end.
+        // Removed elements have left indices beyond the end.
         self.indices.retain(|&index| (index as usize) < len);
         self.indices.sort_unstable();
         if all && len > 0 {
@@ -52,7 +53,7 @@ impl Changes {
 }
 
 impl<'a> Changed<'a> {
-    /// Neighbours together, of a list of so many elements.
+    /// Changed elements as contiguous ranges. `len`: length of the list.
     pub(in crate::render) fn runs(self, len: usize) -> impl Iterator<Item = Range<usize>> + 'a {
         let (all, some) = match self {
             Self::All => (Some(0..len), &[][..]),

@@ -1,11 +1,11 @@
-//! Bounds as a bake leaves them: what the frames reach.
+//! Bounds as a bake computes them: boxes around the frames.
 
-use gpuskin_rt::*;
+use gpuskin_rt::internals::*;
 
 use super::model::TestModel;
 
 impl TestModel {
-    /// The model with the bounds of its clips.
+    /// Sets the bounds of the clips.
     pub fn with_bounds(mut self) -> Self {
         let mut all = Aabb::EMPTY;
         for i in 0..self.model.meta.clips.len() {
@@ -13,7 +13,7 @@ impl TestModel {
             let mut bounds = Aabb::EMPTY;
             for frame in 0..stored {
                 let at = f64::from(frame) / f64::from(self.records[i].intervals) * duration;
-                let playing = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(i as u16)).once().starting(0.0);
+                let playing = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(i as u16)).repeat(Repeat::Once).starting(0.0);
                 let record = playing.record(&self.model.meta, Time::ZERO);
                 for vertex in self.on_cpu(&record, Time::from_secs(at)) {
                     let p = vertex.position.to_array();

@@ -1,20 +1,20 @@
-//! Words of `local-packed` from numbers: hierarchies of any shape, tracks of every kind and width.
+//! Random words of `local-packed`: hierarchies of any shape, tracks of every kind and bit width.
 
 use glam::{Quat, Vec3};
-use gpuskin_rt::ClipRecord;
-use gpuskin_rt::local::layout::{self, Kind, bone, clip, header, node};
+use gpuskin_rt::internals::ClipRecord;
+use gpuskin_rt::internals::local::layout::{self, Kind, bone, clip, header, node};
 
 use super::model::Random;
 
-/// Random sets of nodes.
+/// Number of masks: random sets of nodes.
 pub const MASKS: u32 = 3;
 
-/// What a clip adds to: the second of three adds to the last.
+/// Returns the reference of an additive clip: the second of three clips refers to the last.
 pub fn reference(clip: usize) -> Option<u16> {
     (clip == 1).then_some(2)
 }
 
-/// A third more nodes than bones, in a tree that is about as deep as it is wide.
+/// Returns words with a third more nodes than bones, in a tree that is about as deep as it is wide.
 pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8> {
     let parents = parents(random, bones + bones / 3);
     let mut words = vec![0; header::WORDS];
@@ -23,7 +23,8 @@ pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8>
     words[header::CLIPS] = records.len() as u32;
 
     let chain = |node: u32| std::iter::successors(Some(node), |node| parents[*node as usize]);
-    // Trees of an odd size are composed link by link; the last node ends the longest chain.
+    // Trees with an odd number of nodes are composed link by link; the last node ends the longest
+    // chain.
     let longest = chain(parents.len() as u32 - 1).count() as u32;
     let link = if parents.len().is_multiple_of(2) { 1 } else { longest.isqrt() };
     words[header::LINK] = link;
@@ -94,13 +95,13 @@ fn one_clip(random: &mut Random, words: &mut Vec<u32>, nodes: usize, record: &Cl
         words[at + clip::ENTRIES + i] = layout::entry(kinds, words.len()).unwrap();
         for (property, kind) in kinds.into_iter().enumerate() {
             let origin = match property {
-                0 => gpuskin_rt::local::to_projection(rotation(random).into()),
+                0 => gpuskin_rt::internals::local::to_projection(rotation(random).into()),
                 1 => random.vector() * 0.2,
                 _ => scale(random),
             };
             if kind == Kind::Moving {
                 let widths = [0, 1, 2].map(|_| random.below(layout::MAX_WIDTH + 1));
-                // The greatest value is as large as the widest component reaches.
+                // The step is such that the widest component reaches the greatest value.
                 let most = widths.iter().fold(0, |most, w| most.max((1_u32 << w) - 1)).max(1);
                 words.extend([bits, layout::shape(widths, 0.3 / most as f32)]);
                 bits += widths.iter().sum::<u32>();

@@ -1,4 +1,4 @@
-//! What the tests on an adapter share: devices, and models that no baker made.
+//! Shared code of the GPU tests: devices, and models that are not baked.
 
 pub mod bounds;
 pub mod cells;
@@ -11,34 +11,35 @@ pub mod squares;
 
 use gpuskin_rt::wgpu;
 
-/// The backends that tests run on, one by one.
+/// Backends that the tests run on, one at a time.
 pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
 
-/// A device and how to talk to it.
+/// A device and its queue.
 pub struct Gpu {
     pub name: String,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
 }
 
-/// A device with WebGL2's limits, which is all that the renderer asks for.
+/// Opens a device with the WebGL2 limits, which are all that the renderer needs.
 pub fn gpu(backends: wgpu::Backends) -> Option<Gpu> {
     gpu_with(backends, wgpu::Limits::downlevel_webgl2_defaults())
 }
 
-/// A device with compute, of the limits that every such device has.
+/// Opens a device with compute and the limits that every such device has.
 pub fn compute(backends: wgpu::Backends) -> Option<Gpu> {
     gpu_with(backends, wgpu::Limits::downlevel_defaults())
 }
 
-/// A device; `None`, said plainly, where there is no adapter. `GPUSKIN_REQUIRE_GPU=1` makes that a failure.
+/// Opens a device; `None`, with a message, if there is no adapter. `GPUSKIN_REQUIRE_GPU=1` turns
+/// that into a failure.
 pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
-    // As games do: levels of detail are drawn at once.
+    // The feature lets all levels of detail be drawn in one call, as in a game.
     open(backends, limits, wgpu::Features::INDIRECT_FIRST_INSTANCE)
 }
 
-/// A device with those of these features that its adapter has, and its own alignments, which are finer than those that all
-/// devices have.
+/// Opens a device with those of the features that its adapter has, and with the adapter's own
+/// alignments, which are finer than the default ones.
 pub fn open(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
@@ -54,25 +55,25 @@ pub fn open(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Feat
     opened
         .inspect_err(|e| {
             let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device for {backends:?}: {e}");
-            println!("SKIPPED on {backends:?}: no device ({e}); GPUSKIN_REQUIRE_GPU=1 makes this a failure");
+            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no device for {backends:?}: {e}");
+            println!("SKIPPED on {backends:?}: no device ({e}); GPUSKIN_REQUIRE_GPU=1 turns this into a failure");
         })
         .ok()
 }
 
-/// A device that validates and draws nothing.
+/// Opens a device that validates and draws nothing.
 pub fn noop(limits: wgpu::Limits) -> Gpu {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::NOOP;
     descriptor.backend_options.noop.enable = true;
     let instance = wgpu::Instance::new(descriptor);
-    let adapter = pollster::block_on(instance.request_adapter(&Default::default())).expect("noop is always there");
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is always available");
     let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
-    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).expect("noop allows everything");
+    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).expect("the noop adapter accepts any limits");
     Gpu { name: "noop".into(), device, queue }
 }
 
-/// A picture: RGBA8 as stored (sRGB), rows top down.
+/// A picture: RGBA8 as stored (sRGB), rows from the top.
 #[derive(Clone, PartialEq)]
 pub struct Picture {
     pub side: u32,
@@ -84,7 +85,7 @@ impl Picture {
         self.pixels[(y * self.side + x) as usize]
     }
 
-    /// Pixels that are not as the background is.
+    /// Returns the number of pixels that differ from the background.
     pub fn covered(&self) -> usize {
         self.pixels.iter().filter(|p| **p != self.pixels[0]).count()
     }
@@ -98,7 +99,7 @@ impl Picture {
     }
 }
 
-/// Square targets to draw to.
+/// Square colour and depth targets.
 pub struct Canvas {
     pub side: u32,
     pub color: wgpu::Texture,
@@ -126,12 +127,12 @@ impl Canvas {
         }
     }
 
-    /// Colour and depth, cleared to a dark grey and 1.
+    /// Runs a pass with colour and depth, cleared to dark grey and 1.
     pub fn pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         self.color_pass(encoder, wgpu::LoadOp::Clear(1.0), draw);
     }
 
-    /// The same over the depth that is there.
+    /// Runs a pass that keeps the depth.
     pub fn pass_over_depth(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         self.color_pass(encoder, wgpu::LoadOp::Load, draw);
     }
@@ -159,7 +160,7 @@ impl Canvas {
         }));
     }
 
-    /// Depth only, cleared to 1.
+    /// Runs a pass with depth only, cleared to 1.
     pub fn depth_pass(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         draw(&mut encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             depth_stencil_attachment: Some(depth_attachment(

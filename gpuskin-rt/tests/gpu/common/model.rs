@@ -1,14 +1,14 @@
-//! Models from numbers, for tests: no glTF, no baker.
+//! Test models from numbers: without glTF and baker.
 
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
-use gpuskin_rt::encoding::{fixed16, packed, vat};
-use gpuskin_rt::vertex::{Vertex, pack};
-use gpuskin_rt::*;
+use gpuskin_rt::internals::encoding::{fixed16, packed, vat};
+use gpuskin_rt::internals::vertex::{Vertex, pack};
+use gpuskin_rt::internals::*;
 use half::f16;
 
 pub use super::random::Random;
 
-/// A clip: frames are numbered through all clips.
+/// A clip; frames are numbered through all clips.
 #[derive(Clone, Copy)]
 pub struct TestClip {
     pub intervals: u32,
@@ -18,14 +18,14 @@ pub struct TestClip {
     pub looped: bool,
 }
 
-/// A loop of 7 frames, an open clip of 6 of which two are one, a single pose.
+/// A loop of 7 frames, an open clip of 6 frames of which two are identical, a single pose.
 pub const CLIPS: [TestClip; 3] = [
     TestClip { intervals: 7, stored: 7, held: HeldFrames::NONE, duration: 0.7, looped: true },
     TestClip { intervals: 5, stored: 5, held: HeldFrames { first: 2, count: 1 }, duration: 1.0, looped: false },
     TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false },
 ];
 
-/// What a test model is made from.
+/// Ingredients of a test model.
 pub struct Recipe {
     pub encoding: Encoding,
     pub format: VertexFormat,
@@ -37,7 +37,7 @@ pub struct Recipe {
     pub vertices: Vec<Vertex>,
     pub indices: Vec<u32>,
     pub materials: Vec<Material>,
-    /// With the levels of each format.
+    /// Each texture with the bytes of its mip levels per format.
     pub textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>,
 }
 
@@ -60,8 +60,8 @@ impl Recipe {
         }
     }
 
-    /// The model, with the skin matrix of `bone(frame, bone)`: rotation, shear, translation. Where rows of the texture are
-    /// vertices, each is moved by a bone of its own.
+    /// Builds the model. `bone(frame, bone)` returns a skinning matrix: rotation, shear,
+    /// translation. In vertex mode, each vertex is moved by a bone of its own.
     pub fn build(mut self, mut bone: impl FnMut(u32, u32) -> Pose) -> TestModel {
         let first_row = self.encoding.range_rows();
         if self.encoding.is_vertex() {
@@ -82,7 +82,7 @@ impl Recipe {
         };
         let mut animation = vec![0; texture.byte_len(self.encoding) as usize];
         let mut put = |frame, row, bytes: Vec<u8>| {
-            // Linear bytes do not see where a row of the texture ends.
+            // Consecutive texels are consecutive bytes, even across lines of the texture.
             let at = texture.byte_offset(self.encoding, frame, row, 0) as usize;
             animation[at..at + bytes.len()].copy_from_slice(&bytes);
         };
@@ -135,7 +135,7 @@ impl Recipe {
         let words: Vec<Vec<u32>> = self.vertices.iter().map(|v| pack(v, self.format, &range)).collect();
         let records: Vec<ClipRecord> = clips.iter().map(ClipInfo::record).collect();
 
-        // The hash stands for what the files hold: models of other bytes must have another.
+        // The hash represents the bytes of the files: models with other bytes need another hash.
         let mut hash = Random(0);
         let wide_indices = self.vertices.len() > 65_536;
         let mut mesh = vec![0; 16];
@@ -224,7 +224,7 @@ impl Recipe {
     }
 }
 
-/// A model, and what the CPU twins need of it.
+/// A model, and the data that the CPU reference needs.
 pub struct TestModel {
     pub model: Model,
     animation: Vec<u8>,
@@ -233,7 +233,7 @@ pub struct TestModel {
 }
 
 impl TestModel {
-    /// All vertices of an instance, by the CPU twins.
+    /// Returns all vertices of an instance, by the CPU reference.
     pub fn on_cpu(&self, instance: &InstanceRecord, now: Time) -> Vec<skin::SkinnedVertex> {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
@@ -244,12 +244,13 @@ impl TestModel {
             .collect()
     }
 
-    /// All vertices of an instance of a model in `local-packed`, with what lies over its clip, likewise.
+    /// Returns all vertices of an instance of a `local-packed` model including layers and live
+    /// bones, by the CPU reference.
     pub fn on_cpu_over(&self, frame: &render::CaptureFrame<'_>) -> Vec<skin::SkinnedVertex> {
         let meta = &self.model.meta;
         let (now, record) = (frame.time, &frame.record);
-        let shown = record.shown(&self.records, now);
-        let over = frame.layers.unwrap_or_default().shown(&self.records, frame.live, now);
+        let shown = record.pose_blend(&self.records, now);
+        let over = frame.layers.unwrap_or_default().sample(&self.records, frame.live, now);
         let bones = self.tracks().pose_over(shown, &over);
         let vertex = |words: &Vec<u32>| {
             let vertex = vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
@@ -258,34 +259,34 @@ impl TestModel {
         self.words.iter().map(vertex).collect()
     }
 
-    /// The words of a model in `local-packed`.
+    /// Returns the words of a `local-packed` model.
     pub fn tracks(&self) -> local::LocalTracks<'_> {
         local::LocalTracks::new(&self.animation).unwrap()
     }
 
-    /// The animation's bytes.
+    /// Returns the bytes of the animation.
     pub fn animation(&self) -> &[u8] {
         &self.animation
     }
 
-    /// The texels of other models.
+    /// Returns the texels of a model in another encoding.
     pub fn texels(&self) -> Texels<'_> {
         Texels::new(self.model.meta.encoding, self.model.meta.texture, &self.animation).unwrap()
     }
 
-    /// The vertices as they were modelled.
+    /// Returns the vertices in the bind pose.
     pub fn vertices(&self) -> impl Iterator<Item = Vertex> {
         let mesh = &self.model.meta.mesh;
         self.words.iter().map(|words| vertex::unpack(words, mesh.format, &mesh.range))
     }
 }
 
-/// Where a bone is: `x' = rotation * (stretch * x) + translation`.
+/// Transform of a bone: `x' = rotation * (stretch * x) + translation`.
 #[derive(Clone, Copy)]
 pub struct Pose {
     pub rotation: Quat,
     pub scale: f32,
-    /// For encodings that hold it.
+    /// Shear and non-uniform scale, for encodings that store it.
     pub shear: Mat3,
     pub translation: Vec3,
 }
@@ -309,7 +310,7 @@ impl Pose {
         }
     }
 
-    /// The bytes of a vertex in a frame.
+    /// Returns the bytes of a vertex in a frame.
     fn vertex(self, encoding: Encoding, vertex: &Vertex) -> Vec<u8> {
         let matrix = Mat3::from_quat(self.rotation) * self.shear * self.scale;
         let sample = vat::VertexSample {
@@ -320,7 +321,7 @@ impl Pose {
         vat::vertex_bytes(encoding, &sample, &VALUES)
     }
 
-    /// The bytes of a bone in a frame.
+    /// Returns the bytes of a bone in a frame.
     fn texels(self, encoding: Encoding, bone: u32) -> Vec<u8> {
         let matrix = Mat3::from_quat(self.rotation) * self.shear * self.scale;
         let rows = [0, 1, 2].map(|i| matrix.row(i).extend(self.translation[i]).to_array());
@@ -352,17 +353,17 @@ impl Pose {
                 };
                 bytemuck::cast_slice(&packed::pack(&trs, &range)).to_vec()
             }
-            // Its words are made in one piece.
+            // The words of `local-packed` are made for the whole model at once.
             Encoding::LocalPacked => Vec::new(),
             other => unreachable!("{other:?} has no test texels"),
         }
     }
 }
 
-/// Holds every number of a [`Pose`], and what it moves; and tangents.
+/// Range that contains every number of a [`Pose`], all vertices that it moves, and tangents.
 const VALUES: ValueRange = ValueRange { min: [-4.0, -4.0, -4.0, -2.0], extent: [8.0, 8.0, 8.0, 4.0] };
 
-/// Holds every [`Pose`], turning about a place of the bone's own.
+/// Returns a range that contains every [`Pose`], with a pivot per bone.
 pub fn packed_range(bone: u32) -> packed::Range {
     packed::Range {
         place_min: Vec3::new(-2.0, -1.5, -3.0),
@@ -424,7 +425,7 @@ fn clip_info(clip: TestClip, first_frame: u32) -> ClipInfo {
     }
 }
 
-/// A material of one colour, seen from the front.
+/// Returns a material of one colour, without back faces.
 pub fn plain(base_color: [f32; 4]) -> Material {
     Material {
         name: format!("{base_color:?}").into(),
@@ -444,7 +445,7 @@ pub fn plain(base_color: [f32; 4]) -> Material {
     }
 }
 
-/// A texture that is shown nearest, and clamped.
+/// Returns a texture that is sampled nearest, and clamped.
 pub fn nearest(texture: u32) -> MaterialTexture {
     MaterialTexture { texture, wrap: [Wrap::Clamp; 2], nearest: true }
 }

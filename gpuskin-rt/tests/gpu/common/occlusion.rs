@@ -1,16 +1,17 @@
-//! Targets whose depth can be read, a wall of a game's own, and who is drawn.
+//! Targets with readable depth, a wall drawn by the game's own pipeline, and the numbers of the
+//! drawn instances.
 
-use gpuskin_rt::render::vertex_buffers;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::render::{CustomDraw, vertex_buffers};
+use gpuskin_rt::internals::*;
 
 use super::Gpu;
 use super::own::{Own, OwnDescriptor};
 
-/// Not powers of two, nor halves of even numbers all the way.
+/// Odd after some halvings, so that pyramid levels have incomplete texels.
 pub const WIDTH: u32 = 192;
 pub const HEIGHT: u32 = 106;
 
-/// Colour and depth of `samples` a pixel.
+/// Colour and depth with `samples` samples per pixel.
 pub struct Targets {
     color: wgpu::Texture,
     resolved: Option<wgpu::Texture>,
@@ -41,7 +42,7 @@ impl Targets {
         }
     }
 
-    /// Over what is there, or anew.
+    /// Runs a pass that clears the targets or keeps them.
     pub fn pass(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -64,7 +65,7 @@ impl Targets {
         }));
     }
 
-    /// The same of depth alone, which is not reversed.
+    /// Runs a pass with depth only, not reversed.
     pub fn depth_pass(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -99,13 +100,13 @@ impl Targets {
         read(gpu, encoder, self.resolved.as_ref().unwrap_or(&self.color), wgpu::TextureAspect::All)
     }
 
-    /// Submits, and reads the depths back, which have a sample a pixel.
+    /// Submits, and reads the depths back; single-sampled only.
     pub fn depths(&self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Vec<f32> {
         bytemuck::pod_collect_to_vec(&read(gpu, encoder, &self.depth, wgpu::TextureAspect::DepthOnly))
     }
 }
 
-/// Four bytes a pixel, rows from the top.
+/// Four bytes per pixel, rows from the top.
 fn read(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, texture: &wgpu::Texture, aspect: wgpu::TextureAspect) -> Vec<u8> {
     let (width, size) = (texture.width() * 4, texture.size());
     assert_eq!(width % wgpu::COPY_BYTES_PER_ROW_ALIGNMENT, 0);
@@ -124,12 +125,13 @@ fn read(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, texture: &wgpu::Texture, a
     buffer.get_mapped_range(..).unwrap().to_vec()
 }
 
-/// A game's own: it covers the left part of the picture, some 20 metres away.
+/// A wall drawn by the game's own pipeline: covers the left part of the picture, about 20 metres
+/// away.
 pub struct Wall(wgpu::RenderPipeline);
 
 impl Wall {
     pub fn new(gpu: &Gpu, format: wgpu::TextureFormat, samples: u32, reversed: bool) -> Self {
-        // Of a camera whose depth is 0 at 0.1 m and 1 at 90 m.
+        // For a camera whose depth is 0 at 0.1 m and 1 at 90 m.
         let depth = 90.0 / 89.9 * (1.0 - 0.1 / 20.0);
         let depth = if reversed { 1.0 - depth } else { depth };
         let text = format!(
@@ -177,7 +179,7 @@ impl Wall {
     }
 }
 
-/// Writes the number of an instance, from 1 on, to a pixel of its own.
+/// Writes the number of an instance plus 1 to a pixel of its own.
 const NUMBERS: &str = r"
     @vertex
     fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
@@ -190,7 +192,8 @@ const NUMBERS: &str = r"
     fn fragment() -> @location(0) vec4<u32> { return vec4<u32>(1u); }
 ";
 
-/// Numbers of those that the main view draws first, and of those that are revealed, by a pipeline of a game's own.
+/// Returns the numbers of the instances of the first pass of the main view, and of the revealed
+/// instances, drawn with the game's own pipeline.
 pub fn numbers(gpu: &Gpu, renderer: &CrowdRenderer, crowd: &Crowd<Dynamic>) -> [Vec<u32>; 2] {
     let variant = crowd.variant();
     let own = Own::new(
@@ -208,7 +211,7 @@ pub fn numbers(gpu: &Gpu, renderer: &CrowdRenderer, crowd: &Crowd<Dynamic>) -> [
     );
     [View::MAIN, View::REVEALED].map(|view| {
         let encoder = gpu.device.create_command_encoder(&Default::default());
-        let pixels: Vec<Vec<u32>> = own.draw(gpu, encoder, |pass| crowd.draw_numbered_in(pass, 1, view, |_, _, _| ()));
+        let pixels: Vec<Vec<u32>> = own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1).in_view(view), |_, _| ()));
         (0..).zip(&pixels[0]).filter(|(_, drawn)| **drawn > 0).map(|(number, _)| number).collect()
     })
 }

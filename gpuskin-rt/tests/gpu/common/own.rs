@@ -1,25 +1,25 @@
-//! A pipeline of a test's own over instances, whose targets hold words, and what it drew.
+//! A test's own pipeline for instances, with targets of 32-bit words that are read back.
 
 use bytemuck::Pod;
-use gpuskin_rt::render::VertexBuffers;
+use gpuskin_rt::internals::render::VertexBuffers;
 use gpuskin_rt::wgpu;
 
 use super::Gpu;
 
-/// Bytes from one uniform to the next.
+/// Distance between uniforms, bytes.
 const SLOT: usize = 256;
 
-/// What is drawn, and to what.
+/// Shader, inputs and targets of [`Own`].
 pub struct OwnDescriptor<'a> {
-    /// WGSL whose entry points are `vertex` and `fragment`, the latter with an output for each target. Group 0 is one uniform
-    /// buffer; group 1 are the instances.
+    /// WGSL with the entry points `vertex` and `fragment`, the latter with an output per target.
+    /// Group 0 is one uniform buffer; group 1 holds the instances.
     pub text: String,
     pub instances: &'a wgpu::BindGroupLayout,
     pub buffers: VertexBuffers,
-    /// What the uniform buffer may hold, one after the other.
+    /// Contents of the uniform buffer; the pass selects one of them.
     pub uniforms: Vec<&'a [u8]>,
     pub topology: wgpu::PrimitiveTopology,
-    /// Of the targets: so many, of so many texels each way.
+    /// Format of the targets, their number, and their side in texels.
     pub format: wgpu::TextureFormat,
     pub targets: usize,
     pub side: u32,
@@ -110,12 +110,13 @@ impl Own {
         Self { pipeline, group, targets: (0..targets).map(texture).collect() }
     }
 
-    /// Another of the uniforms; a pass begins with the first.
+    /// Selects another uniform; a pass begins with the first.
     pub fn bind(&self, pass: &mut wgpu::RenderPass<'_>, uniform: usize) {
         pass.set_bind_group(0, &self.group, &[(uniform * SLOT) as u32]);
     }
 
-    /// The texels of each target after a pass, rows from the top; zero where nothing is drawn.
+    /// Runs a pass and returns the texels of each target, rows from the top; zero where nothing is
+    /// drawn.
     pub fn draw<T: Pod>(
         &self,
         gpu: &Gpu,

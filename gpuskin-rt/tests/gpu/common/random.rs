@@ -1,9 +1,9 @@
-//! Numbers for tests.
-#![allow(dead_code, reason = "each test uses its own part")]
+//! Pseudo-random numbers for tests.
+#![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use glam::Vec3;
 
-/// Numbers that look random and are the same everywhere (SplitMix64).
+/// Pseudo-random numbers, identical on every machine (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -14,7 +14,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// 0..1.
+    /// Returns a number in 0..1.
     pub fn unit(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / 16_777_216.0
     }

@@ -1,13 +1,13 @@
-//! Crowds of red squares, and where they are in a picture.
+//! Crowds of red squares, and their positions in a picture.
 
 use glam::{Vec2, Vec3, Vec4};
-use gpuskin_rt::vertex::Vertex;
-use gpuskin_rt::*;
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::*;
 
 use super::model::{Pose, Recipe, TestClip, TestModel};
 use super::{Canvas, Gpu, Picture};
 
-/// Shows colours as they are.
+/// Light that shows base colours unchanged.
 pub const FLAT: Light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [1.0; 3], ground: [1.0; 3], wrap: 0.0 };
 pub const RED: [u8; 4] = [255, 0, 0, 255];
 pub const STILL: TestClip = TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false };
@@ -16,7 +16,7 @@ pub fn renderer(gpu: &Gpu) -> CrowdRenderer {
     CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light: FLAT, ..Default::default() }).unwrap()
 }
 
-/// Corners of a square in the xy plane that faces +z, texture upright.
+/// Returns the corners of a square in the xy plane that faces +z, texture upright.
 pub fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
     let corner = |x: f32, y: f32| Vertex {
         position: center + Vec3::new(x, y, 0.0) * half,
@@ -31,7 +31,8 @@ pub fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
     ([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], [0, 1, 2, 0, 2, 3])
 }
 
-/// A square of 0.4 metres. Clip 0: at the origin; clip 1: one metre up, clip 2: from there a metre down in a second.
+/// A square of 0.4 metres. Clip 0: at the origin; clip 1: one metre up; clip 2: from there one
+/// metre down within a second.
 pub fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
     let (vertices, indices) = square(Vec3::ZERO, 0.2, 0);
     Recipe {
@@ -57,13 +58,14 @@ pub fn squares(recipe: Recipe) -> TestModel {
     recipe.build(|frame, _| Pose { translation: Vec3::Y * [0.0, 1.0, 1.0, 0.0][frame as usize], ..Pose::REST })
 }
 
-/// Looks down -z at `side` x `side` metres, from the lower left at the origin: a metre is `pixels / side` pixels.
+/// Returns a camera that looks down -z at `side` x `side` metres, with the origin at the lower
+/// left: a metre is `pixels / side` pixels.
 pub fn map(side: f32) -> Camera {
     let half = side / 2.0;
     Camera::orthographic_look_at([half, half, 5.0], [half, half, 0.0], half, half, 10.0)
 }
 
-/// A frame of 128 x 128 pixels.
+/// Draws a picture of 128 x 128 pixels.
 pub fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, camera: &Camera, time: f64) -> Picture {
     let canvas = Canvas::new(gpu, 128);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -72,7 +74,7 @@ pub fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, camera: &Camera, time: f64)
     canvas.finish(gpu, encoder)
 }
 
-/// Metres from the lower left to the pixel there, on a map of 8 metres.
+/// Returns the pixel at a position in metres from the lower left, on a map of 8 metres.
 pub fn shows(picture: &Picture, x: f32, y: f32) -> [u8; 4] {
     picture.at((x * 16.0) as u32, 127 - (y * 16.0) as u32)
 }

@@ -1,4 +1,5 @@
-//! What one machine has baked another one downloads; and what becomes of a bake when it cannot.
+//! Shared cache: one machine downloads the models that another one has baked, and bakes succeed
+//! without the cache.
 
 mod place;
 mod server;
@@ -11,25 +12,26 @@ use std::time::{Duration, Instant};
 use place::{MODELS, Place, tree};
 use server::{BUCKET, KEY, SECRET};
 
-/// No bake waits for longer for something that it can do without.
+/// Longest time that a bake may wait for a shared cache that does not answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn url(folder: &Path) -> String {
     format!("file://{}", folder.display())
 }
 
-/// A bake, a second machine's, and one that has both in its own cache.
+/// Bakes on one machine, then on a second one from the shared cache, then on the second from its
+/// own cache.
 fn shares(place: &Place, shared: &[(&str, &str)]) {
     let writing = [shared, &[("GPUSKIN_SHARED_CACHE_MODE", "read-write")]].concat();
     let first = place.bake("first", &writing);
     assert_eq!((first.baked(), first.stderr.as_str()), (MODELS, ""), "{}", first.stdout);
-    // A list of inputs, a model and four files: each is put there once.
+    // Each entry is uploaded once: per model an input list, a model and four files.
     assert!(first.stdout.contains(&format!(", {} entries put there", MODELS * 6)), "{}", first.stdout);
     let second = place.bake("second", shared);
     assert_eq!((second.baked(), second.stderr.as_str()), (0, ""));
     assert!(second.stdout.contains(&format!("{} entries from ", MODELS * 6)), "{}", second.stdout);
     assert!(place.out("second") == place.out("first"));
-    // Now they are its own.
+    // The second machine now has the entries in its own cache.
     fs::remove_dir_all(place.path("second/baked")).unwrap();
     assert_eq!(place.bake("second", &[]).baked(), 0);
     assert!(place.out("second") == place.out("first"));
@@ -38,18 +40,18 @@ fn shares(place: &Place, shared: &[(&str, &str)]) {
 }
 
 #[test]
-fn through_a_folder() {
+fn folder_is_a_shared_cache() {
     let place = Place::new();
     let folder = place.path("shared folder");
     let url = url(&folder).replace(' ', "%20");
     shares(&place, &[("GPUSKIN_SHARED_CACHE", &url)]);
-    // Who may only read leaves no trace.
+    // A machine with read-only access uploads nothing.
     let before = tree(&folder);
     let source = place.path("art/pole0.gltf");
     fs::write(&source, fs::read_to_string(&source).unwrap() + "\n").unwrap();
     assert_eq!(place.bake("second", &[("GPUSKIN_SHARED_CACHE", &url)]).baked(), 1);
     assert!(tree(&folder) == before);
-    // On the command line, too.
+    // An empty variable turns the shared cache off, whatever its mode.
     assert_eq!(
         place.bake("third", &[("GPUSKIN_SHARED_CACHE", ""), ("GPUSKIN_SHARED_CACHE_MODE", "odd")]).baked(),
         MODELS
@@ -57,7 +59,7 @@ fn through_a_folder() {
 }
 
 #[test]
-fn build_scripts_share() {
+fn build_scripts_share_a_cache() {
     let place = Place::new();
     let url = url(&place.path("shared"));
     let shared = [("GPUSKIN_SHARED_CACHE", url.as_str()), ("GPUSKIN_SHARED_CACHE_MODE", "read-write")];
@@ -68,7 +70,7 @@ fn build_scripts_share() {
     assert_eq!(place.bake("second", &shared[..1]).baked(), 0);
     place.script("third", &shared[..1]);
     assert!(place.out("second") == place.out("first") && place.out("third") == place.out("first"));
-    // A script keeps no copy of what stands beside it.
+    // The cache of a build script has no copies of the files beside it.
     let kept = tree(&place.path("third/baked/gpuskin-cache"));
     assert!(!kept.keys().any(|path| path.to_string_lossy().starts_with("file-")), "{:?}", kept.keys());
 }
@@ -89,7 +91,7 @@ fn endpoint(address: SocketAddr) -> String {
 }
 
 #[test]
-fn through_an_s3_server() {
+fn s3_server_is_a_shared_cache() {
     let place = Place::new();
     let served = place.path("served");
     let endpoint = endpoint(server::s3(&served));
@@ -100,7 +102,7 @@ fn through_an_s3_server() {
     let entries: Vec<_> = tree(&objects).into_iter().collect();
     assert_eq!(entries.len(), MODELS * 6);
 
-    // Damaged, cut, emptied, or somebody else's: nothing of it is used.
+    // Damaged, truncated, emptied and swapped entries: none is used.
     for (n, (path, bytes)) in entries.iter().enumerate() {
         let mut bytes = bytes.clone();
         match n % 4 {
@@ -116,14 +118,14 @@ fn through_an_s3_server() {
     assert!(place.out("third") == good);
     let stats = place.stats("third");
     assert!(stats.lines().any(|line| line.contains("s3://studio") && !line.ends_with("; 0 damaged")), "{stats}");
-    // Who may write heals it.
+    // A machine with write access replaces the damaged entries.
     let writing = [&shared[..], &[("GPUSKIN_SHARED_CACHE_MODE", "read-write")]].concat();
     assert_eq!(place.bake("fourth", &writing).baked(), MODELS);
     assert!(tree(&objects).into_iter().eq(entries));
     assert_eq!(place.bake("fifth", &shared).baked(), 0);
     assert!(place.out("fifth") == good);
 
-    // With a wrong key everything is baked here, and said why.
+    // With a wrong key everything is baked locally, with a warning.
     let wrong = variables(&endpoint, "a guess");
     let sixth = place.bake("sixth", &wrong);
     assert_eq!(sixth.baked(), MODELS);
@@ -131,14 +133,14 @@ fn through_an_s3_server() {
     assert!(place.out("sixth") == good);
 }
 
-/// Once.
+/// Asserts that exactly one warning names the shared cache as unavailable.
 #[track_caller]
 fn warned(stderr: &str) {
     assert_eq!(stderr.matches("gpuskin::cache::shared").count(), 1, "{stderr}");
     assert!(stderr.contains("is left aside: "), "{stderr}");
 }
 
-/// A bake with a shared cache of which nothing can be had.
+/// Bakes with a shared cache that serves nothing.
 fn without(address: SocketAddr, warns: bool) {
     let place = Place::new();
     let endpoint = endpoint(address);
@@ -155,7 +157,7 @@ fn without(address: SocketAddr, warns: bool) {
 }
 
 #[test]
-fn nobody_listens() {
+fn bake_succeeds_without_a_server() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -163,28 +165,28 @@ fn nobody_listens() {
 }
 
 #[test]
-fn nobody_answers() {
+fn bake_succeeds_with_a_silent_server() {
     without(server::odd(server::silent), true);
 }
 
 #[test]
-fn the_server_is_out_of_order() {
+fn bake_succeeds_with_a_failing_server() {
     without(server::odd(server::broken), true);
 }
 
 #[test]
-fn answers_are_cut_off() {
+fn bake_succeeds_with_truncated_answers() {
     without(server::odd(server::cut_off), true);
 }
 
 #[test]
-fn something_else_is_there() {
-    // Nothing is wrong with the server: its entries are damaged.
+fn bake_succeeds_with_foreign_answers() {
+    // No warning: the server works, and only its entries are damaged.
     without(server::odd(server::foreign), false);
 }
 
 #[test]
-fn addresses_that_are_none() {
+fn invalid_addresses_are_reported() {
     let place = Place::new();
     for (url, part) in [
         ("studio/baked", "it is no URL"),

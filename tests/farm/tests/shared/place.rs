@@ -1,4 +1,4 @@
-//! Machines that bake the same models, each with a folder of its own.
+//! Simulated machines that bake the same models, each in its own folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const POLE: &str = include_str!("../../../../gpuskin-build/tests/data/pole.gltf");
-/// Models of the manifest.
+/// Number of models in the manifest.
 pub const MODELS: usize = 3;
 
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Sources, and the machines that bake them.
+/// Source files, and the machines that bake them.
 pub struct Place {
     folder: tempfile::TempDir,
 }
 
-/// What a bake said.
+/// Output of a bake.
 pub struct Said {
     pub stdout: String,
     pub stderr: String,
@@ -50,7 +50,7 @@ impl Place {
         command
     }
 
-    /// A bake on a machine, which must succeed.
+    /// Bakes on a machine, which must succeed.
     #[track_caller]
     pub fn bake(&self, machine: &str, variables: &[(&str, &str)]) -> Said {
         let mut command = self.command(machine, variables);
@@ -58,7 +58,7 @@ impl Place {
         run(command.arg("--out").arg(self.path(&format!("{machine}/baked"))))
     }
 
-    /// The same in a build script, without a cache of its own.
+    /// Bakes on a machine as a build script does, without `GPUSKIN_CACHE`.
     #[track_caller]
     pub fn script(&self, machine: &str, variables: &[(&str, &str)]) -> Said {
         let out = self.path(&format!("{machine}/baked"));
@@ -72,7 +72,7 @@ impl Place {
         run(self.command(machine, &[]).args(["cache", "stats"])).stdout
     }
 
-    /// What a machine has baked.
+    /// Files that a machine has baked, without its cache.
     pub fn out(&self, machine: &str) -> Files {
         let mut files = tree(&self.path(&format!("{machine}/baked")));
         files.retain(|path, _| !path.starts_with("gpuskin-cache"));
@@ -81,7 +81,7 @@ impl Place {
 }
 
 impl Said {
-    /// Models that were baked.
+    /// Number of models that were baked instead of taken from a cache.
     #[track_caller]
     pub fn baked(&self) -> usize {
         let end = format!(" of {MODELS} baked");
@@ -99,7 +99,7 @@ fn run(command: &mut Command) -> Said {
     said
 }
 
-/// The files below a folder.
+/// All files below a folder, with their contents.
 pub fn tree(folder: &Path) -> Files {
     let mut files = Files::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Servers, each in a thread that ends with the test.
+//! Test servers, each in a thread that ends with the test process.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,8 @@ pub const KEY: &str = "farm";
 pub const SECRET: &str = "hand-of-a-farm";
 pub const BUCKET: &str = "studio";
 
-/// An S3-compatible server over a folder, with a bucket in it. It asks for [`KEY`] and [`SECRET`].
+/// Starts an S3-compatible server over a folder with one bucket. Requests need [`KEY`] and
+/// [`SECRET`].
 pub fn s3(folder: &Path) -> SocketAddr {
     std::fs::create_dir_all(folder.join(BUCKET)).unwrap();
     let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder).unwrap());
@@ -39,7 +40,7 @@ pub fn s3(folder: &Path) -> SocketAddr {
     address
 }
 
-/// A server that does something else with each connection.
+/// Starts a server that passes each connection to `what`.
 pub fn odd(what: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -51,24 +52,24 @@ pub fn odd(what: fn(TcpStream)) -> SocketAddr {
     address
 }
 
-/// Listens, and never answers.
+/// Reads requests, and never answers.
 pub fn silent(mut stream: TcpStream) {
     let mut request = [0; 4096];
     while stream.read(&mut request).is_ok_and(|read| read > 0) {}
 }
 
-/// Always out of order.
+/// Answers every request with an internal server error.
 pub fn broken(stream: TcpStream) {
     answer(stream, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
 }
 
-/// Promises more than it sends.
+/// Answers with fewer bytes than the header promises.
 pub fn cut_off(stream: TcpStream) {
     let head = "HTTP/1.1 200 OK\r\nLast-Modified: Sat, 21 Nov 2026 12:00:00 GMT\r\nETag: \"1\"\r\n";
     answer(stream, &format!("{head}Content-Length: 300\r\nConnection: close\r\n\r\ngpuskin2 and no more"));
 }
 
-/// Has something under every name, and never what was asked for.
+/// Answers every request with an HTML page.
 pub fn foreign(stream: TcpStream) {
     let head = "HTTP/1.1 200 OK\r\nLast-Modified: Sat, 21 Nov 2026 12:00:00 GMT\r\nETag: \"1\"\r\n";
     answer(stream, &format!("{head}Content-Length: 14\r\n\r\n<html></html>\n"));

@@ -1,7 +1,7 @@
-//! The static side.
+//! Static meshes, the baseline of the comparison.
 
-use gpuskin_rt::vertex::{octahedral, unpack};
-use gpuskin_rt::{ByteRange, MeshInfo, Model, files::load, wgpu};
+use gpuskin_rt::internals::vertex::{octahedral, unpack};
+use gpuskin_rt::internals::{ByteRange, MeshInfo, Model, files::load, wgpu};
 
 use super::gpu::{buffer, bytes, pipeline};
 use super::scene::{Placed, SHADING};
@@ -89,7 +89,7 @@ impl Fixed {
     }
 }
 
-/// The vertices of a mesh, 16 bytes each.
+/// Vertices of a mesh, packed to 16 bytes each.
 fn vertices(packed: &[u8], info: &MeshInfo) -> Vec<u8> {
     let words: Vec<u32> = packed.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
     let pair = |a: f32, b: f32| {

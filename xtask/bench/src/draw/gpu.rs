@@ -1,6 +1,6 @@
-//! Buffers, targets, pipelines, and how long the GPU takes.
+//! Buffers, targets, pipelines and GPU timers.
 
-use gpuskin_rt::{RendererDescriptor, wgpu};
+use gpuskin_rt::internals::{RendererDescriptor, wgpu};
 
 use super::SIZE;
 use crate::context::Context;
@@ -21,7 +21,7 @@ pub(super) fn buffer(context: &Context, data: &[u8], usage: wgpu::BufferUsages) 
     buffer
 }
 
-/// A texture to draw to.
+/// Creates a texture that is a render target and can be read back.
 pub(crate) fn target(device: &wgpu::Device, format: wgpu::TextureFormat, [width, height]: [u32; 2]) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: None,
@@ -43,7 +43,7 @@ pub(super) fn of_buffer(ty: wgpu::BufferBindingType) -> wgpu::BindingType {
     wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
 }
 
-/// A pipeline of `vertex` and `fragment`; or of `vertex_depth` alone.
+/// Creates a pipeline of `vertex` and `fragment`, or of `vertex_depth` alone.
 pub(super) fn pipeline(
     device: &wgpu::Device,
     text: &str,
@@ -90,7 +90,7 @@ pub(super) fn pipeline(
     })
 }
 
-/// Where a frame is drawn.
+/// Render targets of a frame.
 pub(crate) struct Frame {
     picture: wgpu::Texture,
     color: wgpu::TextureView,
@@ -105,7 +105,7 @@ impl Frame {
         Self { picture, color, depth }
     }
 
-    /// The pixels as they are, RGBA8.
+    /// Reads the pixels back, as stored, RGBA8.
     pub(super) fn read(&self, context: &Context) -> Result<Vec<[u8; 4]>, String> {
         let row = (SIZE[0] * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
@@ -143,7 +143,7 @@ impl Frame {
     }
 }
 
-/// A pass to a shadow map.
+/// Encodes a pass to a shadow map.
 pub(super) fn depth_pass(
     encoder: &mut wgpu::CommandEncoder,
     map: &wgpu::TextureView,
@@ -160,7 +160,7 @@ fn cleared(view: &wgpu::TextureView, store: wgpu::StoreOp) -> wgpu::RenderPassDe
     wgpu::RenderPassDepthStencilAttachment { view, depth_ops, stencil_ops: None }
 }
 
-/// Times on the GPU.
+/// Timestamp queries on the GPU.
 pub(crate) struct Timer {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
@@ -168,7 +168,7 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    /// `None` where the device has no timestamps.
+    /// Creates a timer; `None` if the device has no timestamp queries.
     pub(crate) fn new(context: &Context) -> Option<Self> {
         let device = context.timestamps.then_some(&context.device)?;
         let buffer = |usage| {
@@ -185,7 +185,7 @@ impl Timer {
         })
     }
 
-    /// The time at which the device comes here: query 0 or 1.
+    /// Writes the GPU's time at this point of the commands to query 0 or 1.
     pub(crate) fn mark(&self, encoder: &mut wgpu::CommandEncoder, query: u32) {
         let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
@@ -212,7 +212,8 @@ impl Timer {
         Ok(ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(context.queue.get_timestamp_period()) * 1e-9)
     }
 
-    /// Submits what was encoded since the first mark: seconds on the GPU, or, without a timer, until it has done it.
+    /// Submits the commands since the first mark. Returns their seconds on the GPU, or without a
+    /// timer the seconds until the GPU has completed them.
     pub(crate) fn submit(
         timer: Option<&Self>,
         context: &Context,

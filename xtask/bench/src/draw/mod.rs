@@ -1,8 +1,10 @@
-//! Frames on the GPU: a crowd against the same meshes drawn static, and in other ways, in one run.
+//! GPU frame times of a crowd, compared with the same meshes drawn static and with other methods,
+//! in one run.
 //!
-//! The static side is the cheapest that shows the same surface: 16 bytes a vertex in one attribute (position, octahedral
-//! normal, texture coordinates), a 32-byte transform an instance, no clock, no bones. All sides draw the same triangles
-//! in the same order at the same places with the same plain shading. A crowd's frame has culling and poses in it.
+//! The static baseline is the cheapest method that shows the same surface: 16 bytes per vertex in
+//! one attribute (position, octahedral normal, texture coordinates), a 32-byte transform per
+//! instance, no clock, no bones. All methods draw the same triangles in the same order at the same
+//! positions with the same plain shading. A crowd's frame includes culling and poses.
 
 mod fixed;
 mod gpu;
@@ -15,19 +17,20 @@ mod tube;
 use crate::Options;
 use crate::context::Context;
 use crate::report::{Asked, compared, heading, line, median, time};
-use gpuskin_rt::Encoding;
+use gpuskin_rt::internals::Encoding;
 
 pub(crate) use gpu::{Frame, Timer, target};
 use scene::{Scene, Work};
 use side::Shows;
 use subjects::{Subject, subjects};
 
-/// Pixels of the picture.
+/// Size of the picture in pixels.
 pub(crate) const SIZE: [u32; 2] = [1920, 1080];
 const FRAMES: usize = 21;
-/// Of the pixels that are covered, how many may show something else: those along edges.
-const MOST_OTHER: f64 = 0.1;
-/// Where the device is a program.
+/// Greatest fraction of the covered pixels that may differ between two methods; pixels along edges
+/// do.
+const MAX_DIFFERENT: f64 = 0.1;
+/// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 9;
 
 pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
@@ -46,12 +49,12 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
     Ok(())
 }
 
-/// One mesh, so many times.
+/// Measures `count` instances of one mesh with every method.
 fn table(context: &Context, subject: &Subject, count: u32, frames: usize) -> Result<(), String> {
     let meta = &subject.model.meta;
     let triangles: u32 = meta.mesh.parts.iter().map(|p| p.index_count / 3).sum();
     heading(&format!(
-        "draw: {count} of {}, {} vertices, {triangles} triangles, {} bones; all in view, mixed clips and phases, {} x {}",
+        "draw: {count} instances of {}, {} vertices, {triangles} triangles, {} bones; all in view, mixed clips and phases, {} x {}",
         meta.name,
         meta.mesh.vertex_count,
         meta.bones.len(),
@@ -61,7 +64,7 @@ fn table(context: &Context, subject: &Subject, count: u32, frames: usize) -> Res
     let scene = Scene::new(context, subject, count)?;
     let works = scene.works();
     let mut times = vec![Vec::new(); works.len()];
-    // Interleaved, so that clocks and what else the machine does fall on all.
+    // Interleaved, so that clock rates and other load on the machine affect all methods alike.
     for frame in 0..frames {
         for (work, times) in works.iter().zip(&mut times) {
             let time = scene.frame(context, work, frame as f64 * 0.1)?;
@@ -74,15 +77,15 @@ fn table(context: &Context, subject: &Subject, count: u32, frames: usize) -> Res
     for (name, work) in works.iter().filter_map(|work| Some((work.same_picture()?, work))) {
         let Some(first) = first else { break };
         let others = scene.others(context, [first, work])?;
-        line(&format!("of the palette's picture, other pixels: {name}"), format!("{:9.3} %", others * 100.0));
-        if others > MOST_OTHER {
-            return Err(format!("{name} draws another picture: its time means nothing"));
+        line(&format!("pixels unlike the palette's picture: {name}"), format!("{:9.3} %", others * 100.0));
+        if others > MAX_DIFFERENT {
+            return Err(format!("{name} draws another picture, so that its time cannot be compared"));
         }
     }
     let medians: Vec<(&Work<'_>, f64)> = works.iter().zip(times.into_iter().map(median)).collect();
     let of = |wanted: fn(&Work<'_>) -> bool| medians.iter().find(|(work, _)| wanted(work)).map_or(f64::NAN, |m| m.1);
     let fixed = ("static", of(|work| matches!(work, Work::Fixed { shadows: false })));
-    let shadows = ("static with four", of(|work| matches!(work, Work::Fixed { shadows: true })));
+    let shadows = ("static with four shadow passes", of(|work| matches!(work, Work::Fixed { shadows: true })));
     let ours = of(|work| matches!(work, Work::Side { side, shows: Shows::Plain } if side.is_first()));
     let shared = |work: &Work<'_>| matches!(work, Work::Side { side, .. } if side.asks.shared);
     let choices = || medians.iter().filter(|(work, _)| work.is_a_choice());
@@ -94,17 +97,19 @@ fn table(context: &Context, subject: &Subject, count: u32, frames: usize) -> Res
             Work::Fixed { shadows: true } => time("static, four shadow passes", seconds),
             Work::Naive => {
                 let asked = (!context.is_software()).then_some(Asked::AtLeast(1.65));
-                compared("the shader of articles: 4 bones x 3 texels x 2 frames", seconds, ("ours", ours), asked);
+                compared("published shader: 4 bones x 3 texels x 2 frames", seconds, ("gpuskin", ours), asked);
             }
             Work::Side { side, shows } => {
                 let path = side.path();
                 let (name, asked) = match (shows, side.asks.behaves, side.suns.is_empty()) {
-                    (Shows::Nothing, ..) => ("culling and poses, nothing drawn".to_owned(), None),
+                    (Shows::Nothing, ..) => ("culling and poses, without drawing".to_owned(), None),
                     (Shows::Textured, ..) => ("CrowdRenderer::draw, textured".to_owned(), None),
                     (_, false, true) => (path.clone(), Some(Asked::AtMost(1.03))),
                     (_, true, true) => ("  20 % mid-crossfade, 10 % with a layer".into(), Some(Asked::AtMost(1.06))),
                     (_, false, false) => (format!("{path}, four shadow passes"), Some(Asked::AtMost(1.06))),
-                    (_, true, false) => ("  20 %, 10 % so, four shadow passes".into(), Some(Asked::AtMost(1.06))),
+                    (_, true, false) => {
+                        ("  20 % fading, 10 % with a layer, four shadow passes".into(), Some(Asked::AtMost(1.06)))
+                    }
                 };
                 let asked = asked.filter(|_| !context.is_software() && side.encoding() == Encoding::LocalPacked);
                 match shows {
@@ -115,10 +120,10 @@ fn table(context: &Context, subject: &Subject, count: u32, frames: usize) -> Res
         }
     }
     if ours.is_finite() {
-        let asked = "at most 1.05 is asked";
-        line(&format!("the path that is chosen over the best ({asked})"), format!("{:9.2} x", ours / best_of(false)));
+        let asked = "target: at most 1.05";
+        line(&format!("chosen draw path over the fastest ({asked})"), format!("{:9.2} x", ours / best_of(false)));
         if let Some(seconds) = with_grid {
-            line(&format!("the same with a grid of moments ({asked})"), format!("{:9.2} x", seconds / best_of(true)));
+            line(&format!("chosen draw path with a time grid ({asked})"), format!("{:9.2} x", seconds / best_of(true)));
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
-//! The shader of published articles, on the same mesh in the same order of indices; its matrices are those of `matrix-f16`.
+//! Shader of published articles on the same mesh with the same order of indices; its matrices are
+//! those of `matrix-f16`.
 
-use gpuskin_rt::vertex::unpack;
-use gpuskin_rt::{ByteRange, Model, files::load, wgpu};
+use gpuskin_rt::internals::vertex::unpack;
+use gpuskin_rt::internals::{ByteRange, Model, files::load, wgpu};
 
 use super::gpu::{buffer, bytes, entry, of_buffer, pipeline};
 use super::scene::{Placed, SHADING};
@@ -20,7 +21,8 @@ pub(super) struct Naive {
 }
 
 impl Naive {
-    /// `model`: in `matrix-f16`. `None` where its frames need several layers, which articles' textures have not.
+    /// Creates the method for a model in `matrix-f16`. Returns `None` if its frames need several
+    /// layers, which the textures of the articles lack.
     pub(super) fn new(
         context: &Context,
         model: &Model,
@@ -92,7 +94,7 @@ impl Naive {
     }
 }
 
-/// Sixteen floats.
+/// Instance data, 16 floats.
 fn instance(placed: &Placed, model: &Model) -> impl Iterator<Item = f32> + use<> {
     let clip = &model.meta.clips[usize::from(placed.clip)];
     let pace = if clip.duration > 0.0 { (1.0 / clip.duration) as f32 } else { 0.0 };
@@ -105,7 +107,7 @@ fn instance(placed: &Placed, model: &Model) -> impl Iterator<Item = f32> + use<>
     ])
 }
 
-/// 64 bytes each.
+/// Vertex data, 64 bytes per vertex.
 fn vertices(packed: &[u8], model: &Model) -> Vec<u8> {
     let info = &model.meta.mesh;
     let words: Vec<u32> = packed.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();

@@ -1,10 +1,11 @@
-// GPU skinning as published articles have it: matrices of all frames in a texture, three texels a bone; every vertex reads
-// four bones in two frames, whatever their weights, and has position, normal, joints and weights as attributes of their own.
+// GPU skinning as in published articles: matrices of all frames in a texture, three texels per
+// bone. Every vertex reads four bones in two frames, whatever their weights, and has separate
+// attributes for position, normal, joints and weights.
 
 struct Input {
-    // Position, u.
+    // Position, and u in w.
     @location(0) position: vec4<f32>,
-    // Normal, v.
+    // Normal, and v in w.
     @location(1) normal: vec4<f32>,
     @location(2) joints: vec4<u32>,
     @location(3) weights: vec4<f32>,
@@ -12,12 +13,13 @@ struct Input {
 }
 
 struct Instance {
-    // Translation, scale.
+    // Translation, and scale in w.
     place: vec4<f32>,
     rotation: vec4<f32>,
     // First frame, intervals from start to end, stored frames, phase as a fraction.
     clip: vec4<f32>,
-    // Cycles a second; the first of the frames that show one pose, and how many follow it, which are not stored.
+    // Cycles per second; first of the frames that share one pose, and the number of frames after
+    // it, which are not stored.
     pace: vec4<f32>,
 }
 

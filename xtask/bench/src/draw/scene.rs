@@ -1,6 +1,6 @@
-//! A mesh many times, and all ways of drawing it.
+//! Many instances of a mesh, and all methods of drawing them.
 
-use gpuskin_rt::{Camera, Time, wgpu};
+use gpuskin_rt::internals::{Camera, Time, wgpu};
 
 use super::fixed::Fixed;
 use super::gpu::{Frame, Timer, buffer, bytes, depth_pass, entry, of_buffer, target};
@@ -9,17 +9,18 @@ use super::side::{Asks, Shows, Side};
 use super::subjects::Subject;
 use crate::context::Context;
 
-/// Shadow passes.
+/// Number of shadow passes.
 pub(super) const SUNS: usize = 4;
-/// Pixels across a shadow map.
+/// Width and height of a shadow map, in pixels.
 const SHADOW_MAP: u32 = 2048;
-/// Metres from one to the next.
+/// Distance between instances, in metres.
 const SPACING: f32 = 1.4;
 
-/// Steps by which a channel may differ in what is the same: triangles are small, and encodings lose a millimetre.
+/// Greatest difference of a colour channel, out of 255, between equal pixels: triangles are small,
+/// and encodings lose a millimetre.
 const SAME: u8 = 24;
 
-/// The view and the shading of all sides. Group 0.
+/// View and shading of all methods, in bind group 0.
 pub(super) const SHADING: &str = r"
 @group(0) @binding(0) var<uniform> view: View;
 struct View { view_proj: mat4x4<f32>, clock: vec4<u32> }
@@ -31,17 +32,17 @@ fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
 }
 ";
 
-/// Where an instance is and what it plays, for every side.
+/// Transform and clip of an instance, for every method.
 pub(super) struct Placed {
-    /// Translation, scale.
+    /// Translation in metres, and scale in w.
     pub(super) place: [f32; 4],
-    /// Quaternion x, y, z, w.
+    /// Rotation quaternion x, y, z, w.
     pub(super) rotation: [f32; 4],
     pub(super) clip: u16,
     pub(super) phase: f32,
 }
 
-/// A way of drawing.
+/// Method of drawing.
 pub(super) enum Work<'s> {
     Fixed { shadows: bool },
     Naive,
@@ -49,15 +50,15 @@ pub(super) enum Work<'s> {
 }
 
 impl Work<'_> {
-    /// The whole crowd's frame on one of the paths that there are.
+    /// Whether this is the whole frame of a crowd on one of its draw paths.
     pub(super) fn is_a_choice(&self) -> bool {
         matches!(self, Work::Side { side, shows: Shows::Plain } if side.suns.is_empty() && !side.asks.behaves)
     }
 
-    /// Its name, if its picture is that of the palette but for what encodings lose.
+    /// Name of the method if it draws the palette's picture, except for encoding errors.
     pub(super) fn same_picture(&self) -> Option<&'static str> {
         match self {
-            Work::Naive => Some("the shader of articles"),
+            Work::Naive => Some("published shader"),
             Work::Side { side, shows: Shows::Plain } => {
                 let direct = !side.encoding().needs_compute() && side.suns.is_empty();
                 direct.then_some("direct")
@@ -68,15 +69,15 @@ impl Work<'_> {
 }
 
 pub(super) struct Scene {
-    /// The main view, then the suns.
+    /// Camera of the main view, then those of the suns.
     cameras: [Camera; SUNS + 1],
     views: Vec<(wgpu::Buffer, wgpu::BindGroup)>,
     frame: Frame,
     maps: Vec<wgpu::TextureView>,
     fixed: Fixed,
     naive: Option<Naive>,
-    /// Of the palette: plain, behaving, with shadows, both. Then the same with a cache, and those that read textures, without
-    /// and with shadows.
+    /// Crowds with a palette: plain, behaving, with shadows, both. Then the same with a pose cache,
+    /// and crowds that read textures directly, without and with shadows.
     sides: Vec<Side>,
     timer: Option<Timer>,
 }
@@ -86,7 +87,7 @@ impl Scene {
         let device = &context.device;
         let places = places(count, subject.model.meta.clips.len() as u32);
         let reach = (f64::from(count).sqrt().ceil()) as f32 * SPACING;
-        // From above, so that everybody is in view.
+        // From above, so that all instances are in view.
         let eye =
             Camera::perspective_look_at([0.0, reach * 0.75, reach * 0.85], [0.0; 3], 1.0, 16.0 / 9.0, 0.5, 4.0 * reach);
         let sun = |i: f32| {
@@ -130,7 +131,7 @@ impl Scene {
         })
     }
 
-    /// All ways, as they stand in the table.
+    /// All methods, in the order of the table.
     pub(super) fn works(&self) -> Vec<Work<'_>> {
         let sides = |shadows: bool| {
             let those = self.sides.iter().filter(move |side| side.suns.is_empty() != shadows);
@@ -145,23 +146,24 @@ impl Scene {
         works
     }
 
-    /// Seconds that the GPU takes for a frame; with the queue's overhead where there are no timestamps.
+    /// Seconds that the GPU takes for a frame; includes the queue's overhead if the device has no
+    /// timestamps.
     pub(super) fn frame(&self, context: &Context, work: &Work<'_>, seconds: f64) -> Result<f64, String> {
         let mut encoder = context.device.create_command_encoder(&Default::default());
         if let Some(timer) = &self.timer {
             timer.mark(&mut encoder, 0);
         }
-        // Poses are part of a crowd's frame, and not of the static one's.
+        // Poses are part of a crowd's frame, and not of the static one.
         if let Work::Side { side, .. } = work {
             side.prepare(context, &mut encoder, &self.cameras, seconds)?;
         }
-        let [whole, fraction] = Time::from_secs(Side::moment(seconds)).words();
+        let [whole, fraction] = Time::from_secs(Side::clock(seconds)).words();
         for ((buffer, _), camera) in self.views.iter().zip(&self.cameras) {
             let clock = [whole, fraction, 0, 0].map(f32::from_bits);
             let view: Vec<f32> = camera.view_proj.into_iter().flatten().chain(clock).collect();
             context.queue.write_buffer(buffer, 0, &bytes(&view));
         }
-        // What was uploaded is no part of the frame.
+        // Uploads are not part of the measured frame.
         context.queue.submit([]);
         context.wait()?;
         let shadows = match work {
@@ -191,8 +193,8 @@ impl Scene {
 }
 
 impl Scene {
-    /// Of the pixels that a way of drawing covers, the share that another shows otherwise: all sides must draw the same
-    /// picture, but for what their encodings lose.
+    /// Fraction of the covered pixels that differ between two methods. All methods must draw the
+    /// same picture, except for encoding errors.
     pub(super) fn others(&self, context: &Context, [a, b]: [&Work<'_>; 2]) -> Result<f64, String> {
         let picture = |work| self.frame(context, work, 1.0).and_then(|_| self.frame.read(context));
         let (a, b) = (picture(a)?, picture(b)?);
@@ -203,7 +205,7 @@ impl Scene {
     }
 }
 
-/// On a square, each facing another way, with its own clip and phase.
+/// Instances on a square, each with its own rotation, clip and phase.
 fn places(count: u32, clips: u32) -> Vec<Placed> {
     let side = f64::from(count).sqrt().ceil() as u32;
     let placed = |i: u32| {

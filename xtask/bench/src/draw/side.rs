@@ -1,9 +1,9 @@
-//! A crowd, and how it is drawn here.
+//! A crowd, and how this benchmark draws it.
 
 use std::cell::RefCell;
 
-use gpuskin_rt::render::{Share, vertex_buffers};
-use gpuskin_rt::{
+use gpuskin_rt::internals::render::{CustomDraw, CustomPart, PoseSharing, vertex_buffers};
+use gpuskin_rt::internals::{Repeat, 
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Encoding, Instance, Mask, Model, RendererDescriptor,
     Transition, View, shader, wgpu,
 };
@@ -12,10 +12,10 @@ use super::gpu::pipeline;
 use super::scene::{Placed, SHADING, SUNS};
 use crate::context::Context;
 
-/// Seconds of a fade, and when in it frames are drawn.
+/// Duration of a fade, and the time in it at which frames are drawn, in seconds.
 const FADE: f32 = 60.0;
 const MIDDLE: f64 = 30.0;
-/// Seconds from one moment of a clip to the next, of those that instances share.
+/// Step of the time grid of shared poses, in seconds.
 const GRID: f32 = 1.0 / 30.0;
 
 const SKINNED: &str = r"
@@ -26,36 +26,37 @@ fn vertex(input: GpuskinInput) -> Varyings {
 }
 ";
 
-/// What is drawn of a crowd.
+/// How the crowd is drawn.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Shows {
-    /// With the shading of all sides.
+    /// Draws with the plain shading of all methods.
     Plain,
-    /// With the renderer's material.
+    /// Draws with the renderer's material.
     Textured,
-    /// Culling and poses, and an empty pass.
+    /// Culls and evaluates poses, and draws an empty pass.
     Nothing,
 }
 
-/// What a crowd is asked for.
+/// Settings of a crowd.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Asks {
-    /// Shadow passes.
+    /// Whether the crowd is drawn to shadow maps too.
     pub(super) shadows: bool,
-    /// A fifth of the instances are in the middle of a fade, and a tenth have a layer on a mask.
+    /// Whether a fifth of the instances are in the middle of a fade, and a tenth have a layer on a
+    /// mask.
     pub(super) behaves: bool,
-    /// Instances share poses at moments of a grid, and vertices of those are kept.
+    /// Whether instances share poses on a time grid, in a cache of skinned vertices.
     pub(super) shared: bool,
 }
 
-/// A crowd in a renderer of its own.
+/// Crowd in its own renderer.
 pub(super) struct Side {
     renderer: RefCell<CrowdRenderer>,
     crowd: Crowd<Dynamic>,
     pipeline: wgpu::RenderPipeline,
-    /// The same with vertices of a cache, where there is one.
+    /// Pipeline for vertices of the pose cache, if there is one.
     cached: Option<wgpu::RenderPipeline>,
-    /// Of shadow passes, or none.
+    /// Views of the shadow passes; empty without them.
     pub(super) suns: Vec<View>,
     pub(super) asks: Asks,
 }
@@ -69,14 +70,14 @@ impl Side {
         asks: Asks,
     ) -> Result<Self, String> {
         let Asks { shadows, behaves, shared } = asks;
-        let failed = |e: gpuskin_rt::Error| e.to_string();
-        // The static side draws all triangles, however far.
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
+        // LOD 0 at any distance, because the static baseline draws all triangles.
         let descriptor = RendererDescriptor { lod_error: 0.0, ..Default::default() };
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
         let descriptor = CrowdDescriptor {
             capacity: places.len() as u32,
             time_grid: shared.then_some(GRID),
-            share: Share::All,
+            sharing: PoseSharing::Always,
             cache_bytes: 1 << 30,
             ..Default::default()
         };
@@ -85,14 +86,14 @@ impl Side {
         for (i, placed) in places.iter().enumerate() {
             let [x, y, z, scale] = placed.place;
             let instance = Instance::at([x, y, z]).rotated(placed.rotation).scaled(scale);
-            let id = crowd.spawn(instance.play(Clip::new(placed.clip)).phase(placed.phase).looping());
+            let id = crowd.spawn(instance.play(Clip::new(placed.clip)).phase(placed.phase).repeat(Repeat::Loop));
             if behaves && i % 5 == 0 {
-                crowd.play(id, Clip::new((placed.clip + 1) % clips), Transition::crossfade(FADE).looping());
+                crowd.play(id, Clip::new((placed.clip + 1) % clips), Transition::crossfade(FADE).repeat(Repeat::Loop)).unwrap();
             }
             if behaves && i % 10 == 1 {
                 let mask = (!model.meta.masks.is_empty()).then(|| Mask::new(0));
                 let clip = Clip::new((placed.clip + 1) % clips);
-                crowd.play_layer(id, 0, clip, mask, Transition::crossfade(0.2).looping(), 1.0).map_err(failed)?;
+                crowd.play_layer(id, 0, clip, mask, Transition::crossfade(0.2).repeat(Repeat::Loop), 1.0).map_err(failed)?;
             }
         }
         let suns = (0..if shadows { SUNS } else { 0 }).map(|_| renderer.add_view()).collect();
@@ -105,7 +106,7 @@ impl Side {
         Ok(Self { pipeline: of(shader::source(variant, 1)), renderer: renderer.into(), crowd, cached, suns, asks })
     }
 
-    /// `local-packed` through a palette; or read directly, and in which encoding.
+    /// Name of the draw path and of the encoding.
     pub(super) fn path(&self) -> String {
         let explained = self.crowd.explain(&self.renderer.borrow());
         format!("{}, {}", explained.path, explained.encoding.name())
@@ -115,13 +116,13 @@ impl Side {
         self.crowd.variant().encoding
     }
 
-    /// The one that the others are compared with.
+    /// Whether this is the crowd that other methods are compared with.
     pub(super) fn is_first(&self) -> bool {
         self.encoding() == Encoding::LocalPacked && !self.asks.behaves && !self.asks.shared && self.suns.is_empty()
     }
 
-    /// When a frame at so many seconds is drawn.
-    pub(super) fn moment(seconds: f64) -> f64 {
+    /// Time on the crowd's clock for a frame at `seconds`.
+    pub(super) fn clock(seconds: f64) -> f64 {
         MIDDLE + seconds
     }
 
@@ -132,19 +133,19 @@ impl Side {
         [eye, suns @ ..]: &[Camera; SUNS + 1],
         seconds: f64,
     ) -> Result<(), String> {
-        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         let mut renderer = self.renderer.borrow_mut();
-        renderer.prepare(&context.queue, encoder, eye, Self::moment(seconds)).map_err(failed)?;
+        renderer.prepare(&context.queue, encoder, eye, Self::clock(seconds)).map_err(failed)?;
         for (view, camera) in self.suns.iter().zip(suns) {
             renderer.prepare_view(&context.queue, *view, camera).map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Group 0 is the view.
+    /// Draws the main view; bind group 0 is the view.
     pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, shows: Shows) {
         match shows {
-            Shows::Plain => self.crowd.draw_from_cache(pass, 1, None, |pass, _, cached| {
+            Shows::Plain => self.crowd.draw_with(pass, CustomDraw::new(1).with_pose_cache(), |pass, CustomPart { cached, .. }| {
                 pass.set_pipeline(self.cached.as_ref().filter(|_| cached).unwrap_or(&self.pipeline));
             }),
             Shows::Textured => self.renderer.borrow().draw(pass),

@@ -1,26 +1,27 @@
-//! What is drawn: the sample models, and tubes of any number of vertices.
+//! Models to draw: the sample models, and tubes of any number of vertices.
 
 use std::path::Path;
 
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::{Encoding, Model};
+use gpuskin_rt::internals::{Encoding, Model};
 
 use super::tube;
 use crate::Options;
 use crate::context::{Context, text};
 
-/// Vertices of the tube that stands beside the sample models.
+/// Vertices of the tube that is drawn beside the sample models.
 const VERTICES: u32 = 3_000;
 
-/// A model.
+/// Model in two encodings.
 pub(super) struct Subject {
     pub(super) model: Model,
-    /// The same in `matrix-f16`, which is read directly; and its matrices are those of articles.
+    /// The model in `matrix-f16`, which is read without a palette; the published shader uses its
+    /// matrices too.
     pub(super) direct: Model,
 }
 
-/// Tubes of the vertices that were asked for; else the sample models, and one tube.
+/// Tubes of the requested numbers of vertices, or else the sample models and one tube.
 pub(super) fn subjects(context: &Context, options: &Options) -> Result<Vec<Subject>, String> {
     let mut all = Vec::new();
     if options.vertices.is_empty() {
@@ -50,7 +51,7 @@ fn of_tube(folder: &Path, vertices: u32) -> Result<Subject, String> {
 }
 
 fn baked(manifest: &Manifest, encoding: Option<Encoding>) -> Result<Vec<Model>, String> {
-    // What a named encoding loses does not matter here.
+    // The error of a forced encoding does not matter here.
     let options = BakeOptions { encoding, skip_errors: true, ..Default::default() };
     Ok(bake(manifest, &options).map_err(|failed| text(&failed.findings))?.runtime_models())
 }

@@ -1,24 +1,25 @@
-//! A tube of any number of vertices on a chain of 64 joints, four of which move each vertex; four clips of two seconds.
+//! A tube of any number of vertices on a chain of 64 joints, with four joints per vertex; four
+//! clips of two seconds.
 
 use serde_json::{Value, json};
 
 const JOINTS: usize = 64;
 const SEGMENTS: usize = 24;
 const CLIPS: usize = 4;
-/// Keys of a clip, 30 a second.
+/// Keys per clip, 30 per second.
 const KEYS: usize = 61;
-/// Metres.
+/// Size of the tube, in metres.
 const HEIGHT: f32 = 1.8;
 const RADIUS: f32 = 0.2;
 
-/// A GLB file.
+/// Creates a GLB file of a tube.
 pub(super) fn glb(vertices: u32) -> Vec<u8> {
     let rings = (vertices as usize / SEGMENTS).max(2);
     let mut file = File::default();
     let (mut positions, mut normals, mut joints, mut weights) = (vec![], vec![], vec![], vec![]);
     for ring in 0..rings {
         let up = ring as f32 / (rings - 1) as f32;
-        // Between two joints, with those beside them.
+        // Weights of the two nearest joints and of their neighbours.
         let at = up * (JOINTS - 1) as f32;
         let first = (at.floor() as usize).clamp(1, JOINTS - 3) - 1;
         let near = [0, 1, 2, 3].map(|i| (2.0 - (at - (first + i) as f32).abs()).max(0.05));
@@ -82,7 +83,7 @@ pub(super) fn glb(vertices: u32) -> Vec<u8> {
     file.finish()
 }
 
-/// A file in the making.
+/// GLB file under construction.
 struct File {
     json: Value,
     bin: Vec<u8>,
@@ -119,7 +120,7 @@ impl File {
         self.accessor(&bytes, 5126, shape, values.len() / width)
     }
 
-    /// A wave through all joints, of another shape in every clip.
+    /// Adds a clip: a wave through all joints, with another shape in each clip.
     fn clip(&mut self, clip: usize) -> Value {
         let times: Vec<f32> = (0..KEYS).map(|key| key as f32 / 30.0).collect();
         let input = self.floats("SCALAR", &times);

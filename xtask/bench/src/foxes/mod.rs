@@ -1,5 +1,5 @@
-//! Khronos foxes, as `xtask/bench-bevy` draws them: the same places, clips, phases, camera and picture size, one sun
-//! without shadows, no multisampling. Every frame waits for the GPU.
+//! Khronos foxes, as `xtask/bench-bevy` draws them: the same positions, clips, phases, camera and
+//! picture size, one sun without shadows, no multisampling. Every frame waits for the GPU.
 
 mod welded;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::{
+use gpuskin_rt::internals::{Repeat, 
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, View,
 };
 use serde_json::Value;
@@ -19,13 +19,14 @@ use crate::draw::{Frame, Timer};
 use crate::report::{Asked, compared, heading, line, median, seconds, time};
 
 const FRAMES: usize = 60;
-/// Where the device is a program.
+/// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 12;
-/// Metres from fox to fox. As all of the scene: twin of `xtask/bench-bevy/src/stage.rs`.
+/// Distance between foxes, in metres. All values of the scene equal those in
+/// `xtask/bench-bevy/src/stage.rs`.
 const SPACING: f32 = 2.0;
 
 pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
-    let folder = options.models.as_deref().ok_or("foxes: --models names the folder in which Fox/Fox.glb is")?;
+    let folder = options.models.as_deref().ok_or("foxes: expected --models FOLDER, with FOLDER/Fox/Fox.glb")?;
     let counts = match &options.counts[..] {
         [] if context.is_software() => &[10][..],
         [] => &[10_000],
@@ -35,7 +36,7 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
     let failed = |e: std::io::Error| format!("{}: {e}", temporary.display());
     std::fs::create_dir_all(temporary.join("Fox")).map_err(failed)?;
     let result = welded::write(&folder.join("Fox/Fox.glb"), &temporary.join("Fox/Fox.glb")).and_then(|()| {
-        for (what, folder) in [("as in the file, flat", folder), ("welded, smooth", &temporary)] {
+        for (what, folder) in [("flat, as in the file", folder), ("welded, smooth", &temporary)] {
             let model = fox(folder)?;
             for &count in counts {
                 table(context, (what, folder), &model, count, options.bevy.as_ref())?;
@@ -55,11 +56,11 @@ fn fox(folder: &Path) -> Result<Model, String> {
     baked.runtime_models().pop().ok_or_else(|| "the fox was not baked".to_owned())
 }
 
-/// Medians of a frame, seconds.
+/// Median times of a frame, in seconds.
 struct Times {
-    /// From its first command until the GPU has drawn it.
+    /// Time from the first command until the GPU has drawn the frame.
     frame: f64,
-    /// Until it is submitted.
+    /// Time from the first command to the submission.
     cpu: f64,
     gpu: f64,
 }
@@ -74,36 +75,37 @@ fn table(
     let triangles: u32 = model.meta.mesh.parts.iter().map(|p| p.index_count / 3).sum();
     let vertices = model.meta.mesh.vertex_count;
     heading(&format!(
-        "foxes: {count} {what}, {vertices} vertices, {triangles} triangles; a frame until the GPU has drawn it"
+        "foxes: {count} instances, {what}, {vertices} vertices, {triangles} triangles; frame until the GPU has drawn it"
     ));
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
     let asked = RendererDescriptor { culling: false, lod_error: 0.0, ..Default::default() };
-    let [all, user] = [("all of them, no culling", asked), ("as a user would run it", RendererDescriptor::default())]
-        .map(|(name, descriptor)| -> Result<Times, String> {
+    let [all, user] = [("without culling and LODs", asked), ("default settings", RendererDescriptor::default())].map(
+        |(name, descriptor)| -> Result<Times, String> {
             let mut scene = Scene::new(context, model, count, descriptor)?;
             let times = scene.times(context, frames)?;
-            time(&format!("ours, {name}"), times.frame);
+            time(&format!("gpuskin, {name}"), times.frame);
             time("  CPU: prepare, encode, submit", times.cpu);
             if scene.timer.is_some() {
                 time("  GPU", times.gpu);
             }
             let drawn = scene.crowd.count_drawn(&scene.renderer, View::MAIN).map_err(|e| e.to_string())?;
-            line("  drawn", drawn);
+            line("  instances drawn", drawn.total());
             Ok(times)
-        });
+        },
+    );
     let (all, user) = (all?, user?);
     let Some(program) = bevy else { return Ok(()) };
     let peer = peer(program, folder, count, frames)?;
     let ms = |key: &str| peer[key].as_f64().map_or(f64::NAN, |ms| ms * 1e-3);
     let asked = |bound| (!context.is_software()).then_some(Asked::AtLeast(bound));
-    compared("Bevy 0.19", ms("frame_ms"), ("ours", all.frame), asked(10.0));
-    compared("  beside ours as a user would run it", ms("frame_ms"), ("ours", user.frame), asked(25.0));
-    compared("  CPU: its schedules", ms("cpu_ms"), ("ours", all.cpu), asked(100.0));
-    line("  drawn on", peer["adapter"].as_str().unwrap_or("?"));
+    compared("Bevy 0.19", ms("frame_ms"), ("gpuskin", all.frame), asked(10.0));
+    compared("  compared with default settings", ms("frame_ms"), ("gpuskin", user.frame), asked(25.0));
+    compared("  CPU: Bevy's schedules", ms("cpu_ms"), ("gpuskin", all.cpu), asked(100.0));
+    line("  Bevy's adapter", peer["adapter"].as_str().unwrap_or("?"));
     Ok(())
 }
 
-/// What the program of `xtask/bench-bevy` says in its last line.
+/// Runs the program of `xtask/bench-bevy`. Returns the JSON object in the last line of its output.
 fn peer(program: &Path, folder: &Path, count: u32, frames: usize) -> Result<Value, String> {
     let mut command = Command::new(program);
     command.arg("--models").arg(folder).args(["--count", &count.to_string(), "--frames", &frames.to_string()]);
@@ -126,7 +128,7 @@ struct Scene {
 
 impl Scene {
     fn new(context: &Context, model: &Model, count: u32, descriptor: RendererDescriptor) -> Result<Self, String> {
-        let failed = |e: gpuskin_rt::Error| e.to_string();
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
         let capacity = CrowdDescriptor { capacity: count, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, capacity).map_err(failed)?;
@@ -136,7 +138,7 @@ impl Scene {
             let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
             let (sin, cos) = (i as f32 * 1.2).sin_cos();
             let instance = Instance::at([x, 0.0, z]).rotated([0.0, sin, 0.0, cos]);
-            crowd.spawn(instance.play(Clip::new((i % clips) as u16)).phase((i as f32 * 0.618).fract()).looping());
+            crowd.spawn(instance.play(Clip::new((i % clips) as u16)).phase((i as f32 * 0.618).fract()).repeat(Repeat::Loop));
         }
         let reach = side as f32 * SPACING;
         let eye = [0.0, reach * 0.75, reach * 0.85];
@@ -147,25 +149,25 @@ impl Scene {
     fn times(&mut self, context: &Context, frames: usize) -> Result<Times, String> {
         let [mut frame, mut cpu, mut gpu] = [const { Vec::new() }; 3];
         for i in 0..frames {
-            let moment = i as f64 / 60.0;
-            // By the clock on the wall, as the peer is measured.
+            let time = i as f64 / 60.0;
+            // Wall-clock time, as Bevy is measured.
             let (whole, submitted) = seconds(|| {
                 let (submitted, result) = seconds(|| {
                     let mut encoder = context.device.create_command_encoder(&Default::default());
-                    self.encode(context, &mut encoder, moment)?;
+                    self.encode(context, &mut encoder, time)?;
                     context.queue.submit([encoder.finish()]);
                     Ok::<_, String>(())
                 });
                 result.and_then(|()| context.wait()).map(|()| submitted)
             });
-            // And the GPU alone.
+            // Time of the GPU alone.
             let mut encoder = context.device.create_command_encoder(&Default::default());
             if let Some(timer) = &self.timer {
                 timer.mark(&mut encoder, 0);
             }
-            self.encode(context, &mut encoder, moment)?;
+            self.encode(context, &mut encoder, time)?;
             let alone = Timer::submit(self.timer.as_ref(), context, encoder)?;
-            // The first ones upload everybody.
+            // The first frames upload all instances.
             if i > 1 {
                 frame.push(whole);
                 cpu.push(submitted?);
@@ -179,9 +181,9 @@ impl Scene {
         &mut self,
         context: &Context,
         encoder: &mut gpuskin_rt::wgpu::CommandEncoder,
-        moment: f64,
+        time: f64,
     ) -> Result<(), String> {
-        self.renderer.prepare(&context.queue, encoder, &self.camera, moment).map_err(|e| e.to_string())?;
+        self.renderer.prepare(&context.queue, encoder, &self.camera, time).map_err(|e| e.to_string())?;
         self.frame.pass(encoder, |pass| self.renderer.draw(pass));
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! The fox as a modeller would export it. The file has no normals, which glTF makes flat: no two triangles share a corner.
-//! With smooth normals those at one place with the same texture coordinates and weights are one.
+//! The fox as a modelling program would export it. The file has no normals, which glTF renders
+//! flat: no two triangles share a vertex. With smooth normals, vertices of equal position, texture
+//! coordinates and weights become one.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,10 +8,11 @@ use std::path::Path;
 use glam::Vec3;
 use serde_json::{Value, json};
 
-/// A corner, by the bits of what must be equal.
+/// Bits of a vertex that must be equal: position, texture coordinates, joints, weights.
 type Key = ([u32; 3], [u32; 2], [u16; 4], [u32; 4]);
 
-/// Writes `from`, a GLB file of one mesh of one primitive, with smooth normals and shared corners.
+/// Writes a copy of `from`, a GLB file of one mesh with one primitive, with smooth normals and
+/// shared vertices.
 pub(super) fn write(from: &Path, to: &Path) -> Result<(), String> {
     let bytes = std::fs::read(from).map_err(|e| format!("{}: {e}", from.display()))?;
     let wrong = |what: &str| format!("{}: {what}", from.display());
@@ -31,7 +33,8 @@ pub(super) fn write(from: &Path, to: &Path) -> Result<(), String> {
     for triangle in positions.chunks_exact(3) {
         let [a, b, c] = [0, 1, 2].map(|i| Vec3::from(triangle[i]));
         for corner in triangle {
-            // As long as twice its area.
+            // The cross product is twice as long as the triangle's area, so that large triangles
+            // weigh more.
             *smooth.entry(place(*corner)).or_default() += (b - a).cross(c - a);
         }
     }
@@ -78,7 +81,7 @@ pub(super) fn write(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::write(to, crate::glb::file(&document, bin)).map_err(|e| format!("{}: {e}", to.display()))
 }
 
-/// Adds to a list of the document; its index.
+/// Appends an item to a list of the document. Returns its index.
 fn push(document: &mut Value, list: &str, item: Value) -> Option<usize> {
     let list = document[list].as_array_mut()?;
     list.push(item);

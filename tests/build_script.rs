@@ -1,15 +1,52 @@
-//! A game on a path with spaces and letters beyond ASCII, whose target folder is elsewhere: its build script reads the game,
-//! writes to OUT_DIR, and does both only when it must.
+//! Build script of a game whose path has spaces and non-ASCII letters, and whose target folder is
+//! elsewhere. The script reads the game's folder, writes only to `OUT_DIR`, and runs only after a
+//! change.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitCode, Output};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use gpuskin_test_harness::{Need, run, test};
 use gpuskin_tests::shared::{entries, workspace};
 
-/// Two images of 4 x 4 texels, PNG.
+/// Need of strace, which traces the system calls of the build script.
+const STRACE: Need = Need {
+    variable: "GPUSKIN_REQUIRE_STRACE",
+    missing: || match Command::new("strace").arg("-V").output() {
+        Ok(_) if cfg!(target_os = "linux") => None,
+        _ => Some("strace is not installed, or this is not Linux".to_owned()),
+    },
+};
+
+/// Need of a user that the permissions of files apply to.
+const USER: Need = Need {
+    variable: "GPUSKIN_REQUIRE_USER",
+    missing: || match cfg!(unix) {
+        false => Some("folders can be made read-only only on Unix".to_owned()),
+        true if is_root() && Command::new("setpriv").arg("--version").output().is_err() => {
+            Some("root may write anywhere, and setpriv is not installed to run as another user".to_owned())
+        }
+        true => None,
+    },
+};
+
+fn main() -> ExitCode {
+    run([
+        test!(build_script_writes_no_sources_and_runs_only_after_changes),
+        test!(build_script_makes_the_same_files_for_another_target),
+        test!(build_script_writes_only_to_out_dir_and_uses_no_network, STRACE),
+        test!(build_script_runs_over_read_only_sources, USER),
+    ])
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// Two PNG images of 4 x 4 texels, as hexadecimal digits.
 const IMAGES: [&str; 2] = [
     "89504e470d0a1a0a0000000d494844520000000400000004080200000026930929000000294944415478da0dc7310100000cc23084551867452170cb972412\
      1b1713048be353a9adeb67323b370fa7631341061a2b550000000049454e44ae426082",
@@ -22,7 +59,7 @@ fn image(hex: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
 }
 
-/// The model of `golden/` with a texture beside it.
+/// glTF text of the model in `golden/`, with a texture file beside it.
 fn model(texture: &str) -> String {
     let text = fs::read_to_string(workspace().join("tests/golden/pole.gltf")).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -46,12 +83,12 @@ impl Game {
     fn new() -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ein Spiel mit Bäumen/игра");
         let _ = fs::remove_dir_all(&folder);
-        // That of the workspace, so that the crates that it depends on are built once.
+        // The workspace's target folder, so that the dependencies are built once.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned();
         let game = Self { folder, target };
         let path = |name: &str| format!("{:?}", workspace().join(name).to_str().unwrap());
         let text = format!(
-            "[package]\nname = \"gpuskin-test-citizen\"\nedition = \"2024\"\n[workspace]\n\
+            "[package]\nname = \"gpuskin-test-build-script\"\nedition = \"2024\"\n[workspace]\n\
              [dependencies]\ngpuskin-rt = {{ path = {}, default-features = false }}\n\
              [build-dependencies]\ngpuskin-build = {{ path = {} }}\n",
             path("gpuskin-rt"),
@@ -67,9 +104,10 @@ impl Game {
         game.write("art/вяз.gltf", model("вяз.png").as_bytes());
         game.write("art/Rinde grün.png", &image(IMAGES[0]));
         game.write("art/вяз.png", &image(IMAGES[0]));
-        // The same versions as here, which are there without a network.
+        // The workspace's lock file: these versions are downloaded already, so that no network is
+        // needed.
         fs::copy(workspace().join("Cargo.lock"), game.folder.join("Cargo.lock")).unwrap();
-        game.cargo(&["clean", "--release", "--package", "gpuskin-test-citizen"]);
+        game.cargo(&["clean", "--release", "--package", "gpuskin-test-build-script"]);
         game
     }
 
@@ -85,7 +123,7 @@ impl Game {
         command.env_remove("OUT_DIR").env_remove("GPUSKIN_CACHE").env("CARGO_TERM_COLOR", "never").output().unwrap()
     }
 
-    /// What cargo says of a build, which must succeed.
+    /// Builds the game, which must succeed. Returns cargo's messages.
     #[track_caller]
     fn build(&self) -> String {
         let output = self.cargo(&["build", "--release", "-v"]);
@@ -99,17 +137,23 @@ impl Game {
     }
 }
 
-/// The newest folder of the game below `release/build` of a target folder that has a file.
+/// Locks the game: the tests take turns, in any order.
+fn game() -> MutexGuard<'static, Game> {
+    static GAME: LazyLock<Mutex<Game>> = LazyLock::new(|| Mutex::new(Game::new()));
+    GAME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The game's newest folder in `release/build` of a target folder that contains `file`.
 fn built(target: &Path, file: &str) -> PathBuf {
     let all = entries(&target.join("release/build")).into_iter();
     let mut all: Vec<_> = all
-        .filter(|path| path.to_string_lossy().contains("/gpuskin-test-citizen-") && path.join(file).exists())
+        .filter(|path| path.to_string_lossy().contains("/gpuskin-test-build-script-") && path.join(file).exists())
         .collect();
     all.sort_by_key(|path| fs::metadata(path.join(file)).unwrap().modified().unwrap());
-    all.pop().unwrap_or_else(|| panic!("no {file} below {}", target.display()))
+    all.pop().unwrap_or_else(|| panic!("no {file} in {}", target.display()))
 }
 
-/// All files below a folder, what stands in them, and since when.
+/// All files below a folder, with their contents and modification times.
 fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let mut files = BTreeMap::new();
     for path in entries(folder) {
@@ -123,19 +167,18 @@ fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     files
 }
 
-/// One game from its first build on: a step needs what the one before left.
-#[test]
-fn a_build_script_keeps_to_itself() {
-    let game = Game::new();
+/// Builds the game again and again: each step starts from the state that the last one left.
+fn build_script_writes_no_sources_and_runs_only_after_changes() {
+    let game = game();
     let before = snapshot(&game.folder);
     game.build();
-    assert!(snapshot(&game.folder) == before, "the build has written to the sources");
+    assert!(snapshot(&game.folder) == before, "the build changed files in the game's folder");
     let out = game.built("out/gpuskin.rs").join("out");
     let first = snapshot(&out);
     let again = game.build();
-    assert!(again.contains("Fresh gpuskin-test-citizen") && !again.contains("Running"), "{again}");
+    assert!(again.contains("Fresh gpuskin-test-build-script") && !again.contains("Running"), "{again}");
 
-    // One texture of one model: the other model's files are not even touched.
+    // A changed texture of one model: the files of the other model are not even rewritten.
     game.write("art/вяз.png", &image(IMAGES[1]));
     game.build();
     let second = snapshot(&out);
@@ -147,24 +190,22 @@ fn a_build_script_keeps_to_itself() {
     assert!(changed.iter().any(|path| path.starts_with("gpuskin/elm/")), "{changed:?}");
     assert!(changed.iter().all(|path| path.starts_with("gpuskin/elm/") || path == "gpuskin.rs"), "{changed:?}");
     let again = game.build();
-    assert!(again.contains("Fresh gpuskin-test-citizen") && !again.contains("Running"), "{again}");
-
-    traced(&game);
-    read_only(&game);
-    crossed(&game);
+    assert!(again.contains("Fresh gpuskin-test-build-script") && !again.contains("Running"), "{again}");
 }
 
-/// For a machine that is not the one that builds: the script runs on this one, and makes the same.
-fn crossed(game: &Game) {
+/// Builds for another target: the script still runs on the host, and writes the same files.
+fn build_script_makes_the_same_files_for_another_target() {
+    let game = game();
+    game.build();
     let rustc = |args: &[&str]| {
         let output = Command::new("rustc").args(args).current_dir(&game.folder).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    // One that is really another, where its standard library is installed; else this one by its name, for which cargo keeps
-    // scripts and what is built apart as well.
+    // A target that differs from the host, if its standard library is installed. Otherwise the host
+    // by its triple: cargo then also keeps build scripts apart from the target's output.
     let other = "wasm32-unknown-unknown";
     let said = rustc(&["-vV"]);
-    let this = said.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc says what it runs on");
+    let this = said.lines().find_map(|line| line.strip_prefix("host: ")).expect("`rustc -vV` prints the host");
     let installed = Path::new(rustc(&["--print", "target-libdir", "--target", other]).trim()).is_dir();
     let target = if installed { other } else { this };
     let output = game.cargo(&["build", "--release", "--target", target]);
@@ -178,13 +219,11 @@ fn crossed(game: &Game) {
     assert!(here.len() > 4 && here == there, "{target}: {:?}, {:?}", here.keys(), there.keys());
 }
 
-/// The build script under strace: what it writes, and that it asks no network.
-fn traced(game: &Game) {
-    if !cfg!(target_os = "linux") || Command::new("strace").arg("-V").output().is_err() {
-        assert!(std::env::var_os("CI").is_none() || !cfg!(target_os = "linux"), "strace is not installed");
-        eprintln!("SKIPPED: strace is not installed");
-        return;
-    }
+/// Runs the build script under strace, and checks that it writes only to `OUT_DIR` and uses no
+/// network.
+fn build_script_writes_only_to_out_dir_and_uses_no_network() {
+    let game = game();
+    game.build();
     let script = game.built("build-script-build").join("build-script-build");
     let folder = tempfile::tempdir().unwrap();
     let (out, trace) = (folder.path().join("out dir"), folder.path().join("trace"));
@@ -205,7 +244,7 @@ fn traced(game: &Game) {
     assert_eq!(watched.len(), 5, "{watched:?}");
     assert!(watched.iter().all(|path| !Path::new(path).starts_with(&out)), "{watched:?}");
 
-    // strace writes letters beyond ASCII as octal numbers; the folder of this run has none.
+    // strace prints non-ASCII letters as octal numbers; the path of this `OUT_DIR` has none.
     let out = out.to_str().unwrap();
     let text = fs::read_to_string(&trace).unwrap();
     let mut writes = 0;
@@ -224,7 +263,7 @@ fn traced(game: &Game) {
         if opens || changes {
             assert!(
                 rest.contains(out) || rest.contains("\"/dev/") || rest.contains("\"/proc/"),
-                "outside of OUT_DIR: {line}"
+                "write outside OUT_DIR: {line}"
             );
             writes += 1;
         }
@@ -232,12 +271,10 @@ fn traced(game: &Game) {
     assert!(writes > 5, "{text}");
 }
 
-/// The build script over sources that nobody may write to, as somebody to whom that applies.
-fn read_only(game: &Game) {
-    if !cfg!(unix) {
-        eprintln!("SKIPPED: folders are not made read-only here");
-        return;
-    }
+/// Runs the build script over read-only sources, as a user that the permissions apply to.
+fn build_script_runs_over_read_only_sources() {
+    let game = game();
+    game.build();
     let folder = tempfile::tempdir().unwrap();
     let (tree, out) = (folder.path().join("nur lesen"), folder.path().join("out"));
     let bits = |path: &Path, mode: &str| {
@@ -250,9 +287,8 @@ fn read_only(game: &Game) {
     fs::create_dir(&out).unwrap();
     bits(folder.path(), "a=rX");
     bits(&out, "a=rwX");
-    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
-    let mut command = if root {
-        // What may not be written stops everybody but root.
+    let mut command = if is_root() {
+        // Root may write to read-only files, so the script runs as another user.
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&script);
         command
@@ -260,16 +296,8 @@ fn read_only(game: &Game) {
         Command::new(&script)
     };
     command.current_dir(&tree).env("OUT_DIR", &out).env("CARGO_MANIFEST_DIR", &tree).env_remove("GPUSKIN_CACHE");
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) if root && error.kind() == std::io::ErrorKind::NotFound => {
-            bits(folder.path(), "u+w");
-            eprintln!("SKIPPED: root may write anywhere, and there is no setpriv to be somebody else");
-            return;
-        }
-        Err(error) => panic!("{error}"),
-    };
-    // Root's own may go again.
+    let output = command.output().unwrap();
+    // Makes the folder writable again, so that it can be removed.
     bits(folder.path(), "u+w");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));

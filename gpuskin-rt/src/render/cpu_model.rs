@@ -1,4 +1,4 @@
-//! A model's vertices on the CPU, in any pose.
+//! Vertices of a model on the CPU, in any pose.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,35 @@ use super::Error;
 use super::geometry::{load, slice};
 use crate::skin::{self, SkinnedVertex};
 use crate::vertex::{Vertex, unpack};
-use crate::{ClipInfo, ClipRecord, FramePair, Metadata, Model, SkinMatrix, Texels};
+use crate::{Affine3, ClipInfo, ClipRecord, FramePair, Metadata, Model, PoseBlend, Texels};
+#[cfg(feature = "testing")]
+use crate::{InstanceRecord, Time};
 
-/// What was read of a model.
-pub(crate) struct Posed<'m> {
+/// Model in memory, skinned by the CPU reference: what the GPU draws, for tools and tests.
+///
+/// ```no_run
+/// # use gpuskin_rt::*;
+/// # fn example<Soldier: BakedModel>(run: Clip<Soldier>) -> Result<(), Error> {
+/// let model = tools::CpuModel::new(Soldier::MODEL)?;
+/// let instance = Instance::at([0.0; 3]).play(run).record(&Soldier::MODEL.meta, Time::ZERO);
+/// let vertices = model.vertices(&instance, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CpuModel<'m> {
     meta: &'m Metadata,
     vertices: Vec<Vertex>,
     animation: Cow<'m, [u8]>,
     pub(crate) records: Vec<ClipRecord>,
 }
 
-impl<'m> Posed<'m> {
-    pub(crate) fn new(model: &'m Model) -> Result<Self, Error> {
+impl<'m> CpuModel<'m> {
+    /// Loads a model.
+    ///
+    /// # Errors
+    /// If a file of the model is missing or comes from another bake, or the model contradicts itself.
+    pub fn new(model: &'m Model) -> Result<Self, Error> {
         let (meta, wrong) = (&model.meta, |reason| Error::model(&model.meta.name, reason));
         let file = load(meta, &model.mesh)?;
         let words = words(slice(meta, &file, meta.mesh.vertices, "mesh.bin")?);
@@ -28,7 +45,7 @@ impl<'m> Posed<'m> {
             let vertex = unpack(words, meta.mesh.format, &meta.mesh.range);
             let used = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
             if used.map(|(joint, _)| *joint).any(|joint| joint >= meta.texture.rows) {
-                return Err(wrong("a vertex hangs on a bone that it has not"));
+                return Err(wrong("a vertex refers to a bone that does not exist"));
             }
             vertices.push(vertex);
         }
@@ -42,8 +59,15 @@ impl<'m> Posed<'m> {
         };
         let records = meta.clips.iter().map(ClipInfo::record).collect();
         let posed = Self { meta, vertices, animation, records };
-        posed.texels().ok_or_else(|| wrong("its animation is not that of its constants"))?;
+        posed.texels().ok_or_else(|| wrong("the animation does not match the metadata"))?;
         Ok(posed)
+    }
+
+    /// Returns all vertices of an instance at `time`, in the order of the vertex buffer. World space.
+    #[cfg(feature = "testing")]
+    pub fn vertices(&self, instance: &InstanceRecord, time: impl Into<Time>) -> Vec<SkinnedVertex> {
+        let model = self.blended(instance.pose_blend(&self.records, time.into()));
+        model.into_iter().map(|vertex| skin::in_world(instance, vertex)).collect()
     }
 
     fn texels(&self) -> Option<Texels<'_>> {
@@ -51,7 +75,8 @@ impl<'m> Posed<'m> {
         texels.filter(|texels| texels.holds(&self.records, self.meta.texture.rows as usize))
     }
 
-    /// The corners of a box around what each bone moves, as it was modelled; `None` where it moves nothing.
+    /// Returns, per bone, the corners of the bounding box of the vertices that it moves, in bind
+    /// pose; `None` if it moves none.
     pub(crate) fn corners(&self) -> Vec<Option<[Vec3; 8]>> {
         let mut boxes = vec![None; self.meta.texture.rows as usize];
         for vertex in &self.vertices {
@@ -66,26 +91,30 @@ impl<'m> Posed<'m> {
         boxes.into_iter().map(|found| found.map(|found| core::array::from_fn(|i| corner(i, found)))).collect()
     }
 
-    /// The skin matrices of all bones between two frames, where the model has some.
-    pub(crate) fn bones(&self, frames: FramePair) -> Vec<SkinMatrix> {
+    /// Skin matrices of all bones, interpolated between two frames; empty for a vertex-mode model.
+    pub(crate) fn bones(&self, frames: FramePair) -> Vec<Affine3> {
         self.texels().map(|texels| texels.pose(frames)).unwrap_or_default()
     }
 
-    /// All vertices between two frames.
-    pub(crate) fn vertices(&self, frames: FramePair) -> Vec<SkinnedVertex> {
-        // It was there when this was made.
+    /// Skins all vertices, interpolated between two frames.
+    pub(crate) fn vertices_between(&self, frames: FramePair) -> Vec<SkinnedVertex> {
+        self.blended(frames.into())
+    }
+
+    fn blended(&self, blend: PoseBlend) -> Vec<SkinnedVertex> {
+        // `new` has checked that the texels are valid.
         let Some(texels) = self.texels() else { return Vec::new() };
         let is_vertex = self.meta.encoding.is_vertex();
-        let bones = if is_vertex { Vec::new() } else { texels.pose(frames) };
-        let shown = |vertex: &Vertex| match is_vertex {
-            true => skin::baked(&texels, frames, vertex),
+        let bones = if is_vertex { Vec::new() } else { texels.pose(blend) };
+        let skinned = |vertex: &Vertex| match is_vertex {
+            true => skin::baked(&texels, blend, vertex),
             false => skin::skin(&skin::blend(&bones, vertex), vertex, self.meta.normals),
         };
-        self.vertices.iter().map(shown).collect()
+        self.vertices.iter().map(skinned).collect()
     }
 }
 
-/// Little-endian words.
+/// Reads little-endian 32-bit words.
 pub(crate) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }

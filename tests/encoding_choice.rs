@@ -1,12 +1,12 @@
-//! What is chosen for a model: encodings and frame rates, by the errors that were measured.
+//! Choice of encodings and frame rates by measured errors.
 
 use std::path::Path;
 
 use gpuskin_build::bake::{BakeOptions, Baked, Failed, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::{Encoding, Packing};
+use gpuskin_rt::internals::{Encoding, Packing};
 
-/// Bakes the sample soldier with these keys, without textures.
+/// Bakes the sample soldier with extra manifest keys and uncompressed textures.
 fn try_bake(keys: &str, explain: bool) -> Result<Baked, Failed> {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
     let text = format!("[[model]]\nname = \"soldier\"\npath = \"soldier.glb\"\ntextures = [\"rgba8\"]\n{keys}");
@@ -22,17 +22,17 @@ fn bakes(keys: &str) -> Baked {
 #[track_caller]
 fn refuses(keys: &str, parts: &[&str]) {
     let findings = match try_bake(keys, false) {
-        Ok(_) => panic!("it bakes"),
+        Ok(_) => panic!("expected an error with {parts:?}, but the bake succeeded"),
         Err(failed) => failed.findings.to_string(),
     };
     let text = findings.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     for part in parts {
-        assert!(text.contains(part), "`{part}` is not in\n{findings}");
+        assert!(text.contains(part), "expected `{part}` in:\n{findings}");
     }
 }
 
 #[test]
-fn each_class_of_devices_gets_the_smallest_that_is_good_enough() {
+fn each_device_class_gets_the_smallest_encoding_within_tolerance() {
     let baked = bakes("devices = [\"webgl2\", \"compute\"]\n");
     let model = &baked.models[0];
     assert_eq!((model.meta.encoding, model.others[0].meta.encoding), (Encoding::TrsPacked, Encoding::LocalPacked));
@@ -49,14 +49,14 @@ fn each_class_of_devices_gets_the_smallest_that_is_good_enough() {
     assert!(bytes(1) * 3 < bytes(0), "{} {}", bytes(0), bytes(1));
 }
 
-/// With a frame or two, what is stored once decides.
+/// In a clip of one or two frames, data that is stored once per model decides the size.
 #[test]
-fn bytes_that_were_measured_decide() {
+fn measured_bytes_decide_the_encoding() {
     let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
     let model = &bakes(keys).models[0];
     let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.findings));
     let candidates = &explained.models[0].candidates;
-    let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one is chosen");
+    let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one candidate is chosen");
     assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::MatrixUnorm, Encoding::MatrixUnorm));
     let others: Vec<_> =
         candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen one")).collect();
@@ -65,7 +65,7 @@ fn bytes_that_were_measured_decide() {
 }
 
 #[test]
-fn all_that_was_looked_at_is_explained() {
+fn explain_lists_every_candidate() {
     let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.findings));
     let candidates = &baked.models[0].candidates;
     let chosen: Vec<_> = candidates.iter().filter(|c| c.refused.is_none()).map(|c| c.encoding).collect();
@@ -79,7 +79,7 @@ fn all_that_was_looked_at_is_explained() {
 }
 
 #[test]
-fn a_tolerance_nobody_meets_says_what_would() {
+fn unreachable_tolerance_suggests_a_reachable_one() {
     refuses(
         "tolerance = \"0.00001 mm\"\n",
         &["no encoding meets the tolerance; the nearest: clip `", "matrix-f32 is", "set `tolerance = \"0.000"],
@@ -92,7 +92,7 @@ fn a_tolerance_nobody_meets_says_what_would() {
 }
 
 #[test]
-fn what_is_named_must_suit_the_devices() {
+fn named_encoding_must_suit_the_devices() {
     refuses(
         "encoding = \"local-packed\"\ndevices = [\"compute\", \"webgl2\"]\n",
         &["local-packed needs compute shaders, and `devices` names \"webgl2\"", "leave `encoding` out"],
@@ -105,7 +105,7 @@ fn what_is_named_must_suit_the_devices() {
 }
 
 #[test]
-fn vertices_are_as_small_as_the_tolerance_allows() {
+fn vertex_packing_follows_the_tolerance() {
     let packing = |keys: &str| bakes(keys).models[0].meta.mesh.format.packing;
     assert_eq!(packing("encoding = \"trs-packed\"\ntolerance = \"1 mm\"\n"), Packing::Narrow);
     assert_eq!(packing(""), Packing::Wide);
@@ -113,7 +113,7 @@ fn vertices_are_as_small_as_the_tolerance_allows() {
 }
 
 #[test]
-fn the_lowest_rate_that_is_good_enough_is_found() {
+fn auto_fps_finds_the_lowest_rate_within_tolerance() {
     let frames = |keys: &str| bakes(keys).models[0].meta.clips.iter().map(|c| c.intervals).sum::<u32>();
     let (source, auto) = (frames("fps = \"source\"\n"), frames("fps = \"auto\"\n"));
     assert!(auto * 5 < source * 4, "{auto} of {source}");

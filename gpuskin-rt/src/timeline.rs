@@ -1,29 +1,29 @@
-//! How far a playback has come at a moment, and when it comes somewhere: the integers behind [`crate::playback::phase`],
-//! both ways.
+//! Exact integer arithmetic of playback progress in both directions: the progress at a time, and
+//! the time of a given progress. [`crate::playback::phase`] computes the first on its own.
 
 use crate::playback::Repeat;
 use crate::{Playback, Time};
 
-/// A cycle, or the length of a clip, in 0.32 fixed point.
-pub(crate) const WHOLE: u64 = 1 << 32;
+/// A whole cycle, or the whole length of a clip, in 0.32 fixed point.
+pub(crate) const CYCLE: u64 = 1 << 32;
 
-/// A playback, taken apart.
+/// A playback, unpacked for arithmetic.
 ///
-/// Its *way* is what it has played since its start, in either direction, in cycles with 32 fraction bits. It is an integer
-/// that never falls, so a moment for each way is exact too. Nothing overflows: a clock of 64 bits times a rate of 63
-/// leaves 95 bits of way.
+/// The *distance* is the number of cycles played since the start, in either direction, with 32
+/// fraction bits. It is an integer that never decreases, so the first time with a given distance is
+/// exact too. Nothing overflows: 64 bits of time times 63 bits of rate leave 95 bits of distance.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct PlaybackTimeline {
     start: u64,
-    /// Cycles a second, 32 fraction bits.
+    /// Cycles per second, 32 fraction bits.
     rate: u64,
     pub(crate) backwards: bool,
-    /// Where in the cycle it starts.
+    /// Phase in the cycle at the start, 0.32 fixed point.
     pub(crate) offset: u64,
     pub(crate) repeat: Repeat,
 }
 
-impl Course {
+impl PlaybackTimeline {
     pub(crate) fn of(playback: &Playback) -> Self {
         let rate = playback.rate_bits();
         Self {
@@ -35,28 +35,30 @@ impl Course {
         }
     }
 
-    pub(crate) fn stands(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.rate == 0
     }
 
-    /// The way at a moment; 0 before the start. It goes on after the end.
-    pub(crate) fn way(&self, time: Time) -> u128 {
+    /// Returns the distance at a time; 0 before the start. It keeps growing after the end of the
+    /// clip.
+    pub(crate) fn progress_at(&self, time: Time) -> u128 {
         let elapsed = time.to_bits().saturating_sub(self.start);
         (u128::from(elapsed) * u128::from(self.rate)) >> 32
     }
 
-    /// The first moment with a way of at least `way`, which is below 2^95; `None` where the clock ends before.
-    pub(crate) fn moment(&self, way: u128) -> Option<Time> {
-        if way == 0 {
+    /// Returns the first time with a distance of at least `progress`, which is below 2^95; `None` if
+    /// [`Time::MAX`] comes first.
+    pub(crate) fn time_at(&self, progress: u128) -> Option<Time> {
+        if progress == 0 {
             return Some(Time::from_bits(self.start));
         }
-        let elapsed = (!self.stands()).then(|| (way << 32).div_ceil(self.rate.into()))?;
+        let elapsed = (!self.is_stopped()).then(|| (progress << 32).div_ceil(self.rate.into()))?;
         self.start.checked_add(u64::try_from(elapsed).ok()?).map(Time::from_bits)
     }
 
-    /// The first and the last way that is reached within `from..to`.
-    pub(crate) fn reached(&self, from: Time, to: Time) -> Option<(u128, u128)> {
-        let before = |time: Time| Some(self.way(Time::from_bits(time.to_bits().checked_sub(1)?)));
+    /// Returns the first and the last distance that is reached within `from..to`.
+    pub(crate) fn progress_within(&self, from: Time, to: Time) -> Option<(u128, u128)> {
+        let before = |time: Time| Some(self.progress_at(Time::from_bits(time.to_bits().checked_sub(1)?)));
         if to.to_bits() <= self.start || to <= from {
             return None;
         }
@@ -64,45 +66,47 @@ impl Course {
         Some((first, before(to)?)).filter(|(first, last)| first <= last)
     }
 
-    /// The way at the end of a clip that is held there: where its phase is the greatest, or the least.
+    /// Returns the distance to the end of a clip that plays once: the point with the greatest
+    /// phase, or the least when playing backwards.
     pub(crate) fn end(&self) -> Option<u64> {
         let whole = if self.backwards { self.offset } else { u64::from(u32::MAX) - self.offset };
         (self.repeat == Repeat::Once).then_some(whole)
     }
 
-    /// When it comes to the end of its clip and holds it.
+    /// Returns the time at which a clip that plays once reaches its end.
     pub(crate) fn finish(&self) -> Option<Time> {
-        let end = self.end().filter(|_| !self.stands())?;
-        self.moment(end.into())
+        let end = self.end().filter(|_| !self.is_stopped())?;
+        self.time_at(end.into())
     }
 
-    /// Times that a loop has begun anew, and where in the clip it is, 0 to [`WHOLE`], at a moment.
-    pub(crate) fn place(&self, time: Time) -> (i128, u64) {
-        let way = self.way(time) as i128;
-        let place = i128::from(self.offset) + if self.backwards { -way } else { way };
-        let whole = i128::from(WHOLE);
+    /// Returns the number of completed loops, and the phase in the clip, 0 to [`CYCLE`], at a time.
+    pub(crate) fn loops_and_phase(&self, time: Time) -> (i128, u64) {
+        let progress = self.progress_at(time) as i128;
+        let position = i128::from(self.offset) + if self.backwards { -progress } else { progress };
+        let whole = i128::from(CYCLE);
         match self.repeat {
-            Repeat::Loop => (place.div_euclid(whole), place.rem_euclid(whole) as u64),
-            Repeat::Once => (0, place.clamp(0, whole) as u64),
-            // As `playback::phase` folds it.
+            Repeat::Loop => (position.div_euclid(whole), position.rem_euclid(whole) as u64),
+            Repeat::Once => (0, position.clamp(0, whole) as u64),
+            // Folded like `playback::phase`.
             Repeat::PingPong => {
-                let doubled = 2 * place.rem_euclid(whole) as u64;
-                (0, if doubled < WHOLE { doubled } else { 2 * WHOLE - 1 - doubled })
+                let doubled = 2 * position.rem_euclid(whole) as u64;
+                (0, if doubled < CYCLE { doubled } else { 2 * CYCLE - 1 - doubled })
             }
         }
     }
 }
 
 impl Playback {
-    /// When it comes to the end of its clip and holds it; `None` where it never does: it loops, stands still, or the clock
-    /// ends before.
+    /// Returns the time at which a clip that plays once finishes; `None` if it never does: it
+    /// loops, its rate is 0, or [`Time::MAX`] comes first.
     pub fn finishes_at(&self) -> Option<Time> {
-        Course::of(self).finish()
+        PlaybackTimeline::of(self).finish()
     }
 
-    /// Whether it has come to the end of its clip and holds it.
-    pub fn is_finished(&self, now: Time) -> bool {
-        self.finishes_at().is_some_and(|end| end <= now)
+    /// Returns whether the clip has finished: it plays once and holds its end.
+    #[doc(hidden)]
+    pub fn is_finished(&self, time: Time) -> bool {
+        self.finishes_at().is_some_and(|end| end <= time)
     }
 }
 
@@ -137,21 +141,21 @@ mod tests {
     const OFFSETS: [u32; 5] = [0, 1, 0x4000_0000, u32::MAX - 1, u32::MAX];
 
     #[test]
-    fn a_way_is_first_reached_at_its_moment() {
+    fn moment_is_first_time_with_given_distance() {
         for rate in RATES {
-            let course = Course::of(&playback(rate, 7 << 32, 5, 0));
-            for way in [0, 1, 2, 1000, 1 << 31, (1 << 32) + 1, 1 << 50, 1 << 80] {
-                let Some(moment) = course.moment(way) else { continue };
-                assert!(course.way(moment) >= way, "{rate} {way}");
+            let timeline = PlaybackTimeline::of(&playback(rate, 7 << 32, 5, 0));
+            for progress in [0, 1, 2, 1000, 1 << 31, (1 << 32) + 1, 1 << 50, 1 << 80] {
+                let Some(moment) = timeline.time_at(progress) else { continue };
+                assert!(timeline.progress_at(moment) >= progress, "{rate} {progress}");
                 let before = Time::from_bits(moment.to_bits() - 1);
-                assert!(way == 0 || course.way(before) < way, "{rate} {way}");
+                assert!(progress == 0 || timeline.progress_at(before) < progress, "{rate} {progress}");
             }
         }
-        assert!(Course::of(&playback(0, 0, 0, 0)).moment(1).is_none());
+        assert!(PlaybackTimeline::of(&playback(0, 0, 0, 0)).time_at(1).is_none());
     }
 
     #[test]
-    fn places_are_the_phases_that_are_drawn() {
+    fn place_matches_drawn_phase() {
         for flags in [0, Playback::ONCE, Playback::PING_PONG] {
             for rate in RATES {
                 for offset in OFFSETS {
@@ -159,8 +163,8 @@ mod tests {
                     for time in [0, 3 << 32, (3 << 32) + 1, 0x3_8000_0000, 0xf_1234_5678, 1 << 45, u64::MAX] {
                         let time = Time::from_bits(time);
                         let (drawn, ended) = phase(&p, time);
-                        let drawn = if ended { WHOLE } else { u64::from(drawn) };
-                        assert_eq!(Course::of(&p).place(time).1, drawn, "{rate} {offset} {flags:x} {time:?}");
+                        let drawn = if ended { CYCLE } else { u64::from(drawn) };
+                        assert_eq!(PlaybackTimeline::of(&p).loops_and_phase(time).1, drawn, "{rate} {offset} {flags:x} {time:?}");
                     }
                 }
             }
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn once_finishes_where_its_last_pose_is_first_drawn() {
+    fn play_once_finishes_when_last_pose_is_first_drawn() {
         let end = |r: f64, d, offset| playback(rate(r, d), 5 << 32, offset, Playback::ONCE).finishes_at();
         let near = |time: Option<Time>, seconds: f64| time.is_some_and(|t| (t.as_secs() - seconds).abs() < 1e-9);
         assert!(near(end(1.0, 2.0, 0), 7.0));

@@ -1,47 +1,66 @@
-//! The ground truth: what an independent program makes of the shared models, against what is baked and drawn.
+//! Ground truth: vertices of the shared models from an independent program, compared with baked and
+//! drawn vertices.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use glam::DVec3;
 use gpuskin_build::bake::{BakeOptions, BakedModel, bake};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, Poses, pose};
-use gpuskin_rt::render::Capture;
+use gpuskin_rt::internals::render::Capture;
+use gpuskin_rt::internals::{Repeat, Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Time};
 use gpuskin_rt::wgpu::Backends;
-use gpuskin_rt::{Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Time};
+use gpuskin_test_harness::{note, run, test};
 use gpuskin_tests::frames::{Distance, Frames};
-use gpuskin_tests::gpu::{self, Gpu};
-use gpuskin_tests::shared::{entries, name, shared};
+use gpuskin_tests::gpu::{self, ANY_COMPUTE, ANY_GPU, Gpu};
+use gpuskin_tests::shared::{FIXTURES, entries, name, shared};
 
-/// Of the size, against the reference's `f32`: its rounding is 6e-8.
+fn main() -> ExitCode {
+    run([
+        test!(importer_matches_the_reference_at_any_time, FIXTURES),
+        test!(exact_matrices_match_the_source_at_frames, FIXTURES),
+        test!(exact_matrices_on_the_gpu_match_the_source_at_frames, FIXTURES, ANY_GPU),
+        test!(exact_vertices_match_the_source_at_frames, FIXTURES),
+        test!(exact_vertices_on_the_gpu_match_the_source_at_frames, FIXTURES, ANY_GPU),
+        test!(reported_errors_match_the_gpu, FIXTURES, ANY_COMPUTE),
+        test!(reported_vertex_errors_match_the_gpu, FIXTURES, ANY_GPU),
+        test!(unsupported_features_are_reported, FIXTURES),
+    ])
+}
+
+/// Greatest distance from the reference, as a fraction of the model's size. The reference is in
+/// `f32`, whose rounding error is 6e-8.
 const SOURCE_TOLERANCE: f64 = 1e-6;
 const SOURCE_DEGREES: f64 = 0.05;
-/// Of the size, for `f32` matrices at the baked frames' times.
+/// Greatest distance of `f32` matrices at the times of baked frames, as a fraction of the model's
+/// size.
 const EXACT_TOLERANCE: f64 = 1e-5;
 const EXACT_DEGREES: f64 = 0.5;
-/// Of the size, between the printed error and the error found, beside a tenth of it: `f32` on the way to the screen.
+/// Greatest difference between the reported and the found error, beside a tenth of it, as a
+/// fraction of the model's size: `f32` rounding on the way to the screen.
 const ROUNDING: f64 = 2e-7;
-/// Frames of a clip that are looked at, spread over it.
+/// Frames per clip that are compared, spread over the clip.
 const FRAMES: u32 = 4;
 
-/// Models of the shared set that bone mode bakes without a feature, by the starts of their names, and what the warning
-/// names.
+/// Models of the shared set that bone mode bakes without one of their features: start of the name,
+/// and a word of the warning.
 const ASIDE: [(&str, &str); 1] = [("AnimatedMorphCube__", "morph")];
 
-/// A model of the shared set.
+/// Model of the shared set.
 struct Subject {
-    /// As its folder of results is called.
+    /// Name of the model's folder of expected results.
     name: String,
     manifest: Manifest,
-    /// Index of each clip with results, and their folder.
+    /// Index of each clip with expected results, and the folder of these results.
     clips: Vec<(usize, PathBuf)>,
-    /// Keys of the manifest's model: which frames there are follows from its mode.
+    /// Additional keys of the manifest's model; its mode decides which frames are stored.
     keys: String,
 }
 
 impl Subject {
-    /// `keys`: more of the manifest's model.
+    /// `keys`: additional keys of the manifest's model.
     fn new(shared: &Path, results: &Path, keys: &str) -> Self {
         let name = name(results).to_owned();
         let path = shared.join("models").join(name.replace("__", "/"));
@@ -72,35 +91,34 @@ impl Subject {
     }
 }
 
-/// All models with results; `None` without the shared folder.
-fn all() -> Option<Vec<Subject>> {
+/// All models with expected results.
+fn all() -> Vec<Subject> {
     all_with("")
 }
 
-fn all_with(keys: &str) -> Option<Vec<Subject>> {
-    let shared = shared()?;
+fn all_with(keys: &str) -> Vec<Subject> {
+    let shared = shared();
     let subjects: Vec<Subject> =
         entries(&shared.join("truth/expected")).iter().map(|results| Subject::new(&shared, results, keys)).collect();
-    assert!(subjects.len() >= 24, "only {} models", subjects.len());
-    Some(subjects)
+    assert!(subjects.len() >= 24, "expected at least 24 models, found {}", subjects.len());
+    subjects
 }
 
-/// Those that bones show. The others are named.
-fn subjects() -> Option<Vec<Subject>> {
-    let mut subjects = all()?;
+/// Models that bone mode bakes with all features. Prints the names of the others.
+fn subjects() -> Vec<Subject> {
+    let mut subjects = all();
     subjects.retain(|subject| {
         let aside = ASIDE.iter().find(|(start, _)| subject.name.starts_with(start));
         if let Some((_, reason)) = aside {
-            println!("left out: {}: {reason}", subject.name);
+            note!("left out: {}: {reason}", subject.name);
         }
         aside.is_none()
     });
-    Some(subjects)
+    subjects
 }
 
-#[test]
-fn the_importer_agrees_with_the_reference_at_any_time() {
-    let Some(subjects) = all() else { return };
+fn importer_matches_the_reference_at_any_time() {
+    let subjects = all();
     let folder = tempfile::tempdir().unwrap();
     let (mut clips, mut worst, mut degrees) = (0, 0.0_f64, 0.0_f64);
     for subject in subjects {
@@ -123,64 +141,64 @@ fn the_importer_agrees_with_the_reference_at_any_time() {
             clips += 1;
         }
     }
-    println!("{clips} clips: positions within {worst:.1e} of the size, normals within {degrees:.1e} degrees");
-    assert!(clips >= 46, "only {clips} clips");
+    note!("{clips} clips: positions within {worst:.1e} of the size, normals within {degrees:.1e} degrees");
+    assert!(clips >= 46, "expected at least 46 clips, found {clips}");
 }
 
-/// Numbers of a few frames of a clip, its ends among them.
+/// Indices of a few frames of a clip, among them the first and the last.
 fn some(stored: u32) -> Vec<u32> {
     let mut frames: Vec<u32> = (0..FRAMES).map(|i| i * (stored - 1) / (FRAMES - 1)).collect();
     frames.dedup();
     frames
 }
 
-#[test]
-fn exact_matrices_are_drawn_as_the_source_at_frames() {
-    let Some(subjects) = subjects() else { return };
-    check_exact(Encoding::MatrixF32, subjects);
+fn exact_matrices_match_the_source_at_frames() {
+    check_exact(Encoding::MatrixF32, PosePath::Cpu, subjects());
 }
 
-/// Frames a second at which vertices are baked here: what is compared does not depend on it, and they are many.
+fn exact_matrices_on_the_gpu_match_the_source_at_frames() {
+    check_exact(Encoding::MatrixF32, PosePath::Gpu, subjects());
+}
+
+/// Manifest keys for vertex mode at 8 frames per second: the comparison does not depend on the
+/// rate, and vertices take long.
 const VERTEX_KEYS: &str = "mode = \"vertex\"\nfps = 8\n";
 
-#[test]
-fn exact_vertices_are_drawn_as_the_source_at_frames() {
-    let Some(subjects) = all_with(VERTEX_KEYS) else { return };
-    check_exact(Encoding::VatF32, subjects);
+fn exact_vertices_match_the_source_at_frames() {
+    check_exact(Encoding::VatF32, PosePath::Cpu, all_with(VERTEX_KEYS));
 }
 
-fn check_exact(encoding: Encoding, subjects: Vec<Subject>) {
-    let on_gpu = gpu::open(Backends::all()).is_some();
+fn exact_vertices_on_the_gpu_match_the_source_at_frames() {
+    check_exact(Encoding::VatF32, PosePath::Gpu, all_with(VERTEX_KEYS));
+}
+
+fn check_exact(encoding: Encoding, path: PosePath, subjects: Vec<Subject>) {
     for subject in subjects {
         for (clip, results) in &subject.clips {
             let all = subject.source(*clip, PoseTimes::AllFrames);
             let frames = some(all.times.len() as u32);
             let size = Frames::read(results).size;
             let expected: Vec<_> = frames.iter().map(|&f| all.frames[f as usize].clone()).collect();
-            for path in [PosePath::Cpu, PosePath::Gpu] {
-                if path == PosePath::Gpu && !on_gpu {
-                    continue;
-                }
-                let found = subject.pose(*clip, path, PoseTimes::Frames(frames.clone()), encoding);
-                assert!(found.times.iter().zip(&frames).all(|(time, &f)| *time == all.times[f as usize]));
-                let far = Distance::between(&found.frames, &expected);
-                assert!(
-                    far.position <= EXACT_TOLERANCE * size && far.degrees <= EXACT_DEGREES,
-                    "{} {clip} {path:?}, size {size}: {far:?}",
-                    subject.name
-                );
-            }
+            let found = subject.pose(*clip, path, PoseTimes::Frames(frames.clone()), encoding);
+            assert!(found.times.iter().zip(&frames).all(|(time, &f)| *time == all.times[f as usize]));
+            let far = Distance::between(&found.frames, &expected);
+            assert!(
+                far.position <= EXACT_TOLERANCE * size && far.degrees <= EXACT_DEGREES,
+                "{} {clip} {path:?}, size {size}: {far:?}",
+                subject.name
+            );
         }
     }
 }
 
-/// An instance at the origin that stands still at a time of a clip.
+/// Instance at the origin, paused at a time of a clip.
 fn standing(model: &Model, clip: usize, seconds: f64) -> InstanceRecord {
     let clip = Clip::new(clip as u16);
-    Instance::<Dynamic>::at([0.0; 3]).play(clip).once().speed(0.0).seek(seconds).record(&model.meta, Time::ZERO)
+    Instance::<Dynamic>::at([0.0; 3]).play(clip).repeat(Repeat::Once).speed(0.0).seek(seconds).record(&model.meta, Time::ZERO)
 }
 
-/// Printed over found, for every clip of a model. The printed worst moment is among the frames that are looked at.
+/// Compares the reported with the found error of every clip of a model. The frame with the greatest
+/// reported error is among the compared ones.
 fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
     let (baked, model) = subject.bake(encoding);
     let capture = Capture::new(&gpu.device, &gpu.queue, &model).unwrap();
@@ -192,7 +210,7 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
         let source = subject.source(baked.trace().plan.model.clips[index].index, PoseTimes::Frames(frames));
         let instances: Vec<_> = source.times.iter().map(|&t| (standing(&model, index, t), Time::ZERO)).collect();
         let captured = capture.frames(&instances).unwrap();
-        let vertex = |frame: &[gpuskin_rt::render::CapturedVertex], i: u32| {
+        let vertex = |frame: &[gpuskin_rt::internals::render::CapturedVertex], i: u32| {
             let v = frame[i as usize];
             (DVec3::from(v.position.map(f64::from)), DVec3::from(v.normal.map(f64::from)))
         };
@@ -207,51 +225,48 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
             |printed: f64, found: f64, slack: f64| printed >= found * 0.9 - slack && printed <= found * 1.1 + slack;
         assert!(
             near(f64::from(printed.max), found.position, ROUNDING * size),
-            "{} {} {}, size {size}: printed {printed:?}, found {found:?}",
+            "{} {} {}, size {size}: reported {printed:?}, found {found:?}",
             subject.name,
             clip.source,
             encoding.name()
         );
-        // Of all frames, and these are some.
+        // The reported angle is the greatest of all frames; only some frames are compared here.
         let (degrees, printed) = (found.degrees, f64::from(printed.normal_degrees));
         assert!(
             degrees <= printed * 1.1 + SOURCE_DEGREES,
-            "{} {}: {degrees}, printed {printed}",
+            "{} {}: found {degrees} degrees, reported {printed}",
             subject.name,
             clip.source
         );
     }
 }
 
-#[test]
-fn printed_errors_are_those_on_the_gpu() {
-    let Some(subjects) = subjects() else { return };
-    let Some(gpu) = gpu::open_compute(Backends::all()) else { return };
+fn reported_errors_match_the_gpu() {
+    let subjects = subjects();
+    let gpu = gpu::open_compute(Backends::all()).expect("a device, which the test needs");
     for subject in subjects {
         let start = Instant::now();
         for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact() && !e.is_vertex()) {
             check_errors(&gpu, &subject, encoding);
         }
-        println!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
+        note!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
     }
 }
 
-#[test]
-fn printed_errors_of_vertices_are_those_on_the_gpu() {
-    let Some(subjects) = all_with(VERTEX_KEYS) else { return };
-    let Some(gpu) = gpu::open(Backends::all()) else { return };
+fn reported_vertex_errors_match_the_gpu() {
+    let subjects = all_with(VERTEX_KEYS);
+    let gpu = gpu::open(Backends::all()).expect("a device, which the test needs");
     for subject in subjects {
         let start = Instant::now();
         for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact() && e.is_vertex()) {
             check_errors(&gpu, &subject, encoding);
         }
-        println!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
+        note!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
     }
 }
 
-#[test]
-fn what_stands_aside_says_why() {
-    let Some(subjects) = all() else { return };
+fn unsupported_features_are_reported() {
+    let subjects = all();
     for (start, reason) in &ASIDE {
         let mut count = 0;
         for subject in subjects.iter().filter(|s| s.name.starts_with(start)) {
@@ -260,6 +275,6 @@ fn what_stands_aside_says_why() {
             assert!(baked.warnings.to_string().contains(reason), "{}: {}", subject.name, baked.warnings);
             count += 1;
         }
-        assert!(count > 0, "{start} has gone: remove it from the list");
+        assert!(count > 0, "no model starts with {start}: remove it from ASIDE");
     }
 }

@@ -1,0 +1,135 @@
+//! Accessors of a baked model's metadata, for games and tools.
+
+use std::borrow::Cow;
+
+use super::{Aabb, BoneInfo, ClipInfo, Metadata, Model};
+use crate::files::{self, FileError};
+use crate::{Bone, Clip, Encoding, Event, Mask, Material, Part};
+
+impl Model {
+    /// Returns the bytes of the animation: the texels that [`Texels`](crate::tools::Texels) reads, or the words of
+    /// [`LocalTracks`](crate::tools::LocalTracks).
+    ///
+    /// # Errors
+    /// If the file is missing, or comes from another bake.
+    pub fn animation_bytes(&self) -> Result<Cow<'_, [u8]>, FileError> {
+        let file = files::load(&self.animation, &self.meta.content_hash)?;
+        let range = self.animation.levels.first().copied().unwrap_or_default();
+        let start = (range.offset as usize).min(file.len());
+        let end = (range.offset.saturating_add(range.len) as usize).clamp(start, file.len());
+        Ok(match file {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[start..end]),
+            Cow::Owned(mut bytes) => {
+                bytes.truncate(end);
+                bytes.drain(..start);
+                Cow::Owned(bytes)
+            }
+        })
+    }
+}
+
+/// Returns the position of an item as the index type of a handle.
+fn position<T, I: TryFrom<usize>>(items: &[T], is_it: impl FnMut(&T) -> bool) -> Option<I> {
+    I::try_from(items.iter().position(is_it)?).ok()
+}
+
+impl Metadata {
+    /// Returns the name of the model in the manifest.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the encoding of the animation.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Returns the clips: those of the manifest in its order, then the others in the order of the file.
+    pub fn clips(&self) -> &[ClipInfo] {
+        &self.clips
+    }
+
+    /// Returns the bones, in the order of [`Bone::index`]. Vertex-mode models have none.
+    pub fn bones(&self) -> &[BoneInfo] {
+        &self.bones
+    }
+
+    /// Returns the materials, in the order that the mesh parts refer to.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// Returns the bounding box over all clips. Model space, metres.
+    pub fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+
+    /// Returns the name of an event; `None` if the model has no such event.
+    pub fn event_name(&self, event: u16) -> Option<&str> {
+        self.events.get(usize::from(event)).map(|name| &**name)
+    }
+
+    /// Returns the number of levels of detail of the mesh, at least 1.
+    pub fn lod_count(&self) -> usize {
+        1 + self.mesh.levels.len()
+    }
+
+    /// Returns the number of triangles of a level of detail with all parts visible; 0 for an LOD that does not exist.
+    pub fn triangles(&self, lod: usize) -> u64 {
+        self.mesh.triangles(lod)
+    }
+
+    /// Finds a clip, bone, event, mask or part by its name.
+    ///
+    /// Names are those of the manifest. A bone has the name of its node in the glTF file; of several
+    /// bones with one name, the first is found. Games with models that are baked into the program use
+    /// the generated constants instead.
+    ///
+    /// ```
+    /// # use gpuskin_rt::{Bone, Clip, Metadata};
+    /// # fn example(meta: &Metadata) {
+    /// let run: Option<Clip<_>> = meta.find::<Clip<gpuskin_rt::Dynamic>>("run");
+    /// let hand = meta.find::<Bone<gpuskin_rt::Dynamic>>("hand_r");
+    /// # }
+    /// ```
+    pub fn find<H: Handle>(&self, name: &str) -> Option<H> {
+        H::find(self, name)
+    }
+}
+
+/// A handle that can be found by name: [`Clip`], [`Bone`], [`Event`], [`Mask`] or [`Part`].
+#[doc(hidden)]
+pub trait Handle: Sized {
+    /// Finds a handle by its name.
+    fn find(meta: &Metadata, name: &str) -> Option<Self>;
+}
+
+impl<M> Handle for Clip<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.clips, |clip| clip.name == name).map(Clip::new)
+    }
+}
+
+impl<M> Handle for Bone<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.bones, |bone| bone.name == name).map(Bone::new)
+    }
+}
+
+impl<M> Handle for Event<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.events, |event| event == name).map(Event::new)
+    }
+}
+
+impl<M> Handle for Mask<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.masks, |mask| mask.name == name).map(Mask::new)
+    }
+}
+
+impl<M> Handle for Part<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.parts, |part| part == name).map(Part::new)
+    }
+}
