@@ -4,13 +4,13 @@
 // Index of the instance's vertex in the cache.
 alias GpuskinPoseSource = u32;
 
-fn gpuskin_shown(input: GpuskinInput, instance: GpuskinInstance, now: vec2<u32>) -> GpuskinPoseSource {
+fn gpuskin_pose_source(input: GpuskinInput, instance: GpuskinInstance, time: vec2<u32>) -> GpuskinPoseSource {
     return gpuskin_list[input.drawn].x * gpuskin_model.vertices + input.vertex;
 }
 
 // The cache does not keep previous poses.
-fn gpuskin_previous_pose_source(input: GpuskinInput, instance: GpuskinInstance, before: vec2<u32>) -> GpuskinPoseSource {
-    return gpuskin_shown(input, instance, before);
+fn gpuskin_previous_pose_source(input: GpuskinInput, instance: GpuskinInstance, previous_time: vec2<u32>) -> GpuskinPoseSource {
+    return gpuskin_pose_source(input, instance, previous_time);
 }
 
 fn gpuskin_cached_position(words: vec2<u32>) -> vec3<f32> {
@@ -31,8 +31,8 @@ fn gpuskin_cached_direction(word: u32) -> vec3<f32> {
 }
 
 // Vertex in model space.
-fn gpuskin_in_model(shown: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
-    let words = gpuskin_cached_vertices[shown];
+fn gpuskin_in_model(pose: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
+    let words = gpuskin_cached_vertices[pose];
     return GpuskinSkinned(
         gpuskin_cached_position(words.xy),
         gpuskin_cached_direction(words.z),

@@ -4,7 +4,7 @@
 // Layout of CaptureUniform in gpuskin-rt/src/render/capture.rs.
 struct CaptureParameters {
     // Time of the capture: seconds, fraction.
-    clock: vec2<u32>,
+    time: vec2<u32>,
     // Width and height in pixels.
     size: vec2<u32>,
     // Pixel of vertex 0, counted along the rows; modulo 2^32.
@@ -24,9 +24,9 @@ struct Varyings {
 @vertex
 fn capture_vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
     let pixel = capture.first_pixel + index;
-    let place = vec2<f32>(vec2<u32>(pixel % capture.size.x, pixel / capture.size.x));
-    let unit = (place + 0.5) / vec2<f32>(capture.size);
-    let skinned = gpuskin_skin_vertex(input, capture.clock);
+    let cell = vec2<f32>(vec2<u32>(pixel % capture.size.x, pixel / capture.size.x));
+    let unit = (cell + 0.5) / vec2<f32>(capture.size);
+    let skinned = gpuskin_skin_vertex(input, capture.time);
     return Varyings(vec4<f32>(unit.x * 2.0 - 1.0, 1.0 - unit.y * 2.0, 0.0, 1.0), skinned.position, skinned.normal);
 }
 

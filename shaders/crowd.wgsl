@@ -11,7 +11,7 @@ struct View {
 // Layout of SceneUniform in gpuskin-rt/src/render/view.rs. Colours are linear.
 struct Scene {
     // Current time: seconds, fraction.
-    clock: vec2<u32>,
+    time: vec2<u32>,
     // Wrap of the sunlight around to the dark side: 0 is Lambert, 1 half-Lambert.
     wrap: f32,
     // Unit vector towards the sun.
@@ -50,7 +50,7 @@ struct Varyings {
 
 @vertex
 fn vertex(input: GpuskinInput) -> Varyings {
-    let skinned = gpuskin_skin_vertex(input, scene.clock);
+    let skinned = gpuskin_skin_vertex(input, scene.time);
     let position = view.view_proj * vec4<f32>(skinned.position, 1.0);
     let normal = select(skinned.normal, skinned.position - view.eye, flat_triangles);
     return Varyings(position, skinned.uv, normal, skinned.color);
@@ -139,7 +139,7 @@ struct DepthVaryings {
 // For shadow maps and depth passes, without a fragment shader or with fragment_depth_masked.
 @vertex
 fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
-    let skinned = gpuskin_skin_vertex(input, scene.clock);
+    let skinned = gpuskin_skin_vertex(input, scene.time);
     return DepthVaryings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv, skinned.color.a);
 }
 

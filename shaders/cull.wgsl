@@ -5,7 +5,7 @@
 // Layout of CullUniform in gpuskin-rt/src/cull.rs.
 struct GpuskinCullParameters {
     // Current time: seconds, fraction.
-    clock: vec2<u32>,
+    time: vec2<u32>,
     // Number of instances to cull.
     instances: u32,
     views: u32,
@@ -16,20 +16,20 @@ struct GpuskinCullParameters {
     // Largest number of workgroups per dispatch dimension.
     max_groups: u32,
     // Levels of detail.
-    levels: u32,
+    lods: u32,
     // Number of palette slots.
-    places: u32,
+    palette_slots: u32,
     // Not 0: some layers hold live bones, so their bounds are unknown.
     live: u32,
     // Word offset of the per-instance marks; 0: there are none.
     marks_at: u32,
     // Not 0: the main view draws all instances in view, whatever the marks say.
-    everyone: u32,
+    ignore_marks: u32,
     // Number of cached poses, which come first in the palette; 0: no pose is cached.
-    kept: u32,
+    cached_poses: u32,
     // Word offset of the cache slots, one per sample.
-    kept_at: u32,
-    moments: u32,
+    cache_at: u32,
+    cache_samples: u32,
     // Not used, zero.
     reserved: u32,
     // LOD errors in metres, ascending, four per vector.
@@ -43,7 +43,7 @@ struct GpuskinCullView {
     eye: vec3<f32>,
     // Half the height of the picture over the allowed LOD error, both in pixels; 0: the finest LOD
     // for all instances.
-    detail: f32,
+    lod_scale: f32,
 }
 
 // Bounds of a model's clips. CPU reference: pack_bounds in gpuskin-rt/src/cull.rs.
@@ -54,10 +54,10 @@ struct GpuskinBounds {
     layered: f32,
     extent: vec3<f32>,
     // Largest error of a shared pose over all clips, metres; 0 if it does not matter.
-    off: f32,
+    error: f32,
     // Per clip: minimum and maximum of x, y and z in one word each, 16 bits each, as fractions of
     // minimum and extent. Fourth word: number of the clip's first sample, 17 bits; power of two
-    // that divides `off` to give the clip's own error, 3 bits; number of grid steps.
+    // that divides `error` to give the clip's own error, 3 bits; number of grid steps.
     clips: array<vec4<u32>, 1018>,
 }
 
@@ -94,18 +94,18 @@ var<workgroup> gpuskin_counts: array<atomic<u32>, gpuskin_max_lists + 1u>;
 
 // Bounding box of an instance in world space: its centre, and half of each edge.
 struct GpuskinInstanceBox {
-    middle: vec3<f32>,
+    centre: vec3<f32>,
     edges: mat3x3<f32>,
     scale: f32,
     // Whether the game shows the instance.
-    shown: bool,
+    visible: bool,
     // Whether the bounds are unknown because of live poses.
-    anywhere: bool,
+    unbounded: bool,
 }
 
 // Whether a box may be in view. middle: its centre; edges: half of each edge. CPU reference:
 // in_view in gpuskin-rt/src/cull.rs.
-fn gpuskin_in_view(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>) -> bool {
+fn gpuskin_in_view(view_proj: mat4x4<f32>, centre: vec3<f32>, edges: mat3x3<f32>) -> bool {
     let rows = transpose(view_proj);
     if (all(rows[3] == vec4<f32>(0.0))) {
         return false;
@@ -120,8 +120,8 @@ fn gpuskin_in_view(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>
     );
     for (var i = 0u; i < 6u; i++) {
         let plane = planes[i];
-        let reach = abs(plane.xyz * edges);
-        if (dot(plane.xyz, middle) + plane.w + (reach.x + reach.y + reach.z) < 0.0) {
+        let extent = abs(plane.xyz * edges);
+        if (dot(plane.xyz, centre) + plane.w + (extent.x + extent.y + extent.z) < 0.0) {
             return false;
         }
     }
@@ -131,105 +131,105 @@ fn gpuskin_in_view(view_proj: mat4x4<f32>, middle: vec3<f32>, edges: mat3x3<f32>
 // Visibility of an instance in a view.
 struct GpuskinVisibility {
     // Level of detail plus one; 0: not visible.
-    level: u32,
+    lod_plus_one: u32,
     // Projected size of one metre of the model, in allowed LOD errors.
-    metre: f32,
+    error_scale: f32,
 }
 
 const gpuskin_max_error_scale: f32 = 3e38;
 
 // Largest projected size of one metre in a box, in allowed LOD errors. CPU reference: metre in
 // gpuskin-rt/src/cull.rs.
-fn gpuskin_error_scale(view: GpuskinCullView, middle: vec3<f32>, edges: mat3x3<f32>, scale: f32) -> f32 {
+fn gpuskin_error_scale(view: GpuskinCullView, centre: vec3<f32>, edges: mat3x3<f32>, scale: f32) -> f32 {
     let rows = transpose(view.view_proj);
-    let reach = abs(rows[3].xyz * edges);
-    let near = dot(rows[3].xyz, middle) + rows[3].w - (reach.x + reach.y + reach.z);
-    if (view.detail <= 0.0 || near <= 0.0) {
+    let extent = abs(rows[3].xyz * edges);
+    let near = dot(rows[3].xyz, centre) + rows[3].w - (extent.x + extent.y + extent.z);
+    if (view.lod_scale <= 0.0 || near <= 0.0) {
         return gpuskin_max_error_scale;
     }
-    return view.detail * length(rows[1].xyz) * abs(scale) / near;
+    return view.lod_scale * length(rows[1].xyz) * abs(scale) / near;
 }
 
 // Level of detail for a projected size. CPU reference: level in gpuskin-rt/src/cull.rs.
-fn gpuskin_lod(metre: f32) -> u32 {
-    if (metre >= gpuskin_max_error_scale) {
+fn gpuskin_lod(error_scale: f32) -> u32 {
+    if (error_scale >= gpuskin_max_error_scale) {
         return 0u;
     }
-    var level = 0u;
-    for (var coarser = 1u; coarser < gpuskin_parameters.levels; coarser++) {
-        if (gpuskin_parameters.errors[coarser / 4u][coarser % 4u] * metre > 1.0) {
+    var lod = 0u;
+    for (var coarser = 1u; coarser < gpuskin_parameters.lods; coarser++) {
+        if (gpuskin_parameters.errors[coarser / 4u][coarser % 4u] * error_scale > 1.0) {
             break;
         }
-        level = coarser;
+        lod = coarser;
     }
-    return level;
+    return lod;
 }
 
 // Bounding box of an instance. CPU reference: reach in gpuskin-rt/src/cull.rs.
 fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
-    var reach: GpuskinInstanceBox;
-    reach.shown = (gpuskin_appearances[number].y >> 31u) == 0u;
-    if (!reach.shown) {
-        return reach;
+    var bounds: GpuskinInstanceBox;
+    bounds.visible = (gpuskin_appearances[number].y >> 31u) == 0u;
+    if (!bounds.visible) {
+        return bounds;
     }
     let at = number * 4u;
     let words_2 = gpuskin_instances[at + 2u];
     let instance =
         gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], words_2, gpuskin_instances[at + 3u]);
     let layered = (words_2.z >> 12u) != 0u;
-    var least = vec3<f32>(0.0);
-    var greatest = vec3<f32>(1.0);
+    var low = vec3<f32>(0.0);
+    var high = vec3<f32>(1.0);
     // A blend of clips can leave the bounds of each of them.
-    if (!layered && gpuskin_weight(instance, gpuskin_parameters.clock) >= 1.0) {
+    if (!layered && gpuskin_weight(instance, gpuskin_parameters.time) >= 1.0) {
         let words = gpuskin_bounds.clips[instance.playback.clip & gpuskin_clip_mask].xyz;
-        least = vec3<f32>(words & vec3<u32>(0xffffu)) / 65535.0;
-        greatest = vec3<f32>(words >> vec3<u32>(16u)) / 65535.0;
+        low = vec3<f32>(words & vec3<u32>(0xffffu)) / 65535.0;
+        high = vec3<f32>(words >> vec3<u32>(16u)) / 65535.0;
     }
     let margin = select(0.0, gpuskin_bounds.layered, layered);
-    let half = 0.5 * (greatest - least) * gpuskin_bounds.extent + margin;
-    let middle = gpuskin_bounds.minimum + 0.5 * (least + greatest) * gpuskin_bounds.extent;
-    reach.edges = mat3x3<f32>(
+    let half = 0.5 * (high - low) * gpuskin_bounds.extent + margin;
+    let centre = gpuskin_bounds.minimum + 0.5 * (low + high) * gpuskin_bounds.extent;
+    bounds.edges = mat3x3<f32>(
         gpuskin_direction(instance, vec3<f32>(half.x * instance.scale, 0.0, 0.0)),
         gpuskin_direction(instance, vec3<f32>(0.0, half.y * instance.scale, 0.0)),
         gpuskin_direction(instance, vec3<f32>(0.0, 0.0, half.z * instance.scale)),
     );
-    reach.middle = gpuskin_point(instance, middle);
-    reach.scale = instance.scale;
-    reach.anywhere = layered && gpuskin_parameters.live != 0u;
-    return reach;
+    bounds.centre = gpuskin_point(instance, centre);
+    bounds.scale = instance.scale;
+    bounds.unbounded = layered && gpuskin_parameters.live != 0u;
+    return bounds;
 }
 
 // Visibility of an instance in a view.
-fn gpuskin_shown(number: u32, reach: GpuskinInstanceBox) -> GpuskinVisibility {
-    if (!reach.shown || reach.anywhere) {
-        return GpuskinVisibility(u32(reach.shown), gpuskin_max_error_scale);
+fn gpuskin_visibility(number: u32, bounds: GpuskinInstanceBox) -> GpuskinVisibility {
+    if (!bounds.visible || bounds.unbounded) {
+        return GpuskinVisibility(u32(bounds.visible), gpuskin_max_error_scale);
     }
     let view = gpuskin_views[number];
-    if (!gpuskin_in_view(view.view_proj, reach.middle, reach.edges)) {
+    if (!gpuskin_in_view(view.view_proj, bounds.centre, bounds.edges)) {
         return GpuskinVisibility(0u, 0.0);
     }
-    let metre = gpuskin_error_scale(view, reach.middle, reach.edges, reach.scale);
-    return GpuskinVisibility(1u + gpuskin_lod(metre), metre);
+    let error_scale = gpuskin_error_scale(view, bounds.centre, bounds.edges, bounds.scale);
+    return GpuskinVisibility(1u + gpuskin_lod(error_scale), error_scale);
 }
 
 // Lists per set: one per level of detail, twice if poses are cached.
 fn gpuskin_lists_per_set() -> u32 {
-    return gpuskin_parameters.levels * select(1u, 2u, gpuskin_parameters.kept != 0u);
+    return gpuskin_parameters.lods * select(1u, 2u, gpuskin_parameters.cached_poses != 0u);
 }
 
 // Adds the instances of a workgroup to the lists of some sets. Returns the palette slot plus one.
 // sets: first set, and number of sets. seen: per set, four bits with the LOD of this thread's
 // instance plus one; 0 if the set does not show it. held: palette slot plus one that the instance
-// has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `taken`
+// has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `slots_taken`
 // slots. metre: largest projected size of one metre, over all views.
 fn gpuskin_list_visible(
     thread: u32,
     number: u32,
-    seen: vec2<u32>,
+    view_lods: vec2<u32>,
     sets: vec2<u32>,
-    metre: f32,
-    held: u32,
-    taken: u32,
+    error_scale: f32,
+    known_slot: u32,
+    slots_taken: u32,
 ) -> u32 {
     let lists = gpuskin_lists_per_set();
     let first = sets.x * lists;
@@ -239,25 +239,25 @@ fn gpuskin_list_visible(
     if (thread == 0u) {
         atomicStore(&gpuskin_counts[gpuskin_max_lists], 0u);
     }
-    let any = any(seen != vec2<u32>(0u));
-    var still = GpuskinSharedPose(0u, 0u, false);
-    var had = held;
-    if (any && had == 0u) {
-        still = gpuskin_shared_pose(number, metre);
-        had = gpuskin_cache_slot(number, still);
+    let any = any(view_lods != vec2<u32>(0u));
+    var shared_pose = GpuskinSharedPose(0u, 0u, false);
+    var slot_plus_one = known_slot;
+    if (any && slot_plus_one == 0u) {
+        shared_pose = gpuskin_shared_pose(number, error_scale);
+        slot_plus_one = gpuskin_cache_slot(number, shared_pose);
     }
     // Instances with a shared pose are in the second half of a set's lists.
-    let kind = select(0u, gpuskin_parameters.levels, had != 0u && had <= gpuskin_parameters.kept);
+    let kind = select(0u, gpuskin_parameters.lods, slot_plus_one != 0u && slot_plus_one <= gpuskin_parameters.cached_poses);
     workgroupBarrier();
     // Counting within the workgroup first: only one atomic addition per list and workgroup goes to
     // memory.
     for (var which = 0u; which < sets.y; which++) {
-        let shown = (seen[which / 8u] >> (which % 8u * 4u)) & 15u;
-        if (shown != 0u) {
-            atomicAdd(&gpuskin_counts[which * lists + kind + shown - 1u], 1u);
+        let lod_plus_one = (view_lods[which / 8u] >> (which % 8u * 4u)) & 15u;
+        if (lod_plus_one != 0u) {
+            atomicAdd(&gpuskin_counts[which * lists + kind + lod_plus_one - 1u], 1u);
         }
     }
-    if (any && had == 0u) {
+    if (any && slot_plus_one == 0u) {
         atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
     }
     workgroupBarrier();
@@ -272,26 +272,26 @@ fn gpuskin_list_visible(
     }
     workgroupBarrier();
     if (!any) {
-        return held;
+        return known_slot;
     }
-    var place = had - 1u;
-    if (had == 0u) {
-        place = taken + atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
-        if (place < gpuskin_parameters.places) {
-            gpuskin_write_pose_record(gpuskin_parameters.kept + place, number, still);
+    var slot = slot_plus_one - 1u;
+    if (slot_plus_one == 0u) {
+        slot = slots_taken + atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
+        if (slot < gpuskin_parameters.palette_slots) {
+            gpuskin_write_pose_record(gpuskin_parameters.cached_poses + slot, number, shared_pose);
         } else {
-            place %= gpuskin_parameters.places;
+            slot %= gpuskin_parameters.palette_slots;
         }
-        place += gpuskin_parameters.kept;
+        slot += gpuskin_parameters.cached_poses;
     }
     for (var which = 0u; which < sets.y; which++) {
-        let shown = (seen[which / 8u] >> (which % 8u * 4u)) & 15u;
-        if (shown != 0u) {
-            let list = which * lists + kind + shown - 1u;
+        let lod_plus_one = (view_lods[which / 8u] >> (which % 8u * 4u)) & 15u;
+        if (lod_plus_one != 0u) {
+            let list = which * lists + kind + lod_plus_one - 1u;
             let entry = atomicAdd(&gpuskin_counts[list], 1u) + (first + list) * gpuskin_parameters.capacity;
-            atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u], place);
+            atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u], slot);
             atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u + 1u], number);
         }
     }
-    return place + 1u;
+    return slot + 1u;
 }

@@ -3,20 +3,20 @@
 
 // Layout of CullUniform in gpuskin-rt/src/cull.rs.
 struct GpuskinCullParameters {
-    clock: vec2<u32>,
+    time: vec2<u32>,
     instances: u32,
     views: u32,
     capacity: u32,
     parts: u32,
     max_groups: u32,
-    levels: u32,
-    places: u32,
+    lods: u32,
+    palette_slots: u32,
     live: u32,
     marks_at: u32,
-    everyone: u32,
-    kept: u32,
-    kept_at: u32,
-    moments: u32,
+    ignore_marks: u32,
+    cached_poses: u32,
+    cache_at: u32,
+    cache_samples: u32,
     reserved: u32,
     errors: array<vec4<f32>, 2>,
 }
@@ -28,7 +28,7 @@ struct GpuskinCullParameters {
 @group(0) @binding(1) var<storage, read_write> gpuskin_lists: array<u32>;
 // Dispatches, three words each, padded to four: palette pass for instances, palette pass for cached
 // poses, cache fill. Words that are the same in all frames are written once by the CPU. Then draws,
-// five words each, per set of lists and kind `[part][level]`; this pass writes their second word.
+// five words each, per set of lists and kind `[part][lod]`; this pass writes their second word.
 @group(0) @binding(2) var<storage, read_write> gpuskin_arguments: array<u32>;
 // PaletteUniform of the instances, and of the cached poses.
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette_parameters: array<u32>;
@@ -36,34 +36,34 @@ struct GpuskinCullParameters {
 
 // Writes the arguments for the lists of some sets. sets: first set, and number of sets. taken:
 // palette slots assigned before. last: whether no other culling pass follows in this frame.
-fn gpuskin_write(thread: u32, sets: vec2<u32>, taken: u32, last: bool) {
-    let kept = gpuskin_parameters.kept;
-    let lists_of_a_set = gpuskin_parameters.levels * select(1u, 2u, kept != 0u);
+fn gpuskin_write(thread: u32, sets: vec2<u32>, slots_taken: u32, last: bool) {
+    let cached_poses = gpuskin_parameters.cached_poses;
+    let lists_of_a_set = gpuskin_parameters.lods * select(1u, 2u, cached_poses != 0u);
     let first = sets.x * lists_of_a_set;
     let lists = sets.y * lists_of_a_set;
     // Draws of the sets before, and draws of these sets.
     let draws = vec2<u32>(first, lists) * gpuskin_parameters.parts;
     for (var draw = draws.x + thread; draw < draws.x + draws.y; draw += 64u) {
-        let levels = gpuskin_parameters.levels;
-        let list = draw / (gpuskin_parameters.parts * levels) * levels + draw % levels;
+        let lods = gpuskin_parameters.lods;
+        let list = draw / (gpuskin_parameters.parts * lods) * lods + draw % lods;
         gpuskin_arguments[12u + draw * 5u + 1u] = gpuskin_lists[list];
     }
     // If more poses were requested than the cache holds, the next frame begins with an empty cache.
-    let full = gpuskin_lists[gpuskin_cached_poses] > kept;
+    let full = gpuskin_lists[gpuskin_cached_poses] > cached_poses;
     storageBarrier();
     if (thread == 0u) {
-        let end = min(taken + gpuskin_lists[gpuskin_max_lists], gpuskin_parameters.places);
-        let count = end - taken;
+        let end = min(slots_taken + gpuskin_lists[gpuskin_max_lists], gpuskin_parameters.palette_slots);
+        let count = end - slots_taken;
         let across = min(count, gpuskin_parameters.max_groups);
         gpuskin_arguments[0] = across;
         gpuskin_arguments[1] = (count + max(across, 1u) - 1u) / max(across, 1u);
         gpuskin_palette_parameters[gpuskin_instances_word] = count;
-        gpuskin_palette_parameters[gpuskin_first_word] = kept + taken;
+        gpuskin_palette_parameters[gpuskin_first_word] = cached_poses + slots_taken;
         gpuskin_lists[gpuskin_slots_taken] = end;
         gpuskin_lists[gpuskin_max_lists] = 0u;
-        if (kept != 0u) {
+        if (cached_poses != 0u) {
             let filled = gpuskin_lists[gpuskin_filled_poses];
-            let wanted = min(gpuskin_lists[gpuskin_cached_poses], kept);
+            let wanted = min(gpuskin_lists[gpuskin_cached_poses], cached_poses);
             gpuskin_arguments[4] = wanted - filled;
             gpuskin_arguments[9] = wanted - filled;
             gpuskin_cache_parameters[gpuskin_instances_word] = wanted - filled;
@@ -74,9 +74,9 @@ fn gpuskin_write(thread: u32, sets: vec2<u32>, taken: u32, last: bool) {
     for (var list = first + thread; list < first + lists; list += 64u) {
         gpuskin_lists[list] = 0u;
     }
-    if (full && last && kept != 0u) {
-        for (var i = thread; i < gpuskin_parameters.moments; i += 64u) {
-            gpuskin_lists[gpuskin_parameters.kept_at + i] = 0u;
+    if (full && last && cached_poses != 0u) {
+        for (var i = thread; i < gpuskin_parameters.cache_samples; i += 64u) {
+            gpuskin_lists[gpuskin_parameters.cache_at + i] = 0u;
         }
         if (thread == 0u) {
             gpuskin_lists[gpuskin_cached_poses] = 0u;

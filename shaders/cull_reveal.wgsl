@@ -9,27 +9,27 @@ fn gpuskin_reveal(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
-    var seen = vec2<u32>(0u);
-    var held = 0u;
-    var metre = 0.0;
+    var view_lods = vec2<u32>(0u);
+    var known_slot = 0u;
+    var error_scale = 0.0;
     if (number < gpuskin_parameters.instances) {
         let at = gpuskin_parameters.marks_at + number;
         let mark = atomicLoad(&gpuskin_lists[at]);
-        held = mark & gpuskin_mark_slot;
-        let reach = gpuskin_instance_box(number);
-        let shown = gpuskin_shown(0u, reach);
-        metre = shown.metre;
-        var visible = shown.level != 0u;
-        if (visible && !reach.anywhere) {
-            visible = !gpuskin_is_hidden(gpuskin_views[0].view_proj, reach.middle, reach.edges);
+        known_slot = mark & gpuskin_mark_slot;
+        let bounds = gpuskin_instance_box(number);
+        let visibility = gpuskin_visibility(0u, bounds);
+        error_scale = visibility.error_scale;
+        var visible = visibility.lod_plus_one != 0u;
+        if (visible && !bounds.unbounded) {
+            visible = !gpuskin_is_occluded(gpuskin_views[0].view_proj, bounds.centre, bounds.edges);
         }
         atomicStore(&gpuskin_lists[at], select(0u, gpuskin_mark_visible, visible));
         if (visible && (mark & gpuskin_mark_visible) == 0u) {
-            seen.x = shown.level;
+            view_lods.x = visibility.lod_plus_one;
         }
     }
     let views = gpuskin_parameters.views;
     let revealed = select(views, views + 1u, views > 1u);
-    let taken = atomicLoad(&gpuskin_lists[gpuskin_slots_taken]);
-    gpuskin_list_visible(thread, number, seen, vec2<u32>(revealed, 1u), metre, held, taken);
+    let slots_taken = atomicLoad(&gpuskin_lists[gpuskin_slots_taken]);
+    gpuskin_list_visible(thread, number, view_lods, vec2<u32>(revealed, 1u), error_scale, known_slot, slots_taken);
 }

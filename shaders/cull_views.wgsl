@@ -11,32 +11,32 @@ fn gpuskin_cull(
     let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
     let marked = gpuskin_parameters.marks_at != 0u && number < gpuskin_parameters.instances;
     let at = gpuskin_parameters.marks_at + number;
-    var seen = vec2<u32>(0u);
+    var view_lods = vec2<u32>(0u);
     // The set of all views has the finest LOD of any view.
     var finest = 15u;
-    var metre = 0.0;
+    var error_scale = 0.0;
     if (number < gpuskin_parameters.instances) {
-        let reach = gpuskin_instance_box(number);
+        let bounds = gpuskin_instance_box(number);
         for (var view = 0u; view < views; view++) {
-            let shown = gpuskin_shown(view, reach);
-            seen[view / 8u] |= shown.level << (view % 8u * 4u);
-            finest = min(finest, select(15u, shown.level, shown.level != 0u));
-            metre = max(metre, shown.metre);
+            let visibility = gpuskin_visibility(view, bounds);
+            view_lods[view / 8u] |= visibility.lod_plus_one << (view % 8u * 4u);
+            finest = min(finest, select(15u, visibility.lod_plus_one, visibility.lod_plus_one != 0u));
+            error_scale = max(error_scale, visibility.error_scale);
         }
-        if (marked && gpuskin_parameters.everyone == 0u && !reach.anywhere) {
+        if (marked && gpuskin_parameters.ignore_marks == 0u && !bounds.unbounded) {
             if ((atomicLoad(&gpuskin_lists[at]) & gpuskin_mark_visible) == 0u) {
-                seen.x &= 0xfffffff0u;
+                view_lods.x &= 0xfffffff0u;
             }
         }
     }
-    let drawn = (seen.x & 15u) != 0u;
+    let drawn = (view_lods.x & 15u) != 0u;
     // A single view needs no set of all views.
     let sets = select(views, views + 1u, views > 1u);
-    if (sets > views && any(seen != vec2<u32>(0u))) {
-        seen[views / 8u] |= finest << (views % 8u * 4u);
+    if (sets > views && any(view_lods != vec2<u32>(0u))) {
+        view_lods[views / 8u] |= finest << (views % 8u * 4u);
     }
-    let place = gpuskin_list_visible(thread, number, seen, vec2<u32>(0u, sets), metre, 0u, 0u);
+    let slot = gpuskin_list_visible(thread, number, view_lods, vec2<u32>(0u, sets), error_scale, 0u, 0u);
     if (marked) {
-        atomicStore(&gpuskin_lists[at], place | select(0u, gpuskin_mark_visible, drawn));
+        atomicStore(&gpuskin_lists[at], slot | select(0u, gpuskin_mark_visible, drawn));
     }
 }

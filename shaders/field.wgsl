@@ -49,8 +49,8 @@ fn gpuskin_hash(number: u32) -> u32 {
     return x ^ (x >> 16u);
 }
 
-fn gpuskin_hash_cell(place: vec2<u32>, seed: u32) -> u32 {
-    return gpuskin_hash(place.x + gpuskin_hash(place.y + gpuskin_hash(seed)));
+fn gpuskin_hash_cell(position: vec2<u32>, seed: u32) -> u32 {
+    return gpuskin_hash(position.x + gpuskin_hash(position.y + gpuskin_hash(seed)));
 }
 
 // The k-th random number of a hash.
@@ -71,10 +71,10 @@ fn gpuskin_noise_cell(metres: vec2<f32>, of_a_metre: f32) -> vec2<u32> {
 }
 
 // Smooth noise, 0..1, with 256 x 256 cells of 2^24 steps.
-fn gpuskin_noise(place: vec2<u32>, seed: u32) -> f32 {
-    let cell = place >> vec2<u32>(24u);
+fn gpuskin_noise(position: vec2<u32>, seed: u32) -> f32 {
+    let cell = position >> vec2<u32>(24u);
     let next = (cell + 1u) & vec2<u32>(255u);
-    let t = vec2<f32>(place & vec2<u32>(0xffffffu)) * (1.0 / 16777216.0);
+    let t = vec2<f32>(position & vec2<u32>(0xffffffu)) * (1.0 / 16777216.0);
     let smooth_t = t * t * (3.0 - 2.0 * t);
     let near = mix(
         gpuskin_unit(gpuskin_hash_cell(cell, seed)),
@@ -90,8 +90,8 @@ fn gpuskin_noise(place: vec2<u32>, seed: u32) -> f32 {
 }
 
 // Fraction of a period travelled at a rate, both 32.32 fixed point: 0.32 fixed point.
-fn gpuskin_wind_travel(rate: vec2<u32>, now: vec2<u32>) -> u32 {
-    return gpuskin_multiply(now.y, rate.y).x + now.y * rate.x + now.x * rate.y;
+fn gpuskin_wind_travel(rate: vec2<u32>, time: vec2<u32>) -> u32 {
+    return gpuskin_multiply(time.y, rate.y).x + time.y * rate.x + time.x * rate.y;
 }
 
 // Hash of an instance of a field, from which its random numbers derive.
@@ -101,18 +101,18 @@ fn gpuskin_field_hash(number: u32) -> u32 {
 }
 
 // Instance of a field, by its number and the current time.
-fn gpuskin_field_instance(number: u32, now: vec2<u32>) -> GpuskinInstance {
+fn gpuskin_field_instance(number: u32, time: vec2<u32>) -> GpuskinInstance {
     let hash = gpuskin_field_hash(number);
     let cell = vec2<f32>(vec2<u32>(number % gpuskin_field.columns, number / gpuskin_field.columns));
-    let lots = vec2<f32>(gpuskin_unit(gpuskin_random(hash, 1u)), gpuskin_unit(gpuskin_random(hash, 2u)));
-    let place = gpuskin_field.origin.xz + (cell + 0.5 + gpuskin_field.jitter * (lots - 0.5)) * gpuskin_field.spacing;
+    let random = vec2<f32>(gpuskin_unit(gpuskin_random(hash, 1u)), gpuskin_unit(gpuskin_random(hash, 2u)));
+    let position = gpuskin_field.origin.xz + (cell + 0.5 + gpuskin_field.jitter * (random - 0.5)) * gpuskin_field.spacing;
     let scale = gpuskin_field.scale.x + gpuskin_field.scale.y * gpuskin_unit(gpuskin_random(hash, 3u));
     let turn = gpuskin_multiply(gpuskin_random(hash, 4u), 2u * gpuskin_field.turn + 1u).x;
     let y = i32(turn) - i32(gpuskin_field.turn);
 
     var choice = gpuskin_multiply(gpuskin_random(hash, 5u), gpuskin_field.clip_count).x;
     if (gpuskin_field.patches > 0.0) {
-        let noise = gpuskin_noise(gpuskin_noise_cell(place, gpuskin_field.patches), gpuskin_field.seed);
+        let noise = gpuskin_noise(gpuskin_noise_cell(position, gpuskin_field.patches), gpuskin_field.seed);
         choice = min(u32(noise * f32(gpuskin_field.clip_count)), gpuskin_field.clip_count - 1u);
     }
     let clip = gpuskin_field.clips[choice].xy;
@@ -125,15 +125,15 @@ fn gpuskin_field_instance(number: u32, now: vec2<u32>) -> GpuskinInstance {
     var fade = 0xffffu;
     if (gpuskin_field.waves > 0.0) {
         let travel = gpuskin_field.travel;
-        let gone = vec2<u32>(gpuskin_wind_travel(travel.xy, now), gpuskin_wind_travel(travel.zw, now));
-        let wave = gpuskin_noise(gpuskin_noise_cell(place, gpuskin_field.waves) - gone, gpuskin_field.seed + 1u);
+        let gone = vec2<u32>(gpuskin_wind_travel(travel.xy, time), gpuskin_wind_travel(travel.zw, time));
+        let wave = gpuskin_noise(gpuskin_noise_cell(position, gpuskin_field.waves) - gone, gpuskin_field.seed + 1u);
         let ahead = wave * gpuskin_field.sway;
         offset += u32(min(ahead - floor(ahead), 0.99999994) * 4294967296.0);
         // 65535 shows nothing of the gust.
         fade -= u32(wave * wave * (3.0 - 2.0 * wave) * gpuskin_field.gusts * 65535.0);
     }
     return gpuskin_instance(
-        bitcast<vec4<u32>>(vec4<f32>(place.x, gpuskin_field.origin.y, place.y, scale)),
+        bitcast<vec4<u32>>(vec4<f32>(position.x, gpuskin_field.origin.y, position.y, scale)),
         vec4<u32>(u32(y) << 16u, u32(32767 - abs(y)) << 16u, 0u, 0u),
         vec4<u32>(pace, offset, clip.y, fade),
         vec4<u32>(gpuskin_field.gust, offset >> 16u, 0u, 0u),

@@ -4,8 +4,8 @@
 
 // Beginning of PaletteUniform in gpuskin-rt/src/local/shader.rs.
 struct GpuskinFillParameters {
-    clock: vec2<u32>,
-    clock_before: vec2<u32>,
+    time: vec2<u32>,
+    previous_time: vec2<u32>,
     // Number of poses to skin.
     instances: u32,
     // First of these poses.

@@ -77,17 +77,17 @@ fn gpuskin_progress(fade: u32, elapsed: vec2<u32>) -> f32 {
 }
 
 // Time since the start of an instance; zero while it is paused.
-fn gpuskin_seconds_since_start(instance: GpuskinInstance, now: vec2<u32>) -> vec2<u32> {
-    let elapsed = gpuskin_elapsed(now, instance.playback.start);
+fn gpuskin_seconds_since_start(instance: GpuskinInstance, time: vec2<u32>) -> vec2<u32> {
+    let elapsed = gpuskin_elapsed(time, instance.playback.start);
     return select(elapsed, vec2<u32>(0u), gpuskin_is_paused(instance.sources));
 }
 
 // Weight of the current clip over the fade-out clips: 1 without a fade.
-fn gpuskin_weight(instance: GpuskinInstance, now: vec2<u32>) -> f32 {
+fn gpuskin_weight(instance: GpuskinInstance, time: vec2<u32>) -> f32 {
     if ((instance.fade & 0xffffu) == 0xffffu) {
         return 1.0;
     }
-    let progress = gpuskin_progress(instance.fade, gpuskin_seconds_since_start(instance, now));
+    let progress = gpuskin_progress(instance.fade, gpuskin_seconds_since_start(instance, time));
     return gpuskin_curve((instance.sources.w >> 16u) & 3u, progress);
 }
 

@@ -4,8 +4,8 @@ fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
     return input.number;
 }
 
-fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
-    return gpuskin_field_instance(input.number, now);
+fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
+    return gpuskin_field_instance(input.number, time);
 }
 
 fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {

@@ -1,7 +1,7 @@
 // Instances from storage buffers, by the list of drawn instances.
 
 // Record of the drawn instance.
-fn gpuskin_instance_of(input: GpuskinInput, now: vec2<u32>) -> GpuskinInstance {
+fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
     let at = gpuskin_list[input.drawn].y * 4u;
     return gpuskin_instance(
         gpuskin_instances[at],

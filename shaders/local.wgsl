@@ -117,9 +117,9 @@ struct GpuskinLocalFrames {
     t: f32,
 }
 
-fn gpuskin_local_frames(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinLocalFrames {
+fn gpuskin_local_frames(playback: GpuskinPlayback, time: vec2<u32>) -> GpuskinLocalFrames {
     let clip_at = gpuskin_local_clip_at(playback.clip & gpuskin_clip_mask);
-    let frames = gpuskin_frame_pair(playback, gpuskin_local_clip(clip_at), now);
+    let frames = gpuskin_frame_pair(playback, gpuskin_local_clip(clip_at), time);
     return GpuskinLocalFrames(clip_at, frames.a, frames.b, frames.t);
 }
 
@@ -134,14 +134,14 @@ fn gpuskin_mix_locals(a: GpuskinLocal, b: GpuskinLocal, t: f32) -> GpuskinLocal 
 }
 
 // Local transform of a node, interpolated between two frames of a clip.
-fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
-    let clip_at = shown.clip_at;
+fn gpuskin_local(frames: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
+    let clip_at = frames.clip_at;
     let entry = gpuskin_words[clip_at + gpuskin_entries + node];
     let rest = gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words;
     let first = gpuskin_words[clip_at + gpuskin_frames_at];
     let frame_words = gpuskin_words[clip_at + gpuskin_frame_words];
-    let block_a = first + shown.a * frame_words;
-    let block_b = first + shown.b * frame_words;
+    let block_a = first + frames.a * frame_words;
+    let block_b = first + frames.b * frame_words;
     var track = entry >> 6u;
     var local: GpuskinLocal;
 
@@ -154,7 +154,7 @@ fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
         let a = gpuskin_from_projection(gpuskin_track_offset(track, block_a));
         let b = gpuskin_from_projection(gpuskin_track_offset(track, block_b));
         let origin = gpuskin_from_projection(gpuskin_word_vector(track + gpuskin_track_origin));
-        local.rotation = gpuskin_multiply_rotations(origin, gpuskin_slerp(a, b, shown.t));
+        local.rotation = gpuskin_multiply_rotations(origin, gpuskin_slerp(a, b, frames.t));
     }
     track += gpuskin_track_words(rotation_kind);
 
@@ -162,7 +162,7 @@ fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
     if (translation_kind == 0u) {
         local.translation = gpuskin_word_vector(rest + gpuskin_node_translation);
     } else {
-        local.translation = gpuskin_track_vector(translation_kind, track, block_a, block_b, shown.t);
+        local.translation = gpuskin_track_vector(translation_kind, track, block_a, block_b, frames.t);
     }
     track += gpuskin_track_words(translation_kind);
 
@@ -170,7 +170,7 @@ fn gpuskin_local(shown: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
     if (scale_kind == 0u) {
         local.scale = gpuskin_word_vector(rest + gpuskin_node_scale);
     } else {
-        local.scale = gpuskin_track_vector(scale_kind, track, block_a, block_b, shown.t);
+        local.scale = gpuskin_track_vector(scale_kind, track, block_a, block_b, frames.t);
     }
     return local;
 }

@@ -3,22 +3,22 @@
 // Layout of PaletteUniform in gpuskin-rt/src/local/shader.rs.
 struct GpuskinPaletteParameters {
     // Current time: seconds, fraction.
-    clock: vec2<u32>,
+    time: vec2<u32>,
     // Previous time, if previous poses are kept.
-    clock_before: vec2<u32>,
+    previous_time: vec2<u32>,
     // Number of instances to evaluate.
     instances: u32,
     // First of these instances, in the record buffer and in the palette.
     first_instance: u32,
     // Matrices per instance.
     stride: u32,
-    // Start of the live poses in gpuskin_over, and stride of a pose; units of four words.
+    // Start of the live poses in gpuskin_layer_words, and stride of a pose; units of four words.
     live_at: u32,
     live_stride: u32,
     // Matrices from an instance's pose to its previous pose.
-    before: u32,
-    // Start of the previous live poses in gpuskin_over; units of four words.
-    live_before_at: u32,
+    previous_offset: u32,
+    // Start of the previous live poses in gpuskin_layer_words; units of four words.
+    previous_live_at: u32,
     // Largest number of workgroups along x; fewer if there are fewer instances.
     max_groups: u32,
 }
@@ -30,4 +30,4 @@ struct GpuskinPaletteParameters {
 // Rows of skinning matrices. [instance][bone]
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette: array<mat3x4<f32>>;
 // Layer sets, then live poses, then the previous live poses.
-@group(0) @binding(4) var<storage, read> gpuskin_over: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read> gpuskin_layer_words: array<vec4<u32>>;

@@ -18,7 +18,7 @@ struct GpuskinLive {
     weight: f32,
     // 1: transform of each node to its parent. 2: matrix of each bone to model space.
     kind: u32,
-    // Start of the pose in gpuskin_over.
+    // Start of the pose in gpuskin_layer_words.
     at: u32,
 }
 
@@ -40,39 +40,39 @@ fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) ->
 
 // Evaluates clips, weights and live bones of an instance, one clip per thread. slot: number of the
 // layer set; 0: no layers. live_at: start of the live poses of this time.
-fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, now: vec2<u32>, live_at: u32) {
+fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: vec2<u32>, live_at: u32) {
     let layer = thread / 3u;
     let clip = thread % 3u;
     if (layer > select(0u, 2u, slot != 0u)) {
         return;
     }
     var instance = base;
-    var shown = GpuskinLayer(1.0, 1.0, 0.0, 0u);
+    var sample = GpuskinLayer(1.0, 1.0, 0.0, 0u);
     if (layer > 0u) {
         let at = (slot - 1u) * gpuskin_slot_vectors + (layer - 1u) * gpuskin_layer_vectors;
-        let a = gpuskin_over[at];
-        let b = gpuskin_over[at + 1u];
-        instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_over[at + 2u]);
-        shown.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_seconds_since_start(instance, now));
-        shown.mask = (b.x >> 12u) & 511u;
+        let a = gpuskin_layer_words[at];
+        let b = gpuskin_layer_words[at + 1u];
+        instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_layer_words[at + 2u]);
+        sample.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_seconds_since_start(instance, time));
+        sample.mask = (b.x >> 12u) & 511u;
     }
     var playback = instance.playback;
     if (clip == 0u) {
-        shown.current = gpuskin_weight(instance, now);
-        shown.older = gpuskin_older_weight(instance);
-        gpuskin_layers[layer] = shown;
+        sample.current = gpuskin_weight(instance, time);
+        sample.older = gpuskin_older_weight(instance);
+        gpuskin_layers[layer] = sample;
     } else {
         playback = gpuskin_source(instance, select(instance.sources.xy, instance.sources.zw, clip == 2u));
     }
-    gpuskin_clips[thread] = gpuskin_local_frames(playback, now);
+    gpuskin_clips[thread] = gpuskin_local_frames(playback, time);
     if (thread == 0u) {
         var live = GpuskinLive(0.0, 0u, 0u);
         if (slot != 0u) {
             let at = (slot - 1u) * gpuskin_slot_vectors + gpuskin_live_vector;
-            let a = gpuskin_over[at];
-            let b = gpuskin_over[at + 1u];
+            let a = gpuskin_layer_words[at];
+            let b = gpuskin_layer_words[at + 1u];
             live.kind = b.x & 3u;
-            live.weight = select(0.0, gpuskin_layer_weight(a.z, a.w, b.x >> 2u, gpuskin_elapsed(now, a.xy)), live.kind != 0u);
+            live.weight = select(0.0, gpuskin_layer_weight(a.z, a.w, b.x >> 2u, gpuskin_elapsed(time, a.xy)), live.kind != 0u);
             live.at = live_at + b.y * gpuskin_parameters.live_stride;
         }
         gpuskin_live = live;
@@ -102,22 +102,22 @@ fn gpuskin_add_local(under: GpuskinLocal, reference: GpuskinLocal, pose: Gpuskin
 
 // Pose of one clip of a layer for a node: the clip's own pose, or for an additive clip the pose
 // below plus the clip.
-fn gpuskin_blend_clip(under: GpuskinLocal, shown: GpuskinLocalFrames, node: u32, layer: u32) -> GpuskinLocal {
-    let reference = select(gpuskin_words[shown.clip_at + gpuskin_reference], 0u, layer == 0u);
+fn gpuskin_blend_clip(under: GpuskinLocal, clip_frames: GpuskinLocalFrames, node: u32, layer: u32) -> GpuskinLocal {
+    let reference = select(gpuskin_words[clip_frames.clip_at + gpuskin_reference], 0u, layer == 0u);
     var own: GpuskinLocal;
-    var frames = shown;
+    var sampled = clip_frames;
     if (reference != 0u) {
-        frames = GpuskinLocalFrames(gpuskin_local_clip_at(reference - 1u), 0u, 0u, 0.0);
+        sampled = GpuskinLocalFrames(gpuskin_local_clip_at(reference - 1u), 0u, 0u, 0.0);
     }
     // A loop of one or two turns: drivers inline every call, and compiling two copies takes long.
     for (var turn = select(1u, 0u, reference != 0u); turn < 2u; turn++) {
-        let pose = gpuskin_local(frames, node);
+        let pose = gpuskin_local(sampled, node);
         if (reference != 0u && turn == 1u) {
             own = gpuskin_add_local(under, own, pose);
         } else {
             own = pose;
         }
-        frames = shown;
+        sampled = clip_frames;
     }
     return own;
 }
@@ -133,9 +133,9 @@ struct GpuskinLiveLocal {
 }
 
 fn gpuskin_live_local(at: u32) -> GpuskinLiveLocal {
-    let a = gpuskin_over[at];
-    let b = gpuskin_over[at + 1u];
-    let c = gpuskin_over[at + 2u];
+    let a = gpuskin_layer_words[at];
+    let b = gpuskin_layer_words[at + 1u];
+    let c = gpuskin_layer_words[at + 2u];
     let rotation = bitcast<vec4<f32>>(a);
     let square = dot(rotation, rotation);
     let finite = gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c);
@@ -162,15 +162,15 @@ fn gpuskin_layered(node: u32, layers: u32) -> GpuskinLocal {
             pose = own.local;
             weight = gpuskin_live.weight;
         } else {
-            let shown = gpuskin_layers[layer];
-            if (shown.weight <= 0.0 || !gpuskin_in_mask(shown.mask, node)) {
+            let sample = gpuskin_layers[layer];
+            if (sample.weight <= 0.0 || !gpuskin_in_mask(sample.mask, node)) {
                 continue;
             }
             // Fade-out clips first, then the current clip. The first one with a weight is taken as
             // it is.
-            for (var part = select(0u, 2u, shown.current >= 1.0); part < 3u; part++) {
-                var t = select(1.0, shown.older, part == 1u);
-                t = select(t, shown.current, part == 2u);
+            for (var part = select(0u, 2u, sample.current >= 1.0); part < 3u; part++) {
+                var t = select(1.0, sample.older, part == 1u);
+                t = select(t, sample.current, part == 2u);
                 if (t <= 0.0) {
                     continue;
                 }
@@ -181,7 +181,7 @@ fn gpuskin_layered(node: u32, layers: u32) -> GpuskinLocal {
                     pose = gpuskin_mix_locals(pose, own, t);
                 }
             }
-            weight = shown.weight;
+            weight = sample.weight;
         }
         if (layer == 0u || weight >= 1.0) {
             under = pose;
@@ -244,9 +244,9 @@ fn gpuskin_with_live_bone(global: mat3x4<f32>, bone: u32) -> mat3x4<f32> {
     if (live.kind != gpuskin_live_matrices || live.weight <= 0.0) {
         return global;
     }
-    let a = gpuskin_over[live.at + bone * 3u];
-    let b = gpuskin_over[live.at + bone * 3u + 1u];
-    let c = gpuskin_over[live.at + bone * 3u + 2u];
+    let a = gpuskin_layer_words[live.at + bone * 3u];
+    let b = gpuskin_layer_words[live.at + bone * 3u + 1u];
+    let c = gpuskin_layer_words[live.at + bone * 3u + 2u];
     if (!(gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c))) {
         return global;
     }

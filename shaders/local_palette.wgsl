@@ -21,14 +21,14 @@ fn gpuskin_write_palette(
         gpuskin_instances[at + 2u],
         gpuskin_instances[at + 3u],
     );
-    let before = group.z != 0u;
-    let now = select(gpuskin_parameters.clock, gpuskin_parameters.clock_before, before);
-    let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.live_before_at, before);
+    let is_previous = group.z != 0u;
+    let time = select(gpuskin_parameters.time, gpuskin_parameters.previous_time, is_previous);
+    let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.previous_live_at, is_previous);
     let slot = gpuskin_instances[at + 2u].z >> 12u;
-    gpuskin_find_pose_blend(thread, instance, slot, now, live_at);
+    gpuskin_find_pose_blend(thread, instance, slot, time, live_at);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);
-    let first = number * gpuskin_parameters.stride + group.z * gpuskin_parameters.before;
+    let first = number * gpuskin_parameters.stride + group.z * gpuskin_parameters.previous_offset;
     let bones = gpuskin_words[gpuskin_bone_count];
 
     let nodes = gpuskin_words[gpuskin_node_count];
@@ -39,8 +39,8 @@ fn gpuskin_write_palette(
     let link = gpuskin_words[gpuskin_link];
     if (link > 1u) {
         // Last nodes first: a node's ancestors are read before they are overwritten.
-        for (var above = (nodes + gpuskin_group_size - 1u) / gpuskin_group_size; above > 0u; above--) {
-            let node = (above - 1u) * gpuskin_group_size + thread;
+        for (var block = (nodes + gpuskin_group_size - 1u) / gpuskin_group_size; block > 0u; block--) {
+            let node = (block - 1u) * gpuskin_group_size + thread;
             var composed: mat3x4<f32>;
             if (node < nodes) {
                 composed = gpuskin_composed(first + bones, node, gpuskin_node_parent, link);
@@ -55,20 +55,20 @@ fn gpuskin_write_palette(
     for (var bone = thread; bone < bones; bone += gpuskin_group_size) {
         let bone_at = gpuskin_bone_at(bone);
         let node = gpuskin_words[bone_at + gpuskin_bone_node];
-        let composed = gpuskin_composed(first + bones, node, gpuskin_node_above, nodes);
+        let composed = gpuskin_composed(first + bones, node, gpuskin_node_chain_parent, nodes);
         let global = gpuskin_with_live_bone(composed, bone);
         gpuskin_palette[first + bone] = gpuskin_compose(global, gpuskin_inverse_bind(bone_at));
     }
 }
 
-// Product of the stored matrices of a node and its ancestors, `most` matrices in all. word: selects
+// Product of the stored matrices of a node and its ancestors, `max_links` matrices in all. word: selects
 // the parent or the next chain link.
-fn gpuskin_composed(scratch: u32, node: u32, word: u32, most: u32) -> mat3x4<f32> {
+fn gpuskin_composed(scratch: u32, node: u32, word: u32, max_links: u32) -> mat3x4<f32> {
     var product = gpuskin_global(scratch, node);
-    var above = gpuskin_chain_parent(node, word);
-    for (var i = 1u; i < most && above != 0xffffffffu; i++) {
-        product = gpuskin_compose(gpuskin_global(scratch, above), product);
-        above = gpuskin_chain_parent(above, word);
+    var ancestor = gpuskin_chain_parent(node, word);
+    for (var i = 1u; i < max_links && ancestor != 0xffffffffu; i++) {
+        product = gpuskin_compose(gpuskin_global(scratch, ancestor), product);
+        ancestor = gpuskin_chain_parent(ancestor, word);
     }
     return product;
 }

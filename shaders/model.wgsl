@@ -14,7 +14,7 @@ struct GpuskinModel {
     vertices: u32,
     position_extent: vec3<f32>,
     // Matrices from an instance's pose in the palette to its previous pose; 0 if that is not kept.
-    palette_before: u32,
+    palette_previous: u32,
     uv_min: vec2<f32>,
     uv_extent: vec2<f32>,
     // Ranges of packed values: value = minimum + extent * fraction. Bones: translation, then

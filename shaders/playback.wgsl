@@ -61,10 +61,10 @@ fn gpuskin_multiply(a: u32, b: u32) -> vec2<u32> {
 }
 
 // now - start; 0 if now is earlier.
-fn gpuskin_elapsed(now: vec2<u32>, start: vec2<u32>) -> vec2<u32> {
-    let borrow = now.y < start.y;
-    let early = now.x < start.x || (now.x == start.x && borrow);
-    return select(vec2<u32>(now.x - start.x - u32(borrow), now.y - start.y), vec2<u32>(0u), early);
+fn gpuskin_elapsed(time: vec2<u32>, start: vec2<u32>) -> vec2<u32> {
+    let borrow = time.y < start.y;
+    let early = time.x < start.x || (time.x == start.x && borrow);
+    return select(vec2<u32>(time.x - start.x - u32(borrow), time.y - start.y), vec2<u32>(0u), early);
 }
 
 // Whether elapsed * rate, both 32.32, is a whole cycle or more: tests the upper 64 of the product's
@@ -82,8 +82,8 @@ fn gpuskin_exceeds_cycle(elapsed: vec2<u32>, rate: vec2<u32>) -> bool {
 }
 
 // Phase within the cycle.
-fn gpuskin_cycle_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
-    let elapsed = gpuskin_elapsed(now, playback.start);
+fn gpuskin_cycle_phase(playback: GpuskinPlayback, time: vec2<u32>) -> GpuskinPhase {
+    let elapsed = gpuskin_elapsed(time, playback.start);
     let backwards = (playback.rate.x >> 31u) != 0u;
     let negated = vec2<u32>(~playback.rate.x + u32(playback.rate.y == 0u), ~playback.rate.y + 1u);
     let rate = select(playback.rate, negated, backwards);
@@ -105,8 +105,8 @@ fn gpuskin_cycle_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhas
 
 // Phase within the clip: a ping-pong cycle plays forwards in its lower half, backwards in its upper
 // half.
-fn gpuskin_phase(playback: GpuskinPlayback, now: vec2<u32>) -> GpuskinPhase {
-    let phase = gpuskin_cycle_phase(playback, now);
+fn gpuskin_phase(playback: GpuskinPlayback, time: vec2<u32>) -> GpuskinPhase {
+    let phase = gpuskin_cycle_phase(playback, time);
     let folded = (phase.value << 1u) ^ select(0u, 0xffffffffu, (phase.value >> 31u) != 0u);
     return GpuskinPhase(select(phase.value, folded, (playback.clip & gpuskin_ping_pong) != 0u), phase.ended);
 }
@@ -118,8 +118,8 @@ fn gpuskin_stored_frame(clip: GpuskinClip, frame: u32) -> u32 {
     return clip.first_frame + select(row, row - clip.stored, row >= clip.stored);
 }
 
-fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, now: vec2<u32>) -> GpuskinFramePair {
-    let phase = gpuskin_phase(playback, now);
+fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, time: vec2<u32>) -> GpuskinFramePair {
+    let phase = gpuskin_phase(playback, time);
     var position = gpuskin_multiply(phase.value, clip.intervals);
     if (phase.ended) {
         position = vec2<u32>(clip.intervals, 0u);

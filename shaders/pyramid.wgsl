@@ -8,10 +8,10 @@ struct GpuskinMip {
     // Width and height of this level in texels.
     size: vec2<u32>,
     // Width and height of the level before in texels.
-    before: vec2<u32>,
+    source_size: vec2<u32>,
 }
 
-@group(0) @binding(1) var gpuskin_lod: texture_storage_2d<r32float, write>;
+@group(0) @binding(1) var gpuskin_mip: texture_storage_2d<r32float, write>;
 @group(0) @binding(2) var<uniform> gpuskin_parameters: GpuskinMip;
 
 @compute @workgroup_size(8, 8)
@@ -19,10 +19,10 @@ fn gpuskin_write_mip(@builtin(global_invocation_id) at: vec3<u32>) {
     if (any(at.xy >= gpuskin_parameters.size)) {
         return;
     }
-    let last = gpuskin_parameters.before - vec2<u32>(1u);
+    let last = gpuskin_parameters.source_size - vec2<u32>(1u);
     let a = min(at.xy * 2u, last);
     let b = min(at.xy * 2u + vec2<u32>(1u), last);
     let row = max(gpuskin_source_depth(a), gpuskin_source_depth(vec2<u32>(b.x, a.y)));
     let next_row = max(gpuskin_source_depth(vec2<u32>(a.x, b.y)), gpuskin_source_depth(b));
-    textureStore(gpuskin_lod, at.xy, vec4<f32>(max(row, next_row), 0.0, 0.0, 0.0));
+    textureStore(gpuskin_mip, at.xy, vec4<f32>(max(row, next_row), 0.0, 0.0, 0.0));
 }

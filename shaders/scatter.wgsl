@@ -15,6 +15,6 @@ fn gpuskin_scatter(
     if (word >= count * words) {
         return;
     }
-    let place = gpuskin_changes[2u + word / words];
-    gpuskin_elements[place * words + word % words] = gpuskin_changes[2u + count + word];
+    let index = gpuskin_changes[2u + word / words];
+    gpuskin_elements[index * words + word % words] = gpuskin_changes[2u + count + word];
 }

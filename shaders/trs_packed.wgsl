@@ -15,7 +15,7 @@ struct GpuskinPackedTrs {
     // Quaternion x, y, z, w.
     rotation: vec4<f32>,
     // Position of the pivot in metres, then the scale.
-    place: vec4<f32>,
+    translation: vec4<f32>,
 }
 
 // Two floats whose upper halves are the lower and the upper half of a word.
@@ -54,17 +54,17 @@ fn gpuskin_stored_trs(range: GpuskinPackedRange, frame: u32, bone: u32) -> Gpusk
 // Bone interpolated between frames and clips: x -> scale * rotation * (x - pivot) + place.
 struct GpuskinBone {
     rotation: vec4<f32>,
-    place: vec4<f32>,
+    translation: vec4<f32>,
     pivot: vec3<f32>,
 }
 
 // Clips have different pivots: moves b to the pivot of a, then interpolates.
 fn gpuskin_mix_bones(a: GpuskinBone, b: GpuskinBone, t: f32) -> GpuskinBone {
-    let moved = b.place.w * gpuskin_rotate(b.rotation, a.pivot - b.pivot);
-    let place = vec4<f32>(b.place.xyz + moved, b.place.w);
+    let moved = b.translation.w * gpuskin_rotate(b.rotation, a.pivot - b.pivot);
+    let translation = vec4<f32>(b.translation.xyz + moved, b.translation.w);
     return GpuskinBone(
         gpuskin_blend_rotation(a.rotation, b.rotation, t),
-        a.place * (1.0 - t) + place * t,
+        a.translation * (1.0 - t) + translation * t,
         a.pivot,
     );
 }
@@ -75,14 +75,14 @@ fn gpuskin_bone_between(frames: GpuskinFramePair, bone: u32) -> GpuskinBone {
     let b = gpuskin_stored_trs(range, frames.b, bone);
     return GpuskinBone(
         gpuskin_blend_rotation(a.rotation, b.rotation, frames.t),
-        a.place * (1.0 - frames.t) + b.place * frames.t,
+        a.translation * (1.0 - frames.t) + b.translation * frames.t,
         range.pivot,
     );
 }
 
 fn gpuskin_bone_matrix(bone: GpuskinBone) -> mat3x4<f32> {
-    let turned = gpuskin_from_trs(bone.rotation, vec3<f32>(0.0), bone.place.w);
-    let translation = bone.place.xyz - vec4<f32>(bone.pivot, 0.0) * turned;
+    let turned = gpuskin_from_trs(bone.rotation, vec3<f32>(0.0), bone.translation.w);
+    let translation = bone.translation.xyz - vec4<f32>(bone.pivot, 0.0) * turned;
     return mat3x4<f32>(
         vec4<f32>(turned[0].xyz, translation.x),
         vec4<f32>(turned[1].xyz, translation.y),

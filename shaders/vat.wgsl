@@ -31,14 +31,14 @@ fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
 }
 
 // Vertex in model space.
-fn gpuskin_in_model(shown: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
+fn gpuskin_in_model(pose: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinSkinned {
     var baked: GpuskinBaked;
-    for (var i = shown.first; i < 3u; i++) {
-        let next = gpuskin_baked(gpuskin_blended_clip(shown, i), vertex.row);
-        if (i == shown.first) {
+    for (var i = pose.first; i < 3u; i++) {
+        let next = gpuskin_baked(gpuskin_blended_clip(pose, i), vertex.row);
+        if (i == pose.first) {
             baked = next;
         } else {
-            baked = gpuskin_mix_baked(baked, next, select(shown.weight, 1.0 - shown.older, i == 1u));
+            baked = gpuskin_mix_baked(baked, next, select(pose.weight, 1.0 - pose.older_weight, i == 1u));
         }
     }
     return GpuskinSkinned(

@@ -4,7 +4,7 @@
 const gpuskin_texels: u32 = 2u;
 
 fn gpuskin_stored_vertex(frame: u32, row: u32) -> GpuskinBaked {
-    let place = gpuskin_texel(frame, row, 0u);
+    let position = gpuskin_texel(frame, row, 0u);
     let normal = gpuskin_texel(frame, row, 1u).xyz;
-    return GpuskinBaked(place.xyz, normal, gpuskin_baked_tangent(normal, place.w));
+    return GpuskinBaked(position.xyz, normal, gpuskin_baked_tangent(normal, position.w));
 }

@@ -10,7 +10,7 @@ use gpuskin_build::bake::{BakeOptions, BakedModel, bake};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, Poses, pose};
 use gpuskin_rt::internals::render::Capture;
-use gpuskin_rt::internals::{Repeat, Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Time};
+use gpuskin_rt::internals::{Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Repeat, Time};
 use gpuskin_rt::wgpu::Backends;
 use gpuskin_test_harness::{note, run, test};
 use gpuskin_tests::frames::{Distance, Frames};
@@ -194,7 +194,12 @@ fn check_exact(encoding: Encoding, path: PosePath, subjects: Vec<Subject>) {
 /// Instance at the origin, paused at a time of a clip.
 fn standing(model: &Model, clip: usize, seconds: f64) -> InstanceRecord {
     let clip = Clip::new(clip as u16);
-    Instance::<Dynamic>::at([0.0; 3]).play(clip).repeat(Repeat::Once).speed(0.0).seek(seconds).record(&model.meta, Time::ZERO)
+    Instance::<Dynamic>::at([0.0; 3])
+        .play(clip)
+        .repeat(Repeat::Once)
+        .speed(0.0)
+        .seek(seconds)
+        .record(&model.meta, Time::ZERO)
 }
 
 /// Compares the reported with the found error of every clip of a model. The frame with the greatest

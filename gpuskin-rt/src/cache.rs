@@ -1,5 +1,5 @@
 //! Pose cache: instances that show the same sample of a clip share one pose, which is composed and
-//! skinned once and then cached. CPU reference and WGSL source of `shaders/cull_still.wgsl`,
+//! skinned once and then cached. CPU reference and WGSL source of `shaders/cull_cache.wgsl`,
 //! `shaders/cached.wgsl` and `shaders/fill_cache.wgsl`. Does not need wgpu.
 //!
 //! A clip of n steps has n + 1 samples at the times i / n of its length, i = 0 to n. An instance
@@ -34,16 +34,16 @@ pub const MAX_STEPS: u32 = 0xfff;
 /// shared.
 pub const MAX_CACHE_SAMPLES: u32 = 1 << 17;
 /// Size of a cached vertex, bytes.
-pub const VERTEX: u64 = 16;
+pub const CACHED_VERTEX_BYTES: u64 = 16;
 /// Compute entry point of [`fill`]: threads along x are vertices, workgroups along y are poses.
-pub const FILL: &str = "gpuskin_fill_cache";
+pub const FILL_ENTRY_POINT: &str = "gpuskin_fill_cache";
 /// Number of vertices per workgroup of [`fill`].
-pub const FILL_GROUP: u32 = 64;
+pub const FILL_GROUP_SIZE: u32 = 64;
 
 /// Greatest 21-bit number.
 const STEPS: f32 = 2_097_151.0;
 /// Octahedral word that no vector maps to: stands for the zero vector.
-const NOWHERE: u32 = 0x8000_8000;
+const NO_DIRECTION: u32 = 0x8000_8000;
 
 /// Returns the number of steps of a clip of `duration` seconds, each at most `grid` seconds long; 0
 /// if the clip is not shared.
@@ -61,35 +61,35 @@ pub fn set_steps(bounds: &mut [u32], clips: &[(u32, f32)]) -> u32 {
     let Some((header, words)) = bounds.split_at_mut_checked(BOUNDS_HEADER) else { return 0 };
     let greatest = clips.iter().map(|(_, off)| *off).fold(0.0, f32::max);
     header[BOUNDS_HEADER - 1] = greatest.to_bits();
-    let mut moments = 0;
+    let mut samples = 0;
     for (clip, &(steps, off)) in words.as_chunks_mut::<4>().0.iter_mut().zip(clips) {
-        let fits = steps > 0 && steps <= MAX_STEPS && moments + steps < MAX_CACHE_SAMPLES;
+        let fits = steps > 0 && steps <= MAX_STEPS && samples + steps < MAX_CACHE_SAMPLES;
         let halvings = (1..8).take_while(|halvings| off * (1 << halvings) as f32 <= greatest).count() as u32;
-        clip[3] = if fits { steps << 20 | halvings << 17 | moments } else { 0 };
-        moments += if fits { steps + 1 } else { 0 };
+        clip[3] = if fits { steps << 20 | halvings << 17 | samples } else { 0 };
+        samples += if fits { steps + 1 } else { 0 };
     }
-    moments
+    samples
 }
 
 /// Returns the sample that an instance shares: its index among the samples of all clips, and a copy
 /// of the instance that is frozen in it. `None` if the instance needs a pose of its own.
 ///
-/// `bounds`: words of [`set_steps`]. `metre`: the greatest [`cull::metre`](crate::cull::metre) of
+/// `bounds`: words of [`set_steps`]. `error_scale`: the greatest [`cull::error_scale`](crate::cull::metre) of
 /// all views. CPU reference of `gpuskin_shared_pose`.
 ///
 /// # Panics
 /// If there are no words of the clip that it plays.
-pub fn still(
+pub fn shared_pose(
     bounds: &[u32],
     instance: &InstanceRecord,
     time: Time,
-    metre: Option<f32>,
+    error_scale: Option<f32>,
 ) -> Option<(u32, InstanceRecord)> {
     let word = bounds[BOUNDS_HEADER + instance.clip_index() * 4 + 3];
     let steps = word >> 20;
     let off = f32::from_bits(bounds[BOUNDS_HEADER - 1]) / (1 << (word >> 17 & 7)) as f32;
-    let is_seen = off > 0.0 && metre.is_none_or(|metre| off * metre > 1.0);
-    if steps == 0 || is_seen || instance.layer_set() != 0 || instance.weight(time) < 1.0 {
+    let is_noticeable = off > 0.0 && error_scale.is_none_or(|error_scale| off * error_scale > 1.0);
+    if steps == 0 || is_noticeable || instance.layer_set() != 0 || instance.weight(time) < 1.0 {
         return None;
     }
     let (phase, ended) = crate::playback::phase(&instance.playback(), time);
@@ -123,14 +123,14 @@ pub fn unpack(words: [u32; 4], [least, extent]: [Vec3; 2]) -> [Vec3; 3] {
 
 fn direction_word(v: Vec3) -> u32 {
     if v == Vec3::ZERO {
-        return NOWHERE;
+        return NO_DIRECTION;
     }
     let [x, y] = octahedral(v).to_array().map(|e| (e.clamp(-1.0, 1.0) * 32_767.0).round() as i32 as u32);
     x & 0xffff | y << 16
 }
 
 fn direction(word: u32) -> Vec3 {
-    if word == NOWHERE {
+    if word == NO_DIRECTION {
         return Vec3::ZERO;
     }
     let part = |word: u32| ((word as i32 >> 16) as f32 / 32_767.0).max(-1.0);
@@ -157,7 +157,7 @@ pub fn fill(variant: Variant) -> String {
         .collect();
     let _ = write!(
         text,
-        "\nconst gpuskin_fill_group: u32 = {FILL_GROUP}u;\n\nfn gpuskin_vertex_count() -> u32 {{\n    return \
+        "\nconst gpuskin_fill_group: u32 = {FILL_GROUP_SIZE}u;\n\nfn gpuskin_vertex_count() -> u32 {{\n    return \
          arrayLength(&gpuskin_mesh) / {stride}u;\n}}\n\nfn gpuskin_mesh_vertex(number: u32) -> GpuskinInput {{\n    let at = number * \
          {stride}u;\n    return GpuskinInput({}, 0u);\n}}\n\n",
         attributes.join(", ")
@@ -174,18 +174,18 @@ mod tests {
 
     fn words() -> (Vec<u32>, u32) {
         let mut words = vec![0; BOUNDS_HEADER + 4 * DURATIONS.len()];
-        let moments = set_steps(&mut words, &DURATIONS.map(|duration| (steps(duration, 0.1), 0.0)));
-        (words, moments)
+        let samples = set_steps(&mut words, &DURATIONS.map(|duration| (steps(duration, 0.1), 0.0)));
+        (words, samples)
     }
 
     #[test]
     fn number_of_samples_follows_clip_length() {
-        let (words, moments) = words();
+        let (words, samples) = words();
         let of =
             |clip: usize| (words[BOUNDS_HEADER + 4 * clip + 3] >> 20, words[BOUNDS_HEADER + 4 * clip + 3] & 0x1_ffff);
         // A clip that is too long has no samples.
         assert_eq!([of(0), of(1), of(2), of(3)], [(10, 0), (1, 11), (0, 0), (7, 13)]);
-        assert_eq!(moments, 21);
+        assert_eq!(samples, 21);
         for grid in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert_eq!(steps(1.0, grid), u32::from(grid == f32::INFINITY), "{grid}");
         }
@@ -200,12 +200,12 @@ mod tests {
         let offs = [0.8, 0.4, 0.15, 0.0];
         let mut words = vec![0; BOUNDS_HEADER + 4 * offs.len()];
         set_steps(&mut words, &offs.map(|off| (10, off)));
-        let shared = |words: &[u32], clip: u32, metre: Option<f32>| {
+        let shared = |words: &[u32], clip: u32, error_scale: Option<f32>| {
             let instance = InstanceRecord::playing(Playback { clip, ..Playback::default() });
-            still(words, &instance, Time::from_secs(0.5), metre).is_some()
+            shared_pose(words, &instance, Time::from_secs(0.5), error_scale).is_some()
         };
         for (clip, off) in [0.8, 0.4, 0.2, 0.8 / 128.0].into_iter().enumerate() {
-            let shared = |metre| shared(&words, clip as u32, metre);
+            let shared = |error_scale| shared(&words, clip as u32, error_scale);
             assert!(shared(Some(0.99 / off)) && !shared(Some(1.01 / off)) && !shared(None), "{clip}");
         }
         set_steps(&mut words, &[(10, 0.0); 4]);
@@ -215,7 +215,7 @@ mod tests {
     /// A shared sample is at most half a step away, and both ends of a clip are samples.
     #[test]
     fn instance_shares_nearest_sample() {
-        let (words, moments) = words();
+        let (words, samples) = words();
         let clip = ClipRecord { first_frame: 0, intervals: 3000, stored: 3001, held: 0 };
         let position = |record: &InstanceRecord, time: Time| {
             let pair = playback::frame_pair(&record.playback(), &clip, time);
@@ -236,17 +236,20 @@ mod tests {
                     let instance = InstanceRecord::playing(playing);
                     for tick in 0..400 {
                         let time = Time::from_secs(f64::from(tick) * 0.013);
-                        let (number, still) = still(&words, &instance, time, None).unwrap();
+                        let (number, still) = shared_pose(&words, &instance, time, None).unwrap();
                         let off = (position(&instance, time) - position(&still, time)).abs();
                         let half = 3000.0 / [20.0, 14.0][i];
-                        assert!(off <= half + 0.01, "{repeat:?} at {speed}, {time:?}: off by {off} frames, limit {half}");
+                        assert!(
+                            off <= half + 0.01,
+                            "{repeat:?} at {speed}, {time:?}: off by {off} frames, limit {half}"
+                        );
                         assert_eq!(position(&still, time), position(&still, Time::from_secs(1e5)));
                         assert_eq!(still.clip_index(), index as usize);
                         assert_eq!(still.translation, instance.translation);
-                        assert!(number < moments);
+                        assert!(number < samples);
                         seen.insert(number);
                     }
-                    let late = super::still(&words, &instance, Time::from_secs(1e4), None).unwrap();
+                    let late = super::shared_pose(&words, &instance, Time::from_secs(1e4), None).unwrap();
                     if repeat == Repeat::Once {
                         let end = if speed < 0.0 { 0.0 } else { 3000.0 };
                         assert!((position(&late.1, Time::ZERO) - end).abs() < 1e-3);
@@ -262,12 +265,12 @@ mod tests {
     fn crossfades_layers_and_long_clips_are_not_shared() {
         let (words, _) = words();
         let time = Time::from_secs(0.5);
-        let own = |record: &InstanceRecord| still(&words, record, time, None).is_none();
+        let own = |record: &InstanceRecord| shared_pose(&words, record, time, None).is_none();
         let at_rest = InstanceRecord::default();
         assert!(!own(&at_rest) && own(&at_rest.with_layer_set(1)));
         let mut fading = at_rest;
         fading.play(&Playback::default(), 1.0, crate::Curve::Linear, Time::ZERO);
-        assert!(own(&fading) && still(&words, &fading, Time::from_secs(2.0), None).is_some());
+        assert!(own(&fading) && shared_pose(&words, &fading, Time::from_secs(2.0), None).is_some());
         assert!(own(&InstanceRecord::playing(Playback { clip: 2, ..Playback::default() })));
     }
 

@@ -13,8 +13,8 @@ use crate::local::shader::PaletteUniform;
 use crate::{Aabb, InstanceRecord, MAX_CLIPS, MAX_LODS, Metadata, Time};
 
 pub use pyramid::{
-    Before, DepthPyramid, MipUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, ROUNDING, TEXELS_ACROSS, pyramid,
-    pyramid_mip_levels,
+    DepthPyramid, MipUniform, PYRAMID_ENTRY_POINT, PYRAMID_GROUP_SIZE, PyramidSource, PyramidUniform, ROUNDING,
+    TEXELS_ACROSS, pyramid, pyramid_mip_levels,
 };
 
 /// Greatest number of views. With more views, nothing is culled.
@@ -28,20 +28,20 @@ pub const MAX_LISTS: usize = (MAX_VIEWS + 2) * MAX_LODS * 2;
 /// those already filled.
 pub const LISTS_AT: u64 = (4 * (MAX_LISTS as u64 + 4)).next_multiple_of(256);
 /// Size of an instance list entry, bytes.
-pub const ENTRY: u64 = 8;
+pub const ENTRY_BYTES: u64 = 8;
 /// Size of the occlusion mark per instance, bytes. Marks persist from frame to frame, behind the
 /// lists.
-pub const MARK: u64 = 4;
+pub const MARK_BYTES: u64 = 4;
 /// Size of the pose cache entry per sample, bytes. Entries follow the marks.
-pub const MOMENT: u64 = 4;
-/// Byte offset of the first draw arguments. Before them, [`DISPATCH`] bytes each: dispatch
+pub const SAMPLE_BYTES: u64 = 4;
+/// Byte offset of the first draw arguments. Before them, [`DISPATCH_BYTES`] bytes each: dispatch
 /// arguments of the palette pass for instances, of the palette pass for cached poses, and of the
 /// pass that skins cached poses.
-pub const DRAWS_AT: u64 = 3 * DISPATCH;
+pub const DRAWS_AT: u64 = 3 * DISPATCH_BYTES;
 /// Size of the arguments of a dispatch, bytes, including padding.
-pub const DISPATCH: u64 = 16;
+pub const DISPATCH_BYTES: u64 = 16;
 /// Size of the arguments of a draw, bytes.
-pub const DRAW: u64 = 20;
+pub const DRAW_BYTES: u64 = 20;
 /// Number of instances per workgroup.
 pub const GROUP_SIZE: u32 = 64;
 /// Number of words of [`pack_bounds`] before those of the first clip; each clip has four words.
@@ -52,13 +52,13 @@ pub const BOUNDS_BYTES: u64 = 4 * BOUNDS_HEADER as u64 + 16 * MAX_CLIPS as u64;
 /// Margin around a clip's box, as a fraction of its diagonal: between two frames, limbs swing out
 /// of the box around the frames. At 900 degrees per second and 30 frames per second, by 3 % of the
 /// limb's length.
-const BETWEEN_FRAMES: f32 = 1.0 / 32.0;
+const INTERPOLATION_MARGIN: f32 = 1.0 / 32.0;
 /// Margin for blends of clips, as a fraction of the diagonal: an arm that moves from up to down
 /// passes in front of the body.
-const BETWEEN_CLIPS: f32 = 1.0 / 4.0;
+const CROSSFADE_MARGIN: f32 = 1.0 / 4.0;
 /// Margin for layers, as a fraction of the diagonal: an additive clip moves a limb that another
 /// clip has already moved.
-const BETWEEN_LAYERS: f32 = 1.0 / 2.0;
+const LAYER_MARGIN: f32 = 1.0 / 2.0;
 
 /// Uniform of both culling passes, binding 0. CPU layout of `GpuskinCullParameters` in
 /// `shaders/cull.wgsl`.
@@ -66,7 +66,7 @@ const BETWEEN_LAYERS: f32 = 1.0 / 2.0;
 #[repr(C)]
 pub struct CullUniform {
     /// Time: [`Time::words`].
-    pub clock: [u32; 2],
+    pub time: [u32; 2],
     /// Number of instances.
     pub instances: u32,
     /// Number of views, at most [`MAX_VIEWS`].
@@ -78,22 +78,22 @@ pub struct CullUniform {
     /// Greatest number of workgroups per dispatch in one dimension.
     pub max_groups: u32,
     /// Number of levels of detail, at most [`MAX_LODS`].
-    pub levels: u32,
+    pub lods: u32,
     /// Number of palette slots, in addition to those of cached poses. Instances beyond that share
     /// the slots of others.
-    pub places: u32,
+    pub palette_slots: u32,
     /// Not 0: layers have no bounds, because some of them are live bones.
     pub live: u32,
     /// Word offset of the occlusion marks from the lists; 0: there are none.
     pub marks_at: u32,
     /// Not 0: the main view ignores the occlusion marks and shows every instance in its frustum.
-    pub everyone: u32,
+    pub ignore_marks: u32,
     /// Number of cached poses, which come first in the palette; 0: there is no pose cache.
-    pub kept: u32,
+    pub cached_poses: u32,
     /// Word offset of the entries of the pose [`cache`](crate::cache) from the lists.
-    pub kept_at: u32,
+    pub cache_at: u32,
     /// Number of samples in the pose cache.
-    pub moments: u32,
+    pub cache_samples: u32,
     /// Unused, zero.
     pub reserved: u32,
     /// LOD error per level, ascending, metres: [`MeshLod::error`](crate::MeshLod::error); 0 for LOD
@@ -111,19 +111,19 @@ pub struct CullView {
     pub eye: [f32; 3],
     /// Half the height of the picture divided by the allowed LOD error, both in pixels; 0: LOD 0
     /// for all instances.
-    pub detail: f32,
+    pub lod_scale: f32,
 }
 
 /// Packs the bounds of the model's clips into the layout of `GpuskinBounds` in `shaders/cull.wgsl`;
 /// `None` if the bounds are empty or not finite.
 pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
-    let all = grown(&meta.bounds, BETWEEN_CLIPS)?;
+    let all = expanded(&meta.bounds, CROSSFADE_MARGIN)?;
     let (min, extent) = (Vec3::from(all.min), Vec3::from(all.max) - Vec3::from(all.min));
-    let layered = (BETWEEN_LAYERS - BETWEEN_CLIPS) * meta.bounds.diagonal();
+    let layered = (LAYER_MARGIN - CROSSFADE_MARGIN) * meta.bounds.diagonal();
     let mut words: Vec<u32> =
         min.extend(layered).to_array().into_iter().chain(extent.extend(0.0).to_array()).map(f32::to_bits).collect();
     for clip in meta.clips.iter() {
-        let clip = grown(&clip.bounds, BETWEEN_FRAMES).unwrap_or(all);
+        let clip = expanded(&clip.bounds, INTERPOLATION_MARGIN).unwrap_or(all);
         let part = |v: f32, axis: usize| f64::from(v - min[axis]) / f64::from(extent[axis].max(f32::MIN_POSITIVE));
         let steps = |v: f64| (v * 65_535.0).clamp(0.0, 65_535.0) as u32;
         // Rounded outwards, plus one step for rounding errors of the arithmetic.
@@ -145,7 +145,7 @@ pub(crate) fn all_clip_bounds(bounds: &[u32]) -> [[f32; 4]; 2] {
 }
 
 /// Expands the words of [`pack_bounds`] by `metres` on all sides, for instances with attachments.
-pub fn reaching(bounds: &[u32], metres: f32) -> Vec<u32> {
+pub fn expand_bounds(bounds: &[u32], metres: f32) -> Vec<u32> {
     let mut words = bounds.to_vec();
     if metres.is_nan() || metres <= 0.0 || words.len() < BOUNDS_HEADER {
         return words;
@@ -175,7 +175,7 @@ pub fn reaching(bounds: &[u32], metres: f32) -> Vec<u32> {
 ///
 /// # Panics
 /// If `bounds` has no words for the current clip.
-pub fn reach(bounds: &[u32], instance: &InstanceRecord, live: bool, time: Time) -> Option<(Vec3, [Vec3; 3])> {
+pub fn instance_box(bounds: &[u32], instance: &InstanceRecord, live: bool, time: Time) -> Option<(Vec3, [Vec3; 3])> {
     let layered = instance.layer_set() != 0;
     if layered && live {
         return None;
@@ -196,7 +196,7 @@ pub fn reach(bounds: &[u32], instance: &InstanceRecord, live: bool, time: Time) 
 }
 
 /// Expands a box on all sides by a fraction of its diagonal; `None` if it is empty or not finite.
-fn grown(bounds: &Aabb, share: f32) -> Option<Aabb> {
+fn expanded(bounds: &Aabb, share: f32) -> Option<Aabb> {
     let (min, max) = (Vec3::from(bounds.min), Vec3::from(bounds.max));
     let by = Vec3::splat((max - min).length() * share);
     let (min, max) = (min - by, max + by);
@@ -220,32 +220,32 @@ pub fn in_view(view_proj: &[[f32; 4]; 4], middle: Vec3, edges: [Vec3; 3]) -> boo
 /// Returns the ratio of the projected size of one metre of an instance to the allowed LOD error, at
 /// the nearest point of its box. `None` if the box reaches the camera plane, or no error is
 /// allowed.
-pub fn metre(view: &CullView, middle: Vec3, edges: [Vec3; 3], scale: f32) -> Option<f32> {
+pub fn error_scale(view: &CullView, middle: Vec3, edges: [Vec3; 3], scale: f32) -> Option<f32> {
     let rows = Mat4::from_cols_array_2d(&view.view_proj).transpose();
     let depth = rows.w_axis.truncate();
     let [a, b, c] = edges.map(|edge| depth.dot(edge).abs());
     let near = depth.dot(middle) + rows.w_axis.w - (a + b + c);
-    let known = view.detail > 0.0 && near > 0.0;
-    known.then(|| view.detail * rows.y_axis.truncate().length() * scale.abs() / near)
+    let known = view.lod_scale > 0.0 && near > 0.0;
+    known.then(|| view.lod_scale * rows.y_axis.truncate().length() * scale.abs() / near)
 }
 
 /// Returns the level of detail of an instance in a view: the coarsest whose LOD error, projected at
 /// the nearest point of the box, is at most the allowed one. `errors`: [`CullUniform::errors`] of
 /// the levels that exist.
-pub fn level(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], scale: f32) -> usize {
-    let Some(metre) = metre(view, middle, edges, scale) else { return 0 };
-    let coarser = errors.iter().skip(1).take_while(|error| **error * metre <= 1.0);
+pub fn lod(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], scale: f32) -> usize {
+    let Some(error_scale) = error_scale(view, middle, edges, scale) else { return 0 };
+    let coarser = errors.iter().skip(1).take_while(|error| **error * error_scale <= 1.0);
     coarser.count()
 }
 
 /// Compute entry point of [`cull`]: one thread per instance, workgroups counted along x, then y.
-pub const CULL: &str = "gpuskin_cull";
+pub const CULL_ENTRY_POINT: &str = "gpuskin_cull";
 /// Compute entry point of [`reveal`]: one thread per instance, workgroups counted along x, then y.
-pub const REVEAL: &str = "gpuskin_reveal";
+pub const REVEAL_ENTRY_POINT: &str = "gpuskin_reveal";
 /// Compute entry point of [`arguments`] after the first pass: one workgroup.
-pub const ARGUMENTS: &str = "gpuskin_write_arguments";
+pub const ARGUMENTS_ENTRY_POINT: &str = "gpuskin_write_arguments";
 /// Compute entry point of [`arguments`] after the second pass: one workgroup.
-pub const REVEALED_ARGUMENTS: &str = "gpuskin_write_revealed";
+pub const REVEALED_ARGUMENTS_ENTRY_POINT: &str = "gpuskin_write_revealed";
 
 /// Returns the WGSL of the first culling pass.
 pub fn cull() -> String {
@@ -259,7 +259,7 @@ pub fn reveal() -> String {
         "// Bound on rounding errors, relative to the sum of absolute products.\nconst gpuskin_rounding: f32 = {ROUNDING};\n\
          const gpuskin_texels_across: u32 = {TEXELS_ACROSS}u;\n"
     );
-    text(&[&constants, include_str!("../shaders/hidden.wgsl"), include_str!("../shaders/cull_reveal.wgsl")])
+    text(&[&constants, include_str!("../shaders/occlusion.wgsl"), include_str!("../shaders/cull_reveal.wgsl")])
 }
 
 /// Returns the WGSL of the pass that writes the indirect draw arguments after either culling pass.
@@ -281,7 +281,7 @@ fn text(own: &[&str]) -> String {
     let shared = [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
-        include_str!("../shaders/cull_still.wgsl"),
+        include_str!("../shaders/cull_cache.wgsl"),
         include_str!("../shaders/cull.wgsl"),
     ];
     for module in shared.iter().chain(own) {

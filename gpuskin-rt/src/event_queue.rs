@@ -11,8 +11,8 @@ mod calendar;
 
 use calendar::{Calendar, Ticket};
 
-use crate::timeline::PlaybackTimeline;
 use crate::events::Events;
+use crate::timeline::PlaybackTimeline;
 use crate::{ClipInfo, Playback, Time};
 
 /// A fired event: an event that a playback reached.
@@ -214,8 +214,8 @@ fn next_event_time(clips: &[ClipInfo], playback: &Playback, from: Time) -> Optio
 fn fired_events(clips: &[ClipInfo], playback: &Playback, from: Time) -> impl Iterator<Item = (FiredEventKind, Time)> {
     let timeline = PlaybackTimeline::of(playback);
     let events = clips.get(playback.clip_index()).map_or(&[][..], |clip| &clip.events);
-    let events =
-        Events::of_timeline(events, timeline, from, Time::MAX).map(|(event, time)| (FiredEventKind::Event(event), time));
+    let events = Events::of_timeline(events, timeline, from, Time::MAX)
+        .map(|(event, time)| (FiredEventKind::Event(event), time));
     // A playback that starts at its end does not finish.
     let end = timeline.finish().filter(|end| *end >= from && timeline.end() != Some(0));
     let end = end.map(|end| (FiredEventKind::Finished, end));

@@ -9,8 +9,8 @@
 //! none after the end of a clip that plays once, and none if it starts at that end or its rate is
 //! 0. In ping-pong, an event at either end of the clip fires once per turn.
 
-use crate::timeline::{PlaybackTimeline, CYCLE};
 use crate::playback::Repeat;
+use crate::timeline::{CYCLE, PlaybackTimeline};
 use crate::{ClipEvent, ClipInfo, Playback, Time};
 
 impl ClipInfo {

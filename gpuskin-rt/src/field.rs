@@ -26,11 +26,11 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use crate::instance::{finite_position, finite_scale};
 use crate::appearance::packed_tint;
+use crate::instance::{finite_position, finite_scale};
 use crate::playback::rate;
 use crate::record::pack_rate;
-use crate::{Aabb, Clip, Appearance, InstanceRecord, Metadata, Time};
+use crate::{Aabb, Appearance, Clip, InstanceRecord, Metadata, Time};
 
 /// Greatest number of clips that the instances of a field choose from.
 #[doc(hidden)]

@@ -66,7 +66,10 @@ impl fmt::Display for FileError {
             }
             Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
             Self::NotRead => {
-                write!(f, "the model was read from its animation file alone; use Model::load, or add Model::with_mesh and Model::with_textures")
+                write!(
+                    f,
+                    "the model was read from its animation file alone; use Model::load, or add Model::with_mesh and Model::with_textures"
+                )
             }
             Self::OtherBake { path: Some(path) } => {
                 write!(

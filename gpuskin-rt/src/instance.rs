@@ -7,7 +7,7 @@ use glam::Quat;
 use crate::appearance::packed_tint;
 use crate::playback::Repeat;
 use crate::transition::{Offset, Start};
-use crate::{Clip, Appearance, InstanceRecord, Metadata, Part, Time};
+use crate::{Appearance, Clip, InstanceRecord, Metadata, Part, Time};
 
 /// Replaces components that are not finite by 0.
 pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
@@ -44,7 +44,7 @@ pub struct Instance<M> {
     clip: u16,
     begins: Start,
     start: Option<Time>,
-    look: Appearance,
+    appearance: Appearance,
     model: PhantomData<fn() -> M>,
 }
 
@@ -67,7 +67,7 @@ impl<M> Instance<M> {
             clip: 0,
             begins: Start::default(),
             start: None,
-            look: Appearance::default(),
+            appearance: Appearance::default(),
             model: PhantomData,
         }
     }
@@ -129,33 +129,33 @@ impl<M> Instance<M> {
 
     /// Sets the tint: linear RGBA, 0..1, multiplied with the base colour.
     pub fn tinted(mut self, tint: impl Into<[f32; 4]>) -> Self {
-        self.look.tint = packed_tint(tint.into());
+        self.appearance.tint = packed_tint(tint.into());
         self
     }
 
     /// Sets custom data: two words for the game's own shaders, read as
-    /// `gpuskin_appearance(input.look).custom`.
+    /// `gpuskin_appearance(input.appearance).custom`.
     pub fn custom(mut self, words: [u32; 2]) -> Self {
-        self.look.custom = words;
+        self.appearance.custom = words;
         self
     }
 
     /// Hides a part of the model.
     pub fn without(mut self, part: Part<M>) -> Self {
-        self.look.show(Appearance::part_bit(part.index()), false);
+        self.appearance.show(Appearance::part_bit(part.index()), false);
         self
     }
 
     /// Hides the instance until [`set_visible`](crate::Crowd::set_visible) shows it.
     pub fn invisible(mut self) -> Self {
-        self.look.hidden |= Appearance::INVISIBLE_BIT;
+        self.appearance.hidden |= Appearance::INVISIBLE_BIT;
         self
     }
 
     /// Returns the appearance, as the shaders read it.
     #[doc(hidden)]
-    pub fn look(&self) -> Appearance {
-        self.look
+    pub fn appearance(&self) -> Appearance {
+        self.appearance
     }
 
     /// Returns the instance record, as the shaders read it. A clip that the model does not have

@@ -1,6 +1,8 @@
 //! Internals for `gpuskin-build`, its generated code, and the tests of this workspace. Not part of
 //! the public API: anything here changes without notice.
 
+#[cfg(feature = "dynamic")]
+pub use crate::LoadError;
 pub use crate::encoding::{TexelFormat, Texels};
 pub use crate::handle::*;
 pub use crate::material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
@@ -9,17 +11,14 @@ pub use crate::playback::{ClipRecord, FramePair, HeldFrames};
 pub use crate::record::PoseBlend;
 pub use crate::skin_matrix::Affine3;
 pub use crate::vertex::{Packing, VertexFormat, VertexRange};
-#[cfg(feature = "dynamic")]
-pub use crate::LoadError;
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind, Instance,
-    InstancePose, InstanceRecord, LayerSet, LiveBones, Playback, Repeat, SocketError, Sockets, Time,
-    Transition, Wind,
+    InstancePose, InstanceRecord, LayerSet, LiveBones, Playback, Repeat, SocketError, Sockets, Time, Transition, Wind,
 };
 #[cfg(feature = "wgpu")]
 pub use crate::{
-    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath,
-    Error, Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View, wgpu,
+    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath, Error,
+    Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View, wgpu,
 };
 
 macro_rules! modules {

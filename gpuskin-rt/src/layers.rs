@@ -185,7 +185,7 @@ impl LayerSet {
     pub const LAYERS: usize = 2;
     /// Greatest [`InstanceRecord::layer_set`].
     #[doc(hidden)]
-    pub const MOST: u32 = (1 << 20) - 1;
+    pub const MAX_NUMBER: u32 = (1 << 20) - 1;
     /// Number of words per set that the shaders read.
     #[doc(hidden)]
     pub const WORDS: usize = 32;

@@ -93,7 +93,6 @@ mod appearance;
 mod attachment;
 mod bounds;
 mod cache;
-mod timeline;
 mod cull;
 #[cfg(feature = "dynamic")]
 mod dynamic;
@@ -121,6 +120,7 @@ mod skin;
 mod skin_matrix;
 mod socket;
 mod time;
+mod timeline;
 pub mod tools;
 mod transition;
 mod vertex;
@@ -137,15 +137,15 @@ pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
 pub use local::LocalTransform;
-pub use model::{Aabb, BoneInfo, ClipInfo, Metadata, Model};
 #[cfg(feature = "dynamic")]
 pub use model::MetadataError;
+pub use model::{Aabb, BoneInfo, ClipInfo, Metadata, Model};
 pub use playback::{Playback, Repeat};
 pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]
 pub use render::{
-    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath,
-    Error, Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View,
+    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath, Error,
+    Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View,
 };
 pub use root_motion::Displacement;
 pub use socket::{InstancePose, SocketError, Sockets};
@@ -166,7 +166,6 @@ use playback::{ClipRecord, FramePair, HeldFrames};
 use record::PoseBlend;
 use skin_matrix::Affine3;
 use vertex::{Packing, VertexFormat, VertexRange};
-
 
 /// Includes the generated code of the baked models: modules `models`, `clips` and `bones`;
 /// `events`, `masks` and `parts` if there are any; and `wgsl`, which holds the same indices as WGSL

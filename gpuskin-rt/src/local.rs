@@ -58,11 +58,7 @@ impl LocalTransform {
 
     /// Makes a transform from a rotation (unit quaternion `x, y, z, w`), a translation in metres
     /// and a scale per axis.
-    pub fn new(
-        rotation: impl Into<[f32; 4]>,
-        translation: impl Into<[f32; 3]>,
-        scale: impl Into<[f32; 3]>,
-    ) -> Self {
+    pub fn new(rotation: impl Into<[f32; 4]>, translation: impl Into<[f32; 3]>, scale: impl Into<[f32; 3]>) -> Self {
         Self {
             rotation: rotation.into().into(),
             translation: translation.into().into(),
@@ -213,7 +209,8 @@ impl<'a> LocalTracks<'a> {
     pub fn locals_at(&self, instance: &InstanceRecord, time: impl Into<Time>) -> Vec<LocalTransform> {
         let records: Vec<ClipRecord> = (0..self.clip_count()).map(|clip| self.record(clip)).collect();
         let blend = instance.pose_blend(&records, time.into());
-        let mix = |a: Vec<LocalTransform>, b: Vec<LocalTransform>, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t)).collect();
+        let mix =
+            |a: Vec<LocalTransform>, b: Vec<LocalTransform>, t| a.iter().zip(&b).map(|(a, b)| a.blend(b, t)).collect();
         blend.mix(|frames| self.locals(frames), mix)
     }
 
@@ -221,7 +218,7 @@ impl<'a> LocalTracks<'a> {
     ///
     /// # Panics
     /// If no clip has these frames.
-#[doc(hidden)]
+    #[doc(hidden)]
     #[doc(hidden)]
     pub fn locals(&self, frames: FramePair) -> Vec<LocalTransform> {
         let clip = self.clip_of(frames);

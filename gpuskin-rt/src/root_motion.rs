@@ -2,8 +2,8 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::timeline::{PlaybackTimeline, CYCLE};
 use crate::instance::{finite_position, packed_rotation};
+use crate::timeline::{CYCLE, PlaybackTimeline};
 use crate::{ClipInfo, InstanceRecord, Playback, RootKey, Time};
 
 /// A rigid displacement: first a rotation about the model's origin, then a translation.

@@ -135,7 +135,7 @@ pub struct ModelUniform {
     pub position_extent: [f32; 3],
     /// Number of matrices from an instance's current pose in the palette to its previous pose; 0 if
     /// the palette has no previous poses.
-    pub palette_before: u32,
+    pub palette_previous: u32,
     /// Least texture coordinate.
     pub uv_min: [f32; 2],
     /// Greatest texture coordinate minus least texture coordinate.
@@ -225,8 +225,9 @@ pub fn capture(variant: Variant) -> String {
 
 /// Returns the code that depends on numbers: the vertex input and the bindings.
 fn interface(variant: Variant, group: u32, instances: Instances) -> String {
-    let mut text =
-        String::from("// Words of a vertex, then of an instance. The shader does not read words that an attribute lacks.\n");
+    let mut text = String::from(
+        "// Words of a vertex, then of an instance. The shader does not read words that an attribute lacks.\n",
+    );
     text.push_str("struct GpuskinInput {\n");
     for location in 0..variant.vertex_attributes().len() {
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
@@ -256,7 +257,7 @@ fn interface(variant: Variant, group: u32, instances: Instances) -> String {
         for i in 0..INSTANCE_ATTRIBUTES {
             let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
         }
-        let _ = writeln!(text, "    @location({APPEARANCE_LOCATION}) look: vec4<u32>,");
+        let _ = writeln!(text, "    @location({APPEARANCE_LOCATION}) appearance: vec4<u32>,");
     }
     text.push_str("    @builtin(instance_index) number: u32,\n");
     let dimension = if variant.array { "2d_array" } else { "2d" };
@@ -321,7 +322,7 @@ fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'sta
 /// Modules for encodings of bones.
 fn of_bones(variant: Variant, instances: Instances) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
-    let frames = textured.then_some(include_str!("../shaders/shown_frames.wgsl"));
+    let frames = textured.then_some(include_str!("../shaders/pose_source_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let (stored, bone) = match variant.encoding {
         Encoding::MatrixUnorm => {
@@ -383,7 +384,7 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
         include_str!("../shaders/vat_tangent_none.wgsl")
     };
     let shared = [
-        include_str!("../shaders/shown_frames.wgsl"),
+        include_str!("../shaders/pose_source_frames.wgsl"),
         include_str!("../shaders/vertex_static.wgsl"),
         tangent,
         include_str!("../shaders/vat.wgsl"),

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3, Vec4};
 
 use crate::encoding::vat::BakedVertex;
 use crate::vertex::Vertex;
-use crate::{ClipRecord, InstanceRecord, Normals, PoseBlend, Affine3, Texels, Time};
+use crate::{Affine3, ClipRecord, InstanceRecord, Normals, PoseBlend, Texels, Time};
 
 /// A skinned vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]

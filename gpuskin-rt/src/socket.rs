@@ -11,8 +11,8 @@ use crate::files::{self, FileError};
 use crate::local::compose;
 use crate::playback::frame_pair;
 use crate::{
-    BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, LayerSet, LiveBones, Metadata, Model, Playback,
-    PoseBlend, Affine3, Texels, Time,
+    Affine3, BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, LayerSet, LiveBones, Metadata, Model,
+    Playback, PoseBlend, Texels, Time,
 };
 
 /// Evaluates bone transforms of a model on the CPU. Reads the same bytes as the GPU and agrees with
@@ -71,7 +71,10 @@ impl fmt::Display for SocketError {
         match self {
             Self::Files { model, error } => write!(f, "model `{model}`: {error}"),
             Self::VertexMode { model } => {
-                write!(f, "model `{model}`: baked in vertex mode, which stores no bones; set mode = \"bone\" in gpuskin.toml")
+                write!(
+                    f,
+                    "model `{model}`: baked in vertex mode, which stores no bones; set mode = \"bone\" in gpuskin.toml"
+                )
             }
             Self::Model { model } => {
                 write!(f, "model `{model}`: the animation does not match the model's constants; bake the model again")

@@ -164,7 +164,11 @@ mod tests {
                         let time = Time::from_bits(time);
                         let (drawn, ended) = phase(&p, time);
                         let drawn = if ended { CYCLE } else { u64::from(drawn) };
-                        assert_eq!(PlaybackTimeline::of(&p).loops_and_phase(time).1, drawn, "{rate} {offset} {flags:x} {time:?}");
+                        assert_eq!(
+                            PlaybackTimeline::of(&p).loops_and_phase(time).1,
+                            drawn,
+                            "{rate} {offset} {flags:x} {time:?}"
+                        );
                     }
                 }
             }

@@ -4,10 +4,10 @@
 use crate::own::{Own, OwnDescriptor};
 use glam::{Quat, Vec3};
 use gpuskin_rt::internals::local::compose;
-use gpuskin_rt::internals::render::{CustomDraw, Capture, DrawPath, PoseSharing, vertex_buffers};
-use gpuskin_rt::internals::{InstancePose, 
+use gpuskin_rt::internals::render::{Capture, CustomDraw, DrawPath, PoseSharing, vertex_buffers};
+use gpuskin_rt::internals::{
     Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, InstanceId,
-    LiveBones, Model, Part, Sockets, Time, Transition, View, shader, wgpu,
+    InstancePose, LiveBones, Model, Part, Sockets, Time, Transition, View, shader, wgpu,
 };
 use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, open, open_compute};
@@ -65,7 +65,8 @@ fn positions<M>(
     // All instances are in view.
     let camera = Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], 50.0, 50.0, 100.0);
     renderer.prepare(&gpu.queue, &mut encoder, &camera, now).unwrap();
-    let drawn: Vec<Vec<[f32; 4]>> = own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1).attachment(id), |_, _| {}));
+    let drawn: Vec<Vec<[f32; 4]>> =
+        own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1).attachment(id), |_, _| {}));
     let place = |&[x, y, z, w]: &[f32; 4]| if w == 1.0 { Vec3::new(x, y, z) } else { Vec3::NAN };
     let places: Vec<Vec3> = drawn[0].iter().map(place).collect();
     places.chunks(vertices as usize).take(crowd.len()).map(<[Vec3]>::to_vec).collect()
@@ -205,7 +206,9 @@ pub fn attachments_are_shown_hidden_detached_and_culled_with_their_owners() {
             assert!(crowd.set_attachment_visible(ids[0], hound, false).is_ok());
             let one = columns(&gpu, &mut renderer, false);
             assert_eq!((more(one, 0..8), more(one, 8..16)), (0, more(both, 8..16)), "{}", gpu.name);
-            assert!(crowd.set_attachment_visible(ids[0], hound, true).is_ok() && crowd.set_visible(ids[1], false).is_ok());
+            assert!(
+                crowd.set_attachment_visible(ids[0], hound, true).is_ok() && crowd.set_visible(ids[1], false).is_ok()
+            );
             let other = columns(&gpu, &mut renderer, false);
             assert_eq!(other[..8], both[..8], "{}", gpu.name);
             assert_eq!(other[8..], [0; 8], "{}", gpu.name);
@@ -218,7 +221,11 @@ pub fn attachments_are_shown_hidden_detached_and_culled_with_their_owners() {
             assert!(crowd.set_visible(ids[0], true).is_ok() && crowd.move_to(ids[1], [3.5, -1.0, 0.0]).is_ok());
             assert_eq!(columns(&gpu, &mut renderer, false), both, "{}", gpu.name);
 
-            assert!(crowd.detach(hound).is_ok() && crowd.detach(hound).is_err() && crowd.set_attachment_visible(ids[0], hound, false).is_err());
+            assert!(
+                crowd.detach(hound).is_ok()
+                    && crowd.detach(hound).is_err()
+                    && crowd.set_attachment_visible(ids[0], hound, false).is_err()
+            );
             assert!(crowd.attachment_variant(hound).is_err());
             assert_eq!(columns(&gpu, &mut renderer, false), bare, "{}", gpu.name);
             // A new attachment in the freed slot is visible on all instances. With a part, it
@@ -271,7 +278,8 @@ pub fn attachments_follow_cached_poses() {
                 gpu.queue.submit([encoder.finish()]);
             }
             let cached = crowd.count_drawn(&renderer, View::MAIN).unwrap().cached;
-            let expected = if path == DrawPath::Cache { crowd.count_drawn(&renderer, View::MAIN).unwrap().total() } else { 0 };
+            let expected =
+                if path == DrawPath::Cache { crowd.count_drawn(&renderer, View::MAIN).unwrap().total() } else { 0 };
             assert!(
                 cached <= expected && cached * 2 >= expected,
                 "{cached} of {expected} instances are cached on {}",

@@ -1,8 +1,8 @@
 //! Soldiers occlude soldiers and their attachments: each picture equals the one without occlusion
 //! culling, with fewer instances drawn.
 
-use gpuskin_rt::internals::{Repeat, 
-    Attachment, BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor,
+use gpuskin_rt::internals::{
+    Attachment, BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor, Repeat,
     Transition, View, wgpu,
 };
 use gpuskin_test_harness::note;

@@ -5,9 +5,10 @@ use glam::{Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::local::{LocalTracks, LocalTransform};
 use gpuskin_rt::internals::render::{Capture, CaptureFrame, CapturedVertex};
 use gpuskin_rt::internals::vertex::{Vertex, pack};
-use gpuskin_rt::internals::{InstancePose, 
-    Aabb, BakedModel, Bone, ByteRange, Clip, Curve, Data, Dynamic, FiredEventKind, Instance, InstanceRecord, LayerSet,
-    LiveBones, MeshInfo, Model, Packing, Payload, Sockets, Time, Transition, VertexFormat, VertexRange,
+use gpuskin_rt::internals::{
+    Aabb, BakedModel, Bone, ByteRange, Clip, Curve, Data, Dynamic, FiredEventKind, Instance, InstancePose,
+    InstanceRecord, LayerSet, LiveBones, MeshInfo, Model, Packing, Payload, Sockets, Time, Transition, VertexFormat,
+    VertexRange,
 };
 use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Gpu, open, open_compute};

@@ -11,8 +11,8 @@
 
 use glam::Vec3;
 use gpuskin_rt::{
-    Aabb, BakedModel, Bone, Clip, Curve, EventQueue, FiredEvent, FiredEventKind, Repeat, Instance, InstanceRecord, Metadata,
-    SocketError, Sockets, Time,
+    Aabb, BakedModel, Bone, Clip, Curve, EventQueue, FiredEvent, FiredEventKind, Instance, InstanceRecord, Metadata,
+    Repeat, SocketError, Sockets, Time,
 };
 
 /// Constants of the models that `build.rs` baked.
@@ -113,7 +113,8 @@ impl World {
     }
 
     fn play(&mut self, i: usize, clip: Clip<Soldier>, speed: f32) {
-        let next = Instance::at([0.0; 3]).play(clip).speed(speed).repeat(Repeat::Once).record(META, self.now).playback();
+        let next =
+            Instance::at([0.0; 3]).play(clip).speed(speed).repeat(Repeat::Once).record(META, self.now).playback();
         let soldier = &mut self.soldiers[i];
         soldier.play(&next, FADE, Curve::Smooth, self.now);
         self.queue.play(META.clips(), i as u32, i, soldier.playback(), self.now);

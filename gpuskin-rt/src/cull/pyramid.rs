@@ -1,5 +1,5 @@
 //! Occlusion culling: a depth pyramid, and the test of a box against it. CPU reference and WGSL
-//! source of `shaders/pyramid.wgsl` and `shaders/hidden.wgsl`. Does not need wgpu.
+//! source of `shaders/pyramid.wgsl` and `shaders/occlusion.wgsl`. Does not need wgpu.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec2, Vec3};
@@ -13,18 +13,18 @@ pub const TEXELS_ACROSS: u32 = 4;
 pub const ROUNDING: f32 = 1.0 / (1 << 20) as f32;
 
 /// Uniform of the second culling pass, group 1, binding 0. CPU layout of `GpuskinPyramid` in
-/// `shaders/hidden.wgsl`.
+/// `shaders/occlusion.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PyramidUniform {
     /// Width and height of the depth image, pixels.
     pub size: [f32; 2],
     /// Number of pyramid levels; with 0, nothing is occluded.
-    pub levels: u32,
+    pub mip_levels: u32,
     /// Sign that makes depths grow with distance: 1, or -1 for reversed depth.
-    pub away: f32,
+    pub depth_sign: f32,
     /// Tolerance of stored depths: one step of the depth format.
-    pub slack: f32,
+    pub depth_tolerance: f32,
     /// Unused, zero.
     pub reserved: [f32; 3],
 }
@@ -37,7 +37,7 @@ pub struct MipUniform {
     /// Width and height of the level, texels.
     pub size: [u32; 2],
     /// Width and height of its source, texels.
-    pub before: [u32; 2],
+    pub source_size: [u32; 2],
 }
 
 /// Depth pyramid: the farthest depth of every 2x2, 4x4, ... pixels. CPU reference of the pyramid
@@ -47,17 +47,17 @@ pub struct DepthPyramid {
     parameters: PyramidUniform,
     /// Level `i` covers 2^(i+1) pixels per axis; the last level is a single texel. Rows from the
     /// top.
-    levels: Vec<Level>,
+    mip_levels: Vec<DepthMip>,
 }
 
 #[derive(Clone, Debug)]
-struct Level {
+struct DepthMip {
     size: [usize; 2],
     /// Depths, multiplied by [`PyramidUniform::away`].
     farthest: Vec<f32>,
 }
 
-impl Level {
+impl DepthMip {
     /// Returns the depth of a texel; coordinates beyond the edge are clamped.
     fn at(&self, x: usize, y: usize) -> f32 {
         self.farthest[y.min(self.size[1] - 1) * self.size[0] + x.min(self.size[0] - 1)]
@@ -88,15 +88,16 @@ impl DepthPyramid {
         if depth.is_empty() || across == 0 || !depth.len().is_multiple_of(across) {
             return None;
         }
-        let away = if reversed { -1.0 } else { 1.0 };
+        let depth_sign = if reversed { -1.0 } else { 1.0 };
         let height = depth.len() / across;
-        let picture = Level { size: [across, height], farthest: depth.iter().map(|depth| depth * away).collect() };
-        let levels = pyramid_mip_levels(width, height as u32);
+        let picture =
+            DepthMip { size: [across, height], farthest: depth.iter().map(|depth| depth * depth_sign).collect() };
+        let mip_levels = pyramid_mip_levels(width, height as u32);
         let size = [width as f32, height as f32];
-        let parameters = PyramidUniform { size, levels, away, ..PyramidUniform::default() };
-        let above = |level: &Level| Some(level.next());
-        let levels = std::iter::successors(Some(picture.next()), above).take(levels as usize).collect();
-        Some(Self { parameters, levels })
+        let parameters = PyramidUniform { size, mip_levels, depth_sign, ..PyramidUniform::default() };
+        let above = |level: &DepthMip| Some(level.next());
+        let mip_levels = std::iter::successors(Some(picture.next()), above).take(mip_levels as usize).collect();
+        Some(Self { parameters, mip_levels })
     }
 
     /// Returns whether every pixel that a box covers was drawn nearer than the nearest corner of
@@ -117,7 +118,7 @@ impl DepthPyramid {
             }
             let seen = clip.truncate() / clip.w;
             (least, greatest) = (least.min(seen.truncate()), greatest.max(seen.truncate()));
-            nearest = nearest.min(self.parameters.away * seen.z - (off_z + seen.z.abs() * off_w) / clip.w);
+            nearest = nearest.min(self.parameters.depth_sign * seen.z - (off_z + seen.z.abs() * off_w) / clip.w);
         }
         let size = Vec2::from(self.parameters.size);
         let from = Vec2::new(0.5 + 0.5 * least.x, 0.5 - 0.5 * greatest.y) * size - 0.5;
@@ -129,23 +130,23 @@ impl DepthPyramid {
         let few = |level: usize| {
             [0, 1].iter().all(|&axis| (last[axis] >> level) - (first[axis] >> level) < TEXELS_ACROSS as usize)
         };
-        let level = (1..self.levels.len()).find(|level| few(*level)).unwrap_or(self.levels.len());
-        let texels = &self.levels[level - 1];
+        let level = (1..self.mip_levels.len()).find(|level| few(*level)).unwrap_or(self.mip_levels.len());
+        let texels = &self.mip_levels[level - 1];
         let span = |axis: usize| first[axis] >> level..=last[axis] >> level;
-        span(1).all(|y| span(0).all(|x| nearest > texels.at(x, y) + self.parameters.slack))
+        span(1).all(|y| span(0).all(|x| nearest > texels.at(x, y) + self.parameters.depth_tolerance))
     }
 }
 
 /// Compute entry point of [`pyramid`]: one thread per texel, 8x8 texels per workgroup.
-pub const PYRAMID: &str = "gpuskin_write_mip";
+pub const PYRAMID_ENTRY_POINT: &str = "gpuskin_write_mip";
 /// Number of threads per workgroup of [`pyramid`], per axis.
-pub const PYRAMID_GROUP: u32 = 8;
+pub const PYRAMID_GROUP_SIZE: u32 = 8;
 
 /// Source of a pyramid level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Before {
+pub enum PyramidSource {
     /// The next finer level.
-    Level,
+    Mip,
     /// A depth image.
     Depth {
         /// Number of samples per pixel.
@@ -157,10 +158,10 @@ pub enum Before {
 
 /// Returns the WGSL of the pass that makes a pyramid level. Group 0: the source, the level, and
 /// [`MipUniform`].
-pub fn pyramid(before: Before) -> String {
+pub fn pyramid(before: PyramidSource) -> String {
     let (samples, away) = match before {
-        Before::Level => (1, ""),
-        Before::Depth { samples, reversed } => (samples, if reversed { "-" } else { "" }),
+        PyramidSource::Mip => (1, ""),
+        PyramidSource::Depth { samples, reversed } => (samples, if reversed { "-" } else { "" }),
     };
     let kind = if samples > 1 { "texture_multisampled_2d" } else { "texture_2d" };
     // One load per sample of a pixel, or one load of a single-sampled texel.
@@ -213,7 +214,7 @@ mod tests {
         );
         for (width, height) in [(1, 1), (2, 2), (3, 1), (5, 7), (640, 3)] {
             let pyramid = DepthPyramid::new(width, &vec![0.5; (width * height) as usize], false).unwrap();
-            assert_eq!(pyramid.levels.last().unwrap().size, [1, 1], "{width} x {height}");
+            assert_eq!(pyramid.mip_levels.last().unwrap().size, [1, 1], "{width} x {height}");
         }
         assert!(DepthPyramid::new(0, &[], false).is_none() && DepthPyramid::new(2, &[0.0; 3], false).is_none());
     }
@@ -224,12 +225,15 @@ mod tests {
         for (width, height) in [(7, 5), (16, 9), (33, 64)] {
             let depth: Vec<f32> = (0..width * height).map(|_| random.unit()).collect();
             let pyramid = DepthPyramid::new(width as u32, &depth, true).unwrap();
-            for (shift, level) in (1..).zip(&pyramid.levels) {
+            for (shift, level) in (1..).zip(&pyramid.mip_levels) {
                 for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
                     assert!(level.at(x >> shift, y >> shift) >= -depth[y * width + x]);
                 }
                 let texels = level.farthest.iter();
-                assert!(texels.clone().all(|texel| depth.contains(&-texel)), "a pyramid depth is not the depth of a pixel");
+                assert!(
+                    texels.clone().all(|texel| depth.contains(&-texel)),
+                    "a pyramid depth is not the depth of a pixel"
+                );
             }
         }
     }
@@ -274,7 +278,10 @@ mod tests {
                         continue;
                     }
                     let drawn = depth[pixel[1] as usize * width + pixel[0] as usize];
-                    assert!(if reversed { seen.z < drawn } else { seen.z > drawn }, "occluded point {seen} is nearer than depth {drawn}");
+                    assert!(
+                        if reversed { seen.z < drawn } else { seen.z > drawn },
+                        "occluded point {seen} is nearer than depth {drawn}"
+                    );
                 }
             }
         }

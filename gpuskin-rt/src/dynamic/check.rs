@@ -11,8 +11,8 @@ use crate::shader::Variant;
 use crate::vertex::rest::words;
 use crate::vertex::unpack;
 use crate::{
-    ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LODS,
-    MAX_MASKS, MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo, TexelFormat,
+    ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LODS, MAX_MASKS,
+    MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo, TexelFormat,
 };
 
 /// Greatest side of a texture, in texels, on any device.
@@ -44,7 +44,10 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
     all(&[
         ((1..=MAX_CLIPS).contains(&meta.clips.len()), "no clips, or more than MAX_CLIPS"),
         (bones <= MAX_BONES as usize, "more bones than MAX_BONES"),
-        (meta.bones.iter().all(|b| parent(b.parent) && numbers(&b.bind)), "a bone has a parent that does not exist, or a bind matrix that is not finite"),
+        (
+            meta.bones.iter().all(|b| parent(b.parent) && numbers(&b.bind)),
+            "a bone has a parent that does not exist, or a bind matrix that is not finite",
+        ),
         (Variant::of(meta).is_sound(), "vertex format does not match the encoding"),
         (rows_fit && texture.rows > 0, "rows of the animation texture do not match the bones or vertices"),
         (sides && texture.width.is_power_of_two(), "animation texture has an invalid width or height"),
@@ -57,7 +60,10 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
             meta.materials.iter().flat_map(crate::Material::textures).all(of_material),
             "a material refers to a texture that does not exist",
         ),
-        (meta.textures.iter().all(is_texture), "a texture has an invalid size, number of mip levels or list of formats"),
+        (
+            meta.textures.iter().all(is_texture),
+            "a texture has an invalid size, number of mip levels or list of formats",
+        ),
     ])?;
     marks(meta)?;
     let number = |v: f64| v.is_finite() && v >= 0.0;
@@ -85,7 +91,10 @@ fn marks(meta: &Metadata) -> Checked {
             meta.clips.iter().all(|c| c.additive.is_none_or(|clip| usize::from(clip) < meta.clips.len())),
             "an additive clip refers to a clip that does not exist",
         ),
-        (meta.parts.len() <= MAX_PARTS && meta.masks.len() <= MAX_MASKS, "more parts than MAX_PARTS, or more masks than MAX_MASKS"),
+        (
+            meta.parts.len() <= MAX_PARTS && meta.masks.len() <= MAX_MASKS,
+            "more parts than MAX_PARTS, or more masks than MAX_MASKS",
+        ),
         (meta.masks.iter().all(|mask| mask.bones.len() == bones.div_ceil(32)), "a mask has a wrong number of bones"),
         (
             meta.mesh.parts.iter().all(|p| p.part.is_none_or(|part| usize::from(part) < meta.parts.len())),
@@ -152,14 +161,14 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
         (bytes.starts_with(&meta.content_hash), "comes from another bake than the animation"),
         (rest.as_ref().is_none_or(stands), "rest pose does not match the vertices"),
         (clip_bytes == bytemuck::cast_slice::<_, u8>(&records), "clip records do not match the animation"),
-        (vertices.len == u64::from(*vertex_count) * format.stride() as u64, "byte length of the vertices does not match their number"),
+        (
+            vertices.len == u64::from(*vertex_count) * format.stride() as u64,
+            "byte length of the vertices does not match their number",
+        ),
         (*vertex_count > 0 && index_count > 0, "no vertices or no indices"),
         (parts.iter().all(|p| drawn(p.first_index, p.index_count)), "index range of a part exceeds the index buffer"),
         (levels.len() < MAX_LODS, "more levels of detail than MAX_LODS"),
-        (
-            levels.iter().all(|level| level.parts.len() == parts.len()),
-            "a level of detail has a wrong number of parts",
-        ),
+        (levels.iter().all(|level| level.parts.len() == parts.len()), "a level of detail has a wrong number of parts"),
         (
             levels.iter().flat_map(|level| level.parts.iter()).all(|p| drawn(p.first_index, p.index_count)),
             "index range of a level of detail exceeds the index buffer",
@@ -169,7 +178,10 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
                 && levels.iter().all(|level| level.error.is_finite() && level.error >= 0.0),
             "LOD errors are negative, not finite, or not ascending",
         ),
-        (index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count), "an index exceeds the number of vertices"),
+        (
+            index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count),
+            "an index exceeds the number of vertices",
+        ),
         (vertex_bytes.chunks_exact(format.stride()).all(joints), "a vertex refers to a bone that does not exist"),
     ])
 }

@@ -4,11 +4,11 @@ use glam::{Vec3, Vec4};
 use half::f16;
 
 use super::{Encoding, TexelFormat, from_fixed16, packed};
-use crate::layers::{LiveBones, LayerBlend};
+use crate::layers::{LayerBlend, LiveBones};
 use crate::local::LocalTracks;
 use crate::playback::{ClipRecord, FramePair};
 use crate::record::rotate;
-use crate::{AnimationTexture, PoseBlend, Affine3};
+use crate::{Affine3, AnimationTexture, PoseBlend};
 
 /// An animation texture in memory, read on the CPU like the vertex shader's `textureLoad` reads it
 /// on the GPU.

@@ -68,7 +68,7 @@ pub mod node {
     /// Rest scale per axis, floats.
     pub const SCALE: usize = 8;
     /// Index of the ancestor one chain link up; the parent, if a link is one node.
-    pub const ABOVE: usize = 11;
+    pub const CHAIN_PARENT: usize = 11;
     /// Number of words.
     pub const WORDS: usize = 12;
     /// Parent of a root, and ancestor of nodes in the first link.

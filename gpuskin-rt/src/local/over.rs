@@ -4,8 +4,8 @@ use glam::{Vec3, Vec4};
 
 use super::layout::clip;
 use super::{LocalTracks, LocalTransform, compose, lerp, multiply, slerp};
-use crate::layers::{LiveBones, LayerBlend, LayerSample};
-use crate::{FramePair, PoseBlend, Affine3};
+use crate::layers::{LayerBlend, LayerSample, LiveBones};
+use crate::{Affine3, FramePair, PoseBlend};
 
 /// Squared lengths that can be normalised.
 const LENGTHS: core::ops::Range<f32> = 1e-30..1e30;

@@ -48,10 +48,10 @@ impl Scratch {
 #[repr(C)]
 pub struct PaletteUniform {
     /// Current time: [`Time::words`](crate::Time::words).
-    pub clock: [u32; 2],
+    pub time: [u32; 2],
     /// Previous time: [`Time::words`](crate::Time::words). Used if the palette holds poses of the
     /// previous frame.
-    pub clock_before: [u32; 2],
+    pub previous_time: [u32; 2],
     /// Number of instances to evaluate.
     pub instances: u32,
     /// Index of the first of them in the instance buffer and in the palette.
@@ -63,9 +63,9 @@ pub struct PaletteUniform {
     /// Distance between live poses, in vectors of four words: [`live_stride`].
     pub live_stride: u32,
     /// Number of matrices from an instance's current pose to its previous pose.
-    pub before: u32,
+    pub previous_offset: u32,
     /// Offset of the live poses of the previous frame, in vectors of four words.
-    pub live_before_at: u32,
+    pub previous_live_at: u32,
     /// Greatest number of workgroups along x.
     pub max_groups: u32,
 }
@@ -121,7 +121,7 @@ fn constants() -> String {
         ("node_rotation", node::ROTATION),
         ("node_translation", node::TRANSLATION),
         ("node_parent", node::PARENT),
-        ("node_above", node::ABOVE),
+        ("node_chain_parent", node::CHAIN_PARENT),
         ("node_scale", node::SCALE),
         ("node_words", node::WORDS),
         ("bone_node", bone::NODE),

@@ -57,7 +57,7 @@ fn hierarchy(words: Words<'_>, nodes: u32, link: u32) -> bool {
     }
     let up = |node: &u32| Some(parent(*node)).filter(|parent| *parent != node::NO_PARENT);
     let above = |node: u32| std::iter::successors(Some(node), up).nth(link as usize);
-    (0..nodes).all(|node| word(node, node::ABOVE) == above(node).unwrap_or(node::NO_PARENT))
+    (0..nodes).all(|node| word(node, node::CHAIN_PARENT) == above(node).unwrap_or(node::NO_PARENT))
 }
 
 /// Validates a clip and returns the first frame that the next clip may have.

@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::Vec3;
 
-use super::crowd::{CrowdCore, DrawnPart, GpuModel, Run};
+use super::cpu_model::{CpuModel, words};
+use super::crowd::{CrowdCore, DrawRun, DrawnPart, GpuModel};
 use super::cull::Draws;
 use super::geometry::{load, playable, slice};
+use super::gpu::Gpu;
 use super::layouts::Layouts;
 use super::pipelines::PassKind;
-use super::cpu_model::{CpuModel, words};
-use super::gpu::Gpu;
 use super::{Crowd, CrowdRenderer, Error, InstanceId, StaleId, View};
-use crate::cull::DRAW;
+use crate::cull::DRAW_BYTES;
 use crate::shader::Variant;
 use crate::vertex::{Vertex, pack};
 use crate::{
-    Attachment, FramePair, Appearance, MeshPart, Metadata, Model, Packing, Affine3, VertexFormat, VertexRange,
+    Affine3, Appearance, Attachment, FramePair, MeshPart, Metadata, Model, Packing, VertexFormat, VertexRange,
 };
 
 /// Id of a prop attached to the instances of a crowd, valid until it is detached. An id is never
@@ -39,12 +39,12 @@ pub(crate) struct Attachments {
 #[derive(Debug)]
 struct Slot {
     generation: u32,
-    attached: Option<Arc<Attached>>,
+    attached: Option<Arc<AttachedProp>>,
 }
 
 /// Prop on the device, as attached to the instances of a crowd.
 #[derive(Debug)]
-pub(crate) struct Attached {
+pub(crate) struct AttachedProp {
     variant: Variant,
     /// Source of materials and textures.
     prop: Arc<GpuModel>,
@@ -57,28 +57,28 @@ pub(crate) struct Attached {
     arguments: Mutex<[Option<Arguments>; 2]>,
 }
 
-/// Arguments of indirect draws, `[list][run][part][level]`, with the instance counts of the owner's
+/// Arguments of indirect draws, `[list][run][part][lod]`, with the instance counts of the owner's
 /// lists.
 #[derive(Clone, Debug)]
 struct Arguments {
     buffer: wgpu::Buffer,
-    shape: Shape,
+    shape: ArgumentsShape,
 }
 
 /// Number of draws per mesh part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Shape {
+struct ArgumentsShape {
     /// One list for all views together, then one per view; or a single list of revealed instances.
     lists: usize,
-    runs: usize,
+    draw_runs: usize,
     /// Levels of detail of the owner that one call draws. A prop has no levels of its own.
-    levels: u32,
+    lods: u32,
     /// First-instance step per level of detail.
     step: u32,
 }
 
 impl Attachments {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Attached>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<AttachedProp>> {
         self.slots.iter().filter_map(|slot| slot.attached.as_ref())
     }
 
@@ -87,8 +87,9 @@ impl Attachments {
         self.iter().map(|attached| attached.reach).fold(0.0, f32::max)
     }
 
-    pub(crate) fn get(&self, crowd: u32, id: AttachmentId) -> Result<&Arc<Attached>, StaleId> {
-        let slot = self.slots.get(id.slot as usize).filter(|slot| crowd == id.crowd && slot.generation == id.generation);
+    pub(crate) fn get(&self, crowd: u32, id: AttachmentId) -> Result<&Arc<AttachedProp>, StaleId> {
+        let slot =
+            self.slots.get(id.slot as usize).filter(|slot| crowd == id.crowd && slot.generation == id.generation);
         slot.and_then(|slot| slot.attached.as_ref()).ok_or(StaleId::Attachment(id))
     }
 
@@ -159,7 +160,7 @@ fn mesh(prop: &Model, bone: u32, part: u32, bound: &Affine3) -> Result<Mesh, Err
     Ok(mesh)
 }
 
-impl Attached {
+impl AttachedProp {
     fn new(renderer: &mut CrowdRenderer, owner: &CrowdCore, prop: &Model, mesh: &Mesh) -> Result<Self, Error> {
         let of_owner = owner.model.geometry.variant;
         let variant = Variant { vertex: format(&prop.meta), ..of_owner };
@@ -187,41 +188,35 @@ impl Attached {
     }
 
     /// Copies the instance counts of each list from the owner's draws. Called after a culling pass.
-    fn record(
-        &self,
-        gpu: Gpu<'_>,
-        encoder: &mut wgpu::CommandEncoder,
-        owner: &Lists<'_>,
-        revealed: bool,
-    ) {
+    fn record(&self, gpu: Gpu<'_>, encoder: &mut wgpu::CommandEncoder, owner: &Lists<'_>, revealed: bool) {
         let parts = self.parts.len();
-        let mut kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = &mut kept[usize::from(revealed)];
-        let runs = owner.first().map_or(&[][..], Vec::as_slice);
-        let Some(Draws { levels, step, .. }) = runs.first().copied() else { return };
-        let shape = Shape { lists: owner.len(), runs: runs.len(), levels, step };
-        let Arguments { buffer, .. } = match kept.take().filter(|arguments| arguments.shape == shape) {
-            Some(arguments) => kept.insert(arguments),
-            None => kept.insert(Arguments { buffer: self.new_arguments(gpu, shape), shape }),
+        let mut arguments_of_pass = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
+        let arguments_of_pass = &mut arguments_of_pass[usize::from(revealed)];
+        let draw_runs = owner.first().map_or(&[][..], Vec::as_slice);
+        let Some(Draws { lods, step, .. }) = draw_runs.first().copied() else { return };
+        let shape = ArgumentsShape { lists: owner.len(), draw_runs: draw_runs.len(), lods, step };
+        let Arguments { buffer, .. } = match arguments_of_pass.take().filter(|arguments| arguments.shape == shape) {
+            Some(arguments) => arguments_of_pass.insert(arguments),
+            None => arguments_of_pass.insert(Arguments { buffer: self.new_arguments(gpu, shape), shape }),
         };
         for (i, draws) in owner.iter().flatten().enumerate() {
             for part in 0..parts {
-                let first = (i * parts + part) as u64 * u64::from(levels);
-                for (level, at) in (0..).zip(draws.counts()) {
+                let first = (i * parts + part) as u64 * u64::from(lods);
+                for (lod, at) in (0..).zip(draws.counts()) {
                     // Second word of a draw's arguments: the instance count.
-                    encoder.copy_buffer_to_buffer(draws.arguments, at, buffer, (first + level) * DRAW + 4, 4);
+                    encoder.copy_buffer_to_buffer(draws.arguments, at, buffer, (first + lod) * DRAW_BYTES + 4, 4);
                 }
             }
         }
     }
 
-    fn new_arguments(&self, Gpu { device, queue }: Gpu<'_>, shape: Shape) -> wgpu::Buffer {
+    fn new_arguments(&self, Gpu { device, queue }: Gpu<'_>, shape: ArgumentsShape) -> wgpu::Buffer {
         let of_part = |part: &DrawnPart| {
             let MeshPart { index_count, first_index, .. } = part.mesh;
-            (0..shape.levels).flat_map(move |level| [index_count, 0, first_index, 0, level * shape.step])
+            (0..shape.lods).flat_map(move |lod| [index_count, 0, first_index, 0, lod * shape.step])
         };
         let of_run = |_| self.parts.iter().flat_map(of_part);
-        let words: Vec<u32> = (0..shape.lists * shape.runs).flat_map(of_run).collect();
+        let words: Vec<u32> = (0..shape.lists * shape.draw_runs).flat_map(of_run).collect();
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin attachment draws"),
             size: size_of_val(&words[..]) as u64,
@@ -244,15 +239,15 @@ impl Attached {
         pass: &mut wgpu::RenderPass<'_>,
         view: Option<View>,
         number: usize,
-        run: &Run<'_>,
+        run: &DrawRun<'_>,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &DrawnPart),
     ) {
         let culled = run.palette.as_ref().is_some_and(|palette| palette.draws.is_some());
-        let kept = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
-        let arguments = kept[usize::from(view == Some(View::REVEALED))].clone();
-        drop(kept);
+        let arguments_of_pass = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
+        let arguments = arguments_of_pass[usize::from(view == Some(View::REVEALED))].clone();
+        drop(arguments_of_pass);
         // A prop attached after `prepare` shows after the next one.
-        if culled && arguments.as_ref().is_none_or(|arguments| number >= arguments.shape.runs) {
+        if culled && arguments.as_ref().is_none_or(|arguments| number >= arguments.shape.draw_runs) {
             return;
         }
         pass.set_vertex_buffer(0, self.vertices.slice(..));
@@ -260,13 +255,13 @@ impl Attached {
         for (i, drawn) in self.parts.iter().enumerate() {
             part(pass, drawn);
             match arguments.as_ref().filter(|_| culled) {
-                Some(Arguments { buffer, shape: Shape { lists, runs, levels, .. } }) => {
+                Some(Arguments { buffer, shape: ArgumentsShape { lists, draw_runs, lods, .. } }) => {
                     // As for the owner, a view added since has the list of all views. Revealed
                     // instances have a single list.
                     let list = view.map_or(0, |View(view)| view.saturating_add(1));
                     let list = if list < *lists { list } else { 0 };
-                    let part = (list * runs + number) * self.parts.len() + i;
-                    pass.multi_draw_indexed_indirect(buffer, part as u64 * u64::from(*levels) * DRAW, *levels);
+                    let part = (list * draw_runs + number) * self.parts.len() + i;
+                    pass.multi_draw_indexed_indirect(buffer, part as u64 * u64::from(*lods) * DRAW_BYTES, *lods);
                 }
                 None => {
                     let MeshPart { first_index, index_count, .. } = drawn.mesh;
@@ -282,7 +277,7 @@ impl Attached {
         pass: &mut wgpu::RenderPass<'_>,
         view: View,
         number: usize,
-        run: &Run<'_>,
+        run: &DrawRun<'_>,
         kind: PassKind,
     ) {
         self.draw(pass, Some(view), number, run, |pass, part| {
@@ -305,7 +300,7 @@ impl CrowdCore {
         views: impl Iterator<Item = Option<View>>,
     ) {
         let Some(drawn) = self.drawn().filter(|drawn| !drawn.attached.is_empty()) else { return };
-        let list = |view| drawn.runs(view).filter_map(|run| run.palette.and_then(|p| p.draws)).collect::<Vec<_>>();
+        let list = |view| drawn.draw_runs(view).filter_map(|run| run.palette.and_then(|p| p.draws)).collect::<Vec<_>>();
         let mut views = views.peekable();
         let revealed = views.peek() == Some(&Some(View::REVEALED));
         let lists: Vec<_> = views.map(list).collect();
@@ -361,13 +356,13 @@ impl<M> Crowd<M> {
             return wrong(format!("attach: part {part} does not exist; the model has {} parts", self.meta.parts.len()));
         }
         let Some(slot) = self.core.state().attachments.free() else {
-            let most = Appearance::MAX_ATTACHMENTS;
-            return wrong(format!("attach: the crowd already has {most} attachments, the maximum; detach one first"));
+            let max = Appearance::MAX_ATTACHMENTS;
+            return wrong(format!("attach: the crowd already has {max} attachments, the maximum; detach one first"));
         };
         let device = renderer.gpu().device.clone();
         let own = Appearance::attachment_number(slot);
         let mesh = mesh(playable(&device, prop)?, bone.into(), part.map_or(own, |part| u32::from(part) + 1), &bound)?;
-        let mut attached = Attached::new(renderer, &self.core, prop, &mesh)?;
+        let mut attached = AttachedProp::new(renderer, &self.core, prop, &mesh)?;
         // A bone outside the mesh extends the bounds further.
         let rest = &self.meta.rest_bounds;
         let origin = bound.origin();
@@ -420,7 +415,7 @@ impl<M> Crowd<M> {
         Ok(self.attached(id)?.variant)
     }
 
-    pub(super) fn attached(&self, id: AttachmentId) -> Result<Arc<Attached>, StaleId> {
+    pub(super) fn attached(&self, id: AttachmentId) -> Result<Arc<AttachedProp>, StaleId> {
         let state = self.core.state();
         state.attachments.get(state.instances.crowd(), id).cloned()
     }

@@ -4,23 +4,23 @@ use core::fmt;
 
 use super::Error;
 use super::compute::{layout, pipeline};
+use super::cpu_model::CpuModel;
 use super::crowd::CrowdDescriptor;
 use super::explain::DrawPath;
 use super::geometry::Geometry;
 use super::layouts::{bind_group, storage, uniform};
-use super::palette::{MATRIX, Poses};
-use super::cpu_model::CpuModel;
-use crate::cache::{self, FILL, FILL_GROUP, VERTEX};
-use crate::cull::DISPATCH;
+use super::palette::{MATRIX_BYTES, PoseEvaluator};
+use crate::cache::{self, CACHED_VERTEX_BYTES, FILL_ENTRY_POINT, FILL_GROUP_SIZE};
+use crate::cull::DISPATCH_BYTES;
 use crate::local::shader::PaletteUniform;
 use crate::playback::{clamped_offset, frame_pair};
 use crate::shader::{MODEL_BYTES, Variant};
 #[cfg(feature = "testing")]
 use crate::skin::SkinnedVertex;
-use crate::{ClipInfo, ClipRecord, FramePair, Model, Playback, Affine3, Time};
+use crate::{Affine3, ClipInfo, ClipRecord, FramePair, Model, Playback, Time};
 
 /// Largest number of poses: workgroups along y of a dispatch.
-const MOST_POSES: u64 = 65_535;
+const MAX_POSES: u64 = 65_535;
 
 /// Whether instances of a crowd share poses, and whether their skinned vertices are cached.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub enum CacheState {
         /// Number of poses that the cache can hold.
         poses: u32,
         /// Number of samples of all clips on the time grid.
-        moments: u32,
+        samples: u32,
         /// Bytes of the cache.
         bytes: u64,
         /// Condition under which an instance uses a shared pose.
@@ -46,7 +46,7 @@ pub enum CacheState {
         /// Number of poses that the cache can hold.
         poses: u32,
         /// Number of samples of all clips on the time grid.
-        moments: u32,
+        samples: u32,
     },
     /// Instances snap to the time grid, but no pose is cached: [`CrowdDescriptor::path`] is
     /// [`DrawPath::Palette`].
@@ -65,21 +65,21 @@ impl fmt::Display for CacheState {
             Self::NotAsked => {
                 f.write_str("off, each instance plays its exact time: `CrowdDescriptor::time_grid` is not set")
             }
-            Self::On { poses, moments, bytes, sharing } => {
+            Self::On { poses, samples, bytes, sharing } => {
                 let megabytes = *bytes as f64 / 1e6;
                 write!(
                     f,
-                    "vertices of up to {poses} poses are cached ({moments} samples of all clips; {megabytes:.1} MB)"
+                    "vertices of up to {poses} poses are cached ({samples} samples of all clips; {megabytes:.1} MB)"
                 )?;
                 match sharing {
                     PoseSharing::WithinLodError => f.write_str(", shared where the difference cannot be seen"),
                     PoseSharing::Always => f.write_str(", shared by all instances, however near"),
                 }
             }
-            Self::NoRoom { poses, moments } => {
+            Self::NoRoom { poses, samples } => {
                 let own = "off, each instance plays its exact time";
                 write!(f, "{own}: `CrowdDescriptor::cache_bytes`, or the largest binding of the device, holds only ")?;
-                write!(f, "{poses} of {moments} samples of all clips")
+                write!(f, "{poses} of {samples} samples of all clips")
             }
             Self::Palette => f.write_str("off: `CrowdDescriptor::path` asks for the palette"),
             Self::NotCulled => f.write_str("off, each instance plays its exact time: instances are not culled"),
@@ -118,7 +118,12 @@ pub fn time_grid_errors(model: &Model, grid: f32) -> Result<Vec<f32>, Error> {
     };
     let clips = model.meta.clips.iter().zip(&posed.records);
     let of_clip = |(clip, record): (&ClipInfo, &ClipRecord)| {
-        greatest_step_error::<8, _>(record, cache::steps(clip.duration as f32, grid), |frames| posed.vertices_between(frames), apart)
+        greatest_step_error::<8, _>(
+            record,
+            cache::steps(clip.duration as f32, grid),
+            |frames| posed.vertices_between(frames),
+            apart,
+        )
     };
     Ok(clips.map(of_clip).collect())
 }
@@ -153,7 +158,7 @@ fn greatest_step_error<const PARTS: u32, T>(
 /// Returns the number of steps per clip, and the largest error of its shared poses in metres: the
 /// distance that the corners of each bone's bounding box move in half a step. All vertices lie
 /// between those corners.
-fn costs(model: &Model, clips: &[(u32, f32)]) -> Result<Vec<(u32, f32)>, Error> {
+fn step_errors(model: &Model, clips: &[(u32, f32)]) -> Result<Vec<(u32, f32)>, Error> {
     let posed = CpuModel::new(model)?;
     let corners = posed.corners();
     let apart = |a: &Vec<Affine3>, b: &Vec<Affine3>| {
@@ -171,15 +176,15 @@ fn costs(model: &Model, clips: &[(u32, f32)]) -> Result<Vec<(u32, f32)>, Error> 
 
 /// Shared poses of a crowd.
 #[derive(Clone, Debug)]
-pub(crate) struct Sharing {
+pub(crate) struct SharedPoses {
     /// Per clip: number of grid steps, and sharing error in metres.
     clips: Vec<(u32, f32)>,
     /// Number of cached poses, over all palettes.
-    pub(crate) kept: u32,
-    pub(crate) moments: u32,
+    pub(crate) cached_poses: u32,
+    pub(crate) samples: u32,
 }
 
-impl Sharing {
+impl SharedPoses {
     /// Plans the sharing that a crowd was asked for, and returns the resulting state.
     pub(crate) fn of(
         device: &wgpu::Device,
@@ -205,9 +210,7 @@ impl Sharing {
         let forced = path == Some(DrawPath::Cache);
         let Some(grid) = time_grid else {
             return match forced {
-                true => wrong(
-                    "path: the cache needs a time grid; set `time_grid`, to 1.0 / 30.0 for example".into(),
-                ),
+                true => wrong("path: the cache needs a time grid; set `time_grid`, to 1.0 / 30.0 for example".into()),
                 false => Ok((None, CacheState::NotAsked)),
             };
         };
@@ -216,7 +219,7 @@ impl Sharing {
         }
         let state = match geometry.bounds.as_deref().filter(|_| culls) {
             None => Err(CacheState::NotCulled),
-            Some(_) if poses.moments() > 1 => Err(CacheState::MotionVectors),
+            Some(_) if poses.pose_times() > 1 => Err(CacheState::MotionVectors),
             Some(bounds) => Ok(bounds),
         };
         let bounds = match state {
@@ -226,24 +229,27 @@ impl Sharing {
         };
         let steps = |clip: &ClipInfo| (cache::steps(clip.duration as f32, grid), 0.0);
         let clips: Vec<(u32, f32)> = model.meta.clips.iter().map(steps).collect();
-        let moments = cache::set_steps(&mut bounds.to_vec(), &clips);
+        let samples = cache::set_steps(&mut bounds.to_vec(), &clips);
         let of_a_pose = bytes_per_pose(geometry, poses);
-        let room = room(&device.limits(), geometry, poses, cache_bytes).min(moments);
-        let on = CacheState::On { poses: room, moments, bytes: u64::from(room) * of_a_pose, sharing };
-        let (state, kept) = match path {
+        let cache_capacity = cache_capacity(&device.limits(), geometry, poses, cache_bytes).min(samples);
+        let on =
+            CacheState::On { poses: cache_capacity, samples, bytes: u64::from(cache_capacity) * of_a_pose, sharing };
+        let (state, cached_poses) = match path {
             Some(DrawPath::Palette) => (CacheState::Palette, 0),
-            Some(DrawPath::Cache) if room == 0 => {
+            Some(DrawPath::Cache) if cache_capacity == 0 => {
                 return wrong(format!(
                     "cache_bytes: {cache_bytes} bytes hold no pose that the device can bind, because a pose takes \
                      {of_a_pose} bytes; raise it, or leave `path` unset"
                 ));
             }
-            Some(DrawPath::Cache) => (on, room),
-            _ if room < moments || moments == 0 => return Ok((None, CacheState::NoRoom { poses: room, moments })),
-            _ => (on, room),
+            Some(DrawPath::Cache) => (on, cache_capacity),
+            _ if cache_capacity < samples || samples == 0 => {
+                return Ok((None, CacheState::NoRoom { poses: cache_capacity, samples }));
+            }
+            _ => (on, cache_capacity),
         };
-        let clips = if sharing == PoseSharing::Always { clips } else { costs(model, &clips)? };
-        Ok((Some(Self { clips, kept, moments }), state))
+        let clips = if sharing == PoseSharing::Always { clips } else { step_errors(model, &clips)? };
+        Ok((Some(Self { clips, cached_poses, samples }), state))
     }
 
     /// Writes the steps of clips into the bounds, for the culling pass.
@@ -253,21 +259,21 @@ impl Sharing {
 }
 
 /// Returns the number of poses that a device can cache in `bytes`.
-fn room(limits: &wgpu::Limits, geometry: &Geometry, poses: &Poses, bytes: u64) -> u32 {
-    let vertices = u64::from(geometry.vertex_count) * VERTEX;
+fn cache_capacity(limits: &wgpu::Limits, geometry: &Geometry, poses: &PoseEvaluator, bytes: u64) -> u32 {
+    let vertices = u64::from(geometry.vertex_count) * CACHED_VERTEX_BYTES;
     // Cached poses take at most half of the largest palette binding, because other instances need
     // theirs too.
-    let bones = u64::from(poses.stride()) * MATRIX * 2;
-    let groups = u64::from(limits.max_compute_workgroups_per_dimension).min(MOST_POSES);
-    if geometry.vertices_len() > poses.binding || u64::from(geometry.vertex_count.div_ceil(FILL_GROUP)) > groups {
+    let bones = u64::from(poses.stride()) * MATRIX_BYTES * 2;
+    let groups = u64::from(limits.max_compute_workgroups_per_dimension).min(MAX_POSES);
+    if geometry.vertices_len() > poses.binding || u64::from(geometry.vertex_count.div_ceil(FILL_GROUP_SIZE)) > groups {
         return 0;
     }
-    let room = (poses.binding / vertices.max(1)).min(poses.binding / bones.max(1));
-    room.min(bytes / bytes_per_pose(geometry, poses)).min(groups) as u32
+    let cache_capacity = (poses.binding / vertices.max(1)).min(poses.binding / bones.max(1));
+    cache_capacity.min(bytes / bytes_per_pose(geometry, poses)).min(groups) as u32
 }
 
-fn bytes_per_pose(geometry: &Geometry, poses: &Poses) -> u64 {
-    u64::from(geometry.vertex_count) * VERTEX + u64::from(poses.stride()) * MATRIX
+fn bytes_per_pose(geometry: &Geometry, poses: &PoseEvaluator) -> u64 {
+    u64::from(geometry.vertex_count) * CACHED_VERTEX_BYTES + u64::from(poses.stride()) * MATRIX_BYTES
 }
 
 /// Pipeline that skins poses into the cache. Created when a crowd first needs it.
@@ -283,7 +289,7 @@ impl Fill {
         let (read, write) = (storage(true, false), storage(false, false));
         let layouts = [&[read, uniform(MODEL_BYTES, false)][..], &[parameters, read, write]];
         let layouts = layouts.map(|bindings| layout(device, LABEL, bindings));
-        let pipeline = pipeline(device, LABEL, (&cache::fill(variant), FILL), &[&layouts[0], &layouts[1]]);
+        let pipeline = pipeline(device, LABEL, (&cache::fill(variant), FILL_ENTRY_POINT), &[&layouts[0], &layouts[1]]);
         Self { layouts, pipeline }
     }
 }
@@ -292,7 +298,7 @@ const LABEL: Option<&str> = Some("gpuskin cache");
 
 /// Pose cache of a palette: its first poses, and their skinned vertices.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct PoseCache {
     pub(crate) parameters: wgpu::Buffer,
     /// Bind group of the palette pass.
     compute: wgpu::BindGroup,
@@ -302,7 +308,7 @@ pub(crate) struct Kept {
     pub(crate) drawing: wgpu::BindGroup,
 }
 
-impl Kept {
+impl PoseCache {
     /// Creates a cache of `poses` poses. `drawing` creates the bind group of a draw from the vertex
     /// buffer.
     pub(crate) fn new(
@@ -315,7 +321,7 @@ impl Kept {
     ) -> Self {
         let vertices = device.create_buffer(&wgpu::BufferDescriptor {
             label: LABEL,
-            size: u64::from(poses) * u64::from(geometry.vertex_count) * VERTEX,
+            size: u64::from(poses) * u64::from(geometry.vertex_count) * CACHED_VERTEX_BYTES,
             usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: false,
         });
@@ -337,12 +343,12 @@ impl Kept {
 
     /// Evaluates and skins the new poses. The culling pass has written their number to the indirect
     /// arguments.
-    pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>, poses: &Poses, arguments: &wgpu::Buffer) {
+    pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>, poses: &PoseEvaluator, arguments: &wgpu::Buffer) {
         poses.set(pass, &self.compute, 0);
-        pass.dispatch_workgroups_indirect(arguments, DISPATCH);
+        pass.dispatch_workgroups_indirect(arguments, DISPATCH_BYTES);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.fill[0], &[]);
         pass.set_bind_group(1, &self.fill[1], &[]);
-        pass.dispatch_workgroups_indirect(arguments, 2 * DISPATCH);
+        pass.dispatch_workgroups_indirect(arguments, 2 * DISPATCH_BYTES);
     }
 }

@@ -8,7 +8,7 @@ use super::geometry::{Geometry, playable};
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
-use super::palette::{LayerBuffer, Poses, everyone};
+use super::palette::{LayerBuffer, PoseEvaluator, identity_list};
 use crate::local::shader::PaletteUniform;
 use crate::{Appearance, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
@@ -39,7 +39,7 @@ pub struct CaptureFrame<'a> {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct CaptureUniform {
-    pub(crate) clock: [u32; 2],
+    pub(crate) time: [u32; 2],
     pub(crate) size: [u32; 2],
     pub(crate) first_pixel: u32,
     pub(crate) reserved_0: u32,
@@ -155,7 +155,7 @@ impl Capture {
         let sheet = Sheet::new(&self.device, rows);
         // Number of frames whose poses fit one palette; the first of them may have begun on the
         // sheet before.
-        let most = self.geometry.poses().map_or(u64::MAX, |poses| u64::from(poses.most(&self.device)));
+        let most = self.geometry.poses().map_or(u64::MAX, |poses| u64::from(poses.max_instances(&self.device)));
         let most = match self.geometry.poses() {
             Some(poses) if frames.iter().any(|frame| frame.layers.is_some()) => {
                 most.min(poses.binding / (u64::from(poses.live_stride()) * 16 + LayerSet::WORDS as u64 * 4)).max(2)
@@ -197,7 +197,7 @@ impl Capture {
             records.push(record.with_layer_set(if layers.is_some() { i as u32 + 1 } else { 0 }));
             let first_vertex = (within.start + i as u64) * vertices;
             let uniform = CaptureUniform {
-                clock: time.words(),
+                time: time.words(),
                 size: [WIDTH, sheet.rows],
                 // Negative, modulo 2^32, for a frame that began on the sheet before.
                 first_pixel: first_vertex.wrapping_sub(numbers.start) as u32,
@@ -274,7 +274,7 @@ impl Capture {
     fn evaluate(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        poses: &Poses,
+        poses: &PoseEvaluator,
         frames: &[CaptureFrame<'_>],
         [records, looks]: [&wgpu::Buffer; 2],
     ) -> wgpu::BindGroup {
@@ -282,9 +282,9 @@ impl Capture {
         // One dispatch per frame, because each has its own time; one palette for all, so that one
         // pass draws them.
         let mut bytes = vec![0_u8; frames.len() * slot as usize];
-        let over = self.over(poses, frames);
+        let layers = self.layers(poses, frames);
         for (i, frame) in (0..).zip(frames) {
-            let parameters = poses.parameters([frame.time; 2], i, 1, &over);
+            let parameters = poses.parameters([frame.time; 2], i, 1, &layers);
             let at = i as usize * slot as usize;
             bytes[at..at + size_of_val(&parameters)].copy_from_slice(bytemuck::bytes_of(&parameters));
         }
@@ -296,10 +296,10 @@ impl Capture {
         });
         self.queue.write_buffer(&parameters, 0, &bytes);
         let palette = poses.palette(&self.device, frames.len() as u32);
-        let list = everyone(&self.device, &self.queue, frames.len() as u32);
+        let list = identity_list(&self.device, &self.queue, frames.len() as u32);
         let whole = wgpu::Buffer::as_entire_buffer_binding;
         let (records, looks, list) = (whole(records), whole(looks), whole(&list));
-        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &over);
+        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &layers);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1);
@@ -310,7 +310,7 @@ impl Capture {
 
 impl Capture {
     /// Creates the layer buffer: a set and a pose per frame if any frame has layers.
-    fn over(&self, poses: &Poses, frames: &[CaptureFrame<'_>]) -> LayerBuffer {
+    fn layers(&self, poses: &PoseEvaluator, frames: &[CaptureFrame<'_>]) -> LayerBuffer {
         let count = if frames.iter().any(|frame| frame.layers.is_some()) { frames.len() } else { 0 };
         let mut sets = Vec::new();
         let mut rows = vec![[0.0_f32; 4]; count * poses.live_stride() as usize];
@@ -334,7 +334,7 @@ impl Capture {
         self.queue.write_buffer(&buffer, 0, sets);
         self.queue.write_buffer(&buffer, sets.len() as u64, rows);
         let live_at = (sets.len() / 16) as u32;
-        LayerBuffer { buffer, live_at, live_before_at: live_at }
+        LayerBuffer { buffer, live_at, previous_live_at: live_at }
     }
 }
 

@@ -3,9 +3,9 @@
 
 use super::crowd::State;
 use super::{Crowd, InstanceId, StaleId};
-use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::appearance::packed_tint;
-use crate::{Clip, EventQueue, Instance, Appearance, InstanceRecord, FiredEvent, Part, Transition, playback};
+use crate::instance::{finite_position, finite_scale, packed_rotation};
+use crate::{Appearance, Clip, EventQueue, FiredEvent, Instance, InstanceRecord, Part, Transition, playback};
 
 impl<M> Crowd<M> {
     /// Adds an instance. It starts at the last prepared time, unless [`Instance::starting`] says
@@ -16,7 +16,7 @@ impl<M> Crowd<M> {
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
         let record = instance.record(&self.meta, self.time());
         let state = &mut *self.core.state();
-        let id = state.instances.spawn(record, instance.look());
+        let id = state.instances.spawn(record, instance.appearance());
         if let Some(queue) = &mut state.events {
             queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
         }
@@ -45,7 +45,7 @@ impl<M> Crowd<M> {
         let state = &mut *self.core.state();
         state.layers.release(&state.instances, id);
         self.change(state, id, |r| *r = record)?;
-        state.instances.change_appearance(id, |appearance| *appearance = instance.look())
+        state.instances.change_appearance(id, |appearance| *appearance = instance.appearance())
     }
 
     /// Starts a clip at the last prepared time, at once or as a crossfade from the current one. The
@@ -94,7 +94,12 @@ impl<M> Crowd<M> {
     }
 
     /// Changes an instance record, and updates the event queue.
-    fn change(&self, state: &mut State, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> Result<(), StaleId> {
+    fn change(
+        &self,
+        state: &mut State,
+        id: InstanceId,
+        change: impl FnOnce(&mut InstanceRecord),
+    ) -> Result<(), StaleId> {
         let changed = state.instances.change(id, change);
         if let (Some(queue), Some(record)) = (&mut state.events, state.instances.get(id)) {
             queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
@@ -183,16 +188,16 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_tint(&self, id: InstanceId, tint: impl Into<[f32; 4]>) -> Result<(), StaleId> {
         let tint = packed_tint(tint.into());
-        self.core.state().instances.change_appearance(id, |look| look.tint = tint)
+        self.core.state().instances.change_appearance(id, |appearance| appearance.tint = tint)
     }
 
     /// Sets the two custom words of an instance, for the game's own shaders:
-    /// `gpuskin_appearance(input.look).custom`.
+    /// `gpuskin_appearance(input.appearance).custom`.
     ///
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> Result<(), StaleId> {
-        self.core.state().instances.change_appearance(id, |look| look.custom = words)
+        self.core.state().instances.change_appearance(id, |appearance| appearance.custom = words)
     }
 
     /// Shows or hides an instance; playback continues.
@@ -200,7 +205,10 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_visible(&self, id: InstanceId, visible: bool) -> Result<(), StaleId> {
-        self.core.state().instances.change_appearance(id, |look| look.show(Appearance::INVISIBLE_BIT, visible))
+        self.core
+            .state()
+            .instances
+            .change_appearance(id, |appearance| appearance.show(Appearance::INVISIBLE_BIT, visible))
     }
 
     /// Shows or hides a part of the model on one instance.
@@ -208,13 +216,16 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_part_visible(&self, id: InstanceId, part: Part<M>, visible: bool) -> Result<(), StaleId> {
-        self.core.state().instances.change_appearance(id, |look| look.show(Appearance::part_bit(part.index()), visible))
+        self.core
+            .state()
+            .instances
+            .change_appearance(id, |appearance| appearance.show(Appearance::part_bit(part.index()), visible))
     }
 
     /// Returns the appearance of an instance, as the shaders read it; `None` if the instance no
     /// longer exists.
     pub fn appearance(&self, id: InstanceId) -> Option<Appearance> {
-        self.core.state().instances.look(id).copied()
+        self.core.state().instances.appearance(id).copied()
     }
 
     /// Returns the instance with a given number, for picking: the number is `first_instance` of

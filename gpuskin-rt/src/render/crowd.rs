@@ -4,25 +4,25 @@ use core::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::attach::{Attached, Attachments};
-use super::cache::{CacheState, PoseSharing, Sharing};
+use super::attach::{AttachedProp, Attachments};
+use super::cache::{CacheState, PoseSharing, SharedPoses};
 use super::cull::Views;
 use super::error::at_most;
 use super::explain::DrawPath;
 use super::geometry::Geometry;
 use super::gpu::Gpu;
 use super::instances::Instances;
-use super::layers::Layers;
+use super::layers::CrowdLayers;
 use super::layouts::Layouts;
 use super::material::Materials;
-use super::palette::{CrowdBuffers, PaletteRun, Palettes};
+use super::palette::{CrowdBuffers, PaletteDraw, Palettes};
 use super::pipelines::{Pipelines, Surface};
 use super::scatter::{Scatter, scatters};
 use super::staging::Uploads;
 use super::textures::Textures;
 use super::{CrowdRenderer, Error, InstanceId, View};
 use crate::shader::Variant;
-use crate::{BakedModel, Dynamic, EventQueue, Appearance, InstanceRecord, MeshPart, Metadata, Model, Time};
+use crate::{Appearance, BakedModel, Dynamic, EventQueue, InstanceRecord, MeshPart, Metadata, Model, Time};
 
 /// Options of a new crowd.
 #[derive(Clone, Debug)]
@@ -60,7 +60,14 @@ pub struct CrowdDescriptor {
 
 impl Default for CrowdDescriptor {
     fn default() -> Self {
-        Self { capacity: 256, visible: None, time_grid: None, sharing: PoseSharing::WithinLodError, cache_bytes: 128 << 20, path: None }
+        Self {
+            capacity: 256,
+            visible: None,
+            time_grid: None,
+            sharing: PoseSharing::WithinLodError,
+            cache_bytes: 128 << 20,
+            path: None,
+        }
     }
 }
 
@@ -147,7 +154,7 @@ pub(crate) struct CrowdCore {
     pub(crate) parts: Vec<DrawnPart>,
     name: String,
     clock: Arc<AtomicU64>,
-    sharing: Option<Sharing>,
+    sharing: Option<SharedPoses>,
     pub(super) cache: CacheState,
     state: Mutex<State>,
 }
@@ -155,15 +162,15 @@ pub(crate) struct CrowdCore {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) instances: Instances,
-    pub(super) layers: Layers,
+    pub(super) layers: CrowdLayers,
     pub(super) attachments: Attachments,
     /// Whether attachments reach further than the bounds used for culling.
     pub(super) bounds_changed: bool,
     /// Created by the first call of [`Crowd::events`].
     pub(super) events: Option<EventQueue<InstanceId>>,
     buffer: Option<wgpu::Buffer>,
-    looks: Option<wgpu::Buffer>,
-    /// Changed elements of `buffer` and of `looks`.
+    appearances: Option<wgpu::Buffer>,
+    /// Changed elements of `buffer` and of `appearances`.
     scatter: [Scatter; 2],
     /// Number of records that `buffer` can hold.
     capacity: usize,
@@ -173,10 +180,10 @@ pub(super) struct State {
     uploaded: u32,
     /// Bytes of records and appearances that the last upload wrote.
     uploaded_bytes: u64,
-    /// Whether the second pass has run since the last upload. `everyone`: whether it had not run
+    /// Whether the second pass has run since the last upload. `ignore_marks`: whether it had not run
     /// before that upload, so that the first pass draws all instances in view.
     revealed: bool,
-    everyone: bool,
+    ignore_marks: bool,
     /// Palettes for the records in `buffer`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
 }
@@ -184,38 +191,38 @@ pub(super) struct State {
 /// Drawable state of a crowd, as of the last upload.
 pub(crate) struct Drawn {
     buffer: wgpu::Buffer,
-    looks: wgpu::Buffer,
+    appearances: wgpu::Buffer,
     pub(crate) instances: u32,
     /// Whether any instance has live bones.
     pub(crate) live: bool,
     /// Whether the main view draws all instances in view, because the last frame had no second
     /// pass.
-    pub(crate) everyone: bool,
+    pub(crate) ignore_marks: bool,
     /// Whether the second pass of this frame has run.
     pub(crate) revealed: bool,
     pub(crate) palettes: Option<Arc<Palettes>>,
     /// Attachments of the instances.
-    pub(crate) attached: Vec<Arc<Attached>>,
+    pub(crate) attached: Vec<Arc<AttachedProp>>,
 }
 
 /// Draw run: instances that are drawn together.
-pub(crate) struct Run<'a> {
+pub(crate) struct DrawRun<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
-    pub(crate) looks: wgpu::BufferSlice<'a>,
+    pub(crate) appearances: wgpu::BufferSlice<'a>,
     pub(crate) instances: u32,
     /// Number of the run's first instance in the crowd.
     pub(crate) first: u32,
     /// Palette of the run; `None` if the model has an animation texture.
-    pub(crate) palette: Option<PaletteRun<'a>>,
+    pub(crate) palette: Option<PaletteDraw<'a>>,
 }
 
 impl Drawn {
     /// Draw runs of all instances: one, or one per palette. Where instances are culled, only those
     /// visible in `view`, or in any view with `None`.
-    pub(crate) fn runs(&self, view: Option<View>) -> impl Iterator<Item = Run<'_>> {
-        let run = |first, instances, palette| Run {
+    pub(crate) fn draw_runs(&self, view: Option<View>) -> impl Iterator<Item = DrawRun<'_>> {
+        let run = |first, instances, palette| DrawRun {
             records: self.buffer.slice(..),
-            looks: self.looks.slice(..),
+            appearances: self.appearances.slice(..),
             instances,
             first,
             palette,
@@ -223,7 +230,7 @@ impl Drawn {
         let again = view == Some(View::REVEALED);
         let whole = run(0, self.instances, None);
         let palettes = self.palettes.iter().filter(move |_| !again || self.revealed);
-        let palettes = palettes.flat_map(move |palettes| palettes.runs(self.instances, view));
+        let palettes = palettes.flat_map(move |palettes| palettes.draw_runs(self.instances, view));
         let split = palettes.map(move |palette| {
             let (first, instances) = (palette.first, palette.instances);
             run(first, instances, Some(palette))
@@ -239,14 +246,14 @@ impl CrowdCore {
         name: &str,
         clock: Arc<AtomicU64>,
         descriptor: &CrowdDescriptor,
-        (sharing, cache): (Option<Sharing>, CacheState),
+        (sharing, cache): (Option<SharedPoses>, CacheState),
     ) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let CrowdDescriptor { capacity, visible, .. } = *descriptor;
-        room(device, name, capacity.into())?;
+        max_instances(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
-        let layers = Layers::new(model.geometry.poses().map(|poses| &**poses));
+        let layers = CrowdLayers::new(model.geometry.poses().map(|poses| &**poses));
         let state = Mutex::new(State {
             instances,
             layers,
@@ -254,14 +261,14 @@ impl CrowdCore {
             bounds_changed: false,
             events: None,
             buffer: None,
-            looks: None,
+            appearances: None,
             scatter: Default::default(),
             capacity,
             visible,
             uploaded: 0,
             uploaded_bytes: 0,
             revealed: false,
-            everyone: true,
+            ignore_marks: true,
             palettes: None,
         });
         Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, sharing, cache, state })
@@ -284,7 +291,7 @@ impl CrowdCore {
         let scatters = scatters(&device.limits());
         let mut state = self.state();
         let state = &mut *state;
-        state.everyone = !core::mem::take(&mut state.revealed);
+        state.ignore_marks = !core::mem::take(&mut state.revealed);
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
@@ -295,11 +302,11 @@ impl CrowdCore {
             // Here instead of at load time: creating bind groups is a tenth of the cost of loading.
             geometry.bind_texture(device, layouts);
             self.model.materials.bind(device, layouts, geometry);
-            let most = room(device, &self.name, count as u64)?;
+            let max_capacity = max_instances(device, &self.name, count as u64)?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
             }
-            state.capacity = state.capacity.min(most);
+            state.capacity = state.capacity.min(max_capacity);
             let storage = if scatters { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() };
             let buffer = |label, bytes| {
                 device.create_buffer(&wgpu::BufferDescriptor {
@@ -309,8 +316,9 @@ impl CrowdCore {
                     mapped_at_creation: false,
                 })
             };
-            let (buffer, looks) = (buffer("gpuskin instances", RECORD), buffer("gpuskin appearances", LOOK));
-            state.looks = Some(looks);
+            let (buffer, appearances) =
+                (buffer("gpuskin instances", RECORD_BYTES), buffer("gpuskin appearances", APPEARANCE_BYTES));
+            state.appearances = Some(appearances);
             state.buffer = Some(buffer);
             state.palettes = None;
             state.instances.mark_all();
@@ -319,28 +327,30 @@ impl CrowdCore {
             state.palettes = None;
         }
         // Palettes are also created anew if the number of views has changed.
-        let made = |palettes: &Arc<Palettes>| palettes.views.is_none_or(|made| views.is_some_and(|v| v.count == made));
-        if let (Some(poses), Some(over), Some(buffer), Some(looks)) =
-            (geometry.poses(), state.layers.buffer(), &state.buffer, &state.looks)
+        let fits_views = |palettes: &Arc<Palettes>| {
+            palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
+        };
+        if let (Some(poses), Some(layers), Some(buffer), Some(appearances)) =
+            (geometry.poses(), state.layers.buffer(), &state.buffer, &state.appearances)
         {
             let gpu = Gpu { device, queue };
             let (capacity, visible) = (state.capacity as u32, state.visible);
             let reach = state.attachments.reach();
             let sharing = self.sharing.as_ref();
-            let instances = CrowdBuffers { records: buffer, looks, capacity, visible, reach, sharing };
-            state.palettes = Some(match state.palettes.take().filter(made) {
-                Some(palettes) if palettes.over == *over => palettes,
-                Some(palettes) => Arc::new(palettes.with_over(device, &instances, over)),
-                None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, over, views)),
+            let instances = CrowdBuffers { records: buffer, appearances, capacity, visible, reach, sharing };
+            state.palettes = Some(match state.palettes.take().filter(fits_views) {
+                Some(palettes) if palettes.layers == *layers => palettes,
+                Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
+                None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views)),
             });
         }
         state.uploaded_bytes = 0;
-        if let (Some(buffer), Some(looks)) = (&state.buffer, &state.looks) {
+        if let (Some(buffer), Some(appearances)) = (&state.buffer, &state.appearances) {
             let layouts = scatters.then_some(layouts);
             let (records, changes) = state.instances.changed_records();
             state.uploaded_bytes = state.scatter[0].upload((uploads, queue), layouts, changes, records, buffer);
             let (list, changes) = state.instances.changed_appearances();
-            state.uploaded_bytes += state.scatter[1].upload((uploads, queue), layouts, changes, list, looks);
+            state.uploaded_bytes += state.scatter[1].upload((uploads, queue), layouts, changes, list, appearances);
         }
         state.uploaded = count as u32;
         Ok(())
@@ -354,11 +364,11 @@ impl CrowdCore {
     /// Drawable state as of the last upload; `None` if there are no instances.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
-        let (buffer, looks) = (state.buffer.clone()?, state.looks.clone()?);
+        let (buffer, appearances) = (state.buffer.clone()?, state.appearances.clone()?);
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
         let (instances, live) = (state.uploaded, state.layers.live.any());
-        let (everyone, revealed) = (state.everyone, state.revealed);
-        let drawn = Drawn { buffer, looks, instances, live, everyone, revealed, palettes, attached };
+        let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
+        let drawn = Drawn { buffer, appearances, instances, live, ignore_marks, revealed, palettes, attached };
         (state.uploaded > 0).then_some(drawn)
     }
 
@@ -368,16 +378,16 @@ impl CrowdCore {
     }
 }
 
-pub(crate) const RECORD: u64 = size_of::<InstanceRecord>() as u64;
-pub(crate) const LOOK: u64 = size_of::<Appearance>() as u64;
+pub(crate) const RECORD_BYTES: u64 = size_of::<InstanceRecord>() as u64;
+pub(crate) const APPEARANCE_BYTES: u64 = size_of::<Appearance>() as u64;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 
 /// Returns the largest number of instances that a device can hold; an error if that is below
 /// `needed`.
-fn room(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> {
+fn max_instances(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> {
     let bytes = device.limits().max_buffer_size;
-    at_most(needed * RECORD, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
-    Ok((bytes / RECORD) as usize)
+    at_most(needed * RECORD_BYTES, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
+    Ok((bytes / RECORD_BYTES) as usize)
 }
 
 /// Reads back one 32-bit word of a buffer. Waits for the GPU.
@@ -458,10 +468,10 @@ impl<M> Crowd<M> {
     /// If the counts cannot be read back from the device.
     #[cfg(feature = "testing")]
     pub fn count_drawn(&self, renderer: &CrowdRenderer, view: View) -> Result<DrawCounts, Error> {
-        let mut counts = DrawCounts { lods: vec![0; self.core.model.geometry.levels.len()], cached: 0 };
-        for run in self.core.drawn().iter().flat_map(|drawn| drawn.runs(Some(view))) {
+        let mut counts = DrawCounts { lods: vec![0; self.core.model.geometry.lods.len()], cached: 0 };
+        for run in self.core.drawn().iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
             let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
-            let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.levels, palette.draws?))) else {
+            let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
                 counts.lods[0] += u64::from(run.instances);
                 continue;
             };

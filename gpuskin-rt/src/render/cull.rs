@@ -5,21 +5,22 @@
 use core::ops::Range;
 
 use super::compute::{layout, pipeline};
-use super::crowd::RECORD;
+use super::crowd::RECORD_BYTES;
 use super::geometry::Geometry;
 use super::layouts::{bind_group, storage, uniform};
-use crate::cache::FILL_GROUP;
+use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
-    self, BOUNDS_BYTES, CullUniform, CullView, DRAW, DRAWS_AT, ENTRY, GROUP_SIZE, LISTS_AT, MARK, MOMENT, MAX_VIEWS,
+    self, BOUNDS_BYTES, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT, MARK_BYTES,
+    MAX_VIEWS, SAMPLE_BYTES,
 };
 use crate::{IndexRange, MAX_LODS, Time, View};
 
 /// Alignment of instance lists, in entries: 256 bytes, as bindings must.
 const LIST_ALIGNMENT: u32 = 32;
 /// Bytes per view.
-const VIEW: u64 = size_of::<CullView>() as u64;
+const VIEW_BYTES: u64 = size_of::<CullView>() as u64;
 /// Device feature with which one call draws all levels of detail.
-pub(crate) const TOGETHER: wgpu::Features = wgpu::Features::INDIRECT_FIRST_INSTANCE;
+pub(crate) const DRAW_LODS_AT_ONCE: wgpu::Features = wgpu::Features::INDIRECT_FIRST_INSTANCE;
 
 /// Views of the renderer, for the culling pass.
 #[derive(Debug)]
@@ -27,32 +28,32 @@ pub(crate) struct Views {
     buffer: wgpu::Buffer,
     pub(crate) count: usize,
     /// Whether levels of detail are chosen per instance.
-    detail: bool,
+    choose_lods: bool,
     /// Whether the main view has a second pass.
     occlusion: bool,
     /// Whether indirect draws give the start of their instance list, so that one call draws all
     /// levels of detail.
-    together: bool,
+    lods_at_once: bool,
 }
 
 impl Views {
-    pub(crate) fn new(device: &wgpu::Device, detail: bool, occlusion: bool) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, choose_lods: bool, occlusion: bool) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin views"),
-            size: MAX_VIEWS as u64 * VIEW,
+            size: MAX_VIEWS as u64 * VIEW_BYTES,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
         // On D3D12, wgpu supports first instances only while it validates indirect draws, which
         // games may turn off.
         let counted = device.adapter_info().backend != wgpu::Backend::Dx12;
-        let together = counted && device.features().contains(TOGETHER);
-        Self { buffer, count: 0, detail, occlusion, together }
+        let lods_at_once = counted && device.features().contains(DRAW_LODS_AT_ONCE);
+        Self { buffer, count: 0, choose_lods, occlusion, lods_at_once }
     }
 
     /// Number of levels of detail to choose from.
-    fn levels(&self, geometry: &Geometry) -> usize {
-        if self.detail { geometry.levels.len().min(MAX_LODS) } else { 1 }
+    fn lods(&self, geometry: &Geometry) -> usize {
+        if self.choose_lods { geometry.lods.len().min(MAX_LODS) } else { 1 }
     }
 
     /// Number of sets of instance lists: one per view, one for all views together if there are
@@ -62,15 +63,15 @@ impl Views {
         views + usize::from(views > 1) + usize::from(self.occlusion)
     }
 
-    /// Largest number of instances whose lists fit the largest binding. `moments`: number of
+    /// Largest number of instances whose lists fit the largest binding. `cache_samples`: number of
     /// samples on the time grid, if poses are cached.
-    pub(crate) fn max_instances(&self, geometry: &Geometry, binding: u64, moments: Option<u32>) -> u64 {
+    pub(crate) fn max_instances(&self, geometry: &Geometry, binding: u64, cache_samples: Option<u32>) -> u64 {
         // Offsets have 32 bits.
-        let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(moments.unwrap_or(0)) * MOMENT);
-        let lists = self.sets() * self.levels(geometry) * kinds(moments.is_some()) as usize;
-        let each = lists as u64 * ENTRY + if self.occlusion { MARK } else { 0 };
+        let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(cache_samples.unwrap_or(0)) * SAMPLE_BYTES);
+        let lists = self.sets() * self.lods(geometry) * kinds(cache_samples.is_some()) as usize;
+        let each = lists as u64 * ENTRY_BYTES + if self.occlusion { MARK_BYTES } else { 0 };
         let room = binding.saturating_sub(LISTS_AT) / each.max(1);
-        (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD)
+        (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD_BYTES)
     }
 
     /// Copies the views' uniform buffers, in their state at the submission of the encoder.
@@ -80,7 +81,7 @@ impl Views {
         uniforms: impl Iterator<Item = &'v wgpu::Buffer>,
     ) {
         for (i, uniform) in (0..MAX_VIEWS as u64).zip(uniforms) {
-            encoder.copy_buffer_to_buffer(uniform, 0, &self.buffer, i * VIEW, VIEW);
+            encoder.copy_buffer_to_buffer(uniform, 0, &self.buffer, i * VIEW_BYTES, VIEW_BYTES);
         }
     }
 }
@@ -102,13 +103,13 @@ pub(crate) struct RevealPipelines {
 impl CullPipelines {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let parameters = uniform(size_of::<CullUniform>() as u64, false);
-        let views = uniform(MAX_VIEWS as u64 * VIEW, false);
+        let views = uniform(MAX_VIEWS as u64 * VIEW_BYTES, false);
         let (read, write) = (storage(true, false), storage(false, false));
         let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
         let cull = layout(device, LABEL, &bindings);
         let arguments = layout(device, LABEL, &[parameters, write, write, write, write]);
-        let first = pipeline(device, LABEL, (&cull::cull(), cull::CULL), &[&cull]);
-        let then = pipeline(device, LABEL, (&cull::arguments(), cull::ARGUMENTS), &[&arguments]);
+        let first = pipeline(device, LABEL, (&cull::cull(), cull::CULL_ENTRY_POINT), &[&cull]);
+        let then = pipeline(device, LABEL, (&cull::arguments(), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
         Self { cull: (cull, first), arguments: (arguments, then) }
     }
 
@@ -117,8 +118,8 @@ impl CullPipelines {
         let groups = [&self.cull.0, pyramid];
         let arguments = [&self.arguments.0];
         RevealPipelines {
-            reveal: pipeline(device, LABEL, (&cull::reveal(), cull::REVEAL), &groups),
-            arguments: pipeline(device, LABEL, (&cull::arguments(), cull::REVEALED_ARGUMENTS), &arguments),
+            reveal: pipeline(device, LABEL, (&cull::reveal(), cull::REVEAL_ENTRY_POINT), &groups),
+            arguments: pipeline(device, LABEL, (&cull::arguments(), cull::REVEALED_ARGUMENTS_ENTRY_POINT), &arguments),
         }
     }
 }
@@ -129,7 +130,7 @@ const LABEL: Option<&str> = Some("gpuskin culling");
 #[derive(Debug)]
 pub(crate) struct Culling {
     parameters: wgpu::Buffer,
-    pub(crate) seen_instances: wgpu::Buffer,
+    pub(crate) visible_instances: wgpu::Buffer,
     pub(crate) lists: wgpu::Buffer,
     /// Indirect arguments of the palette pass and of the draws.
     pub(crate) arguments: wgpu::Buffer,
@@ -142,7 +143,7 @@ pub(crate) struct Culling {
     step: u32,
 }
 
-/// Indirect draws of the levels of detail that one call draws: arguments `[part][level]`.
+/// Indirect draws of the levels of detail that one call draws: arguments `[part][lod]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Draws<'a> {
     pub(crate) arguments: &'a wgpu::Buffer,
@@ -150,7 +151,7 @@ pub(crate) struct Draws<'a> {
     at: u64,
     /// Bytes per part.
     part_bytes: u64,
-    pub(crate) levels: u32,
+    pub(crate) lods: u32,
     /// First-instance step per level of detail.
     pub(crate) step: u32,
 }
@@ -158,32 +159,32 @@ pub(crate) struct Draws<'a> {
 impl<'a> Draws<'a> {
     /// Draws a part in all of these levels of detail, with the bound resources.
     pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, part: usize) {
-        pass.multi_draw_indexed_indirect(self.arguments, self.at + part as u64 * self.part_bytes, self.levels);
+        pass.multi_draw_indexed_indirect(self.arguments, self.at + part as u64 * self.part_bytes, self.lods);
     }
 
     /// Byte offsets of the instance count of each level: the second word of a draw's arguments.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> + use<'a> {
         let at = self.at;
-        (0..self.levels).map(move |level| at + u64::from(level) * DRAW + 4)
+        (0..self.lods).map(move |lod| at + u64::from(lod) * DRAW_BYTES + 4)
     }
 }
 
 /// Instances of a palette in the buffers of a crowd.
-pub(crate) struct Chunk<'a> {
+pub(crate) struct CullChunk<'a> {
     pub(crate) records: wgpu::BufferBinding<'a>,
-    pub(crate) looks: wgpu::BufferBinding<'a>,
+    pub(crate) appearances: wgpu::BufferBinding<'a>,
     pub(crate) instances: u32,
     /// Palette slots for instances with a pose of their own.
-    pub(crate) places: u32,
+    pub(crate) palette_slots: u32,
     /// Number of cached poses, and number of samples of all clips on the time grid.
-    pub(crate) kept: u32,
-    pub(crate) moments: u32,
+    pub(crate) cached_poses: u32,
+    pub(crate) cache_samples: u32,
 }
 
 /// Number of kinds of instance lists: instances with their own poses, then instances with shared
 /// poses.
-fn kinds(kept: bool) -> u32 {
-    1 + u32::from(kept)
+fn kinds(cached_poses: bool) -> u32 {
+    1 + u32::from(cached_poses)
 }
 
 impl Culling {
@@ -195,30 +196,31 @@ impl Culling {
         pipelines: &CullPipelines,
         (geometry, bounds): (&Geometry, &[u32]),
         views: &Views,
-        chunk: Chunk<'_>,
+        chunk: CullChunk<'_>,
         parameters_of_poses: [&wgpu::Buffer; 2],
     ) -> Self {
         use wgpu::BufferUsages as Usages;
-        let (levels, sets) = (views.levels(geometry), views.sets());
-        let kinds = kinds(chunk.kept > 0) as usize;
+        let (lods, sets) = (views.lods(geometry), views.sets());
+        let kinds = kinds(chunk.cached_poses > 0) as usize;
         let capacity = chunk.instances.next_multiple_of(LIST_ALIGNMENT);
         let buffer = |size, usage| {
             let label = Some("gpuskin culling");
             device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
-        let step = if views.together { capacity } else { 0 };
-        let draws = draw_arguments(&geometry.levels[..levels], step, sets * kinds);
+        let step = if views.lods_at_once { capacity } else { 0 };
+        let draws = draw_arguments(&geometry.lods[..lods], step, sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
-        let seen_instances = buffer(u64::from(chunk.kept + chunk.places) * RECORD, Usages::STORAGE);
-        let list_bytes = u64::from(capacity) * ENTRY;
-        let marks_at = LISTS_AT + (sets * kinds * levels) as u64 * list_bytes;
+        let visible_instances =
+            buffer(u64::from(chunk.cached_poses + chunk.palette_slots) * RECORD_BYTES, Usages::STORAGE);
+        let list_bytes = u64::from(capacity) * ENTRY_BYTES;
+        let marks_at = LISTS_AT + (sets * kinds * lods) as u64 * list_bytes;
         // Zero-initialised: with occlusion culling, no instance was visible before, and no pose is
         // cached.
-        let kept_at = marks_at + if views.occlusion { u64::from(capacity) * MARK } else { 0 };
-        let moments = if chunk.kept > 0 { chunk.moments } else { 0 };
-        let lists = buffer(kept_at + u64::from(moments) * MOMENT, Usages::STORAGE);
+        let cache_at = marks_at + if views.occlusion { u64::from(capacity) * MARK_BYTES } else { 0 };
+        let cache_samples = if chunk.cached_poses > 0 { chunk.cache_samples } else { 0 };
+        let lists = buffer(cache_at + u64::from(cache_samples) * SAMPLE_BYTES, Usages::STORAGE);
         let arguments = buffer(
             DRAWS_AT + draws.len() as u64 * 4,
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
@@ -226,9 +228,9 @@ impl Culling {
         queue.write_buffer(&arguments, DRAWS_AT, bytemuck::cast_slice(&draws));
         // The palette pass counts poses per instance along z; the pass that fills the cache counts
         // vertices along x, poses along y.
-        let along_z = geometry.poses().map_or(1, |poses| poses.moments());
+        let along_z = geometry.poses().map_or(1, |poses| poses.pose_times());
         let dispatches =
-            [[0, 0, along_z, 0], [0, 1, along_z, 0], [geometry.vertex_count.div_ceil(FILL_GROUP), 0, 1, 0]];
+            [[0, 0, along_z, 0], [0, 1, along_z, 0], [geometry.vertex_count.div_ceil(FILL_GROUP_SIZE), 0, 1, 0]];
         queue.write_buffer(&arguments, 0, bytemuck::cast_slice(&dispatches));
         let group = |layout, resources: &[_]| bind_group(device, LABEL, layout, resources);
         let whole = wgpu::Buffer::as_entire_binding;
@@ -237,13 +239,13 @@ impl Culling {
             whole(&bounds_buffer),
             whole(&views.buffer),
             wgpu::BindingResource::Buffer(chunk.records),
-            whole(&seen_instances),
+            whole(&visible_instances),
             whole(&lists),
-            wgpu::BindingResource::Buffer(chunk.looks),
+            wgpu::BindingResource::Buffer(chunk.appearances),
         ];
         let cull = group(&pipelines.cull.0, &resources);
-        let [of_instances, of_kept] = parameters_of_poses.map(whole);
-        let resources = [whole(&parameters), whole(&lists), whole(&arguments), of_instances, of_kept];
+        let [of_palette, of_cache] = parameters_of_poses.map(whole);
+        let resources = [whole(&parameters), whole(&lists), whole(&arguments), of_palette, of_cache];
         let write = group(&pipelines.arguments.0, &resources);
         let mut errors = [0.0; MAX_LODS];
         errors.iter_mut().zip(&geometry.errors).for_each(|(to, from)| *to = *from);
@@ -252,32 +254,32 @@ impl Culling {
             capacity,
             parts: geometry.parts.len() as u32,
             max_groups: device.limits().max_compute_workgroups_per_dimension,
-            levels: levels as u32,
-            places: chunk.places,
+            lods: lods as u32,
+            palette_slots: chunk.palette_slots,
             marks_at: if views.occlusion { (marks_at / 4) as u32 } else { 0 },
-            kept: chunk.kept,
-            kept_at: (kept_at / 4) as u32,
-            moments,
+            cached_poses: chunk.cached_poses,
+            cache_at: (cache_at / 4) as u32,
+            cache_samples,
             errors,
             ..CullUniform::default()
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
-        Self { parameters, seen_instances, lists, arguments, cull, write, pipelines, constants, step }
+        Self { parameters, visible_instances, lists, arguments, cull, write, pipelines, constants, step }
     }
 
     /// Culls the first `instances` instances. `live`: layers of some of them hold live bones.
-    /// `everyone`: with occlusion culling, the first pass draws all instances in view, and leaves
+    /// `ignore_marks`: with occlusion culling, the first pass draws all instances in view, and leaves
     /// none to the second pass.
     pub(crate) fn record(
         &self,
         queue: &wgpu::Queue,
         pass: &mut wgpu::ComputePass<'_>,
         instances: u32,
-        (live, everyone): (bool, bool),
+        (live, ignore_marks): (bool, bool),
         time: Time,
     ) {
-        let [live, everyone] = [live, everyone].map(u32::from);
-        let parameters = CullUniform { clock: time.words(), instances, live, everyone, ..self.constants };
+        let [live, ignore_marks] = [live, ignore_marks].map(u32::from);
+        let parameters = CullUniform { time: time.words(), instances, live, ignore_marks, ..self.constants };
         queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
         self.dispatch(pass, [&self.pipelines[0], &self.pipelines[1]], instances);
     }
@@ -313,24 +315,23 @@ impl Culling {
     /// Lists to draw one after the other: per kind, the range of levels of detail that one call
     /// draws. Kind 1 is for instances with shared poses.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (u32, Range<u32>)> {
-        let (levels, at_once) = (self.constants.levels, self.levels_at_once());
-        let of_kind =
-            move |kind| (0..levels).step_by(at_once as usize).map(move |first| (kind, first..first + at_once));
+        let (lods, at_once) = (self.constants.lods, self.lods_at_once());
+        let of_kind = move |kind| (0..lods).step_by(at_once as usize).map(move |first| (kind, first..first + at_once));
         (0..self.kinds()).flat_map(of_kind)
     }
 
-    fn levels_at_once(&self) -> u32 {
-        if self.step > 0 { self.constants.levels } else { 1 }
+    fn lods_at_once(&self) -> u32 {
+        if self.step > 0 { self.constants.lods } else { 1 }
     }
 
     fn kinds(&self) -> u32 {
-        kinds(self.constants.kept > 0)
+        kinds(self.constants.cached_poses > 0)
     }
 
     /// Index of the list of a kind and level, for a view, or for all views with `None`. A view
     /// added since has the list of all views.
-    fn list(&self, view: Option<View>, (kind, level): (u32, u32)) -> u32 {
-        let CullUniform { views, levels, .. } = self.constants;
+    fn list(&self, view: Option<View>, (kind, lod): (u32, u32)) -> u32 {
+        let CullUniform { views, lods, .. } = self.constants;
         let all = if views > 1 { views } else { 0 };
         let set = match view {
             // After all other sets.
@@ -338,7 +339,7 @@ impl Culling {
             Some(View(index)) if index < views as usize => index as u32,
             _ => all,
         };
-        (set * self.kinds() + kind) * levels + level
+        (set * self.kinds() + kind) * lods + lod
     }
 
     /// Byte offset of the list of a kind and level.
@@ -348,37 +349,37 @@ impl Culling {
 
     /// Bytes per list.
     fn list_bytes(&self) -> u64 {
-        u64::from(self.constants.capacity) * ENTRY
+        u64::from(self.constants.capacity) * ENTRY_BYTES
     }
 
     /// Bytes of the lists that one draw binds.
     pub(crate) fn bound_bytes(&self) -> u64 {
-        u64::from(self.levels_at_once()) * self.list_bytes()
+        u64::from(self.lods_at_once()) * self.list_bytes()
     }
 
     /// Draws of a kind and a range of levels from [`Culling::lists`].
-    pub(crate) fn draws(&self, view: Option<View>, kind: u32, levels: &Range<u32>) -> Draws<'_> {
-        let CullUniform { levels: all, parts, .. } = self.constants;
-        let first = self.list(view, (kind, 0)) * parts + levels.start;
+    pub(crate) fn draws(&self, view: Option<View>, kind: u32, lods: &Range<u32>) -> Draws<'_> {
+        let CullUniform { lods: all, parts, .. } = self.constants;
+        let first = self.list(view, (kind, 0)) * parts + lods.start;
         Draws {
             arguments: &self.arguments,
-            at: DRAWS_AT + u64::from(first) * DRAW,
-            part_bytes: u64::from(all) * DRAW,
-            levels: levels.end - levels.start,
+            at: DRAWS_AT + u64::from(first) * DRAW_BYTES,
+            part_bytes: u64::from(all) * DRAW_BYTES,
+            lods: lods.end - lods.start,
             step: self.step,
         }
     }
 }
 
-/// Initial arguments of all draws, with zero instances: `[set][kind][part][level]`. `step`:
+/// Initial arguments of all draws, with zero instances: `[set][kind][part][lod]`. `step`:
 /// first-instance step per level.
-fn draw_arguments(levels: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
-    let parts = levels.first().map_or(0, Vec::len);
+fn draw_arguments(lods: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
+    let parts = lods.first().map_or(0, Vec::len);
     let of_part = |part: usize| {
-        let of_level = move |(first, level): (u32, &Vec<IndexRange>)| {
-            [level[part].index_count, 0, level[part].first_index, 0, first * step]
+        let of_lod = move |(first, lod): (u32, &Vec<IndexRange>)| {
+            [lod[part].index_count, 0, lod[part].first_index, 0, first * step]
         };
-        (0..).zip(levels).flat_map(of_level)
+        (0..).zip(lods).flat_map(of_lod)
     };
     (0..sets_and_kinds).flat_map(|_| (0..parts).flat_map(of_part)).collect()
 }

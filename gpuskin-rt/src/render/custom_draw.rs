@@ -111,7 +111,7 @@ impl<M> Crowd<M> {
         };
         let Some(drawn) = self.core.drawn() else { return };
         let geometry = &self.core.model.geometry;
-        for (number, run) in drawn.runs(view).enumerate() {
+        for (number, run) in drawn.draw_runs(view).enumerate() {
             let first_instance = run.first;
             if let Some(prop) = &prop {
                 geometry.bind(pass, group, &run);

@@ -92,7 +92,9 @@ impl RendererDescriptor {
         let color = self.color_format;
         let filterable = matches!(color.sample_type(None, None), Some(wgpu::TextureSampleType::Float { .. }));
         if !filterable || color.is_compressed() {
-            return wrong(format!("color_format: {color:?} is not a float or normalised colour format; use Rgba8UnormSrgb, for example"));
+            return wrong(format!(
+                "color_format: {color:?} is not a float or normalised colour format; use Rgba8UnormSrgb, for example"
+            ));
         }
         if self.occlusion && self.reversed_depth().is_none() {
             let compare = self.depth_compare;
@@ -113,7 +115,10 @@ impl RendererDescriptor {
         ];
         for (field, format, count) in passes.into_iter().chain(depth) {
             if !device.features().contains(format.required_features()) {
-                return wrong(format!("{format:?} needs the device feature {:?}; request the device with it", format.required_features()));
+                return wrong(format!(
+                    "{format:?} needs the device feature {:?}; request the device with it",
+                    format.required_features()
+                ));
             }
             let features = format.guaranteed_format_features(device.features());
             if !features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT) {

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::cache::CacheState;
 use super::crowd::Drawn;
-use super::palette::{MATRIX, computes};
+use super::palette::{MATRIX_BYTES, computes};
 use super::{Crowd, CrowdRenderer, Error};
 use crate::cull::MAX_VIEWS;
 use crate::{Encoding, View};
@@ -52,7 +52,7 @@ pub enum CullingState {
         /// Number of views of the renderer.
         views: usize,
         /// Largest number of views that culling supports.
-        most: usize,
+        max: usize,
     },
 }
 
@@ -93,7 +93,7 @@ pub struct Explanation {
     pub palettes: u32,
     /// Number of levels of detail in use: 1 if all instances are drawn in the finest LOD.
     #[doc(hidden)]
-    pub levels: u32,
+    pub lods: u32,
     /// Palette bytes per instance; 0 on [`DrawPath::Direct`].
     #[doc(hidden)]
     pub bytes_per_instance: u64,
@@ -125,12 +125,12 @@ impl<M> Crowd<M> {
         let (culls, views) = renderer.culls();
         let drawn = self.core.drawn();
         let levels_of = |drawn: &Drawn| -> Vec<Range<u32>> {
-            let runs =
-                drawn.runs(Some(View::MAIN)).filter(|run| run.palette.as_ref().is_none_or(|p| p.cached.is_none()));
-            runs.map(|run| run.palette.map_or(0..1, |palette| palette.levels)).collect()
+            let draw_runs =
+                drawn.draw_runs(Some(View::MAIN)).filter(|run| run.palette.as_ref().is_none_or(|p| p.cached.is_none()));
+            draw_runs.map(|run| run.palette.map_or(0..1, |palette| palette.lods)).collect()
         };
-        let runs = drawn.as_ref().map(levels_of).unwrap_or_default();
-        let palettes = runs.iter().filter(|levels| levels.start == 0).count() as u32;
+        let draw_runs = drawn.as_ref().map(levels_of).unwrap_or_default();
+        let palettes = draw_runs.iter().filter(|lods| lods.start == 0).count() as u32;
         let poses = geometry.poses();
         let culling = if poses.is_none() {
             CullingState::Direct
@@ -139,7 +139,7 @@ impl<M> Crowd<M> {
         } else if geometry.bounds.is_none() {
             CullingState::NoBounds
         } else if views > MAX_VIEWS {
-            CullingState::TooManyViews { views, most: MAX_VIEWS }
+            CullingState::TooManyViews { views, max: MAX_VIEWS }
         } else {
             CullingState::On { views }
         };
@@ -165,9 +165,9 @@ impl<M> Crowd<M> {
             occlusion: matches!(culling, CullingState::On { .. }) && renderer.occlusion.is_some(),
             culling,
             palettes: poses.map_or(0, |_| palettes),
-            levels: runs.iter().map(|levels| levels.end).max().unwrap_or(1),
-            bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX),
-            draws: (runs.len() * kinds * self.core.parts.len()) as u32,
+            lods: draw_runs.iter().map(|lods| lods.end).max().unwrap_or(1),
+            bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
+            draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
         }
     }
 }
@@ -186,17 +186,14 @@ impl fmt::Display for CullingState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::On { views } => {
-                let which =
-                    if *views == 1 { "the view".into() } else { format!("all {views} views") };
+                let which = if *views == 1 { "the view".into() } else { format!("all {views} views") };
                 write!(f, "on, instances outside {which} cost neither a pose nor a draw")
             }
-            Self::Direct => {
-                f.write_str("off, all instances are drawn: the direct path has no culling pass")
-            }
+            Self::Direct => f.write_str("off, all instances are drawn: the direct path has no culling pass"),
             Self::NotAsked => f.write_str("off, all instances are drawn: `RendererDescriptor::culling` is off"),
             Self::NoBounds => f.write_str("off, all instances are drawn: the model has no bounds; bake it again"),
-            Self::TooManyViews { views, most } => {
-                write!(f, "off, all instances are drawn: the renderer has {views} views, and culling supports {most}")
+            Self::TooManyViews { views, max } => {
+                write!(f, "off, all instances are drawn: the renderer has {views} views, and culling supports {max}")
             }
         }
     }
@@ -220,8 +217,8 @@ impl fmt::Display for Explanation {
             write!(f, " in {} ({} bytes per instance)", many(self.palettes, "palette"), self.bytes_per_instance)?;
         }
         writeln!(f, ", {} per view", many(self.draws, "draw"))?;
-        if self.levels > 1 {
-            writeln!(f, "  {}, chosen by LOD error", many(self.levels, "level") + " of detail")?;
+        if self.lods > 1 {
+            writeln!(f, "  {}, chosen by LOD error", many(self.lods, "lod") + " of detail")?;
         }
         if self.cache != CacheState::NotAsked {
             writeln!(f, "  cache: {}", self.cache)?;

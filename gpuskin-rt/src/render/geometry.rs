@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::cache::Fill;
-use super::crowd::Run;
+use super::crowd::DrawRun;
 use super::error::at_most;
 use super::layouts::{Layouts, vertex_buffers};
 use super::material::{MaterialConstants, MaterialUniform};
-use super::palette::{Poses, computes};
+use super::palette::{PoseEvaluator, computes};
 use crate::shader::{
-    ANIMATION_BINDING, LIST_BINDING, FIELD_BINDING, INSTANCES_BINDING, APPEARANCES_BINDING, MODEL_BINDING, MODEL_BYTES,
+    ANIMATION_BINDING, APPEARANCES_BINDING, FIELD_BINDING, INSTANCES_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
     ModelUniform, Variant,
 };
 use crate::{
@@ -42,7 +42,7 @@ pub(crate) struct Geometry {
     pub(crate) parts: Vec<MeshPart>,
     /// Index ranges `[level][part]`, finest LOD first; first indices count from the start of the
     /// index buffer.
-    pub(crate) levels: Vec<Vec<IndexRange>>,
+    pub(crate) lods: Vec<Vec<IndexRange>>,
     /// LOD error per level, metres; 0 for the finest LOD.
     pub(crate) errors: Vec<f32>,
     /// Bounds of the clips ([`cull::pack_bounds`]), if instances can be culled.
@@ -58,7 +58,7 @@ enum Motion {
     /// Animation texture; the model's bind group is created before the first draw.
     Texture(wgpu::TextureView, OnceLock<wgpu::BindGroup>),
     /// Pose pass; each palette has its own bind group.
-    Poses(Arc<Poses>),
+    Computed(Arc<PoseEvaluator>),
 }
 
 const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
@@ -86,8 +86,8 @@ impl Geometry {
         let mut uniform = ModelUniform::of(meta);
         let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
         let poses = if variant.encoding.needs_compute() {
-            let poses = Poses::new(device, queue, layouts, meta, texels)?;
-            (uniform.palette_stride, uniform.palette_before) = (poses.stride(), poses.before());
+            let poses = PoseEvaluator::new(device, queue, layouts, meta, texels)?;
+            (uniform.palette_stride, uniform.palette_previous) = (poses.stride(), poses.previous_offset());
             if let Some(bounds) = &bounds {
                 [uniform.value_min, uniform.value_extent] = cull::all_clip_bounds(bounds);
             }
@@ -99,7 +99,7 @@ impl Geometry {
         let mesh = MeshBuffers::new(device, queue, constants, materials, (vertices, poses.is_some()), indices);
 
         let motion = match poses {
-            Some(poses) => Motion::Poses(poses),
+            Some(poses) => Motion::Computed(poses),
             None => Motion::Texture(animation_texture(device, queue, meta, texels)?, OnceLock::new()),
         };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
@@ -111,16 +111,16 @@ impl Geometry {
         let range = |range: &IndexRange| IndexRange { first_index: before + range.first_index, ..*range };
         let finest = parts.iter().map(|p| IndexRange { first_index: p.first_index, index_count: p.index_count });
         let coarser = meta.mesh.levels.iter().map(|level| level.parts.iter().map(range).collect());
-        let levels = std::iter::once(finest.collect()).chain(coarser).collect();
+        let lods = std::iter::once(finest.collect()).chain(coarser).collect();
         let errors = std::iter::once(0.0).chain(meta.mesh.levels.iter().map(|level| level.error)).collect();
         let fill = OnceLock::new();
-        Ok(Self { variant, vertex_count, mesh, index_format, parts, levels, errors, bounds, motion, fill })
+        Ok(Self { variant, vertex_count, mesh, index_format, parts, lods, errors, bounds, motion, fill })
     }
 
     /// Pose pass of the model; `None` if it has an animation texture.
-    pub(crate) fn poses(&self) -> Option<&Arc<Poses>> {
+    pub(crate) fn poses(&self) -> Option<&Arc<PoseEvaluator>> {
         match &self.motion {
-            Motion::Poses(poses) => Some(poses),
+            Motion::Computed(poses) => Some(poses),
             Motion::Texture(..) => None,
         }
     }
@@ -148,7 +148,7 @@ impl Geometry {
     }
 
     /// Creates the model's bind group for a palette, or for a cache's vertex buffer in its place.
-    /// `records` and `looks`: instances of the palette. `list`: drawn instances, the whole list or
+    /// `records` and `appearances`: instances of the palette. `list`: drawn instances, the whole list or
     /// the part at the dynamic offset.
     pub(crate) fn with_palette(
         &self,
@@ -157,14 +157,14 @@ impl Geometry {
         palette: &wgpu::Buffer,
         records: wgpu::BufferBinding<'_>,
         list: wgpu::BufferBinding<'_>,
-        looks: wgpu::BufferBinding<'_>,
+        appearances: wgpu::BufferBinding<'_>,
     ) -> wgpu::BindGroup {
         let resources = [
             (ANIMATION_BINDING, palette.as_entire_binding()),
             (MODEL_BINDING, self.mesh.constants()),
             (INSTANCES_BINDING, wgpu::BindingResource::Buffer(records)),
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
-            (APPEARANCES_BINDING, wgpu::BindingResource::Buffer(looks)),
+            (APPEARANCES_BINDING, wgpu::BindingResource::Buffer(appearances)),
         ];
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with a palette"),
@@ -188,7 +188,7 @@ impl Geometry {
     pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
         match &self.motion {
             Motion::Texture(_, bind_group) => bind_group.get(),
-            Motion::Poses(_) => None,
+            Motion::Computed(_) => None,
         }
     }
 
@@ -215,7 +215,7 @@ impl Geometry {
 
     /// Binds cached vertices if the run has them, otherwise does the same as [`Self::bind`].
     /// Returns whether they are cached.
-    pub(crate) fn bind_cached(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) -> bool {
+    pub(crate) fn bind_cached(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &DrawRun<'_>) -> bool {
         let Some((palette, cached)) = run.palette.as_ref().and_then(|palette| Some((palette, palette.cached?))) else {
             self.bind(pass, group, run);
             return false;
@@ -226,13 +226,13 @@ impl Geometry {
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.
-    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &Run<'_>) {
+    pub(crate) fn bind(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &DrawRun<'_>) {
         match &run.palette {
             Some(palette) => pass.set_bind_group(group, palette.bind_group, &[palette.offset]),
             None => {
                 pass.set_bind_group(group, self.texture(), &[]);
                 pass.set_vertex_buffer(1, run.records);
-                pass.set_vertex_buffer(2, run.looks);
+                pass.set_vertex_buffer(2, run.appearances);
             }
         }
         self.bind_mesh(pass);
@@ -353,7 +353,7 @@ fn model_bind_group<const N: usize>(
 }
 
 /// Draws a mesh part with the bound resources. `index`: index of the part.
-pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &Run<'_>) {
+pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &DrawRun<'_>) {
     match run.palette.as_ref().and_then(|palette| palette.draws) {
         Some(draws) => draws.draw(pass, index),
         None => pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..run.instances),
@@ -431,7 +431,10 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
             !meta.clips.iter().all(|c| c.record().is_sound() && frames_hold(c.first_frame, c.stored)),
             "a clip record is invalid, or its frames exceed the animation texture",
         ),
-        (!meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()), "a clip has no value ranges before its frames"),
+        (
+            !meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()),
+            "a clip has no value ranges before its frames",
+        ),
         (mesh.vertex_count == 0 || index_count == 0, "the mesh has no vertices or no indices"),
         (
             mesh.vertices.len != u64::from(mesh.vertex_count) * mesh.format.stride() as u64,
@@ -441,9 +444,15 @@ fn consistent(meta: &Metadata) -> Result<(), &'static str> {
             !mesh.parts.iter().all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
             "a mesh part exceeds the index buffer",
         ),
-        (!mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()), "a mesh part refers to a material that does not exist"),
+        (
+            !mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()),
+            "a mesh part refers to a material that does not exist",
+        ),
         (mesh.levels.len() >= MAX_LODS, "the mesh has more levels of detail than the runtime supports"),
-        (!mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()), "a level of detail has a different number of parts than the mesh"),
+        (
+            !mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()),
+            "a level of detail has a different number of parts than the mesh",
+        ),
         (
             !mesh
                 .levels

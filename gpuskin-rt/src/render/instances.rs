@@ -38,7 +38,7 @@ pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
     records: Vec<InstanceRecord>,
-    looks: Vec<Appearance>,
+    appearances: Vec<Appearance>,
     /// Slot of each record.
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
@@ -52,7 +52,7 @@ impl Instances {
         Self {
             crowd,
             records: Vec::with_capacity(capacity),
-            looks: Vec::with_capacity(capacity),
+            appearances: Vec::with_capacity(capacity),
             slot_of: Vec::with_capacity(capacity),
             slots: Vec::with_capacity(capacity),
             first_free: NO_SLOT,
@@ -67,8 +67,10 @@ impl Instances {
 
     /// Clears a bit of [`Appearance::hidden`] in all instances.
     pub(crate) fn show_all(&mut self, bit: u32) {
-        for (i, look) in self.looks.iter_mut().enumerate().filter(|(_, look)| look.hidden & bit != 0) {
-            look.show(bit, true);
+        for (i, appearance) in
+            self.appearances.iter_mut().enumerate().filter(|(_, appearance)| appearance.hidden & bit != 0)
+        {
+            appearance.show(bit, true);
             self.changed_appearances.mark(i);
         }
     }
@@ -79,7 +81,7 @@ impl Instances {
 
     /// # Panics
     /// With 2^32 - 1 instances, 256 GiB of records.
-    pub(crate) fn spawn(&mut self, record: InstanceRecord, look: Appearance) -> InstanceId {
+    pub(crate) fn spawn(&mut self, record: InstanceRecord, appearance: Appearance) -> InstanceId {
         let index = self.records.len() as u32;
         assert!(self.records.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
         let slot = if self.first_free == NO_SLOT {
@@ -91,7 +93,7 @@ impl Instances {
             slot
         };
         self.records.push(record);
-        self.looks.push(look);
+        self.appearances.push(appearance);
         self.slot_of.push(slot);
         self.changed_records.mark(index as usize);
         self.changed_appearances.mark(index as usize);
@@ -101,7 +103,7 @@ impl Instances {
     pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
         self.records.swap_remove(index);
-        self.looks.swap_remove(index);
+        self.appearances.swap_remove(index);
         self.slot_of.swap_remove(index);
         if let Some(&moved) = self.slot_of.get(index) {
             self.slots[moved as usize].index = index as u32;
@@ -117,7 +119,7 @@ impl Instances {
             self.release(self.slot_of[i]);
         }
         self.records.clear();
-        self.looks.clear();
+        self.appearances.clear();
         self.slot_of.clear();
     }
 
@@ -145,15 +147,19 @@ impl Instances {
     }
 
     /// Changes the appearance of an instance.
-    pub(crate) fn change_appearance(&mut self, id: InstanceId, change: impl FnOnce(&mut Appearance)) -> Result<(), StaleId> {
+    pub(crate) fn change_appearance(
+        &mut self,
+        id: InstanceId,
+        change: impl FnOnce(&mut Appearance),
+    ) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        change(&mut self.looks[index]);
+        change(&mut self.appearances[index]);
         self.changed_appearances.mark(index);
         Ok(())
     }
 
-    pub(crate) fn look(&self, id: InstanceId) -> Option<&Appearance> {
-        self.index(id).map(|index| &self.looks[index])
+    pub(crate) fn appearance(&self, id: InstanceId) -> Option<&Appearance> {
+        self.index(id).map(|index| &self.appearances[index])
     }
 
     /// Instances in drawing order.
@@ -190,7 +196,7 @@ impl Instances {
 
     /// All appearances, and the changes since the last upload.
     pub(crate) fn changed_appearances(&mut self) -> (&[Appearance], &mut Changes) {
-        (&self.looks, &mut self.changed_appearances)
+        (&self.appearances, &mut self.changed_appearances)
     }
 }
 
@@ -258,19 +264,19 @@ mod tests {
     #[test]
     fn appearances_stay_with_their_instances() {
         let mut crowd = Instances::new(1, 0);
-        let look = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
-        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), look(i))).collect();
-        let looks = |crowd: &mut Instances| {
-            let (looks, changes) = crowd.changed_appearances();
-            taken((looks.len(), changes))
+        let appearance = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
+        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), appearance(i))).collect();
+        let appearances = |crowd: &mut Instances| {
+            let (appearances, changes) = crowd.changed_appearances();
+            taken((appearances.len(), changes))
         };
-        assert_eq!((looks(&mut crowd), uploads(&mut crowd)), (vec![(0, 300)], vec![(0, 300)]));
+        assert_eq!((appearances(&mut crowd), uploads(&mut crowd)), (vec![(0, 300)], vec![(0, 300)]));
         crowd.despawn(ids[70]).unwrap();
-        crowd.change_appearance(ids[0], |look| look.hidden = 2).unwrap();
-        assert_eq!((looks(&mut crowd), uploads(&mut crowd)), (vec![(0, 1), (70, 71)], vec![(70, 71)]));
-        assert_eq!(crowd.look(ids[299]), Some(&look(299)));
+        crowd.change_appearance(ids[0], |appearance| appearance.hidden = 2).unwrap();
+        assert_eq!((appearances(&mut crowd), uploads(&mut crowd)), (vec![(0, 1), (70, 71)], vec![(70, 71)]));
+        assert_eq!(crowd.appearance(ids[299]), Some(&appearance(299)));
         assert_eq!((crowd.id_at(70), crowd.id_at(299)), (Some(ids[299]), None));
-        assert!(crowd.look(ids[70]).is_none() && crowd.change_appearance(ids[70], |_| ()).is_err());
+        assert!(crowd.appearance(ids[70]).is_none() && crowd.change_appearance(ids[70], |_| ()).is_err());
     }
 
     #[test]

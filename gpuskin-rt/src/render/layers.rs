@@ -6,19 +6,19 @@ use super::error::at_most;
 use super::instances::Instances;
 use super::instances::changes::Changes;
 use super::live::LivePoses;
-use super::palette::{LayerBuffer, Poses};
+use super::palette::{LayerBuffer, PoseEvaluator};
 use super::staging::Uploads;
 use super::{Crowd, Error, InstanceId, StaleId};
 use crate::{Clip, LayerSet, Mask, Metadata, Time, Transition};
 
 /// Bytes of a layer set on the device.
-const SET: u64 = LayerSet::WORDS as u64 * 4;
+const LAYER_SET_BYTES: u64 = LayerSet::WORDS as u64 * 4;
 const SPLIT: &str =
     "make several crowds of the model, or request the device with a higher max_storage_buffer_binding_size";
 
 /// Layer sets and live poses of a crowd.
 #[derive(Debug, Default)]
-pub(crate) struct Layers {
+pub(crate) struct CrowdLayers {
     /// Sets; an instance record stores the index plus one. Sets without an owner are free.
     sets: Vec<LayerSet>,
     owners: Vec<Option<InstanceId>>,
@@ -27,30 +27,31 @@ pub(crate) struct Layers {
     pub(super) live: LivePoses,
     /// Number of sets and poses added since finished ones were last reclaimed.
     added: usize,
-    device: Option<(LayerBuffer, Room)>,
+    device: Option<(LayerBuffer, LayerCapacity)>,
     /// Bytes of the largest buffer that the device can bind.
-    most: u64,
+    max_bytes: u64,
 }
 
 /// Capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Room {
+struct LayerCapacity {
     sets: usize,
     poses: usize,
 }
 
-impl Room {
+impl LayerCapacity {
     fn bytes(self, live: &LivePoses) -> u64 {
-        self.sets as u64 * SET + self.poses as u64 * live.pose_bytes() * live.moments()
+        self.sets as u64 * LAYER_SET_BYTES + self.poses as u64 * live.pose_bytes() * live.pose_times()
     }
 }
 
-impl Layers {
+impl CrowdLayers {
     /// `poses`: pose pass of the model; `None` for a model without a palette.
-    pub(crate) fn new(poses: Option<&Poses>) -> Self {
-        let most = poses.map_or(0, |poses| poses.binding);
-        let live = poses.map_or_else(LivePoses::default, |poses| LivePoses::new(poses.live_stride(), poses.moments()));
-        Self { live, most, ..Self::default() }
+    pub(crate) fn new(poses: Option<&PoseEvaluator>) -> Self {
+        let max_bytes = poses.map_or(0, |poses| poses.binding);
+        let live =
+            poses.map_or_else(LivePoses::default, |poses| LivePoses::new(poses.live_stride(), poses.pose_times()));
+        Self { live, max_bytes, ..Self::default() }
     }
 
     /// Returns the set of an instance; creates one if it has none.
@@ -73,8 +74,10 @@ impl Layers {
             Some(slot) => slot,
             None => {
                 let slot = self.sets.len();
-                at_most(slot as u64 + 1, LayerSet::MOST.into(), SPLIT, || format!("{name}: instances with layers"))?;
-                self.fits(Room { sets: slot + 1, poses: self.live.len() }, name)?;
+                at_most(slot as u64 + 1, LayerSet::MAX_NUMBER.into(), SPLIT, || {
+                    format!("{name}: instances with layers")
+                })?;
+                self.fits(LayerCapacity { sets: slot + 1, poses: self.live.len() }, name)?;
                 self.sets.push(set);
                 self.owners.push(None);
                 slot as u32
@@ -90,14 +93,14 @@ impl Layers {
     /// Reserves a live pose.
     pub(super) fn add_pose(&mut self, name: &str) -> Result<u32, Error> {
         if self.live.is_full() {
-            self.fits(Room { sets: self.sets.len(), poses: self.live.len() + 1 }, name)?;
+            self.fits(LayerCapacity { sets: self.sets.len(), poses: self.live.len() + 1 }, name)?;
         }
         self.added += 1;
         Ok(self.live.add())
     }
 
-    fn fits(&self, room: Room, name: &str) -> Result<(), Error> {
-        at_most(room.bytes(&self.live), self.most, SPLIT, || format!("{name}: bytes of layers and live bones"))
+    fn fits(&self, room: LayerCapacity, name: &str) -> Result<(), Error> {
+        at_most(room.bytes(&self.live), self.max_bytes, SPLIT, || format!("{name}: bytes of layers and live bones"))
     }
 
     pub(super) fn set(&self, slot: u32) -> &LayerSet {
@@ -175,60 +178,60 @@ impl Layers {
     }
 
     /// Uploads changes, into a larger buffer if the current one is too small.
-    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, queue: &wgpu::Queue, poses: &Poses) {
+    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, queue: &wgpu::Queue, poses: &PoseEvaluator) {
         let device = uploads.device;
-        let needed = Room { sets: self.sets.len(), poses: self.live.len() };
+        let needed = LayerCapacity { sets: self.sets.len(), poses: self.live.len() };
         let room = self.device.as_ref().map(|(_, room)| *room);
         if room.is_none_or(|room| room.sets < needed.sets || room.poses < needed.poses) {
-            let room = self.grown(room.unwrap_or(Room { sets: 0, poses: 0 }), needed);
+            let room = self.grown(room.unwrap_or(LayerCapacity { sets: 0, poses: 0 }), needed);
             let buffer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin layers"),
                 // wgpu cannot bind an empty buffer.
-                size: room.bytes(&self.live).max(SET),
+                size: room.bytes(&self.live).max(LAYER_SET_BYTES),
                 usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
-            let live_at = room.sets as u32 * (SET / 16) as u32;
-            let kept = room.poses as u32 * poses.live_stride() * (poses.moments() - 1);
-            let over = LayerBuffer { buffer, live_at, live_before_at: live_at + kept };
+            let live_at = room.sets as u32 * (LAYER_SET_BYTES / 16) as u32;
+            let kept = room.poses as u32 * poses.live_stride() * (poses.pose_times() - 1);
+            let layers = LayerBuffer { buffer, live_at, previous_live_at: live_at + kept };
             if let Some((old, held)) = self.device.take().filter(|(_, held)| held.poses > 0) {
                 let bytes = held.poses as u64 * self.live.pose_bytes();
                 uploads.encoder().copy_buffer_to_buffer(
                     &old.buffer,
                     old.live_bytes(),
-                    &over.buffer,
-                    over.live_bytes(),
+                    &layers.buffer,
+                    layers.live_bytes(),
                     bytes,
                 );
             }
-            self.device = Some((over, room));
+            self.device = Some((layers, room));
             self.changed.mark_all();
         }
-        let Some((over, _)) = &self.device else { return };
+        let Some((layers, _)) = &self.device else { return };
         self.changed.take(self.sets.len(), |changed| {
             for range in changed.runs(self.sets.len()) {
                 let words: Vec<_> = self.sets[range.clone()].iter().map(LayerSet::words).collect();
-                queue.write_buffer(&over.buffer, range.start as u64 * SET, bytemuck::cast_slice(&words));
+                queue.write_buffer(&layers.buffer, range.start as u64 * LAYER_SET_BYTES, bytemuck::cast_slice(&words));
             }
         });
         debug_assert_eq!(u64::from(poses.live_stride()) * 16, self.live.pose_bytes());
-        self.live.upload(uploads, over);
+        self.live.upload(uploads, layers);
     }
 
     /// Doubles the capacity that is too small, as far as the largest buffer allows.
-    fn grown(&self, room: Room, needed: Room) -> Room {
+    fn grown(&self, room: LayerCapacity, needed: LayerCapacity) -> LayerCapacity {
         let twice = |room: usize, needed: usize| if needed > room { needed.max(room * 2) } else { room };
-        let most = Room { sets: twice(room.sets, needed.sets), poses: twice(room.poses, needed.poses) };
-        [most, Room { sets: needed.sets.max(room.sets), ..needed }, needed]
+        let doubled = LayerCapacity { sets: twice(room.sets, needed.sets), poses: twice(room.poses, needed.poses) };
+        [doubled, LayerCapacity { sets: needed.sets.max(room.sets), ..needed }, needed]
             .into_iter()
-            .find(|room| room.bytes(&self.live) <= self.most)
+            .find(|room| room.bytes(&self.live) <= self.max_bytes)
             .unwrap_or(needed)
     }
 }
 
 /// Returns the pose pass of a crowd, or an error if the model has none, so that layers and live
 /// bones are impossible.
-pub(super) fn local_poses<'c, M>(crowd: &'c Crowd<M>, what: &'static str) -> Result<&'c Poses, Error> {
+pub(super) fn local_poses<'c, M>(crowd: &'c Crowd<M>, what: &'static str) -> Result<&'c PoseEvaluator, Error> {
     crowd.core.model.geometry.poses().map(|poses| &**poses).ok_or_else(|| Error::LocalPoses {
         model: crowd.meta.name.to_string(),
         what,
@@ -285,10 +288,16 @@ impl<M> Crowd<M> {
         let (meta, time) = (&*self.meta, self.time());
         check_layer(meta, layer)?;
         if clip.index() as usize >= meta.clips.len() {
-            return Err(argument(meta, format!("clip {} does not exist; the model has {} clips", clip.index(), meta.clips.len())));
+            return Err(argument(
+                meta,
+                format!("clip {} does not exist; the model has {} clips", clip.index(), meta.clips.len()),
+            ));
         }
         if let Some(mask) = mask.filter(|mask| mask.index() as usize >= meta.masks.len()) {
-            return Err(argument(meta, format!("mask {} does not exist; the model has {} masks", mask.index(), meta.masks.len())));
+            return Err(argument(
+                meta,
+                format!("mask {} does not exist; the model has {} masks", mask.index(), meta.masks.len()),
+            ));
         }
         let next = transition.start.playback(meta, clip.index(), time);
         let State { instances, layers, .. } = &mut *self.core.state();

@@ -7,8 +7,8 @@ use super::palette::PalettePipelines;
 use super::scatter::ScatterPipeline;
 use crate::field::FieldUniform;
 use crate::shader::{
-    ANIMATION_BINDING, LIST_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION, INSTANCES_BINDING,
-    Instances, APPEARANCE_LOCATION, APPEARANCES_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
+    ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION,
+    INSTANCES_BINDING, Instances, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
 use crate::{Appearance, InstanceRecord};
 
@@ -30,7 +30,7 @@ pub(crate) struct Layouts {
     device: wgpu::Device,
     /// Poses per instance in a palette: 1, or 2 if the previous frame's pose is kept for motion
     /// vectors.
-    pub(crate) moments: u32,
+    pub(crate) pose_times: u32,
     /// Layouts for materials without and with emitted light.
     material: [wgpu::BindGroupLayout; 2],
 }
@@ -75,7 +75,7 @@ impl Layouts {
             culling: OnceLock::new(),
             scatter: OnceLock::new(),
             device: device.clone(),
-            moments: 1,
+            pose_times: 1,
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
     }

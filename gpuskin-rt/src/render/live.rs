@@ -2,16 +2,16 @@
 
 use super::crowd::State;
 use super::layers::local_poses;
-use super::palette::{LayerBuffer, Poses};
+use super::palette::{LayerBuffer, PoseEvaluator};
 use super::staging::{Staging, Uploads};
 use super::{Crowd, Error, InstanceId, StaleId};
 use crate::LiveBones;
 use crate::local::shader::LIVE_WORDS;
 
 /// Bytes of a row of the device's buffer: four floats. A node or bone has three rows.
-const ROW: u64 = 16;
+const ROW_BYTES: u64 = 16;
 /// Bytes per node or bone.
-const EACH: usize = LIVE_WORDS * 4;
+const LIVE_BYTES: usize = LIVE_WORDS * 4;
 
 /// Live poses, stored on the device only: `[pose][node or bone][3 rows]`.
 #[derive(Debug, Default)]
@@ -21,12 +21,12 @@ pub(crate) struct LivePoses {
     /// Rows per pose.
     stride: u64,
     free: Vec<u32>,
-    before: Option<Before>,
+    previous: Option<PreviousPoses>,
 }
 
 /// Copies of the previous frame's poses.
 #[derive(Debug, Default)]
-struct Before {
+struct PreviousPoses {
     /// Intermediate buffer: wgpu cannot copy within one buffer.
     between: Option<wgpu::Buffer>,
     /// Poses that did not exist in the previous frame.
@@ -34,14 +34,14 @@ struct Before {
 }
 
 impl LivePoses {
-    /// `stride`: rows per pose. `moments`: poses per instance, 1 or 2.
-    pub(super) fn new(stride: u32, moments: u32) -> Self {
-        Self { stride: stride.into(), before: (moments > 1).then(Before::default), ..Self::default() }
+    /// `stride`: rows per pose. `pose_times`: poses per instance, 1 or 2.
+    pub(super) fn new(stride: u32, pose_times: u32) -> Self {
+        Self { stride: stride.into(), previous: (pose_times > 1).then(PreviousPoses::default), ..Self::default() }
     }
 
     /// Poses per instance: 1, or 2 if the previous frame's pose is kept.
-    pub(super) fn moments(&self) -> u64 {
-        1 + u64::from(self.before.is_some())
+    pub(super) fn pose_times(&self) -> u64 {
+        1 + u64::from(self.previous.is_some())
     }
 
     /// Number of poses, free ones included.
@@ -55,7 +55,7 @@ impl LivePoses {
     }
 
     pub(super) fn pose_bytes(&self) -> u64 {
-        self.stride * ROW
+        self.stride * ROW_BYTES
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -68,7 +68,7 @@ impl LivePoses {
             self.count += 1;
             self.count as u32 - 1
         });
-        self.before.iter_mut().for_each(|before| before.new.push(pose));
+        self.previous.iter_mut().for_each(|previous| previous.new.push(pose));
         pose
     }
 
@@ -80,7 +80,7 @@ impl LivePoses {
         self.count = 0;
         self.free.clear();
         self.staging.clear();
-        self.before.iter_mut().for_each(|before| before.new.clear());
+        self.previous.iter_mut().for_each(|previous| previous.new.clear());
     }
 
     /// Writes one pose. `bones` has at most as many rows as a pose.
@@ -96,7 +96,7 @@ impl LivePoses {
             return;
         }
         let Some(mut to) = self.staging.put(device, u64::from(first) * bytes, u64::from(count) * bytes) else { return };
-        if bones.len() as u64 * EACH as u64 == bytes * u64::from(count) {
+        if bones.len() as u64 * LIVE_BYTES as u64 == bytes * u64::from(count) {
             return write_pose(bones, to);
         }
         // Rows beyond the bones of a pose stay undefined, and are not read.
@@ -107,13 +107,13 @@ impl LivePoses {
     }
 
     /// Copies current poses to the previous ones, then uploads the poses that were written.
-    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, over: &LayerBuffer) {
+    pub(super) fn upload(&mut self, uploads: &mut Uploads<'_>, layers: &LayerBuffer) {
         let (pose, all) = (self.pose_bytes(), self.count as u64 * self.pose_bytes());
         let any = self.any();
-        let Some(before) = self.before.as_mut().filter(|_| any) else {
-            return self.staging.copy(uploads, &over.buffer, over.live_bytes());
+        let Some(previous) = self.previous.as_mut().filter(|_| any) else {
+            return self.staging.copy(uploads, &layers.buffer, layers.live_bytes());
         };
-        let between = match before.between.take() {
+        let between = match previous.between.take() {
             Some(buffer) if buffer.size() >= all => buffer,
             _ => uploads.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin previous live bones"),
@@ -123,15 +123,15 @@ impl LivePoses {
             }),
         };
         let aside = |uploads: &mut Uploads<'_>, at: u64, bytes: u64| {
-            let from = over.live_bytes() + at;
-            uploads.encoder().copy_buffer_to_buffer(&over.buffer, from, &between, at, bytes);
+            let from = layers.live_bytes() + at;
+            uploads.encoder().copy_buffer_to_buffer(&layers.buffer, from, &between, at, bytes);
         };
         aside(uploads, 0, all);
-        self.staging.copy(uploads, &over.buffer, over.live_bytes());
+        self.staging.copy(uploads, &layers.buffer, layers.live_bytes());
         // A new pose has not moved: it is its own previous pose.
-        before.new.drain(..).for_each(|new| aside(uploads, u64::from(new) * pose, pose));
-        uploads.encoder().copy_buffer_to_buffer(&between, 0, &over.buffer, over.live_before_bytes(), all);
-        before.between = Some(between);
+        previous.new.drain(..).for_each(|new| aside(uploads, u64::from(new) * pose, pose));
+        uploads.encoder().copy_buffer_to_buffer(&between, 0, &layers.buffer, layers.previous_live_bytes(), all);
+        previous.between = Some(between);
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn write_pose(bones: &LiveBones<'_>, mut to: wgpu::WriteOnly<'_, [u8]
 }
 
 /// Checks that the number of live bones fits `instances` instances of the model.
-pub(super) fn check(model: &str, poses: &Poses, instances: usize, bones: &LiveBones<'_>) -> Result<(), Error> {
+pub(super) fn check(model: &str, poses: &PoseEvaluator, instances: usize, bones: &LiveBones<'_>) -> Result<(), Error> {
     let (what, each) = match bones {
         LiveBones::Model(_) => ("bones", poses.bones),
         LiveBones::Local(_) => ("nodes", poses.nodes),
@@ -155,7 +155,10 @@ pub(super) fn check(model: &str, poses: &Poses, instances: usize, bones: &LiveBo
         return Ok(());
     }
     let of = if instances == 1 { String::new() } else { format!(" for {instances} instances") };
-    Err(Error::Argument { model: model.to_owned(), reason: format!("{found} live {what} given{of}, but {needed} expected") })
+    Err(Error::Argument {
+        model: model.to_owned(),
+        reason: format!("{found} live {what} given{of}, but {needed} expected"),
+    })
 }
 
 impl<M> Crowd<M> {
@@ -200,7 +203,8 @@ impl<M> Crowd<M> {
         let mut run = (0, 0, 0);
         for (i, &id) in ids.iter().enumerate() {
             let slot = instances.get(id).and_then(|record| record.layer_set().checked_sub(1));
-            let Some((set, pose)) = slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose_number()?)))
+            let Some((set, pose)) =
+                slot.map(|slot| layers.set(slot)).and_then(|set| Some((set, set.live_pose_number()?)))
             else {
                 continue;
             };

@@ -20,6 +20,7 @@ mod cache;
 mod capture;
 mod commands;
 mod compute;
+mod cpu_model;
 mod crowd;
 mod cull;
 mod custom_draw;
@@ -37,7 +38,6 @@ mod material;
 mod occlusion;
 mod palette;
 mod pipelines;
-mod cpu_model;
 mod renderer;
 mod scatter;
 mod staging;
@@ -53,9 +53,9 @@ pub use cache::{CacheState, PoseSharing};
 pub use capture::{Capture, CaptureFrame, CapturedVertex};
 #[cfg(feature = "testing")]
 pub use cpu_model::CpuModel;
-pub use crowd::{Crowd, CrowdDescriptor};
 #[cfg(feature = "testing")]
 pub use crowd::DrawCounts;
+pub use crowd::{Crowd, CrowdDescriptor};
 pub use custom_draw::{CustomDraw, CustomPart};
 pub use descriptor::{DepthPass, RendererDescriptor};
 pub use error::Error;

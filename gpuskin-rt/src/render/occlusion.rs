@@ -9,10 +9,12 @@ use super::descriptor::RendererDescriptor;
 use super::gpu::Gpu;
 use super::layouts::{Layouts, bind_group, uniform};
 use super::{CrowdRenderer, Error, View};
-use crate::cull::{self, Before, MipUniform, PYRAMID, PYRAMID_GROUP, PyramidUniform, pyramid_mip_levels};
+use crate::cull::{
+    self, MipUniform, PYRAMID_ENTRY_POINT, PYRAMID_GROUP_SIZE, PyramidSource, PyramidUniform, pyramid_mip_levels,
+};
 
 /// Byte alignment of the parameters of a pyramid level, as bindings require.
-const LEVEL_STRIDE: u64 = 256;
+const MIP_STRIDE: u64 = 256;
 const LABEL: Option<&str> = Some("gpuskin occlusion");
 
 /// Occlusion culling of a renderer.
@@ -23,16 +25,16 @@ pub(crate) struct Occlusion {
     layout: wgpu::BindGroupLayout,
     reveal: OnceLock<RevealPipelines>,
     /// Builds a pyramid level from the level before it.
-    above: OnceLock<Builder>,
+    next: OnceLock<MipPass>,
     /// Sample count of the depth texture, and the pipeline that builds the first pyramid level from
     /// it.
-    first: Option<(u32, Builder)>,
+    first: Option<(u32, MipPass)>,
     pyramid: Option<Pyramid>,
 }
 
 /// Pipeline that builds one pyramid level.
 #[derive(Debug)]
-struct Builder {
+struct MipPass {
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
 }
@@ -43,7 +45,7 @@ struct Pyramid {
     /// Depth texture; `None` for an empty pyramid, which occludes nothing.
     depth: Option<wgpu::Texture>,
     /// Per level: bind group of the pipeline that builds it, and size in texels.
-    levels: Vec<(wgpu::BindGroup, [u32; 2])>,
+    mip_levels: Vec<(wgpu::BindGroup, [u32; 2])>,
     bind_group: wgpu::BindGroup,
 }
 
@@ -61,7 +63,7 @@ impl Occlusion {
         }
         let parameters = uniform(size_of::<PyramidUniform>() as u64, false);
         let layout = layout(device, LABEL, &[parameters, picture(false)]);
-        Some(Self { reversed, layout, reveal: OnceLock::new(), above: OnceLock::new(), first: None, pyramid: None })
+        Some(Self { reversed, layout, reveal: OnceLock::new(), next: OnceLock::new(), first: None, pyramid: None })
     }
 
     /// Creates the pyramid for a depth texture, unless it exists already. For a depth texture that
@@ -75,22 +77,22 @@ impl Occlusion {
         if let Some(samples) = depth.map(wgpu::Texture::sample_count)
             && self.first.as_ref().is_none_or(|(of, _)| *of != samples)
         {
-            let before = Before::Depth { samples, reversed: self.reversed };
-            self.first = Some((samples, Builder::new(gpu.device, before)));
+            let source = PyramidSource::Depth { samples, reversed: self.reversed };
+            self.first = Some((samples, MipPass::new(gpu.device, source)));
         }
-        let above = self.above.get_or_init(|| Builder::new(gpu.device, Before::Level));
+        let next = self.next.get_or_init(|| MipPass::new(gpu.device, PyramidSource::Mip));
         let first = self.first.as_ref().map(|(_, builder)| builder);
-        self.pyramid = Some(Pyramid::new(gpu, &self.layout, [first.unwrap_or(above), above], depth, self.reversed));
+        self.pyramid = Some(Pyramid::new(gpu, &self.layout, [first.unwrap_or(next), next], depth, self.reversed));
         readable
     }
 
     fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
-        let (Some(pyramid), Some(above)) = (&self.pyramid, self.above.get()) else { return };
-        for (i, (bind_group, size)) in pyramid.levels.iter().enumerate() {
-            let builder = self.first.as_ref().filter(|_| i == 0).map_or(above, |(_, first)| first);
+        let (Some(pyramid), Some(next)) = (&self.pyramid, self.next.get()) else { return };
+        for (i, (bind_group, size)) in pyramid.mip_levels.iter().enumerate() {
+            let builder = self.first.as_ref().filter(|_| i == 0).map_or(next, |(_, first)| first);
             pass.set_pipeline(&builder.pipeline);
             pass.set_bind_group(0, bind_group, &[]);
-            let [across, down] = size.map(|side| side.div_ceil(PYRAMID_GROUP));
+            let [across, down] = size.map(|side| side.div_ceil(PYRAMID_GROUP_SIZE));
             pass.dispatch_workgroups(across, down, 1);
         }
     }
@@ -109,17 +111,17 @@ fn picture(multisampled: bool) -> wgpu::BindingType {
     }
 }
 
-impl Builder {
-    fn new(device: &wgpu::Device, before: Before) -> Self {
+impl MipPass {
+    fn new(device: &wgpu::Device, source: PyramidSource) -> Self {
         let level = wgpu::BindingType::StorageTexture {
             access: wgpu::StorageTextureAccess::WriteOnly,
             format: wgpu::TextureFormat::R32Float,
             view_dimension: wgpu::TextureViewDimension::D2,
         };
-        let multisampled = matches!(before, Before::Depth { samples: 2.., .. });
+        let multisampled = matches!(source, PyramidSource::Depth { samples: 2.., .. });
         let parameters = uniform(size_of::<MipUniform>() as u64, false);
         let layout = layout(device, LABEL, &[picture(multisampled), level, parameters]);
-        let pipeline = pipeline(device, LABEL, (&cull::pyramid(before), PYRAMID), &[&layout]);
+        let pipeline = pipeline(device, LABEL, (&cull::pyramid(source), PYRAMID_ENTRY_POINT), &[&layout]);
         Self { layout, pipeline }
     }
 }
@@ -128,7 +130,7 @@ impl Pyramid {
     fn new(
         Gpu { device, queue }: Gpu<'_>,
         layout: &wgpu::BindGroupLayout,
-        builders: [&Builder; 2],
+        builders: [&MipPass; 2],
         depth: Option<&wgpu::Texture>,
         reversed: bool,
     ) -> Self {
@@ -154,13 +156,13 @@ impl Pyramid {
             usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING,
             view_formats: &[],
         });
-        let size_of_level = |level: u32| [width, height].map(|side| side.div_ceil(1 << level));
-        let mut parameters = vec![0; LEVEL_STRIDE as usize * count as usize];
-        for (level, bytes) in (1..).zip(parameters.chunks_exact_mut(LEVEL_STRIDE as usize)) {
-            let uniform = MipUniform { size: size_of_level(level), before: size_of_level(level - 1) };
+        let size_of_mip_level = |level: u32| [width, height].map(|side| side.div_ceil(1 << level));
+        let mut parameters = vec![0; MIP_STRIDE as usize * count as usize];
+        for (level, bytes) in (1..).zip(parameters.chunks_exact_mut(MIP_STRIDE as usize)) {
+            let uniform = MipUniform { size: size_of_mip_level(level), source_size: size_of_mip_level(level - 1) };
             bytes[..size_of::<MipUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
         }
-        let parameters = buffer(LEVEL_STRIDE * u64::from(count.max(1)), &parameters);
+        let parameters = buffer(MIP_STRIDE * u64::from(count.max(1)), &parameters);
         let one = |texture: &wgpu::Texture, level: u32| {
             texture.create_view(&wgpu::TextureViewDescriptor {
                 base_mip_level: level,
@@ -175,30 +177,30 @@ impl Pyramid {
         };
         let group = |layout: &_, resources: &[wgpu::BindingResource<'_>]| bind_group(device, LABEL, layout, resources);
         let level = |(i, depth): (u32, &wgpu::Texture)| {
-            let before = if i == 0 { one(depth, 0) } else { one(&texture, i - 1) };
+            let source = if i == 0 { one(depth, 0) } else { one(&texture, i - 1) };
             let size = wgpu::BufferSize::new(size_of::<MipUniform>() as u64);
-            let parameters = wgpu::BufferBinding { buffer: &parameters, offset: u64::from(i) * LEVEL_STRIDE, size };
+            let parameters = wgpu::BufferBinding { buffer: &parameters, offset: u64::from(i) * MIP_STRIDE, size };
             let (builder, written) = (builders[usize::from(i > 0)], one(&texture, i));
             let resources = [
-                wgpu::BindingResource::TextureView(&before),
+                wgpu::BindingResource::TextureView(&source),
                 wgpu::BindingResource::TextureView(&written),
                 wgpu::BindingResource::Buffer(parameters),
             ];
-            (group(&builder.layout, &resources), size_of_level(i + 1))
+            (group(&builder.layout, &resources), size_of_mip_level(i + 1))
         };
-        let levels = depth.into_iter().flat_map(|depth| (0..count).map(move |i| (i, depth))).map(level).collect();
+        let mip_levels = depth.into_iter().flat_map(|depth| (0..count).map(move |i| (i, depth))).map(level).collect();
         let uniform = PyramidUniform {
             size: [width as f32, height as f32],
-            levels: count,
-            away: if reversed { -1.0 } else { 1.0 },
-            slack: depth.map_or(0.0, |depth| step(depth.format())),
+            mip_levels: count,
+            depth_sign: if reversed { -1.0 } else { 1.0 },
+            depth_tolerance: depth.map_or(0.0, |depth| step(depth.format())),
             ..PyramidUniform::default()
         };
         let uniform = buffer(size_of::<PyramidUniform>() as u64, bytemuck::bytes_of(&uniform));
         let whole = texture.create_view(&Default::default());
         let resources = [uniform.as_entire_binding(), wgpu::BindingResource::TextureView(&whole)];
         let bind_group = group(layout, &resources);
-        Self { depth: depth.cloned(), levels, bind_group }
+        Self { depth: depth.cloned(), mip_levels, bind_group }
     }
 }
 
@@ -220,7 +222,9 @@ fn readable(depth: &wgpu::Texture) -> Result<(), Error> {
         return wrong(format!("{format:?} is not a depth format; pass the depth texture of the main view"));
     }
     if !depth.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
-        return wrong("the depth texture cannot be read; create it with wgpu::TextureUsages::TEXTURE_BINDING".to_owned());
+        return wrong(
+            "the depth texture cannot be read; create it with wgpu::TextureUsages::TEXTURE_BINDING".to_owned(),
+        );
     }
     let layers = depth.depth_or_array_layers();
     if depth.dimension() != wgpu::TextureDimension::D2 || layers != 1 {

@@ -5,21 +5,21 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Error;
-use super::cache::{Kept, Sharing};
+use super::cache::{PoseCache, SharedPoses};
 use super::compute;
-use super::crowd::{LOOK, RECORD};
+use super::crowd::{APPEARANCE_BYTES, RECORD_BYTES};
 use super::cull::{self, Culling, Draws, RevealPipelines, Views};
 use super::error::at_most;
 use super::geometry::Geometry;
 use super::gpu::Gpu;
 use super::layouts::{self, Layouts, storage, uniform};
-use crate::cull::{ENTRY, reaching};
+use crate::cull::{ENTRY_BYTES, expand_bounds};
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time, View};
 
 /// Bytes per skinning matrix.
-pub(crate) const MATRIX: u64 = 48;
+pub(crate) const MATRIX_BYTES: u64 = 48;
 /// Threads per workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a shader stage binds on this path.
@@ -42,7 +42,7 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
     at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads per workgroup"))?;
     let memory = limits.max_compute_workgroup_storage_size.into();
     at_most(
-        shader::WORKGROUP_NODES as u64 * MATRIX + shader::POSE_BLEND_BYTES,
+        shader::WORKGROUP_NODES as u64 * MATRIX_BYTES + shader::POSE_BLEND_BYTES,
         memory,
         NO_COMPUTE,
         what("bytes of workgroup memory"),
@@ -75,14 +75,14 @@ impl PalettePipelines {
 
 /// Pose pass of a model: evaluates poses into a palette.
 #[derive(Debug)]
-pub(crate) struct Poses {
+pub(crate) struct PoseEvaluator {
     words: wgpu::Buffer,
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
     /// Matrices per pose.
     matrices: u32,
     /// Poses per instance: 1, or 2 if the previous frame's pose is kept.
-    moments: u32,
+    pose_times: u32,
     pub(crate) nodes: u32,
     pub(crate) bones: u32,
     /// Bytes of the largest storage buffer that can be bound.
@@ -99,7 +99,7 @@ pub(crate) struct LayerBuffer {
     pub(crate) live_at: u32,
     /// Start of the previous frame's live poses, in units of four words; equal to `live_at` if they
     /// are not kept.
-    pub(crate) live_before_at: u32,
+    pub(crate) previous_live_at: u32,
 }
 
 impl LayerBuffer {
@@ -109,12 +109,12 @@ impl LayerBuffer {
     }
 
     /// Byte offset of the previous frame's live poses.
-    pub(crate) fn live_before_bytes(&self) -> u64 {
-        u64::from(self.live_before_at) * 16
+    pub(crate) fn previous_live_bytes(&self) -> u64 {
+        u64::from(self.previous_live_at) * 16
     }
 }
 
-impl Poses {
+impl PoseEvaluator {
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -142,9 +142,9 @@ impl Poses {
         }
         let scratch = Scratch::of(tracks.node_count());
         let matrices = scratch.stride(tracks.bone_count(), tracks.node_count()) as u32;
-        let moments = layouts.moments;
+        let pose_times = layouts.pose_times;
         at_most(
-            u64::from(matrices * moments) * MATRIX * INSTANCE_ALIGNMENT,
+            u64::from(matrices * pose_times) * MATRIX_BYTES * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
             what("bytes of the bones of 16 instances"),
@@ -161,22 +161,22 @@ impl Poses {
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
         let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
         let max_groups = limits.max_compute_workgroups_per_dimension;
-        Ok(Self { words: buffer, layout, pipeline, matrices, moments, nodes, bones, binding, max_groups })
+        Ok(Self { words: buffer, layout, pipeline, matrices, pose_times, nodes, bones, binding, max_groups })
     }
 
     /// Matrices per instance in a palette.
     pub(crate) fn stride(&self) -> u32 {
-        self.matrices * self.moments
+        self.matrices * self.pose_times
     }
 
     /// Matrices from an instance's pose to its previous pose; 0 if the previous pose is not kept.
-    pub(crate) fn before(&self) -> u32 {
-        self.matrices * (self.moments - 1)
+    pub(crate) fn previous_offset(&self) -> u32 {
+        self.matrices * (self.pose_times - 1)
     }
 
     /// Poses evaluated per instance, along z of the dispatch.
-    pub(crate) fn moments(&self) -> u32 {
-        self.moments
+    pub(crate) fn pose_times(&self) -> u32 {
+        self.pose_times
     }
 
     /// Parameters of a dispatch for the instances `first_instance..first_instance + instances`.
@@ -186,18 +186,18 @@ impl Poses {
         times: [Time; 2],
         first_instance: u32,
         instances: u32,
-        over: &LayerBuffer,
+        layers: &LayerBuffer,
     ) -> PaletteUniform {
         PaletteUniform {
-            clock: times[0].words(),
-            clock_before: times[1].words(),
+            time: times[0].words(),
+            previous_time: times[1].words(),
             instances,
             first_instance,
             stride: self.stride(),
-            live_at: over.live_at,
+            live_at: layers.live_at,
             live_stride: self.live_stride(),
-            before: self.before(),
-            live_before_at: over.live_before_at,
+            previous_offset: self.previous_offset(),
+            previous_live_at: layers.previous_live_at,
             max_groups: self.max_groups,
         }
     }
@@ -208,20 +208,22 @@ impl Poses {
     }
 
     /// Largest number of instances in one palette on a device.
-    pub(crate) fn most(&self, device: &wgpu::Device) -> u32 {
+    pub(crate) fn max_instances(&self, device: &wgpu::Device) -> u32 {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(self.max_groups).pow(2);
-        let most =
-            (binding / (u64::from(self.stride()) * MATRIX)).min(binding / RECORD).min(binding / ENTRY).min(groups);
-        (most / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
+        let max_instances = (binding / (u64::from(self.stride()) * MATRIX_BYTES))
+            .min(binding / RECORD_BYTES)
+            .min(binding / ENTRY_BYTES)
+            .min(groups);
+        (max_instances / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
     }
 
     /// Creates a palette buffer for a number of instances.
     pub(crate) fn palette(&self, device: &wgpu::Device, instances: u32) -> wgpu::Buffer {
         device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin palette"),
-            size: u64::from(instances) * u64::from(self.stride()) * MATRIX,
+            size: u64::from(instances) * u64::from(self.stride()) * MATRIX_BYTES,
             usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: false,
         })
@@ -234,7 +236,7 @@ impl Poses {
         parameters: &wgpu::Buffer,
         records: wgpu::BufferBinding<'_>,
         palette: &wgpu::Buffer,
-        over: &LayerBuffer,
+        layers: &LayerBuffer,
     ) -> wgpu::BindGroup {
         let parameters = wgpu::BufferBinding {
             buffer: parameters,
@@ -246,7 +248,7 @@ impl Poses {
             self.words.as_entire_binding(),
             wgpu::BindingResource::Buffer(records),
             palette.as_entire_binding(),
-            over.buffer.as_entire_binding(),
+            layers.buffer.as_entire_binding(),
         ];
         layouts::bind_group(device, LABEL, &self.layout, &resources)
     }
@@ -261,7 +263,7 @@ impl Poses {
     ) {
         self.set(pass, bind_group, offset);
         let across = instances.min(self.max_groups);
-        pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.moments);
+        pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.pose_times);
     }
 
     pub(crate) fn set(&self, pass: &mut wgpu::ComputePass<'_>, bind_group: &wgpu::BindGroup, offset: u32) {
@@ -271,11 +273,11 @@ impl Poses {
 }
 
 /// Creates an instance list in which instance i has palette slot i.
-pub(crate) fn everyone(device: &wgpu::Device, queue: &wgpu::Queue, instances: u32) -> wgpu::Buffer {
+pub(crate) fn identity_list(device: &wgpu::Device, queue: &wgpu::Queue, instances: u32) -> wgpu::Buffer {
     let list: Vec<[u32; 2]> = (0..instances).map(|i| [i, i]).collect();
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("gpuskin instance list"),
-        size: u64::from(instances) * ENTRY,
+        size: u64::from(instances) * ENTRY_BYTES,
         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
@@ -286,19 +288,19 @@ pub(crate) fn everyone(device: &wgpu::Device, queue: &wgpu::Queue, instances: u3
 /// Palettes of a crowd: one, or several if one buffer cannot hold all instances.
 #[derive(Debug)]
 pub(crate) struct Palettes {
-    poses: Arc<Poses>,
-    chunks: Vec<Chunk>,
+    poses: Arc<PoseEvaluator>,
+    chunks: Vec<PaletteChunk>,
     /// Instances per palette, but for the last one.
-    each: u32,
+    instances_per_chunk: u32,
     /// Number of views that the instance lists are made for; `None` if nothing is culled.
     pub(crate) views: Option<usize>,
-    pub(crate) over: LayerBuffer,
+    pub(crate) layers: LayerBuffer,
 }
 
 /// Buffers and limits of a crowd.
 pub(crate) struct CrowdBuffers<'a> {
     pub(crate) records: &'a wgpu::Buffer,
-    pub(crate) looks: &'a wgpu::Buffer,
+    pub(crate) appearances: &'a wgpu::Buffer,
     /// Instances that both buffers can hold.
     pub(crate) capacity: u32,
     /// Distance by which attachments extend the bounds of clips, metres.
@@ -306,40 +308,40 @@ pub(crate) struct CrowdBuffers<'a> {
     /// Largest number of instances visible at once; `None`: all.
     pub(crate) visible: Option<u32>,
     /// Shared poses, if instances share any.
-    pub(crate) sharing: Option<&'a Sharing>,
+    pub(crate) sharing: Option<&'a SharedPoses>,
 }
 
 #[derive(Clone, Debug)]
-struct Chunk {
+struct PaletteChunk {
     parameters: wgpu::Buffer,
     palette: wgpu::Buffer,
     compute: wgpu::BindGroup,
     drawing: wgpu::BindGroup,
     culling: Option<Arc<Culling>>,
-    kept: Option<Kept>,
+    cache: Option<PoseCache>,
 }
 
-impl Chunk {
+impl PaletteChunk {
     /// Culling with a second pass, if there is one.
     fn reveals(&self) -> Option<&Culling> {
         self.culling.as_deref().filter(|culling| culling.reveals())
     }
 
     /// Evaluates the poses that a culling pass has requested.
-    fn evaluate(&self, pass: &mut wgpu::ComputePass<'_>, poses: &Poses, culling: &Culling) {
+    fn evaluate(&self, pass: &mut wgpu::ComputePass<'_>, poses: &PoseEvaluator, culling: &Culling) {
         poses.set(pass, &self.compute, 0);
         pass.dispatch_workgroups_indirect(&culling.arguments, 0);
-        if let Some(kept) = &self.kept {
-            kept.record(pass, poses, &culling.arguments);
+        if let Some(cache) = &self.cache {
+            cache.record(pass, poses, &culling.arguments);
         }
     }
 }
 
 /// Draw run: instances drawn from one palette.
-pub(crate) struct PaletteRun<'a> {
+pub(crate) struct PaletteDraw<'a> {
     pub(crate) instances: u32,
     /// Levels of detail of this run.
-    pub(crate) levels: Range<u32>,
+    pub(crate) lods: Range<u32>,
     /// Number of the run's first instance in the crowd.
     pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
@@ -358,35 +360,41 @@ impl Palettes {
         Gpu { device, queue }: Gpu<'_>,
         layouts: &Layouts,
         geometry: &Geometry,
-        poses: &Arc<Poses>,
+        poses: &Arc<PoseEvaluator>,
         buffers: &CrowdBuffers<'_>,
-        over: &LayerBuffer,
+        layers: &LayerBuffer,
         views: Option<&Views>,
     ) -> Self {
-        let mut bounds = geometry.bounds.as_deref().map(|bounds| reaching(bounds, buffers.reach));
+        let mut bounds = geometry.bounds.as_deref().map(|bounds| expand_bounds(bounds, buffers.reach));
         bounds.iter_mut().zip(buffers.sharing).for_each(|(bounds, sharing)| sharing.set_steps(bounds));
         let culled = views.zip(bounds.as_deref());
-        let sharing = buffers.sharing.filter(|sharing| sharing.kept > 0 && culled.is_some());
-        let kept = sharing.map_or(0, |sharing| sharing.kept);
-        let most = poses.most(device).saturating_sub(kept).max(INSTANCE_ALIGNMENT as u32);
-        let most = most / INSTANCE_ALIGNMENT as u32 * INSTANCE_ALIGNMENT as u32;
-        let each = match culled {
+        let sharing = buffers.sharing.filter(|sharing| sharing.cached_poses > 0 && culled.is_some());
+        let cached_poses = sharing.map_or(0, |sharing| sharing.cached_poses);
+        let max_instances = poses.max_instances(device).saturating_sub(cached_poses).max(INSTANCE_ALIGNMENT as u32);
+        let max_instances = max_instances / INSTANCE_ALIGNMENT as u32 * INSTANCE_ALIGNMENT as u32;
+        let instances_per_chunk = match culled {
             // Only visible instances have a pose.
             Some((views, _)) => {
-                let listed = views.max_instances(geometry, poses.binding, sharing.map(|sharing| sharing.moments));
-                let posed = buffers.visible.map_or(most, |visible| if visible <= most { u32::MAX } else { most });
+                let listed = views.max_instances(geometry, poses.binding, sharing.map(|sharing| sharing.samples));
+                let posed = buffers
+                    .visible
+                    .map_or(max_instances, |visible| if visible <= max_instances { u32::MAX } else { max_instances });
                 (listed / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(posed.into()).min(1 << 31) as u32
             }
-            None => most,
+            None => max_instances,
         };
-        let moments = sharing.map_or(0, |sharing| sharing.moments);
-        let kept = if kept > 0 { (kept / buffers.capacity.div_ceil(each.max(1)).max(1)).max(1) } else { 0 };
+        let cache_samples = sharing.map_or(0, |sharing| sharing.samples);
+        let cached_poses = if cached_poses > 0 {
+            (cached_poses / buffers.capacity.div_ceil(instances_per_chunk.max(1)).max(1)).max(1)
+        } else {
+            0
+        };
         let chunk = |first: u32| {
-            let instances = each.min(buffers.capacity - first);
+            let instances = instances_per_chunk.min(buffers.capacity - first);
             let visible = buffers.visible.filter(|_| culled.is_some()).unwrap_or(instances);
-            let places = visible.clamp(1, instances.max(1));
-            let palette = poses.palette(device, kept + places);
-            let [parameters, of_kept] = ["gpuskin palette parameters", "gpuskin cache parameters"].map(|label| {
+            let palette_slots = visible.clamp(1, instances.max(1));
+            let palette = poses.palette(device, cached_poses + palette_slots);
+            let [parameters, of_cache] = ["gpuskin palette parameters", "gpuskin cache parameters"].map(|label| {
                 device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some(label),
                     size: size_of::<PaletteUniform>() as u64,
@@ -394,69 +402,75 @@ impl Palettes {
                     mapped_at_creation: false,
                 })
             });
-            let records = part(buffers.records, RECORD, first, instances);
-            let looks = part(buffers.looks, LOOK, first, instances);
+            let records = part(buffers.records, RECORD_BYTES, first, instances);
+            let appearances = part(buffers.appearances, APPEARANCE_BYTES, first, instances);
             let culling = culled.map(|(views, bounds)| {
-                let (records, looks) = (records.clone(), looks.clone());
-                let chunk = cull::Chunk { records, looks, instances, places, kept, moments };
-                let parameters = [&parameters, &of_kept];
+                let (records, appearances) = (records.clone(), appearances.clone());
+                let chunk =
+                    cull::CullChunk { records, appearances, instances, palette_slots, cached_poses, cache_samples };
+                let parameters = [&parameters, &of_cache];
                 Arc::new(Culling::new(device, queue, layouts.culling(), (geometry, bounds), views, chunk, parameters))
             });
-            let list = culling.as_ref().map_or_else(|| everyone(device, queue, instances), |c| c.lists.clone());
+            let list = culling.as_ref().map_or_else(|| identity_list(device, queue, instances), |c| c.lists.clone());
             let list = wgpu::BufferBinding {
                 buffer: &list,
                 offset: 0,
                 size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.bound_bytes())),
             };
             let drawing = |poses: &wgpu::Buffer| {
-                geometry.with_palette(device, layouts, poses, records.clone(), list.clone(), looks.clone())
+                geometry.with_palette(device, layouts, poses, records.clone(), list.clone(), appearances.clone())
             };
-            let seen = culling.as_ref().map_or(records.clone(), |c| c.seen_instances.as_entire_buffer_binding());
-            let kept = (kept > 0).then(|| {
-                let compute = poses.bind_group(device, &of_kept, seen.clone(), &palette, over);
-                Kept::new(device, geometry, kept, (of_kept, &palette), compute, drawing)
+            let seen = culling.as_ref().map_or(records.clone(), |c| c.visible_instances.as_entire_buffer_binding());
+            let cache = (cached_poses > 0).then(|| {
+                let compute = poses.bind_group(device, &of_cache, seen.clone(), &palette, layers);
+                PoseCache::new(device, geometry, cached_poses, (of_cache, &palette), compute, drawing)
             });
-            let compute = poses.bind_group(device, &parameters, seen, &palette, over);
+            let compute = poses.bind_group(device, &parameters, seen, &palette, layers);
             let drawing = drawing(&palette);
-            Chunk { parameters, palette, compute, drawing, culling, kept }
+            PaletteChunk { parameters, palette, compute, drawing, culling, cache }
         };
-        let chunks = (0..buffers.capacity).step_by(each.max(1) as usize).map(chunk).collect();
+        let chunks = (0..buffers.capacity).step_by(instances_per_chunk.max(1) as usize).map(chunk).collect();
         let views = culled.map(|(views, _)| views.count);
-        Self { poses: poses.clone(), chunks, each, views, over: over.clone() }
+        Self { poses: poses.clone(), chunks, instances_per_chunk, views, layers: layers.clone() }
     }
 
     /// Returns the same palettes for the same records, with another layer buffer.
-    pub(crate) fn with_over(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, over: &LayerBuffer) -> Self {
-        let chunk = |(first, chunk): (u32, &Chunk)| {
-            let all = || part(buffers.records, RECORD, first, self.each.min(buffers.capacity - first));
-            let records = chunk.culling.as_ref().map_or_else(all, |c| c.seen_instances.as_entire_buffer_binding());
+    pub(crate) fn with_layers(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, layers: &LayerBuffer) -> Self {
+        let chunk = |(first, chunk): (u32, &PaletteChunk)| {
+            let all =
+                || part(buffers.records, RECORD_BYTES, first, self.instances_per_chunk.min(buffers.capacity - first));
+            let records = chunk.culling.as_ref().map_or_else(all, |c| c.visible_instances.as_entire_buffer_binding());
             let bind_group =
-                |parameters| self.poses.bind_group(device, parameters, records.clone(), &chunk.palette, over);
-            let kept = chunk.kept.as_ref().map(|kept| kept.with_compute(bind_group(&kept.parameters)));
-            Chunk { compute: bind_group(&chunk.parameters), kept, ..chunk.clone() }
+                |parameters| self.poses.bind_group(device, parameters, records.clone(), &chunk.palette, layers);
+            let cache = chunk.cache.as_ref().map(|cache| cache.with_compute(bind_group(&cache.parameters)));
+            PaletteChunk { compute: bind_group(&chunk.parameters), cache, ..chunk.clone() }
         };
-        let chunks = (0..buffers.capacity).step_by(self.each.max(1) as usize).zip(&self.chunks).map(chunk).collect();
-        Self { poses: self.poses.clone(), chunks, over: over.clone(), ..*self }
+        let chunks = (0..buffers.capacity)
+            .step_by(self.instances_per_chunk.max(1) as usize)
+            .zip(&self.chunks)
+            .map(chunk)
+            .collect();
+        Self { poses: self.poses.clone(), chunks, layers: layers.clone(), ..*self }
     }
 
     /// Draw runs of the first `instances` instances that are visible in `view`, or in any view with
     /// `None`. A run covers one palette, and all levels of detail or a single one.
-    pub(crate) fn runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteRun<'_>> {
+    pub(crate) fn draw_runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteDraw<'_>> {
         // Without culling, the first pass has drawn everything.
         let again = view == Some(View::REVEALED);
         let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals().is_some());
         parts.flat_map(move |(range, chunk)| {
             let culling = chunk.culling.as_deref();
-            let everyone = culling.is_none().then_some((0, 0..1));
-            let lists = culling.into_iter().flat_map(Culling::lists).chain(everyone);
-            lists.map(move |(kind, levels)| PaletteRun {
+            let identity_list = culling.is_none().then_some((0, 0..1));
+            let lists = culling.into_iter().flat_map(Culling::lists).chain(identity_list);
+            lists.map(move |(kind, lods)| PaletteDraw {
                 instances: range.end - range.start,
                 first: range.start,
                 bind_group: &chunk.drawing,
-                cached: chunk.kept.as_ref().filter(|_| kind > 0).map(|kept| &kept.drawing),
-                offset: culling.map_or(0, |culling| culling.list_at(view, (kind, levels.start))),
-                draws: culling.map(|culling| culling.draws(view, kind, &levels)),
-                levels,
+                cached: chunk.cache.as_ref().filter(|_| kind > 0).map(|cache| &cache.drawing),
+                offset: culling.map_or(0, |culling| culling.list_at(view, (kind, lods.start))),
+                draws: culling.map(|culling| culling.draws(view, kind, &lods)),
+                lods,
             })
         })
     }
@@ -473,9 +487,9 @@ impl Palettes {
     ) {
         for (range, chunk) in self.parts(instances) {
             let count = range.end - range.start;
-            let parameters = self.poses.parameters(times, 0, count, &self.over);
-            let of_kept = chunk.kept.as_ref().map(|kept| &kept.parameters);
-            for buffer in std::iter::once(&chunk.parameters).chain(of_kept) {
+            let parameters = self.poses.parameters(times, 0, count, &self.layers);
+            let of_cache = chunk.cache.as_ref().map(|cache| &cache.parameters);
+            for buffer in std::iter::once(&chunk.parameters).chain(of_cache) {
                 queue.write_buffer(buffer, 0, bytemuck::bytes_of(&parameters));
             }
             match &chunk.culling {
@@ -504,11 +518,11 @@ impl Palettes {
         }
     }
 
-    fn parts(&self, instances: u32) -> impl Iterator<Item = (Range<u32>, &Chunk)> {
-        let starts = (0..instances).step_by(self.each.max(1) as usize);
+    fn parts(&self, instances: u32) -> impl Iterator<Item = (Range<u32>, &PaletteChunk)> {
+        let starts = (0..instances).step_by(self.instances_per_chunk.max(1) as usize);
         starts
             .zip(&self.chunks)
-            .map(move |(first, chunk)| (first..first.saturating_add(self.each).min(instances), chunk))
+            .map(move |(first, chunk)| (first..first.saturating_add(self.instances_per_chunk).min(instances), chunk))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::cache::{CacheState, Sharing};
+use super::cache::{CacheState, SharedPoses};
 use super::crowd::{CrowdCore, DrawnPart, GpuModel};
 use super::cull::Views;
 use super::error::Error;
@@ -80,7 +80,7 @@ impl CrowdRenderer {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
         descriptor.check(device)?;
         let mut layouts = Layouts::new(device);
-        layouts.moments += u32::from(descriptor.motion_vectors);
+        layouts.pose_times += u32::from(descriptor.motion_vectors);
         let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
         let lod_error = descriptor.lod_error;
@@ -204,7 +204,7 @@ impl CrowdRenderer {
         let mut pass = encoder.begin_compute_pass(&descriptor);
         let times = [time, self.previous_time()];
         for (palettes, d) in with_palettes {
-            palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.everyone), times);
+            palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.ignore_marks), times);
         }
         drop(pass);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
@@ -226,7 +226,9 @@ impl CrowdRenderer {
             });
         }
         let Some(on_device) = self.views.get(view.0) else {
-            return Err(Error::Descriptor { reason: format!("{view:?} belongs to another renderer; create it with add_view of this one") });
+            return Err(Error::Descriptor {
+                reason: format!("{view:?} belongs to another renderer; create it with add_view of this one"),
+            });
         };
         queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&camera.uniform(self.lod_error)));
         *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner) = Some(*camera);
@@ -257,7 +259,7 @@ impl CrowdRenderer {
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
             let model = &*crowd.model;
-            for (number, run) in drawn.runs(Some(view)).enumerate() {
+            for (number, run) in drawn.draw_runs(Some(view)).enumerate() {
                 let cached = model.geometry.bind_cached(pass, 1, &run);
                 for (i, part) in crowd.parts.iter().enumerate() {
                     let pipelines = part.cached.as_ref().filter(|_| cached).unwrap_or(&part.pipelines);
@@ -314,7 +316,7 @@ impl CrowdRenderer {
     ///     .await
     /// # }
     /// ```
-    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(super::cull::TOGETHER);
+    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(super::cull::DRAW_LODS_AT_ONCE);
 
     /// Returns the textures of a material, for a game's own pipelines: base colour,
     /// occlusion-roughness-metallic, normals and emitted light. The factors that they are
@@ -344,7 +346,12 @@ impl CrowdRenderer {
         let Some(material) = meta.materials.get(material as usize) else {
             return Err(Error::model(&meta.name, format!("material {material} does not exist")));
         };
-        on_device.textures.of_material(Gpu { device: &self.device, queue: &self.queue }, &mut self.samplers, model, material)
+        on_device.textures.of_material(
+            Gpu { device: &self.device, queue: &self.queue },
+            &mut self.samplers,
+            model,
+            material,
+        )
     }
 
     pub(crate) fn gpu(&self) -> Gpu<'_> {
@@ -395,7 +402,7 @@ impl CrowdRenderer {
         let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
         let (name, clock) = (&model.meta.name, self.clock.clone());
-        let shared = Sharing::of(&self.device, (played, geometry), self.seen_by.is_some(), descriptor)?;
+        let shared = SharedPoses::of(&self.device, (played, geometry), self.seen_by.is_some(), descriptor)?;
         let mut parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Records));
         if matches!(shared.1, CacheState::On { .. }) {
             let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Cached));

@@ -133,9 +133,9 @@ impl Camera {
     /// Returns the view as the shaders read it. `lod_error`: allowed LOD error, pixels.
     #[doc(hidden)]
     pub fn uniform(&self, lod_error: f32) -> CullView {
-        let detail = 0.5 * self.height / lod_error;
-        let detail = if lod_error > 0.0 && detail.is_finite() { detail.max(0.0) } else { 0.0 };
-        CullView { view_proj: self.view_proj, eye: self.eye, detail }
+        let lod_scale = 0.5 * self.height / lod_error;
+        let lod_scale = if lod_error > 0.0 && lod_scale.is_finite() { lod_scale.max(0.0) } else { 0.0 };
+        CullView { view_proj: self.view_proj, eye: self.eye, lod_scale }
     }
 }
 
@@ -143,7 +143,7 @@ impl Camera {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct SceneUniform {
-    pub(crate) clock: [u32; 2],
+    pub(crate) time: [u32; 2],
     pub(crate) wrap: f32,
     padding: u32,
     pub(crate) to_sun: [f32; 4],
@@ -153,10 +153,10 @@ pub(crate) struct SceneUniform {
 }
 
 impl SceneUniform {
-    pub(crate) fn new(clock: Time, light: &Light) -> Self {
+    pub(crate) fn new(time: Time, light: &Light) -> Self {
         let four = |[x, y, z]: [f32; 3]| [x, y, z, 0.0];
         Self {
-            clock: clock.words(),
+            time: time.words(),
             wrap: light.wrap,
             padding: 0,
             to_sun: four(Vec3::from(light.to_sun).normalize_or(Vec3::Y).to_array()),
@@ -190,8 +190,8 @@ mod tests {
     #[test]
     fn cull_view_detail_scales_with_picture_height() {
         let camera = Camera::perspective_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 0.1, 9.0).with_height(400);
-        assert_eq!([2.0, 0.0, -1.0, f32::NAN].map(|error| camera.uniform(error).detail), [100.0, 0.0, 0.0, 0.0]);
-        assert_eq!(camera.with_height(0).uniform(1.0).detail, 0.0);
+        assert_eq!([2.0, 0.0, -1.0, f32::NAN].map(|error| camera.uniform(error).lod_scale), [100.0, 0.0, 0.0, 0.0]);
+        assert_eq!(camera.with_height(0).uniform(1.0).lod_scale, 0.0);
     }
 
     #[test]

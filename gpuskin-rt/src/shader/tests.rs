@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{ClipRecord, Appearance, InstanceRecord, Playback, cache, cull};
+use crate::{Appearance, ClipRecord, InstanceRecord, Playback, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -37,10 +37,10 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain([("scatter".into(), SCATTER.to_owned())])
 }
 
-fn befores() -> impl Iterator<Item = cull::Before> {
+fn befores() -> impl Iterator<Item = cull::PyramidSource> {
     let depths = [(1, false), (1, true), (4, false)];
-    let depth = depths.map(|(samples, reversed)| cull::Before::Depth { samples, reversed });
-    std::iter::once(cull::Before::Level).chain(depth)
+    let depth = depths.map(|(samples, reversed)| cull::PyramidSource::Depth { samples, reversed });
+    std::iter::once(cull::PyramidSource::Mip).chain(depth)
 }
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {
@@ -125,7 +125,7 @@ fn wgsl_structures_match_rust_layout() {
             position_min,
             vertices,
             position_extent,
-            palette_before,
+            palette_previous,
             uv_min,
             uv_extent,
             value_min,
@@ -145,15 +145,15 @@ fn wgsl_structures_match_rust_layout() {
         "GpuskinPaletteParameters",
         PaletteUniform,
         [
-            clock,
-            clock_before,
+            time,
+            previous_time,
             instances,
             first_instance,
             stride,
             live_at,
             live_stride,
-            before,
-            live_before_at,
+            previous_offset,
+            previous_live_at,
             max_groups
         ]
     );
@@ -163,7 +163,7 @@ fn wgsl_structures_match_rust_layout() {
         &fill,
         "GpuskinFillParameters",
         PaletteUniform,
-        [clock, clock_before, instances, first_instance, stride]
+        [time, previous_time, instances, first_instance, stride]
     );
     for text in [cull::cull(), cull::reveal(), cull::arguments()] {
         let (module, _) = parse(&text);
@@ -172,20 +172,20 @@ fn wgsl_structures_match_rust_layout() {
             "GpuskinCullParameters",
             cull::CullUniform,
             [
-                clock,
+                time,
                 instances,
                 views,
                 capacity,
                 parts,
                 max_groups,
-                levels,
-                places,
+                lods,
+                palette_slots,
                 live,
                 marks_at,
-                everyone,
-                kept,
-                kept_at,
-                moments,
+                ignore_marks,
+                cached_poses,
+                cache_at,
+                cache_samples,
                 reserved,
                 errors
             ]
@@ -194,15 +194,16 @@ fn wgsl_structures_match_rust_layout() {
     }
     let (module_of_bounds, _) = parse(&cull::cull());
     let (reveal, _) = parse(&cull::reveal());
-    let pyramid = same_layout!(&reveal, "GpuskinPyramid", cull::PyramidUniform, [size, levels, away, slack]);
+    let pyramid =
+        same_layout!(&reveal, "GpuskinPyramid", cull::PyramidUniform, [size, mip_levels, depth_sign, depth_tolerance]);
     assert_eq!(pyramid, (7, size_of::<cull::PyramidUniform>()));
-    let (level, _) = parse(&cull::pyramid(cull::Before::Level));
-    let level = same_layout!(&level, "GpuskinMip", cull::MipUniform, [size, before]);
+    let (level, _) = parse(&cull::pyramid(cull::PyramidSource::Mip));
+    let level = same_layout!(&level, "GpuskinMip", cull::MipUniform, [size, source_size]);
     assert_eq!(level, (2, size_of::<cull::MipUniform>()));
     let (members, size) = layout(&module_of_bounds, "GpuskinBounds");
     assert_eq!([1, 2, 3, 4].map(|i: usize| members[i].1), [12, 16, 28, 32]);
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
-    let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, detail]);
+    let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, lod_scale]);
     assert_eq!(view, (3, size_of::<cull::CullView>()));
     let (field, _) = parse(&drawn(Variant::all().next().unwrap(), Instances::Field));
     let field = same_layout!(
@@ -223,7 +224,7 @@ fn wgsl_structures_match_rust_layout() {
         use crate::render::{CaptureUniform, MaterialUniform, SceneUniform};
         let view = same_layout!(&module, "View", cull::CullView, [view_proj, eye]);
         assert_eq!(view, (2, size_of::<cull::CullView>()));
-        let scene = same_layout!(&module, "Scene", SceneUniform, [clock, wrap, to_sun, sun, sky, ground]);
+        let scene = same_layout!(&module, "Scene", SceneUniform, [time, wrap, to_sun, sun, sky, ground]);
         assert_eq!(scene, (6, size_of::<SceneUniform>()));
         let material = same_layout!(&module, "Material", MaterialUniform, [base_color, emissive, alpha_cutoff]);
         assert_eq!(material, (3, size_of::<MaterialUniform>()));
@@ -232,7 +233,7 @@ fn wgsl_structures_match_rust_layout() {
             &module,
             "CaptureParameters",
             CaptureUniform,
-            [clock, size, first_pixel, reserved_0, reserved_1]
+            [time, size, first_pixel, reserved_0, reserved_1]
         );
         assert_eq!(parameters, (5, size_of::<CaptureUniform>()));
     }

@@ -2,10 +2,10 @@
 //! instance.
 
 use crate::random::Random;
-use gpuskin_rt::internals::playback::{Repeat, rate};
 use gpuskin_rt::internals::event_queue::MAX_FIRED_EVENTS;
+use gpuskin_rt::internals::playback::{Repeat, rate};
 use gpuskin_rt::internals::{
-    Aabb, ClipEvent, ClipInfo, ErrorInfo, EventQueue, HeldFrames, FiredEvent, FiredEventKind, Playback, Time,
+    Aabb, ClipEvent, ClipInfo, ErrorInfo, EventQueue, FiredEvent, FiredEventKind, HeldFrames, Playback, Time,
 };
 
 fn clip(events: &[(u16, u32)], duration: f64) -> ClipInfo {

@@ -51,7 +51,11 @@ fn events_fire_once_per_loop_in_playback_order() {
     let forwards = playback(speed(0.5), 10.0, 0, Repeat::Loop);
     let expected = [(0, 10.0), (1, 10.5), (2, 11.5), (0, 12.0), (1, 12.5), (2, 13.5)];
     assert_eq!(found(&steps, &forwards, 0.0, 14.0), expected);
-    assert_eq!(found(&steps, &forwards, 10.5, 12.0), expected[1..3], "the interval includes its start and excludes its end");
+    assert_eq!(
+        found(&steps, &forwards, 10.5, 12.0),
+        expected[1..3],
+        "the interval includes its start and excludes its end"
+    );
     assert_eq!(found(&steps, &forwards, 0.0, 10.0), []);
     let backwards = playback(speed(-0.5), 10.0, 1 << 31, Repeat::Loop);
     assert_eq!(

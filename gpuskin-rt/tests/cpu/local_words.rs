@@ -21,7 +21,7 @@ fn hierarchy(nodes: &[[u32; 2]], link: u32, order: &[usize]) -> Vec<u8> {
     for [parent, above] in nodes {
         let mut rest = [0.0_f32.to_bits(); node::WORDS];
         rest[node::ROTATION + 3] = 1.0_f32.to_bits();
-        (rest[node::PARENT], rest[node::ABOVE]) = (*parent, *above);
+        (rest[node::PARENT], rest[node::CHAIN_PARENT]) = (*parent, *above);
         rest[node::SCALE..node::SCALE + 3].fill(1.0_f32.to_bits());
         words.extend(rest);
     }

@@ -76,7 +76,12 @@ fn rate_pause_and_seek_take_effect_without_a_jump() {
         near(seen(10.0), 0.5);
         near(seen(10.0 + 2.0 * 3600.0), 0.5);
         assert!(crowd.despawn(id).is_ok() && crowd.is_finished(id).is_err());
-        assert!(crowd.set_speed(id, 1.0).is_err() && crowd.seek(id, 0.0).is_err() && crowd.set_paused(id, true).is_err() && crowd.set_paused(id, false).is_err());
+        assert!(
+            crowd.set_speed(id, 1.0).is_err()
+                && crowd.seek(id, 0.0).is_err()
+                && crowd.set_paused(id, true).is_err()
+                && crowd.set_paused(id, false).is_err()
+        );
     }
 }
 
@@ -115,7 +120,11 @@ fn tint_parts_and_visibility_change_the_picture() {
         // The dense list closes the gap: appearances move with their instances.
         crowd.despawn(a).unwrap();
         assert_eq!(at(&picture()), [background, background, blue, blue]);
-        assert!(crowd.set_tint(a, [1.0; 4]).is_err() && crowd.set_visible(a, true).is_err() && crowd.set_part_visible(a, Part::new(0), true).is_err());
+        assert!(
+            crowd.set_tint(a, [1.0; 4]).is_err()
+                && crowd.set_visible(a, true).is_err()
+                && crowd.set_part_visible(a, Part::new(0), true).is_err()
+        );
         assert_eq!(crowd.appearance(b).unwrap().tint, [0, 0, 255, 255]);
         assert_eq!((crowd.id_at(0), crowd.id_at(1)), (Some(b), None));
     }

@@ -5,7 +5,9 @@ use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
 use glam::Vec3;
-use gpuskin_rt::internals::render::{CustomDraw, CustomPart, CacheState, DrawPath, PoseSharing, time_grid_errors, vertex_buffers};
+use gpuskin_rt::internals::render::{
+    CacheState, CustomDraw, CustomPart, DrawPath, PoseSharing, time_grid_errors, vertex_buffers,
+};
 use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 128;
@@ -116,8 +118,8 @@ fn cached_pictures_match_palette_for_any_cache_size() {
                 let expected = draw(&gpu, &mut palette, frame);
                 let what = format!("{poses} poses, frame {frame} on {}", gpu.name);
                 assert_alike(&expected, &draw(&gpu, &mut cache, frame), &what);
-                let [seen, seen_there] =
-                    [&cache, &palette].map(|scene| scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total());
+                let [seen, seen_there] = [&cache, &palette]
+                    .map(|scene| scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total());
                 assert_eq!(seen, seen_there, "{what}");
                 assert_eq!(palette.crowd.count_drawn(&palette.renderer, View::MAIN).unwrap().cached, 0);
                 let cached = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap().cached;
@@ -127,7 +129,7 @@ fn cached_pictures_match_palette_for_any_cache_size() {
             let explained = cache.crowd.explain(&cache.renderer);
             assert_eq!(explained.path, DrawPath::Cache);
             assert!(
-                matches!(explained.cache, CacheState::On { poses: p, moments: MOMENTS, .. } if p == poses),
+                matches!(explained.cache, CacheState::On { poses: p, samples: MOMENTS, .. } if p == poses),
                 "{explained}"
             );
             // Draws the frame again: every instance without a crossfade finds its pose in the
@@ -136,7 +138,11 @@ fn cached_pictures_match_palette_for_any_cache_size() {
             let seen = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap().total();
             let cached = cache.crowd.count_drawn(&cache.renderer, View::MAIN).unwrap().cached;
             if poses == MOMENTS {
-                assert!(cached > seen * 3 / 4 && cached < seen, "{cached} of {seen} instances are cached on {}", gpu.name);
+                assert!(
+                    cached > seen * 3 / 4 && cached < seen,
+                    "{cached} of {seen} instances are cached on {}",
+                    gpu.name
+                );
             }
             assert!(of_all > 12, "{poses} poses: {of_all} cached instances on {}", gpu.name);
         }
@@ -258,7 +264,7 @@ fn cached_vertices_match_cpu_reference() {
         for (i, id) in (0..).zip(&scene.ids).filter(|(i, _)| i % 7 != 0) {
             let record = scene.crowd.get(*id).unwrap();
             let own = test.on_cpu(&record, now);
-            let still = cache::still(&bounds, &record, now, None);
+            let still = cache::shared_pose(&bounds, &record, now, None);
             let expected = still.map_or_else(|| own.clone(), |(_, still)| test.on_cpu(&still, now));
             shared += u32::from(still.is_some());
             for (vertex, expected) in expected.iter().enumerate() {
@@ -292,7 +298,8 @@ fn sharing_error_is_never_visible() {
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let mut shared_at = Vec::new();
     for lod_error in [0.0, 0.3, 1.0, 4.0] {
-        let descriptor = CrowdDescriptor { sharing: PoseSharing::WithinLodError, ..asked(DrawPath::Cache, MOMENTS, &test) };
+        let descriptor =
+            CrowdDescriptor { sharing: PoseSharing::WithinLodError, ..asked(DrawPath::Cache, MOMENTS, &test) };
         let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() }, descriptor);
         let (mut shared, mut seen, mut close) = (0_u64, 0_u64, 0.0_f32);
         for frame in 0..4 {
@@ -314,11 +321,11 @@ fn sharing_error_is_never_visible() {
                 if texel(&all[0], i, 0) == [0.0; 4] {
                     continue;
                 }
-                let (middle, edges) = cull::reach(&bounds, &record, false, now).unwrap();
-                let metre = cull::metre(&camera.uniform(lod_error), middle, edges, record.scale);
+                let (middle, edges) = cull::instance_box(&bounds, &record, false, now).unwrap();
+                let error_scale = cull::error_scale(&camera.uniform(lod_error), middle, edges, record.scale);
                 for (vertex, own) in test.on_cpu(&record, now).iter().enumerate() {
                     let off = Vec3::from_slice(&texel(&all[0], i, vertex)).distance(own.position) / record.scale;
-                    let may = metre.map_or(0.0, |metre| 1.0 / metre);
+                    let may = error_scale.map_or(0.0, |error_scale| 1.0 / error_scale);
                     assert!(off <= may * 1.001 + 1e-4, "{i} at {lod_error} pixels: off by {off} m, limit {may} m");
                     close = close.max(off / may.max(1e-3));
                 }

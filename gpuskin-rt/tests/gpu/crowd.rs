@@ -49,7 +49,11 @@ fn instances_spawn_move_play_and_despawn() {
         assert_eq!(shows(&picture(90.0), 1.0, 1.0), RED);
         assert!(crowd.despawn(a).is_ok());
         assert_eq!(picture(90.0).covered(), 0);
-        assert!(crowd.despawn(a).is_err() && crowd.play(a, Clip::new(0), Transition::cut()).is_err() && crowd.move_to(a, [0.0; 3]).is_err());
+        assert!(
+            crowd.despawn(a).is_err()
+                && crowd.play(a, Clip::new(0), Transition::cut()).is_err()
+                && crowd.move_to(a, [0.0; 3]).is_err()
+        );
         assert!(crowd.get(a).is_none() && crowd.set(a, Instance::at([0.0; 3])).is_err());
         let b = crowd.spawn(Instance::at([3.0, 3.0, 0.0]));
         assert!(b != a && crowd.get(a).is_none() && crowd.len() == 1);
@@ -138,7 +142,11 @@ fn textures_alpha_cutoff_and_double_sided_are_drawn() {
         crowd.spawn(Instance::at([4.0, 4.0, 0.0]).facing(core::f32::consts::PI));
         let lit_from_the_camera = Light { sun: [1.0; 3], sky: [0.0; 3], ground: [0.0; 3], ..FLAT };
         renderer.set_light(lit_from_the_camera);
-        assert_eq!(shows(&draw(&gpu, &mut renderer, &map(8.0), 0.0), 4.0, 4.0), RED, "the back face is lit with its flipped normal");
+        assert_eq!(
+            shows(&draw(&gpu, &mut renderer, &map(8.0), 0.0), 4.0, 4.0),
+            RED,
+            "the back face is lit with its flipped normal"
+        );
     }
 }
 

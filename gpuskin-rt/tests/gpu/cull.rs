@@ -102,7 +102,7 @@ fn culled_pictures_match_and_only_visible_instances_are_drawn() {
                 // Sums in another order may differ at the edges of a view.
                 let [least, most] = [0.999, 1.001].map(|factor| {
                     let sees = |record: &&InstanceRecord| {
-                        let (middle, edges) = cull::reach(&bounds, record, false, now).unwrap();
+                        let (middle, edges) = cull::instance_box(&bounds, record, false, now).unwrap();
                         cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
                     };
                     // Hidden instances are not drawn.

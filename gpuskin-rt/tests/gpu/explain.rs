@@ -63,7 +63,7 @@ fn explanation_names_encoding_views_and_buffers() {
         scene.renderer.add_view();
     }
     let views = cull::MAX_VIEWS + 2;
-    assert_eq!(scene.explain(0).culling, CullingState::TooManyViews { views, most: cull::MAX_VIEWS });
+    assert_eq!(scene.explain(0).culling, CullingState::TooManyViews { views, max: cull::MAX_VIEWS });
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn explanation_says_whether_poses_are_shared() {
     let bytes = 21 * (150 * 16 + 5 * 48);
     assert_eq!(
         (on.path, on.cache),
-        (DrawPath::Cache, CacheState::On { poses: 21, moments: 21, bytes, sharing: PoseSharing::WithinLodError })
+        (DrawPath::Cache, CacheState::On { poses: 21, samples: 21, bytes, sharing: PoseSharing::WithinLodError })
     );
     assert_eq!((on.palettes, on.draws), (1, 2));
     assert_eq!(
@@ -154,9 +154,9 @@ fn explanation_says_whether_poses_are_shared() {
     };
     let little = CrowdDescriptor { cache_bytes: bytes - 1, ..grid.clone() };
     let text = "holds only 20 of 21 samples of all clips";
-    on_palette(of(Default::default(), little.clone()), CacheState::NoRoom { poses: 20, moments: 21 }, text);
+    on_palette(of(Default::default(), little.clone()), CacheState::NoRoom { poses: 20, samples: 21 }, text);
     let forced = of(Default::default(), CrowdDescriptor { path: Some(DrawPath::Cache), ..little });
-    assert!(matches!(forced.cache, CacheState::On { poses: 20, moments: 21, .. }), "{forced}");
+    assert!(matches!(forced.cache, CacheState::On { poses: 20, samples: 21, .. }), "{forced}");
     let palette = CrowdDescriptor { path: Some(DrawPath::Palette), ..grid.clone() };
     on_palette(of(Default::default(), palette), CacheState::Palette, "asks for the palette");
     let motion = RendererDescriptor { motion_vectors: true, ..Default::default() };

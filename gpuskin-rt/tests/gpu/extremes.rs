@@ -115,8 +115,9 @@ fn palette_beyond_128_mib_is_split() {
         for _ in 0..away {
             crowd.spawn(Instance::at([1e4; 3]));
         }
-        let instance =
-            |i: u32| Instance::at(middle(i)).play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(i as f32 * 0.137);
+        let instance = |i: u32| {
+            Instance::at(middle(i)).play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(i as f32 * 0.137)
+        };
         let ids: Vec<_> = (0..COUNT).map(|i| crowd.spawn(instance(i))).collect();
         let picture = draw(&gpu, &mut renderer, &camera(), PIXELS * ROW);
         let explained = crowd.explain(&renderer);

@@ -117,9 +117,16 @@ fn field_instances_match_cpu_reference() {
                             others += 1
                         }
                         let red = f32::from(uniform.appearance(number).tint[0]) / 255.0;
-                        assert!((vertices[0][3] - red).abs() < 1e-6, "{number}: tint {}, expected {red}", vertices[0][3]);
+                        assert!(
+                            (vertices[0][3] - red).abs() < 1e-6,
+                            "{number}: tint {}, expected {red}",
+                            vertices[0][3]
+                        );
                     }
-                    println!("{encoding:?} on {}, {i} at {now:?}: {worst:.1e} m, {others} instances with another clip", gpu.name);
+                    println!(
+                        "{encoding:?} on {}, {i} at {now:?}: {worst:.1e} m, {others} instances with another clip",
+                        gpu.name
+                    );
                     // Slightly different noise changes the fade by one step, 2^-16 of the
                     // difference between two poses.
                     let (most, most_others) = if i == 0 { (1e-4, 3) } else { (2e-5, 0) };

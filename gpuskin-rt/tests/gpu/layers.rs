@@ -325,7 +325,11 @@ fn invalid_layers_and_live_bones_are_refused() {
                 "{error}"
             );
         }
-        assert!(others.stop_layer(id, 0, 0.0).is_err() && others.release_live_bones(id, 0.0).is_err() && others.layers(id).is_none());
+        assert!(
+            others.stop_layer(id, 0, 0.0).is_err()
+                && others.release_live_bones(id, 0.0).is_err()
+                && others.layers(id).is_none()
+        );
     }
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut renderer = renderer(&gpu);
@@ -344,13 +348,22 @@ fn invalid_layers_and_live_bones_are_refused() {
     }
     assert_eq!(crowd.update_live_bones(&[id], live), Ok(0), "no live bones to update");
     assert!(crowd.set_live_bones(id, live, 0.0).is_ok());
-    assert!(crowd.update_live_bones(&[id], LiveBones::Model(&matrices)).is_err(), "update of the other kind is refused");
+    assert!(
+        crowd.update_live_bones(&[id], LiveBones::Model(&matrices)).is_err(),
+        "update of the other kind is refused"
+    );
     assert!(crowd.update_live_bones(&[id, id], live).is_err(), "bones of one instance for two instances are refused");
     assert!(crowd.despawn(id).is_ok());
     assert!(
-        play(0, 0, None).is_err() && crowd.set_live_bones(id, live, 0.0).is_err() && crowd.update_live_bones(&[id], live) == Ok(0)
+        play(0, 0, None).is_err()
+            && crowd.set_live_bones(id, live, 0.0).is_err()
+            && crowd.update_live_bones(&[id], live) == Ok(0)
     );
-    assert!(crowd.stop_layer(id, 0, 0.0).is_err() && crowd.release_live_bones(id, 0.0).is_err() && crowd.layers(id).is_none());
+    assert!(
+        crowd.stop_layer(id, 0, 0.0).is_err()
+            && crowd.release_live_bones(id, 0.0).is_err()
+            && crowd.layers(id).is_none()
+    );
     // Arguments that are not finite.
     let id = crowd.spawn(standing(0));
     let over = Transition::crossfade(f32::NAN).speed(f32::INFINITY).phase(f32::NAN);

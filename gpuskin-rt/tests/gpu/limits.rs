@@ -59,7 +59,11 @@ fn models_beyond_device_limits_are_refused_with_numbers() {
             small(|l| l.max_texture_dimension_2d = 48),
             "across the animation texture: 64 needed, but the device allows 48",
         ),
-        (&one, small(|l| l.max_vertex_buffer_array_stride = 64), "bytes per vertex: 72 needed, but the device allows 64"),
+        (
+            &one,
+            small(|l| l.max_vertex_buffer_array_stride = 64),
+            "bytes per vertex: 72 needed, but the device allows 64",
+        ),
         (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 needed, but the device allows 6"),
         (
             &one,
@@ -84,7 +88,8 @@ fn error_without_compute_names_alternatives() {
     let error = refusal(&local(), webgl2());
     assert!(matches!(error, Error::Limit { .. }), "{error}");
     let error = error.to_string();
-    for text in ["test: ", "4 needed, but the device allows 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
+    for text in
+        ["test: ", "4 needed, but the device allows 0", "downlevel_defaults", "webgl2", "trs-packed", "matrix-f16"]
     {
         assert!(error.contains(text), "{error}");
     }

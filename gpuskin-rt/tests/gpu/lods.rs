@@ -86,9 +86,9 @@ fn expected(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, fa
     let mut counts = [0; 4];
     for id in &scene.ids {
         let (record, look) = (scene.crowd.get(*id).unwrap(), scene.crowd.appearance(*id).unwrap());
-        let (middle, edges) = cull::reach(&bounds, &record, false, Time::from_secs(NOW)).unwrap();
+        let (middle, edges) = cull::instance_box(&bounds, &record, false, Time::from_secs(NOW)).unwrap();
         if look.hidden == 0 && cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor)) {
-            counts[cull::level(&view, &errors, middle, edges, record.scale)] += 1;
+            counts[cull::lod(&view, &errors, middle, edges, record.scale)] += 1;
         }
     }
     counts
@@ -109,7 +109,11 @@ fn lods_match_cpu_reference() {
                 let edges = [0.9995, 1.0005].map(|factor| expected(&scene, &test, camera, lod_error, factor));
                 for level in 0..4 {
                     let slack = edges.iter().map(|edge| edge[level].abs_diff(twin[level])).sum::<u64>();
-                    assert!(counts[level].abs_diff(twin[level]) <= slack, "{counts:?}, expected {twin:?} on {}", gpu.name);
+                    assert!(
+                        counts[level].abs_diff(twin[level]) <= slack,
+                        "{counts:?}, expected {twin:?} on {}",
+                        gpu.name
+                    );
                 }
                 assert!(twin.iter().sum::<u64>() > 50);
                 if lod_error == 0.0 {
@@ -175,15 +179,16 @@ fn lods_draw_same_picture_in_one_or_many_calls() {
             scene.crowd.attach(&mut scene.renderer, &prop.model, hand).unwrap();
             let pictures = [(); 2].map(|()| draw(&gpu, &mut scene, &cameras()));
             assert!(pictures[0] != bare);
-            let counts = [View::MAIN, scene.sun].map(|view| scene.crowd.count_drawn(&scene.renderer, view).unwrap().lods);
+            let counts =
+                [View::MAIN, scene.sun].map(|view| scene.crowd.count_drawn(&scene.renderer, view).unwrap().lods);
             assert!(counts[0].iter().filter(|count| **count > 10).count() >= 3, "{counts:?}");
             Some((pictures, counts, scene.crowd.explain(&scene.renderer)))
         });
         let [Some(at_once), Some(one_by_one)] = found else { continue };
         assert!(at_once.0 == one_by_one.0 && at_once.1 == one_by_one.1, "{:?}, {:?}", at_once.1, one_by_one.1);
         let kinds = 1 + u32::from(time_grid.is_some());
-        assert_eq!((at_once.2.levels, at_once.2.draws), (4, 2 * kinds), "{}", at_once.2);
-        assert_eq!((one_by_one.2.levels, one_by_one.2.draws), (4, 2 * kinds * 4), "{}", one_by_one.2);
+        assert_eq!((at_once.2.lods, at_once.2.draws), (4, 2 * kinds), "{}", at_once.2);
+        assert_eq!((one_by_one.2.lods, one_by_one.2.draws), (4, 2 * kinds * 4), "{}", one_by_one.2);
     }
 }
 
@@ -218,7 +223,10 @@ fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
     // Just outside the view: its clip does not reach into it; with a layer it may.
     let (near, layered) = (scene.ids[30], scene.ids[31]);
     for id in [near, layered] {
-        assert!(scene.crowd.move_to(id, Vec3::new(0.0, 0.0, 197.5).to_array()).is_ok() && scene.crowd.scale_to(id, 1.0).is_ok());
+        assert!(
+            scene.crowd.move_to(id, Vec3::new(0.0, 0.0, 197.5).to_array()).is_ok()
+                && scene.crowd.scale_to(id, 1.0).is_ok()
+        );
     }
     assert!(scene.crowd.play_layer(layered, 0, Clip::new(1), None, Transition::cut(), 0.5).is_ok());
     assert_eq!(drawn(&mut scene), 1);

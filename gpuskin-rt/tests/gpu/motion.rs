@@ -5,7 +5,7 @@ use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{map, renderer, square_recipe, squares};
 use crate::common::{BACKENDS, Gpu, compute, gpu, noop};
 use glam::Vec3;
-use gpuskin_rt::internals::render::{CustomDraw, CaptureFrame, vertex_buffers};
+use gpuskin_rt::internals::render::{CaptureFrame, CustomDraw, vertex_buffers};
 use gpuskin_rt::internals::*;
 
 /// Returns the documented WGSL of motion vectors, changed to write to a target that every device
@@ -132,7 +132,9 @@ fn palette_keeps_pose_of_previous_frame() {
                 renderer.prepare(&gpu.queue, &mut encoder, &above(20.0), seconds).unwrap();
                 gpu.queue.submit([encoder.finish()]);
             };
-            let moving = |i: u16| Instance::at([f32::from(i) * 4.0 - 16.0, 0.0, 0.0]).play(Clip::new(i % 2)).repeat(Repeat::Loop);
+            let moving = |i: u16| {
+                Instance::at([f32::from(i) * 4.0 - 16.0, 0.0, 0.0]).play(Clip::new(i % 2)).repeat(Repeat::Loop)
+            };
             let ids: Vec<_> = (0..9).map(|i| crowd.spawn(moving(i).speed(0.7 + 0.1 * f32::from(i)))).collect();
             prepare(7.0);
             let fade = Transition::crossfade(2.0);
@@ -141,13 +143,17 @@ fn palette_keeps_pose_of_previous_frame() {
             let matrix = |x| vec![[[0.8, 0.0, -0.6, x], [0.0, 1.0, 0.0, 0.1], [0.6, 0.0, 0.8, 0.0]]; bones as usize];
             let matrices = [matrix(0.3), matrix(0.9), matrix(-0.4)];
             let [first, second, new] = [0, 1, 2].map(|i| LiveBones::Model(&matrices[i]));
-            assert!(crowd.set_live_bones(ids[5], first, 1.5).is_ok() && crowd.set_live_bones(ids[1], second, 0.0).is_ok());
+            assert!(
+                crowd.set_live_bones(ids[5], first, 1.5).is_ok() && crowd.set_live_bones(ids[1], second, 0.0).is_ok()
+            );
             // Outside the view: a later instance gets its palette slot.
             assert!(!culling || crowd.move_to(ids[6], [400.0, 0.0, 0.0]).is_ok());
             prepare(7.9);
             // Moves in the last frame; its pose is still that of the previous time.
             assert!(crowd.move_to(ids[7], [12.0, 1.0, 0.0]).is_ok());
-            assert!(crowd.update_live_bones(&ids[5..6], second) == Ok(1) && crowd.set_live_bones(ids[8], new, 0.0).is_ok());
+            assert!(
+                crowd.update_live_bones(&ids[5..6], second) == Ok(1) && crowd.set_live_bones(ids[8], new, 0.0).is_ok()
+            );
             prepare(8.4);
             assert_eq!([renderer.time(), renderer.previous_time()], [8.4, 7.9].map(Time::from_secs));
 
@@ -167,7 +173,8 @@ fn palette_keeps_pose_of_previous_frame() {
                 },
             );
             let encoder = gpu.device.create_command_encoder(&Default::default());
-            let drawn: Vec<Vec<[f32; 4]>> = own.draw(&gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1), |_, _| {}));
+            let drawn: Vec<Vec<[f32; 4]>> =
+                own.draw(&gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1), |_, _| {}));
             let mut moved = 0;
             for (number, id) in ids.iter().enumerate() {
                 let (record, layers) = (crowd.get(*id).unwrap(), crowd.layers(*id));
@@ -239,6 +246,7 @@ fn clip_of_length_zero_finishes_at_its_start() {
         let looped = pose.repeat(Repeat::Loop).record(meta, Time::ZERO);
         assert_eq!((looped.playback().finishes_at(), looped.is_finished(Time::MAX)), (None, false));
     }
-    let still = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(0.0).repeat(Repeat::Once).record(meta, Time::ZERO);
+    let still =
+        Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(1)).speed(0.0).repeat(Repeat::Once).record(meta, Time::ZERO);
     assert!(!still.is_finished(Time::MAX));
 }

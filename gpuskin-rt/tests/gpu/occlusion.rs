@@ -238,7 +238,7 @@ fn by_the_twin(scene: &Scene, test: &TestModel, frame: usize, depth: &[f32], fac
     let (mut seen, mut hidden) = (Vec::new(), Vec::new());
     for number in 0..scene.ids.len() as u32 {
         let record = scene.crowd.get(scene.crowd.id_at(number).unwrap()).unwrap();
-        let (middle, edges) = cull::reach(&bounds, &record, false, now).unwrap();
+        let (middle, edges) = cull::instance_box(&bounds, &record, false, now).unwrap();
         let edges = edges.map(|edge| edge * factor);
         if cull::in_view(&camera.view_proj, middle, edges) {
             seen.push(number);
@@ -273,9 +273,19 @@ fn occluded_instances_match_cpu_reference() {
                 // Their visibility in the previous frame is not known either.
                 for number in (0..COUNT).filter(|number| sure(number) && !unsure.contains(number)) {
                     let drawn = kept.contains(&number) && seen.contains(&number);
-                    assert_eq!(first.contains(&number), drawn, "instance {number} in the first pass, frame {frame} on {}", gpu.name);
+                    assert_eq!(
+                        first.contains(&number),
+                        drawn,
+                        "instance {number} in the first pass, frame {frame} on {}",
+                        gpu.name
+                    );
                     let after_all = visible(&number) && !drawn;
-                    assert_eq!(then.contains(&number), after_all, "instance {number} in the second pass, frame {frame} on {}", gpu.name);
+                    assert_eq!(
+                        then.contains(&number),
+                        after_all,
+                        "instance {number} in the second pass, frame {frame} on {}",
+                        gpu.name
+                    );
                 }
                 kept = (0..COUNT).filter(visible).collect();
                 unsure = (0..COUNT).filter(|number| !sure(number)).collect();

@@ -78,7 +78,10 @@ fn srgb(linear: Vec3) -> [u8; 4] {
 #[track_caller]
 fn assert_close(seen: [u8; 4], expected: [u8; 4], what: &dyn core::fmt::Debug) {
     // Alpha is not compared.
-    assert!(seen[..3].iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1), "{seen:?}, expected {expected:?}: {what:?}");
+    assert!(
+        seen[..3].iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1),
+        "{seen:?}, expected {expected:?}: {what:?}"
+    );
 }
 
 const BELOW: Vec4 = Vec4::new(1.0, 0.2, 0.0, 1.0);

@@ -5,8 +5,8 @@ use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, open};
 use glam::{Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::vertex::Vertex;
-use gpuskin_rt::wgpu::{Features, TextureFormat};
 use gpuskin_rt::internals::*;
+use gpuskin_rt::wgpu::{Features, TextureFormat};
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 const GREEN: [u8; 4] = [0, 255, 0, 255];

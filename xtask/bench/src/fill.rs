@@ -35,7 +35,7 @@ fn one(context: &Context, model: &Model) -> Result<(), String> {
     let (variant, vertices, bones) = (Variant::of(meta), meta.mesh.vertex_count, meta.texture.rows);
     let limits = device.limits();
     let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    let of_a_pose = u64::from(vertices) * cache::VERTEX;
+    let of_a_pose = u64::from(vertices) * cache::CACHED_VERTEX_BYTES;
     let poses = (WRITTEN.div_ceil(of_a_pose)).min(binding / of_a_pose).min(65_535) as u32;
     let written = u64::from(poses) * of_a_pose;
 
@@ -67,7 +67,7 @@ fn one(context: &Context, model: &Model) -> Result<(), String> {
     let words = filled(mesh, Usages::STORAGE);
     let [kept, source] = [0, 1].map(|_| empty(device, written, Usages::STORAGE));
 
-    let fill = pipeline(device, &cache::fill(variant), cache::FILL);
+    let fill = pipeline(device, &cache::fill(variant), cache::FILL_ENTRY_POINT);
     let copy = pipeline(device, COPY, "copy");
     let of_fill =
         [group(device, &fill, 0, &[&palette, &constants]), group(device, &fill, 1, &[&parameters, &words, &kept])];
@@ -75,7 +75,7 @@ fn one(context: &Context, model: &Model) -> Result<(), String> {
     let copies = (written / 16).div_ceil(256) as u32;
     let across = copies.min(limits.max_compute_workgroups_per_dimension);
     let works = [
-        (&fill, &of_fill[..], [vertices.div_ceil(cache::FILL_GROUP), poses]),
+        (&fill, &of_fill[..], [vertices.div_ceil(cache::FILL_GROUP_SIZE), poses]),
         (&copy, &of_copy[..], [across, copies.div_ceil(across)]),
     ];
     let timer = Timer::new(context);

@@ -1,9 +1,9 @@
 //! A million soldiers around the camera: culling, levels of detail, occlusion, and poses of visible
 //! instances.
 
-use gpuskin_rt::internals::{Repeat, 
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, MeshInfo, Model, RendererDescriptor, View,
-    wgpu,
+use gpuskin_rt::internals::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, MeshInfo, Model, RendererDescriptor,
+    Repeat, View, wgpu,
 };
 
 use crate::Options;

@@ -13,7 +13,8 @@ impl TestModel {
             let mut bounds = Aabb::EMPTY;
             for frame in 0..stored {
                 let at = f64::from(frame) / f64::from(self.records[i].intervals) * duration;
-                let playing = Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(i as u16)).repeat(Repeat::Once).starting(0.0);
+                let playing =
+                    Instance::<Dynamic>::at([0.0; 3]).play(Clip::new(i as u16)).repeat(Repeat::Once).starting(0.0);
                 let record = playing.record(&self.model.meta, Time::ZERO);
                 for vertex in self.on_cpu(&record, Time::from_secs(at)) {
                     let p = vertex.position.to_array();

@@ -67,9 +67,11 @@ pub fn noop(limits: wgpu::Limits) -> Gpu {
     descriptor.backends = wgpu::Backends::NOOP;
     descriptor.backend_options.noop.enable = true;
     let instance = wgpu::Instance::new(descriptor);
-    let adapter = pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is always available");
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default()))
+        .expect("the noop adapter is always available");
     let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
-    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).expect("the noop adapter accepts any limits");
+    let (device, queue) =
+        pollster::block_on(adapter.request_device(&descriptor)).expect("the noop adapter accepts any limits");
     Gpu { name: "noop".into(), device, queue }
 }
 

@@ -211,7 +211,8 @@ pub fn numbers(gpu: &Gpu, renderer: &CrowdRenderer, crowd: &Crowd<Dynamic>) -> [
     );
     [View::MAIN, View::REVEALED].map(|view| {
         let encoder = gpu.device.create_command_encoder(&Default::default());
-        let pixels: Vec<Vec<u32>> = own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1).in_view(view), |_, _| ()));
+        let pixels: Vec<Vec<u32>> =
+            own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1).in_view(view), |_, _| ()));
         (0..).zip(&pixels[0]).filter(|(_, drawn)| **drawn > 0).map(|(number, _)| number).collect()
     })
 }

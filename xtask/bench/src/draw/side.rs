@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use gpuskin_rt::internals::render::{CustomDraw, CustomPart, PoseSharing, vertex_buffers};
-use gpuskin_rt::internals::{Repeat, 
+use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Encoding, Instance, Mask, Model, RendererDescriptor,
-    Transition, View, shader, wgpu,
+    Repeat, Transition, View, shader, wgpu,
 };
 
 use super::gpu::pipeline;
@@ -88,12 +88,16 @@ impl Side {
             let instance = Instance::at([x, y, z]).rotated(placed.rotation).scaled(scale);
             let id = crowd.spawn(instance.play(Clip::new(placed.clip)).phase(placed.phase).repeat(Repeat::Loop));
             if behaves && i % 5 == 0 {
-                crowd.play(id, Clip::new((placed.clip + 1) % clips), Transition::crossfade(FADE).repeat(Repeat::Loop)).unwrap();
+                crowd
+                    .play(id, Clip::new((placed.clip + 1) % clips), Transition::crossfade(FADE).repeat(Repeat::Loop))
+                    .unwrap();
             }
             if behaves && i % 10 == 1 {
                 let mask = (!model.meta.masks.is_empty()).then(|| Mask::new(0));
                 let clip = Clip::new((placed.clip + 1) % clips);
-                crowd.play_layer(id, 0, clip, mask, Transition::crossfade(0.2).repeat(Repeat::Loop), 1.0).map_err(failed)?;
+                crowd
+                    .play_layer(id, 0, clip, mask, Transition::crossfade(0.2).repeat(Repeat::Loop), 1.0)
+                    .map_err(failed)?;
             }
         }
         let suns = (0..if shadows { SUNS } else { 0 }).map(|_| renderer.add_view()).collect();
@@ -145,9 +149,11 @@ impl Side {
     /// Draws the main view; bind group 0 is the view.
     pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, shows: Shows) {
         match shows {
-            Shows::Plain => self.crowd.draw_with(pass, CustomDraw::new(1).with_pose_cache(), |pass, CustomPart { cached, .. }| {
-                pass.set_pipeline(self.cached.as_ref().filter(|_| cached).unwrap_or(&self.pipeline));
-            }),
+            Shows::Plain => {
+                self.crowd.draw_with(pass, CustomDraw::new(1).with_pose_cache(), |pass, CustomPart { cached, .. }| {
+                    pass.set_pipeline(self.cached.as_ref().filter(|_| cached).unwrap_or(&self.pipeline));
+                })
+            }
             Shows::Textured => self.renderer.borrow().draw(pass),
             Shows::Nothing => {}
         }

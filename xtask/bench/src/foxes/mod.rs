@@ -8,8 +8,8 @@ use std::process::Command;
 
 use gpuskin_build::bake::{BakeOptions, bake};
 use gpuskin_build::manifest::Manifest;
-use gpuskin_rt::internals::{Repeat, 
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, View,
+use gpuskin_rt::internals::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, Repeat, View,
 };
 use serde_json::Value;
 
@@ -138,7 +138,9 @@ impl Scene {
             let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
             let (sin, cos) = (i as f32 * 1.2).sin_cos();
             let instance = Instance::at([x, 0.0, z]).rotated([0.0, sin, 0.0, cos]);
-            crowd.spawn(instance.play(Clip::new((i % clips) as u16)).phase((i as f32 * 0.618).fract()).repeat(Repeat::Loop));
+            crowd.spawn(
+                instance.play(Clip::new((i % clips) as u16)).phase((i as f32 * 0.618).fract()).repeat(Repeat::Loop),
+            );
         }
         let reach = side as f32 * SPACING;
         let eye = [0.0, reach * 0.75, reach * 0.85];

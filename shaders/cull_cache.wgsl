@@ -5,28 +5,28 @@ struct GpuskinSharedPose {
     // 0.32 fixed point of the clip's length.
     offset: u32,
     // Number of the pose among all samples of all clips.
-    moment: u32,
+    sample: u32,
     // Whether the instance uses a shared pose; otherwise it plays its exact time.
     is_shared: bool,
 }
 
 // metre: largest projected size of one metre, over all views.
-fn gpuskin_shared_pose(number: u32, metre: f32) -> GpuskinSharedPose {
+fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
     let at = number * 4u;
     let words_2 = gpuskin_instances[at + 2u];
     let word = gpuskin_bounds.clips[words_2.z & 0x3ffu].w;
     let steps = word >> 20u;
     // Error of the nearest sample: it must not be visible.
-    let off = gpuskin_bounds.off / f32(1u << ((word >> 17u) & 7u));
-    if (steps == 0u || (words_2.z >> 12u) != 0u || off * metre > 1.0) {
+    let error = gpuskin_bounds.error / f32(1u << ((word >> 17u) & 7u));
+    if (steps == 0u || (words_2.z >> 12u) != 0u || error * error_scale > 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
     let instance =
         gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], words_2, gpuskin_instances[at + 3u]);
-    if (gpuskin_weight(instance, gpuskin_parameters.clock) < 1.0) {
+    if (gpuskin_weight(instance, gpuskin_parameters.time) < 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
-    let phase = gpuskin_phase(instance.playback, gpuskin_parameters.clock);
+    let phase = gpuskin_phase(instance.playback, gpuskin_parameters.time);
     let position = gpuskin_multiply(phase.value, steps);
     let nearest = select(position.x + (position.y >> 31u), steps, phase.ended);
     let step = 0xffffffffu / steps + 1u;
@@ -35,41 +35,41 @@ fn gpuskin_shared_pose(number: u32, metre: f32) -> GpuskinSharedPose {
 
 // Writes the record of an instance to a slot, so that the palette pass evaluates it there. For a
 // shared pose, playback is stopped at its sample.
-fn gpuskin_write_pose_record(place: u32, number: u32, still: GpuskinSharedPose) {
+fn gpuskin_write_pose_record(slot: u32, number: u32, shared_pose: GpuskinSharedPose) {
     let at = number * 4u;
     let words_2 = gpuskin_instances[at + 2u];
-    gpuskin_visible_instances[place * 4u] = gpuskin_instances[at];
-    gpuskin_visible_instances[place * 4u + 1u] = gpuskin_instances[at + 1u];
+    gpuskin_visible_instances[slot * 4u] = gpuskin_instances[at];
+    gpuskin_visible_instances[slot * 4u + 1u] = gpuskin_instances[at + 1u];
     // No rate, no fade, not paused.
-    gpuskin_visible_instances[place * 4u + 2u] =
-        select(words_2, vec4<u32>(0u, still.offset, words_2.z & 0x3ffu, 0xffffu), still.is_shared);
-    gpuskin_visible_instances[place * 4u + 3u] = select(gpuskin_instances[at + 3u], vec4<u32>(0u), still.is_shared);
+    gpuskin_visible_instances[slot * 4u + 2u] =
+        select(words_2, vec4<u32>(0u, shared_pose.offset, words_2.z & 0x3ffu, 0xffffu), shared_pose.is_shared);
+    gpuskin_visible_instances[slot * 4u + 3u] = select(gpuskin_instances[at + 3u], vec4<u32>(0u), shared_pose.is_shared);
 }
 
 // Returns the slot plus one of an instance's shared pose; 0 if it needs a pose of its own. The
 // first instance that plays a sample requests its evaluation in this frame.
-fn gpuskin_cache_slot(number: u32, still: GpuskinSharedPose) -> u32 {
-    if (!still.is_shared || gpuskin_parameters.kept == 0u) {
+fn gpuskin_cache_slot(number: u32, shared_pose: GpuskinSharedPose) -> u32 {
+    if (!shared_pose.is_shared || gpuskin_parameters.cached_poses == 0u) {
         return 0u;
     }
-    let at = gpuskin_parameters.kept_at + still.moment;
+    let at = gpuskin_parameters.cache_at + shared_pose.sample;
     let known = atomicLoad(&gpuskin_lists[at]);
     if (known >= gpuskin_first_cache_slot) {
         return known - gpuskin_first_cache_slot + 1u;
     }
     // Another thread is adding this pose, or the cache is full until the next frame.
-    if (known != 0u || atomicLoad(&gpuskin_lists[gpuskin_cached_poses]) > gpuskin_parameters.kept) {
+    if (known != 0u || atomicLoad(&gpuskin_lists[gpuskin_cached_poses]) > gpuskin_parameters.cached_poses) {
         return 0u;
     }
     if (atomicMax(&gpuskin_lists[at], 1u) != 0u) {
         return 0u;
     }
-    let place = atomicAdd(&gpuskin_lists[gpuskin_cached_poses], 1u);
-    if (place >= gpuskin_parameters.kept) {
+    let slot = atomicAdd(&gpuskin_lists[gpuskin_cached_poses], 1u);
+    if (slot >= gpuskin_parameters.cached_poses) {
         atomicStore(&gpuskin_lists[at], 0u);
         return 0u;
     }
-    gpuskin_write_pose_record(place, number, still);
-    atomicStore(&gpuskin_lists[at], gpuskin_first_cache_slot + place);
-    return place + 1u;
+    gpuskin_write_pose_record(slot, number, shared_pose);
+    atomicStore(&gpuskin_lists[at], gpuskin_first_cache_slot + slot);
+    return slot + 1u;
 }
