@@ -74,7 +74,7 @@ pub fn set_steps(bounds: &mut [u32], clips: &[(u32, f32)]) -> u32 {
 /// Returns the sample that an instance shares: its index among the samples of all clips, and a copy
 /// of the instance that is frozen in it. `None` if the instance needs a pose of its own.
 ///
-/// `bounds`: words of [`set_steps`]. `error_scale`: the greatest [`cull::error_scale`](crate::cull::metre) of
+/// `bounds`: words of [`set_steps`]. `error_scale`: the greatest [`cull::error_scale`](crate::cull::error_scale) of
 /// all views. CPU reference of `gpuskin_shared_pose`.
 ///
 /// # Panics

@@ -90,7 +90,7 @@ pub struct CullUniform {
     pub ignore_marks: u32,
     /// Number of cached poses, which come first in the palette; 0: there is no pose cache.
     pub cached_poses: u32,
-    /// Word offset of the entries of the pose [`cache`](crate::cache) from the lists.
+    /// Word offset of the entries of the pose cache from the lists.
     pub cache_at: u32,
     /// Number of samples in the pose cache.
     pub cache_samples: u32,

@@ -35,8 +35,7 @@ pub enum Encoding {
     /// Rotation, translation and scale relative to the parent, for nodes that move, in as few bits
     /// as the tolerance allows: commonly 2 to 7 bytes per bone per frame. Stored in a buffer of
     /// words instead of a texture. A compute pass composes the hierarchy and interpolates rotations
-    /// as glTF specifies. Represents any matrix. Requires compute and storage buffers. Details:
-    /// [`crate::local`].
+    /// as glTF specifies. Represents any matrix. Requires compute and storage buffers.
     LocalPacked,
     /// Vertices: position, normal and tangent in two RGBA32F texels: 32 bytes per vertex per frame.
     VatF32,
@@ -117,6 +116,7 @@ impl Encoding {
     ];
 
     /// Returns the name that `gpuskin.toml` uses.
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::MatrixF32 => "matrix-f32",

@@ -136,6 +136,7 @@ impl<K: Copy> EventQueue<K> {
     }
 
     /// Removes all instances and all fired events that were not drained.
+    #[doc(hidden)]
     pub fn clear(&mut self) {
         self.entries.clear();
         self.calendar.clear();
@@ -177,6 +178,7 @@ impl<K: Copy> EventQueue<K> {
     }
 
     /// Returns whether the last drain dropped events.
+    #[doc(hidden)]
     pub fn overflowed(&self) -> bool {
         self.full
     }

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! # use gpuskin_rt::{Clip, Dynamic};
-//! # use gpuskin_rt::field::{FieldDescriptor, Wind};
+//! # use gpuskin_rt::{FieldDescriptor, Wind};
 //! # const GRASS_SWAY: Clip<Dynamic> = Clip::new(0);
 //! # const GRASS_GUST: Clip<Dynamic> = Clip::new(1);
 //! let meadow = FieldDescriptor {

@@ -21,7 +21,7 @@ pub enum Dynamic {}
 /// An index that is valid for one model only. Traits are not derived, because a derive would
 /// require the same trait of `M`.
 macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident($index:ty): $meaning:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($index:ty): $(#[$attribute:meta])* $meaning:literal;)*) => {$(
         $(#[$doc])*
         pub struct $name<M> {
             index: $index,
@@ -36,6 +36,7 @@ macro_rules! handles {
             }
 
             #[doc = concat!("Returns the index: ", $meaning, ".")]
+            $(#[$attribute])*
             pub const fn index(self) -> $index {
                 self.index
             }
@@ -75,9 +76,9 @@ handles! {
     /// An event name of model `M`: `events::SOLDIER_FOOTSTEP`.
     Event(u16): "into [`Metadata::events`](crate::Metadata::events)";
     /// A bone mask of model `M`, for layers: `masks::SOLDIER_UPPER_BODY`.
-    Mask(u8): "into [`Metadata::masks`](crate::Metadata::masks)";
+    Mask(u8): #[doc(hidden)] "into [`Metadata::masks`](crate::Metadata::masks)";
     /// A part of model `M`, which an instance can hide: `parts::SOLDIER_SWORD`.
-    Part(u8): "into [`Metadata::parts`](crate::Metadata::parts)";
+    Part(u8): #[doc(hidden)] "into [`Metadata::parts`](crate::Metadata::parts)";
 }
 
 impl<M: BakedModel> Clip<M> {

@@ -17,8 +17,8 @@ pub use crate::{
 };
 #[cfg(feature = "wgpu")]
 pub use crate::{
-    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath, Error,
-    Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View, wgpu,
+    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, InstanceId,
+    Light, PoseSharing, RendererDescriptor, StaleId, View, wgpu,
 };
 
 macro_rules! modules {

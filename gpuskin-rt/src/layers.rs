@@ -60,7 +60,7 @@ pub enum LiveBones<'a> {
     /// have no hierarchy.
     Model(&'a [[[f32; 4]; 3]]),
     /// Node-to-parent transform per node, in the order of
-    /// [`LocalTracks`](crate::local::LocalTracks). The GPU composes the hierarchy.
+    /// [`LocalTracks`](crate::tools::LocalTracks). The GPU composes the hierarchy.
     Local(&'a [LocalTransform]),
 }
 
@@ -182,6 +182,7 @@ impl Default for LayerSet {
 
 impl LayerSet {
     /// Number of layers per instance, above the current clip.
+    #[doc(hidden)]
     pub const LAYERS: usize = 2;
     /// Greatest [`InstanceRecord::layer_set`].
     #[doc(hidden)]
@@ -198,6 +199,7 @@ impl LayerSet {
     ///
     /// # Panics
     /// If the layer does not exist.
+    #[doc(hidden)]
     pub fn play(
         &mut self,
         layer: usize,
@@ -219,6 +221,7 @@ impl LayerSet {
     ///
     /// # Panics
     /// If the layer does not exist.
+    #[doc(hidden)]
     pub fn set_weight(&mut self, layer: usize, weight: f32, seconds: f32, time: Time) {
         let layer = &mut self.layers[layer];
         layer.rebase(time);
@@ -227,6 +230,7 @@ impl LayerSet {
     }
 
     /// Pauses or resumes the layers at `time`. Live bones do not change: the game animates them.
+    #[doc(hidden)]
     pub fn set_paused(&mut self, paused: bool, time: Time) {
         for layer in &mut self.layers {
             layer.rebase(time);
@@ -235,6 +239,7 @@ impl LayerSet {
     }
 
     /// Blends live bones in: their weight moves to 1. `pose`: number of the live pose in its crowd.
+    #[doc(hidden)]
     pub fn set_live_bones(&mut self, bones: &LiveBones<'_>, pose: u32, seconds: f32, time: Time) {
         self.live.kind = Self::kind(bones);
         self.live.pose = pose;
@@ -242,6 +247,7 @@ impl LayerSet {
     }
 
     /// Blends live bones out. Their last pose stays visible until the fade ends.
+    #[doc(hidden)]
     pub fn release_live_bones(&mut self, seconds: f32, time: Time) {
         self.fade_live(0.0, seconds, time);
     }

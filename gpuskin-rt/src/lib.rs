@@ -41,7 +41,7 @@
 //! renderer.draw(&mut encoder.begin_render_pass(&descriptor));
 //!
 //! // And when something happens:
-//! crowd.play(id, clips::SOLDIER_DIE, Transition::crossfade(0.2));
+//! crowd.play(id, clips::SOLDIER_DIE, Transition::crossfade(0.2))?;
 //! # Ok(())
 //! # }
 //! ```
@@ -144,8 +144,8 @@ pub use playback::{Playback, Repeat};
 pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]
 pub use render::{
-    AttachmentId, CacheState, Camera, Crowd, CrowdDescriptor, CrowdRenderer, CullingState, DepthPass, DrawPath, Error,
-    Explanation, Field, InstanceId, Light, PoseSharing, RendererDescriptor, StaleId, View,
+    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, InstanceId,
+    Light, PoseSharing, RendererDescriptor, StaleId, View,
 };
 pub use root_motion::Displacement;
 pub use socket::{InstancePose, SocketError, Sockets};

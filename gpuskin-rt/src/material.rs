@@ -10,6 +10,7 @@ use crate::{List, Str};
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Material {
     /// Name in the glTF file; may be empty.
+    #[doc(hidden)]
     pub name: Str,
     /// Base colour: linear RGBA, multiplied with the texture and the vertex colour.
     pub base_color: [f32; 4],

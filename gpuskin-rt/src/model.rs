@@ -77,7 +77,7 @@ pub struct Payload {
 pub enum Data {
     /// In the executable, or in memory.
     Bytes(List<u8>),
-    /// In a file next to the game. [`crate::files`] lists the folders that are searched.
+    /// In a file next to the game. [`set_asset_folder`](crate::set_asset_folder) sets the folder that is searched first.
     File {
         /// Path relative to the folder of side files, with `/` separators.
         name: Str,
@@ -233,6 +233,7 @@ pub struct BoneInfo {
     /// Name of the glTF node.
     pub name: Str,
     /// Index of the nearest ancestor that is also a bone.
+    #[doc(hidden)]
     pub parent: Option<u32>,
     /// Bone-to-model transform in the bind pose: rows of a 3x4 matrix, metres; the inverse of the
     /// inverse bind matrix. `skinning matrix * bind` is the bone's transform in model space.

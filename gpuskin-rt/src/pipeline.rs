@@ -1,93 +1,94 @@
-//! API for a game's own pipelines: WGSL source, vertex buffers and textures.
+//! What a game's own pipeline needs: shader source, vertex buffers, draws and materials.
 //!
-//! [`source`] returns the WGSL that skins a model. Put it before your own shader code and call
-//! `gpuskin_skin_vertex`. All its names start with `gpuskin_` or `Gpuskin`.
+//! [`source`] returns WGSL that skins a model. Append your own shader to it and call `gpuskin_skin_vertex`. Every name in it
+//! starts with `gpuskin_` or `Gpuskin`.
 //!
 //! ```
-//! use gpuskin_rt::shader::{self, Variant};
-//! # let variant = Variant::all().next().unwrap();
-//! let outline = shader::source(variant, 1) + r"
-//!     @group(0) @binding(0) var<uniform> view_proj: mat4x4<f32>;
-//!     @group(0) @binding(1) var<uniform> clock: vec4<u32>;          // Time::words(), then padding
+//! use gpuskin_rt::pipeline::{self, Variant};
 //!
-//!     @vertex
-//!     fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
-//!         let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv, color in the world
-//!         return view_proj * vec4<f32>(skinned.position + 0.02 * skinned.normal, 1.0);
-//!     }
+//! fn outline(variant: Variant) -> String {
+//!     pipeline::source(variant, 1) + r"
+//!         @group(0) @binding(0) var<uniform> view_proj: mat4x4<f32>;
+//!         @group(0) @binding(1) var<uniform> time: vec4<u32>;          // Time::words(), then padding
 //!
-//!     @fragment
-//!     fn fragment() -> @location(0) vec4<f32> { return vec4<f32>(0.0, 0.0, 0.0, 1.0); }
-//! ";
-//! # assert!(outline.contains("var gpuskin_animation"));
+//!         @vertex
+//!         fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
+//!             let skinned = gpuskin_skin_vertex(input, time.xy);       // position, normal, tangent, uv, color; world space
+//!             return view_proj * vec4<f32>(skinned.position + 0.02 * skinned.normal, 1.0);
+//!         }
+//!
+//!         @fragment
+//!         fn fragment() -> @location(0) vec4<f32> { return vec4<f32>(0.0, 0.0, 0.0, 1.0); }
+//!     "
+//! }
 //! ```
 //!
-//! | name | result |
+//! | step | for crowds | for fields |
+//! |---|---|---|
+//! | shader | [`source`] with [`Crowd::variant`](crate::Crowd::variant) | [`field_source`] with [`Field::variant`](crate::Field::variant) |
+//! | vertex buffers | `vertex_buffers` | `field_vertex_buffers` |
+//! | bind group layout of the model | `CrowdRenderer::model_layout` | `CrowdRenderer::field_layout` |
+//! | draw | `Crowd::draw_with` | `Field::draw_with` |
+//!
+//! # Functions of the shader
+//!
+//! Times are `vec2<u32>`: [`Time::words`](crate::Time::words).
+//!
+//! | function | result |
 //! |---|---|
-//! | `gpuskin_skin_vertex(GpuskinInput, now: vec2<u32>) -> GpuskinSkinned` | vertex of an instance at time `now`, world space |
-//! | `gpuskin_skin_previous_vertex(GpuskinInput, before: vec2<u32>) -> GpuskinSkinned` | vertex of an instance in the previous frame, for motion vectors |
-//! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | vertex in the bind pose; in vertex mode, its static attributes |
-//! | `gpuskin_instance_of(GpuskinInput, now) -> GpuskinInstance` | transform and playback of an instance |
-//! | `gpuskin_appearance_of(GpuskinInput) -> GpuskinAppearance` | appearance of an instance: tint, hidden parts, custom data |
-//! | `gpuskin_instance_number(GpuskinInput) -> u32` | number of the instance within its draw, for picking: [`CustomPart::first_instance`] |
-//! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | transform from model space to world space |
-//! | `gpuskin_frame_pair(GpuskinPlayback, GpuskinClip, now) -> GpuskinFramePair` | the two frames that a playback shows |
-//! | `gpuskin_shown(GpuskinInput, GpuskinInstance, now) -> GpuskinPoseSource` | source of the pose: frames in the texture, or a palette slot |
-//! | `gpuskin_bone(GpuskinPoseSource, bone) -> mat3x4<f32>` | skinning matrix of a bone; use it as `vec4(p, 1.0) * matrix` |
-//! | `gpuskin_blend_bones(GpuskinPoseSource, GpuskinVertex) -> mat3x4<f32>` | weighted sum of the skinning matrices of a vertex |
+//! | `gpuskin_skin_vertex(GpuskinInput, time) -> GpuskinSkinned` | skinned vertex of an instance, world space |
+//! | `gpuskin_skin_previous_vertex(GpuskinInput, previous_time) -> GpuskinSkinned` | the vertex at the previous time, for motion vectors |
+//! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | vertex of the mesh before skinning: texture coordinates, colour |
+//! | `gpuskin_instance_of(GpuskinInput, time) -> GpuskinInstance` | transform and playback of the instance |
+//! | `gpuskin_appearance_of(GpuskinInput) -> GpuskinAppearance` | tint, hidden parts and custom data of the instance |
+//! | `gpuskin_instance_number(GpuskinInput) -> u32` | number of the instance within its draw, for picking |
+//! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | model space to world space |
+//! | `gpuskin_pose_source(GpuskinInput, GpuskinInstance, time) -> GpuskinPoseSource` | where the pose is: frames of a texture, or a palette slot |
+//! | `gpuskin_bone(GpuskinPoseSource, bone) -> mat3x4<f32>` | skinning matrix of a bone; use as `vec4(p, 1.0) * matrix` |
+//! | `gpuskin_blend_bones(GpuskinPoseSource, GpuskinVertex) -> mat3x4<f32>` | skinning matrix of a vertex |
 //! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | skinned vertex, model space |
-//! | `gpuskin_baked(GpuskinFramePair, row) -> GpuskinBaked` | vertex of a model in vertex mode; replaces the last three functions |
-//! | `gpuskin_in_model(GpuskinPoseSource, GpuskinVertex) -> GpuskinSkinned` | skinned vertex in both modes, model space |
+//! | `gpuskin_in_model(GpuskinPoseSource, GpuskinVertex) -> GpuskinSkinned` | skinned vertex, model space, in any encoding |
+//! | `gpuskin_field_instance(number, time)`, `gpuskin_field_appearance(number)` | instance of a field, in [`field_source`] only |
 //!
-//! Triangles of a part that is [`flat`](crate::MeshPart::flat) share vertices with smooth normals.
-//! Their face normal is `normalize(cross(dpdy(p), dpdx(p)))`, where the varying p is the fragment's
-//! position relative to the camera; it points towards the camera.
+//! Models in vertex mode have no `gpuskin_bone`, `gpuskin_blend_bones` and `gpuskin_skin`.
 //!
-//! Motion vectors: skin the same vertex again at the previous time,
-//! [`CrowdRenderer::previous_time`](crate::CrowdRenderer::previous_time). Motion by a command, such
-//! as a new position, is not included. A clip or live bones that have just started have no motion
-//! before their start. Poses of `local-packed` are kept from one `prepare` to the next if
-//! [`RendererDescriptor::motion_vectors`](crate::RendererDescriptor::motion_vectors) is set;
-//! otherwise they have no motion. Animation textures and fields can be evaluated at any time.
+//! # Motion vectors
+//!
+//! Skin the vertex twice: at the current time, and at
+//! [`CrowdRenderer::previous_time`](crate::CrowdRenderer::previous_time). Moving an instance by a command causes no motion
+//! vector, and neither does a clip that has just started. Models in
+//! [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) need `RendererDescriptor::motion_vectors`; without it, their
+//! vertices have no motion.
 //!
 //! ```wgsl
 //! struct Motion {
 //!     view_proj: mat4x4<f32>,
-//!     view_proj_before: mat4x4<f32>,
-//!     clock: vec2<u32>,
-//!     clock_before: vec2<u32>,
+//!     previous_view_proj: mat4x4<f32>,
+//!     time: vec2<u32>,
+//!     previous_time: vec2<u32>,
 //! }
 //! @group(0) @binding(0) var<uniform> motion: Motion;
 //!
 //! struct Varyings {
 //!     @builtin(position) position: vec4<f32>,
-//!     @location(0) now: vec4<f32>,
-//!     @location(1) before: vec4<f32>,
+//!     @location(0) current: vec4<f32>,
+//!     @location(1) previous: vec4<f32>,
 //! }
 //!
 //! @vertex
 //! fn vertex(input: GpuskinInput) -> Varyings {
-//!     let now = motion.view_proj * vec4<f32>(gpuskin_skin_vertex(input, motion.clock).position, 1.0);
-//!     let before = gpuskin_skin_previous_vertex(input, motion.clock_before).position;
-//!     return Varyings(now, now, motion.view_proj_before * vec4<f32>(before, 1.0));
+//!     let current = motion.view_proj * vec4<f32>(gpuskin_skin_vertex(input, motion.time).position, 1.0);
+//!     let previous = gpuskin_skin_previous_vertex(input, motion.previous_time).position;
+//!     return Varyings(current, current, motion.previous_view_proj * vec4<f32>(previous, 1.0));
 //! }
 //!
 //! @fragment
 //! fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
 //!     // In units of half the width and half the height of the picture.
-//!     return vec4<f32>(varyings.now.xy / varyings.now.w - varyings.before.xy / varyings.before.w, 0.0, 1.0);
+//!     let current = varyings.current.xy / varyings.current.w;
+//!     return vec4<f32>(current - varyings.previous.xy / varyings.previous.w, 0.0, 1.0);
 //! }
 //! ```
-//!
-//! The renderer provides the vertex buffers and the bind group: [`vertex_buffers`],
-//! [`CrowdRenderer::model_layout`](crate::CrowdRenderer::model_layout) and
-//! [`Crowd::draw_with`](crate::Crowd::draw_with).
-//!
-//! [`field_source`] returns the same functions for the instances of a [`Field`](crate::Field), and
-//! in addition `gpuskin_field_instance(number, now)`, `gpuskin_field_appearance(number)`,
-//! `gpuskin_noise` and `gpuskin_hash`. Use it with [`field_vertex_buffers`],
-//! [`CrowdRenderer::field_layout`](crate::CrowdRenderer::field_layout) and
-//! [`Field::draw_with`](crate::Field::draw_with).
 
 pub use crate::material::Material;
 #[cfg(feature = "wgpu")]

@@ -22,7 +22,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
-use crate::{ClipRecord, Curve, FramePair, Playback, Time};
+use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transition};
 
 /// An instance as the shaders read it: four vertex attributes of four words, stepped per instance.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -130,6 +130,7 @@ impl InstanceRecord {
     }
 
     /// Returns the rotation, a unit quaternion `x, y, z, w`.
+    #[doc(hidden)]
     pub fn quaternion(&self) -> [f32; 4] {
         self.rotation().normalize_or(Vec4::W).into()
     }
@@ -304,6 +305,14 @@ impl InstanceRecord {
                 1.. => ended || phase == u32::MAX,
                 _ => phase == 0,
             }
+    }
+
+    /// Starts a clip at `time`, at once or as a crossfade from the current one, as [`Crowd::play`](crate::Crowd::play) does:
+    /// for servers. The instance is resumed if it was paused. A clip that the model does not have is replaced by its first.
+    pub fn play_clip<M>(&mut self, meta: &Metadata, clip: Clip<M>, transition: Transition, time: impl Into<Time>) {
+        let time = time.into();
+        let next = transition.start.playback(meta, clip.index(), time);
+        self.play(&next, transition.fade, transition.curve, time);
     }
 
     /// Plays another clip from `time` on. `fade`: length of the crossfade in seconds. The instance

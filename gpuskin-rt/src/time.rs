@@ -53,6 +53,7 @@ impl Time {
     }
 
     /// Returns the seconds from `earlier` to `self`; 0 if `earlier` is later.
+    #[doc(hidden)]
     pub fn since(self, earlier: Self) -> f64 {
         Self(self.0.saturating_sub(earlier.0)).as_secs()
     }

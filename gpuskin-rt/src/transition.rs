@@ -164,6 +164,7 @@ impl Transition {
     /// [`InstanceRecord::play`](crate::InstanceRecord::play) and
     /// [`LayerSet::play`](crate::LayerSet::play). For servers, which have no crowd to do this. A
     /// clip that the model does not have becomes its first clip.
+    #[doc(hidden)]
     pub fn playback<M>(&self, meta: &Metadata, clip: Clip<M>, start: impl Into<Time>) -> Playback {
         self.start.playback(meta, clip.index(), start.into())
     }

@@ -11,8 +11,8 @@
 
 use glam::Vec3;
 use gpuskin_rt::{
-    Aabb, BakedModel, Bone, Clip, Curve, EventQueue, FiredEvent, FiredEventKind, Instance, InstanceRecord, Metadata,
-    Repeat, SocketError, Sockets, Time,
+    Aabb, BakedModel, Bone, Clip, EventQueue, FiredEvent, FiredEventKind, Instance, InstanceRecord, Metadata, Repeat,
+    SocketError, Sockets, Time, Transition,
 };
 
 /// Constants of the models that `build.rs` baked.
@@ -113,10 +113,9 @@ impl World {
     }
 
     fn play(&mut self, i: usize, clip: Clip<Soldier>, speed: f32) {
-        let next =
-            Instance::at([0.0; 3]).play(clip).speed(speed).repeat(Repeat::Once).record(META, self.now).playback();
+        let transition = Transition::crossfade(FADE).speed(speed).repeat(Repeat::Once);
         let soldier = &mut self.soldiers[i];
-        soldier.play(&next, FADE, Curve::Smooth, self.now);
+        soldier.play_clip(META, clip, transition, self.now);
         self.queue.play(META.clips(), i as u32, i, soldier.playback(), self.now);
     }
 }

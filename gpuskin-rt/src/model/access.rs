@@ -7,7 +7,7 @@ use crate::files::{self, FileError};
 use crate::{Bone, Clip, Encoding, Event, Mask, Material, Part};
 
 impl Model {
-    /// Returns the bytes of the animation: the texels that [`Texels`](crate::tools::Texels) reads, or the words of
+    /// Returns the bytes of the animation: texels, or the words of
     /// [`LocalTracks`](crate::tools::LocalTracks).
     ///
     /// # Errors
@@ -40,6 +40,7 @@ impl Metadata {
     }
 
     /// Returns the encoding of the animation.
+    #[doc(hidden)]
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -60,21 +61,25 @@ impl Metadata {
     }
 
     /// Returns the bounding box over all clips. Model space, metres.
+    #[doc(hidden)]
     pub fn bounds(&self) -> Aabb {
         self.bounds
     }
 
     /// Returns the name of an event; `None` if the model has no such event.
+    #[doc(hidden)]
     pub fn event_name(&self, event: u16) -> Option<&str> {
         self.events.get(usize::from(event)).map(|name| &**name)
     }
 
     /// Returns the number of levels of detail of the mesh, at least 1.
+    #[doc(hidden)]
     pub fn lod_count(&self) -> usize {
         1 + self.mesh.levels.len()
     }
 
     /// Returns the number of triangles of a level of detail with all parts visible; 0 for an LOD that does not exist.
+    #[doc(hidden)]
     pub fn triangles(&self, lod: usize) -> u64 {
         self.mesh.triangles(lod)
     }

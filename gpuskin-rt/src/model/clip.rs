@@ -75,11 +75,13 @@ impl ClipInfo {
     }
 
     /// Returns whether the clip adds to the pose under it when it is played on a layer.
+    #[doc(hidden)]
     pub fn is_additive(&self) -> bool {
         self.additive.is_some()
     }
 
     /// Returns whether root motion was removed from the poses; [`ClipInfo::root_displacement`] then moves the instance.
+    #[doc(hidden)]
     pub fn has_root_motion(&self) -> bool {
         self.root_motion.is_some()
     }

@@ -315,17 +315,17 @@ impl<M> Crowd<M> {
     /// [`CrowdRenderer::draw`] and [`CrowdRenderer::draw_depth`] draw it with the instance, and it
     /// follows fades, layers and live bones, without per-instance work on the CPU. The prop is any
     /// baked model, in the first frame of its first clip. It shows after the next
-    /// [`CrowdRenderer::prepare`], on all instances. [`Crowd::hold`] shows or hides it per
+    /// [`CrowdRenderer::prepare`], on all instances. [`Crowd::set_attachment_visible`] shows or hides it per
     /// instance, and [`Attachment::with_part`] ties it to a part of the owner.
     ///
-    /// A crowd holds at most [`Appearance::MAX_ATTACHMENTS`]. `renderer` must be the crowd's own.
+    /// A crowd has at most 14 attachments. `renderer` must be the crowd's own.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
     /// # fn example<Soldier: BakedModel>(renderer: &mut CrowdRenderer, soldiers: &Crowd<Soldier>, sword: &Model,
     /// #   hand: Bone<Soldier>, recruit: InstanceId) -> Result<(), Error> {
     /// let sword = soldiers.attach(renderer, sword, Attachment::to(hand).at([0.0, 0.08, 0.0]))?;
-    /// soldiers.hold(recruit, sword, false);
+    /// soldiers.set_attachment_visible(recruit, sword, false)?;
     /// # Ok(())
     /// # }
     /// ```

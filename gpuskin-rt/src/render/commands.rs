@@ -66,7 +66,7 @@ impl<M> Crowd<M> {
     /// recording and returns nothing.
     ///
     /// The cost is proportional to the number of events returned. Fading clips and layers fire no
-    /// events. One call returns at most [`MAX_FIRED_EVENTS`](crate::MAX_FIRED_EVENTS) events.
+    /// events. One call returns at most 2^20 events.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;

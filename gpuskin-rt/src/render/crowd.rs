@@ -38,11 +38,9 @@ pub struct CrowdDescriptor {
     /// Step of the time grid in seconds of a clip, such as 1.0 / 30.0; applies where instances are
     /// culled. Instances without a fade or a layer snap to the nearest sample of their clip, at
     /// most half a step away. The error is the movement of a vertex in that time at the clip's own
-    /// speed, whatever the speed of the instance; [`time_grid_errors`](super::time_grid_errors)
-    /// measures it. Instances snap only if the error cannot be seen, as set by
+    /// speed, whatever the speed of the instance; `tools::time_grid_errors` measures it. Instances snap only if the error cannot be seen, as set by
     /// [`CrowdDescriptor::sharing`]. Shared poses are composed and skinned once, and cached: all
-    /// views draw them like static meshes. `None`: every instance plays its exact time. See
-    /// [`cache`](crate::cache).
+    /// views draw them like static meshes. `None`: every instance plays its exact time.
     pub time_grid: Option<f32>,
     /// Condition under which instances share poses on the time grid.
     pub sharing: PoseSharing,
@@ -100,7 +98,7 @@ impl DrawCounts {
 /// # fn example<Soldier: BakedModel>(renderer: &mut CrowdRenderer, run: Clip<Soldier>, die: Clip<Soldier>) -> Result<(), Error> {
 /// let crowd = Crowd::<Soldier>::new(renderer, CrowdDescriptor { capacity: 10_000, ..Default::default() })?;
 /// let id = crowd.spawn(Instance::at([4.0, 0.0, -2.0]).play(run).phase(0.25));
-/// crowd.play(id, die, Transition::crossfade(0.2));
+/// crowd.play(id, die, Transition::crossfade(0.2))?;
 /// # Ok(())
 /// # }
 /// ```

@@ -34,7 +34,7 @@ pub struct RendererDescriptor {
     ///
     /// [`CrowdRenderer::reveal`]: super::CrowdRenderer::reveal
     pub occlusion: bool,
-    /// Whether palettes keep the previous frame's poses for motion vectors, which [`crate::shader`]
+    /// Whether palettes keep the previous frame's poses for motion vectors, which [`pipeline`](crate::pipeline)
     /// computes. This concerns models in [`crate::Encoding::LocalPacked`]: their poses then take
     /// twice the memory, and twice the time to evaluate. Models in other encodings, and fields,
     /// support motion vectors without it.

@@ -65,6 +65,7 @@ pub struct Explanation {
     #[doc(hidden)]
     pub model: String,
     /// Source of the bones.
+    #[doc(hidden)]
     pub path: DrawPath,
     /// Encoding that the model plays on this device.
     #[doc(hidden)]
@@ -80,8 +81,10 @@ pub struct Explanation {
     #[doc(hidden)]
     pub uploaded_bytes: u64,
     /// Whether instances share poses, and whether their vertices are cached.
+    #[doc(hidden)]
     pub cache: CacheState,
     /// Whether instances outside all views are culled.
+    #[doc(hidden)]
     pub culling: CullingState,
     /// Whether occluded instances are left out of the main view too, once [`CrowdRenderer::reveal`]
     /// is called.

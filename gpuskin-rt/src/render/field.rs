@@ -18,14 +18,13 @@ use crate::{Aabb, BakedModel, Dynamic, Metadata, Model};
 /// Clones are handles to the same field, which is removed when the last handle is dropped.
 /// Instances have no ids, take no commands, and cost neither memory nor CPU time. A view draws
 /// either all of a field or, if the field is outside the view, nothing. Several fields that
-/// [continue each other](crate::field) are therefore culled more finely than a single large one.
+/// continue each other are therefore culled more finely than a single large one.
 ///
 /// The vertex shader reads bones or vertices from an animation texture. Bake the model in vertex
 /// mode, for `devices = ["webgl2"]`, or in any encoding but `local-packed`.
 ///
 /// ```no_run
 /// # use gpuskin_rt::*;
-/// # use gpuskin_rt::field::FieldDescriptor;
 /// # fn example<Grass: BakedModel>(renderer: &mut CrowdRenderer, sway: Clip<Grass>) -> Result<(), Error> {
 /// let descriptor = FieldDescriptor { size: [300, 300], spacing: [0.4, 0.4], clips: vec![sway], ..Default::default() };
 /// let meadow = Field::<Grass>::new(renderer, descriptor)?;
@@ -196,17 +195,19 @@ impl<M> Field<M> {
     }
 
     /// Number of instances.
+    #[doc(hidden)]
     pub fn len(&self) -> u32 {
         self.core.state().count
     }
 
     /// Whether the field has no instances.
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Shader variant of the model, for a game's own pipelines made from
-    /// [`crate::shader::field_source`].
+    /// [`pipeline::field_source`](crate::pipeline::field_source).
     pub fn variant(&self) -> Variant {
         self.core.model.geometry.variant
     }

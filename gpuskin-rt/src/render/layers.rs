@@ -258,7 +258,7 @@ impl<M> Crowd<M> {
     /// layer stays until [`Crowd::stop_layer`]; a clip that plays once holds its last pose until
     /// then.
     ///
-    /// Higher layers are blended over lower ones; [`crate::layers`] has the formulas. Layers add no
+    /// Higher layers are blended over lower ones; an additive clip adds to the pose below. Layers add no
     /// cost to instances without layers.
     ///
     /// ```no_run

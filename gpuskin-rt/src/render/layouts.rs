@@ -218,9 +218,9 @@ pub struct VertexBuffers {
 /// buffers, because vertex attributes are slower.
 ///
 /// ```no_run
-/// # fn pipeline(variant: gpuskin_rt::shader::Variant, module: &wgpu::ShaderModule) {
+/// # fn pipeline(variant: gpuskin_rt::pipeline::Variant, module: &wgpu::ShaderModule) {
 /// # use gpuskin_rt::wgpu;
-/// let buffers = gpuskin_rt::render::vertex_buffers(variant);
+/// let buffers = gpuskin_rt::pipeline::vertex_buffers(variant);
 /// let vertex = wgpu::VertexState {
 ///     module,
 ///     entry_point: Some("vertex"),
@@ -233,7 +233,7 @@ pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
     buffers(variant, Instances::Records)
 }
 
-/// Returns the vertex buffer layouts for [`shader::field_source`](crate::shader::field_source):
+/// Returns the vertex buffer layouts for [`pipeline::field_source`](crate::pipeline::field_source):
 /// vertices only.
 pub fn field_vertex_buffers(variant: Variant) -> VertexBuffers {
     buffers(variant, Instances::Field)

@@ -326,10 +326,10 @@ impl CrowdRenderer {
     /// call, and kept as long as the model has a crowd.
     ///
     /// ```no_run
-    /// # use gpuskin_rt::{wgpu, Crowd, CrowdRenderer, Error, Model, BakedModel, render::MaterialTextures};
+    /// # use gpuskin_rt::{wgpu, Crowd, CrowdRenderer, Error, Model, BakedModel, pipeline::MaterialTextures};
     /// # fn load<Soldier: BakedModel>(renderer: &mut CrowdRenderer, crowd: &Crowd<Soldier>) -> Result<(), Error> {
     /// # let soldier: &'static Model = Soldier::MODEL;
-    /// let materials: Vec<MaterialTextures> = (0..soldier.meta.materials.len() as u32)
+    /// let materials: Vec<MaterialTextures> = (0..soldier.meta.materials().len() as u32)
     ///     .map(|material| renderer.material_textures(soldier, material))
     ///     .collect::<Result<_, _>>()?;
     /// // Create a bind group per material, and set it in the callback of `crowd.draw_with`: `part.material` is the index.

@@ -24,6 +24,7 @@ impl Camera {
     const HEIGHT: f32 = 1080.0;
 
     /// Returns this camera for a picture, or shadow map, of this height in pixels.
+    #[doc(hidden)]
     pub fn with_height(self, pixels: u32) -> Self {
         Self { height: pixels as f32, ..self }
     }

@@ -15,8 +15,7 @@ fn documented() -> String {
     let example = lines.skip_while(|line| line.trim() != "```wgsl").skip(1).take_while(|line| line.trim() != "```");
     let text = example.collect::<Vec<_>>().join("\n");
     let written = text.replace("@location(0) vec4<f32> {\n     // In", "@location(0) vec4<u32> {\n     // In");
-    let written =
-        written.replace("return vec4<f32>(varyings.now.xy", "return bitcast<vec4<u32>>(vec4<f32>(varyings.now.xy");
+    let written = written.replace("return vec4<f32>(current", "return bitcast<vec4<u32>>(vec4<f32>(current");
     written.replace(", 0.0, 1.0);\n }", ", 0.0, 1.0));\n }")
 }
 

@@ -11,11 +11,11 @@ use gpuskin_rt::internals::*;
 /// The example in the documentation, verbatim.
 const EXAMPLE: &str = r"
     @group(0) @binding(0) var<uniform> view_proj: mat4x4<f32>;
-    @group(0) @binding(1) var<uniform> clock: vec4<u32>;          // Time::words(), then padding
+    @group(0) @binding(1) var<uniform> time: vec4<u32>;          // Time::words(), then padding
 
     @vertex
     fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
-        let skinned = gpuskin_skin_vertex(input, clock.xy);       // position, normal, tangent, uv, color in the world
+        let skinned = gpuskin_skin_vertex(input, time.xy);       // position, normal, tangent, uv, color; world space
         return view_proj * vec4<f32>(skinned.position + 0.02 * skinned.normal, 1.0);
     }
 
