@@ -52,7 +52,7 @@ const FASTEST: i64 = ((1 << 26) - 1) << 31;
 /// Start of a clip on an instance: crossfade, speed, phase and looping.
 ///
 /// ```
-/// # use gpuskin_rt::{Curve, Transition};
+/// # use gpuskin_rt::{Curve, Repeat, Transition};
 /// let attack = Transition::crossfade(0.2).curve(Curve::EaseOut).speed(1.3).repeat(Repeat::Once);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

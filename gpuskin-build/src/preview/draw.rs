@@ -60,7 +60,7 @@ impl Stage {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
         for (column, &seconds) in (0..COLUMNS).zip(times) {
-            self.crowd.set(self.actor, standing(clip, seconds));
+            self.crowd.set(self.actor, standing(clip, seconds)).map_err(|stale| failed(stale.into()))?;
             self.draw_cell(column, &camera, Time::ZERO)?;
         }
         let stride = self.targets.stride as usize;
@@ -80,7 +80,7 @@ impl Stage {
         self.ground.place(&self.queue, framing, &camera);
         // The clock goes on from row to row, because what is told to a crowd begins when it was last prepared.
         let start = self.renderer.time();
-        self.crowd.despawn(self.actor);
+        self.crowd.despawn(self.actor).map_err(|stale| failed(stale.into()))?;
         self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).repeat(Repeat::Loop));
         begin(&self.crowd, self.actor).map_err(failed)?;
         for (column, &seconds) in (0..COLUMNS).zip(times) {

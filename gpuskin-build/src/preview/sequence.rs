@@ -75,11 +75,8 @@ impl Act {
     fn begin(&self, crowd: &Crowd<Dynamic>, actor: InstanceId) -> Result<(), gpuskin_rt::internals::Error> {
         let (clip, over) = (Clip::new(self.clip), Transition::crossfade(SECONDS));
         match self.layer {
-            Some(mask) => crowd.play_layer(actor, 0, clip, mask.map(Mask::new), over, 1.0).map(|_| ()),
-            None => {
-                crowd.play(actor, clip, over);
-                Ok(())
-            }
+            Some(mask) => crowd.play_layer(actor, 0, clip, mask.map(Mask::new), over, 1.0),
+            None => Ok(crowd.play(actor, clip, over)?),
         }
     }
 }
