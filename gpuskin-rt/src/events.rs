@@ -94,11 +94,11 @@ struct CycleEvents<'a> {
     /// Number of events at the clip's start and at its end.
     at_start: usize,
     at_end: usize,
-    kind: Kind,
+    kind: Direction,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum Direction {
     Forwards,
     Backwards,
     /// Ping-pong: the order does not depend on the direction.
@@ -108,9 +108,9 @@ enum Kind {
 impl<'a> CycleEvents<'a> {
     fn new(events: &'a [ClipEvent], timeline: &PlaybackTimeline) -> Self {
         let kind = match (timeline.repeat, timeline.backwards) {
-            (Repeat::PingPong, _) => Kind::PingPong,
-            (_, false) => Kind::Forwards,
-            (_, true) => Kind::Backwards,
+            (Repeat::PingPong, _) => Direction::PingPong,
+            (_, false) => Direction::Forwards,
+            (_, true) => Direction::Backwards,
         };
         let at_start = events.partition_point(|e| e.phase == 0);
         let at_end = events.len() - events.partition_point(|e| e.phase < u32::MAX);
@@ -119,8 +119,8 @@ impl<'a> CycleEvents<'a> {
 
     fn len(&self) -> usize {
         match self.kind {
-            Kind::Forwards | Kind::Backwards => self.events.len(),
-            Kind::PingPong => 2 * self.events.len() - self.at_start - self.at_end,
+            Direction::Forwards | Direction::Backwards => self.events.len(),
+            Direction::PingPong => 2 * self.events.len() - self.at_start - self.at_end,
         }
     }
 
@@ -129,18 +129,18 @@ impl<'a> CycleEvents<'a> {
         let count = self.events.len();
         let at = |i: usize| (u64::from(self.events[i].phase), self.events[i].event);
         match self.kind {
-            Kind::Forwards => at(mark),
+            Direction::Forwards => at(mark),
             // The end of a cycle is the start of the next.
-            Kind::Backwards if mark < self.at_start => at(mark),
-            Kind::Backwards => {
+            Direction::Backwards if mark < self.at_start => at(mark),
+            Direction::Backwards => {
                 let (phase, event) = at(count - 1 - (mark - self.at_start));
                 (CYCLE - phase, event)
             }
-            Kind::PingPong if mark < count => {
+            Direction::PingPong if mark < count => {
                 let (phase, event) = at(mark);
                 (phase.div_ceil(2), event)
             }
-            Kind::PingPong => {
+            Direction::PingPong => {
                 let (phase, event) = at(count - 1 - self.at_end - (mark - count));
                 (CYCLE - phase.div_ceil(2), event)
             }

@@ -171,7 +171,7 @@ impl ModelUniform {
 /// Returns the WGSL that skins models of a variant: structures, bindings in `@group(group)`,
 /// functions. No entry points.
 pub fn source(variant: Variant, group: u32) -> String {
-    text(variant, group, Instances::Records)
+    text(variant, group, InstanceSource::Records)
 }
 
 /// Returns the WGSL that draws cached vertices of [`Encoding::LocalPacked`], for instances that
@@ -179,17 +179,17 @@ pub fn source(variant: Variant, group: u32) -> String {
 /// lacks `gpuskin_bone`, `gpuskin_blend_bones` and `gpuskin_skin`. `GpuskinInput` has the index of
 /// the vertex, `@builtin(vertex_index) vertex: u32`.
 pub fn cached_source(variant: Variant, group: u32) -> String {
-    text(variant, group, Instances::Cached)
+    text(variant, group, InstanceSource::Cached)
 }
 
 /// Returns the WGSL that skins the instances of a field. For models with an animation texture.
 pub fn field_source(variant: Variant, group: u32) -> String {
-    text(variant, group, Instances::Field)
+    text(variant, group, InstanceSource::Field)
 }
 
 /// Source of the instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Instances {
+pub(crate) enum InstanceSource {
     /// Instance records.
     Records,
     /// Instance records, with vertices that are already skinned.
@@ -198,7 +198,7 @@ pub(crate) enum Instances {
     Field,
 }
 
-fn text(variant: Variant, group: u32, instances: Instances) -> String {
+fn text(variant: Variant, group: u32, instances: InstanceSource) -> String {
     let mut text = interface(variant, group, instances);
     text.push_str(&color_word(variant.vertex));
     for module in modules(variant, instances) {
@@ -210,11 +210,11 @@ fn text(variant: Variant, group: u32, instances: Instances) -> String {
 
 /// Returns the renderer's own shader: [`source`] in group 1, and its entry points.
 pub fn crowd(variant: Variant) -> String {
-    drawn(variant, Instances::Records)
+    drawn(variant, InstanceSource::Records)
 }
 
 /// Returns the renderer's own shader for an instance source.
-pub(crate) fn drawn(variant: Variant, instances: Instances) -> String {
+pub(crate) fn drawn(variant: Variant, instances: InstanceSource) -> String {
     text(variant, 1, instances) + "\n" + include_str!("../shaders/crowd.wgsl")
 }
 
@@ -224,7 +224,7 @@ pub fn capture(variant: Variant) -> String {
 }
 
 /// Returns the code that depends on numbers: the vertex input and the bindings.
-fn interface(variant: Variant, group: u32, instances: Instances) -> String {
+fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String {
     let mut text = String::from(
         "// Words of a vertex, then of an instance. The shader does not read words that an attribute lacks.\n",
     );
@@ -234,7 +234,7 @@ fn interface(variant: Variant, group: u32, instances: Instances) -> String {
     }
     if variant.encoding.needs_compute() {
         let (number, poses) = match instances {
-            Instances::Cached => {
+            InstanceSource::Cached => {
                 ("    @builtin(vertex_index) vertex: u32,\n", "gpuskin_cached_vertices: array<vec4<u32>>")
             }
             _ => ("", "gpuskin_palette: array<mat3x4<f32>>"),
@@ -253,7 +253,7 @@ fn interface(variant: Variant, group: u32, instances: Instances) -> String {
         );
         return text;
     }
-    if instances == Instances::Records {
+    if instances == InstanceSource::Records {
         for i in 0..INSTANCE_ATTRIBUTES {
             let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
         }
@@ -269,7 +269,7 @@ fn interface(variant: Variant, group: u32, instances: Instances) -> String {
          @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
          @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
     );
-    if instances == Instances::Field {
+    if instances == InstanceSource::Field {
         let _ = writeln!(text, "@group({group}) @binding({FIELD_BINDING}) var<uniform> gpuskin_field: GpuskinField;");
     }
     text
@@ -288,7 +288,7 @@ fn color_word(vertex: VertexFormat) -> String {
     )
 }
 
-fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'static str> {
+fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = &'static str> {
     let texel = match (variant.encoding.needs_compute(), variant.array) {
         (true, _) => None,
         (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
@@ -300,7 +300,9 @@ fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'sta
     };
     let own = if variant.encoding.is_vertex() { of_vertices(variant) } else { of_bones(variant, instances) };
     let from: &[&str] = match instances {
-        Instances::Field => &[include_str!("../shaders/field.wgsl"), include_str!("../shaders/instance_field.wgsl")],
+        InstanceSource::Field => {
+            &[include_str!("../shaders/field.wgsl"), include_str!("../shaders/instance_field.wgsl")]
+        }
         _ if variant.encoding.needs_compute() => &[include_str!("../shaders/instance_list.wgsl")],
         _ => &[include_str!("../shaders/instance_attributes.wgsl")],
     };
@@ -320,7 +322,7 @@ fn modules(variant: Variant, instances: Instances) -> impl Iterator<Item = &'sta
 }
 
 /// Modules for encodings of bones.
-fn of_bones(variant: Variant, instances: Instances) -> Vec<&'static str> {
+fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
     let frames = textured.then_some(include_str!("../shaders/pose_source_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
@@ -354,7 +356,7 @@ fn of_bones(variant: Variant, instances: Instances) -> Vec<&'static str> {
         Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
     };
     let vertex = [include_str!("../shaders/vertex.wgsl"), unpack, unpack_tangent].into_iter().chain(weights);
-    if instances == Instances::Cached {
+    if instances == InstanceSource::Cached {
         return vertex.chain([include_str!("../shaders/cached.wgsl")]).collect();
     }
     [include_str!("../shaders/skin_matrix.wgsl"), normal, bone]

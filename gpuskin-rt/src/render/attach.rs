@@ -33,11 +33,11 @@ pub struct AttachmentId {
 /// Attachments of a crowd.
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
-    slots: Vec<Slot>,
+    slots: Vec<AttachmentSlot>,
 }
 
 #[derive(Debug)]
-struct Slot {
+struct AttachmentSlot {
     generation: u32,
     attached: Option<Arc<AttachedProp>>,
 }
@@ -95,13 +95,13 @@ impl Attachments {
 
     /// Returns a free slot, with a generation that was not used before.
     fn free(&mut self) -> Option<usize> {
-        let usable = |slot: &Slot| slot.attached.is_none() && slot.generation < u32::MAX;
+        let usable = |slot: &AttachmentSlot| slot.attached.is_none() && slot.generation < u32::MAX;
         if let Some(at) = self.slots.iter().position(usable) {
             self.slots[at].generation += 1;
             return Some(at);
         }
         (self.slots.len() < Appearance::MAX_ATTACHMENTS).then(|| {
-            self.slots.push(Slot { generation: 0, attached: None });
+            self.slots.push(AttachmentSlot { generation: 0, attached: None });
             self.slots.len() - 1
         })
     }

@@ -1,7 +1,7 @@
 //! Commands on the instances of a crowd. They take effect at the next `prepare`, which uploads only
 //! the changes.
 
-use super::crowd::State;
+use super::crowd::CrowdState;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::instance::{finite_position, finite_scale, packed_rotation};
@@ -96,7 +96,7 @@ impl<M> Crowd<M> {
     /// Changes an instance record, and updates the event queue.
     fn change(
         &self,
-        state: &mut State,
+        state: &mut CrowdState,
         id: InstanceId,
         change: impl FnOnce(&mut InstanceRecord),
     ) -> Result<(), StaleId> {

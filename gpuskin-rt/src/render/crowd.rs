@@ -154,11 +154,11 @@ pub(crate) struct CrowdCore {
     clock: Arc<AtomicU64>,
     sharing: Option<SharedPoses>,
     pub(super) cache: CacheState,
-    state: Mutex<State>,
+    state: Mutex<CrowdState>,
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct CrowdState {
     pub(super) instances: Instances,
     pub(super) layers: CrowdLayers,
     pub(super) attachments: Attachments,
@@ -252,7 +252,7 @@ impl CrowdCore {
         let capacity = capacity as usize;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
         let layers = CrowdLayers::new(model.geometry.poses().map(|poses| &**poses));
-        let state = Mutex::new(State {
+        let state = Mutex::new(CrowdState {
             instances,
             layers,
             attachments: Attachments::default(),
@@ -272,7 +272,7 @@ impl CrowdCore {
         Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, sharing, cache, state })
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, CrowdState> {
         // No panic can occur while the state is half changed, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -57,18 +57,18 @@ pub(crate) struct FieldCore {
     pub(crate) parts: Vec<DrawnPart>,
     uniform: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
-    state: Mutex<State>,
+    state: Mutex<FieldState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct FieldState {
     uniform: FieldUniform,
     count: u32,
     bounds: Option<Aabb>,
     changed: bool,
 }
 
-impl State {
+impl FieldState {
     fn new<M>(descriptor: &FieldDescriptor<M>, meta: &Metadata) -> Result<Self, Error> {
         let (count, [x, z]) = (descriptor.count(), descriptor.size);
         let count = u32::try_from(count).map_err(|_| {
@@ -88,7 +88,7 @@ impl FieldCore {
         bind_group: impl FnOnce(&wgpu::Buffer) -> Option<wgpu::BindGroup>,
         descriptor: &FieldDescriptor<impl Sized>,
     ) -> Result<Self, Error> {
-        let state = Mutex::new(State::new(descriptor, meta)?);
+        let state = Mutex::new(FieldState::new(descriptor, meta)?);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin field"),
             size: size_of::<FieldUniform>() as u64,
@@ -99,7 +99,7 @@ impl FieldCore {
         Ok(Self { model, meta: meta.clone(), parts, uniform, bind_group, state })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FieldState> {
         // No panic can occur while the state is half changed, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -182,7 +182,7 @@ impl<M> Field<M> {
     /// # Errors
     /// If the field has more than 2^32 - 1 instances.
     pub fn set(&self, descriptor: &FieldDescriptor<M>) -> Result<(), Error> {
-        let state = State::new(descriptor, &self.core.meta)?;
+        let state = FieldState::new(descriptor, &self.core.meta)?;
         *self.core.state() = state;
         Ok(())
     }

@@ -17,7 +17,7 @@ pub struct InstanceId {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct InstanceSlot {
     generation: u32,
     /// Index of the instance in the dense list; for a free slot, the next free slot.
     index: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Instances {
     appearances: Vec<Appearance>,
     /// Slot of each record.
     slot_of: Vec<u32>,
-    slots: Vec<Slot>,
+    slots: Vec<InstanceSlot>,
     first_free: u32,
     changed_records: Changes,
     changed_appearances: Changes,
@@ -85,7 +85,7 @@ impl Instances {
         let index = self.records.len() as u32;
         assert!(self.records.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
         let slot = if self.first_free == NO_SLOT {
-            self.slots.push(Slot { generation: 0, index });
+            self.slots.push(InstanceSlot { generation: 0, index });
             self.slots.len() as u32 - 1
         } else {
             let slot = self.first_free;

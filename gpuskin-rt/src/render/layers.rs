@@ -1,7 +1,7 @@
 //! Layers over the clips of a crowd's instances: one [`LayerSet`] per instance that has some, and
 //! the GPU buffer of all sets.
 
-use super::crowd::State;
+use super::crowd::CrowdState;
 use super::error::at_most;
 use super::instances::Instances;
 use super::instances::changes::Changes;
@@ -300,7 +300,7 @@ impl<M> Crowd<M> {
             ));
         }
         let next = transition.start.playback(meta, clip.index(), time);
-        let State { instances, layers, .. } = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = &mut *self.core.state();
         let slot = layers.of(instances, id, &meta.name, time)?;
         let paused = instances.get(id).is_some_and(|record| record.is_paused());
         layers.change(instances, slot, time, |set| {
@@ -317,7 +317,7 @@ impl<M> Crowd<M> {
     pub fn set_layer_weight(&self, id: InstanceId, layer: usize, weight: f32, seconds: f32) -> Result<(), Error> {
         let time = self.time();
         check_layer(&self.meta, layer)?;
-        let State { instances, layers, .. } = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = &mut *self.core.state();
         let record = instances.get(id).ok_or(StaleId::Instance(id))?;
         if let Some(slot) = record.layer_set().checked_sub(1) {
             layers.change(instances, slot, time, |set| set.set_weight(layer, weight, seconds, time));

@@ -8,7 +8,7 @@ use super::scatter::ScatterPipeline;
 use crate::field::FieldUniform;
 use crate::shader::{
     ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION,
-    INSTANCES_BINDING, Instances, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
+    INSTANCES_BINDING, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
 use crate::{Appearance, InstanceRecord};
 
@@ -144,8 +144,8 @@ impl Layouts {
     }
 
     /// Creates the pipeline layout of a crowd or field.
-    pub(crate) fn pipeline(&self, variant: Variant, instances: Instances, emits: bool) -> wgpu::PipelineLayout {
-        let of_field = self.field(variant).filter(|_| instances == Instances::Field);
+    pub(crate) fn pipeline(&self, variant: Variant, instances: InstanceSource, emits: bool) -> wgpu::PipelineLayout {
+        let of_field = self.field(variant).filter(|_| instances == InstanceSource::Field);
         self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("gpuskin"),
             bind_group_layouts: &[
@@ -230,16 +230,16 @@ pub struct VertexBuffers {
 /// # }
 /// ```
 pub fn vertex_buffers(variant: Variant) -> VertexBuffers {
-    buffers(variant, Instances::Records)
+    buffers(variant, InstanceSource::Records)
 }
 
 /// Returns the vertex buffer layouts for [`pipeline::field_source`](crate::pipeline::field_source):
 /// vertices only.
 pub fn field_vertex_buffers(variant: Variant) -> VertexBuffers {
-    buffers(variant, Instances::Field)
+    buffers(variant, InstanceSource::Field)
 }
 
-pub(crate) fn buffers(variant: Variant, instances: Instances) -> VertexBuffers {
+pub(crate) fn buffers(variant: Variant, instances: InstanceSource) -> VertexBuffers {
     let attribute = |location, offset, words| wgpu::VertexAttribute {
         format: match words {
             1 => wgpu::VertexFormat::Uint32,
@@ -251,7 +251,7 @@ pub(crate) fn buffers(variant: Variant, instances: Instances) -> VertexBuffers {
         shader_location: location,
     };
     let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
-    let textured = !variant.encoding.needs_compute() && instances == Instances::Records;
+    let textured = !variant.encoding.needs_compute() && instances == InstanceSource::Records;
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
-use crate::shader::{self, Instances, Variant};
+use crate::shader::{self, InstanceSource, Variant};
 use crate::{Material, MeshPart};
 
 /// Properties of a mesh part and its material that select a pipeline.
@@ -55,7 +55,7 @@ struct Recipe {
     layout: wgpu::PipelineLayout,
     module: wgpu::ShaderModule,
     variant: Variant,
-    instances: Instances,
+    instances: InstanceSource,
     surface: Surface,
     descriptor: RendererDescriptor,
 }
@@ -155,10 +155,10 @@ impl Recipe {
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    shaders: HashMap<(Variant, Instances), wgpu::ShaderModule>,
+    shaders: HashMap<(Variant, InstanceSource), wgpu::ShaderModule>,
     /// Pipeline layouts; the `bool` says whether the material emits light.
-    layouts: HashMap<(Variant, Instances, bool), wgpu::PipelineLayout>,
-    pipelines: HashMap<(Variant, Instances, Surface), Arc<Pipelines>>,
+    layouts: HashMap<(Variant, InstanceSource, bool), wgpu::PipelineLayout>,
+    pipelines: HashMap<(Variant, InstanceSource, Surface), Arc<Pipelines>>,
 }
 
 impl PipelineCache {
@@ -170,7 +170,7 @@ impl PipelineCache {
     pub(crate) fn get(
         &mut self,
         layouts: &Layouts,
-        (variant, instances): (Variant, Instances),
+        (variant, instances): (Variant, InstanceSource),
         surface: Surface,
     ) -> Arc<Pipelines> {
         if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {

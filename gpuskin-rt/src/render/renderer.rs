@@ -22,7 +22,7 @@ use super::view::SceneUniform;
 use super::{Camera, CrowdDescriptor, Light, RendererDescriptor, View};
 use crate::cull::{CullView, MAX_VIEWS};
 use crate::field::FieldDescriptor;
-use crate::shader::{Instances, Variant};
+use crate::shader::{InstanceSource, Variant};
 use crate::{Encoding, MeshPart, Metadata, Model, Time};
 
 /// Draws crowds of all models. Owns the clock, the views and the GPU resources.
@@ -368,12 +368,12 @@ impl CrowdRenderer {
     pub(crate) fn prop(&mut self, model: &Model, variant: Variant) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
         let played = playable(&self.device, model)?;
         let on_device = self.load(model, played)?;
-        let parts = self.parts(&played.meta.mesh.parts, &on_device.surfaces, (variant, Instances::Records));
+        let parts = self.parts(&played.meta.mesh.parts, &on_device.surfaces, (variant, InstanceSource::Records));
         Ok((on_device, parts))
     }
 
     /// Returns mesh parts with their pipelines.
-    fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, Instances)) -> Vec<DrawnPart> {
+    fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, InstanceSource)) -> Vec<DrawnPart> {
         let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
         let parts = mesh.iter().zip(pipelines);
         parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None }).collect()
@@ -385,7 +385,7 @@ impl CrowdRenderer {
         let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
         on_device.materials.bind(&self.device, &self.layouts, geometry);
-        let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Field));
+        let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Field));
         let bind_group = |uniform: &wgpu::Buffer| geometry.with_field(&self.device, &self.layouts, uniform);
         let on_device = (on_device.clone(), parts);
         let core = Arc::new(FieldCore::new(&self.device, on_device, &played.meta, bind_group, descriptor)?);
@@ -403,9 +403,9 @@ impl CrowdRenderer {
         let geometry = &on_device.geometry;
         let (name, clock) = (&model.meta.name, self.clock.clone());
         let shared = SharedPoses::of(&self.device, (played, geometry), self.seen_by.is_some(), descriptor)?;
-        let mut parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Records));
+        let mut parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Records));
         if matches!(shared.1, CacheState::On { .. }) {
-            let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, Instances::Cached));
+            let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Cached));
             parts.iter_mut().zip(cached).for_each(|(part, cached)| part.cached = Some(cached.pipelines));
         }
         let on_device = (on_device.clone(), parts);

@@ -16,7 +16,7 @@ pub struct Camera {
     /// Position of the camera, world space, metres.
     pub eye: [f32; 3],
     /// Height of the picture in pixels, from which levels of detail are chosen. 1080 unless
-    /// [`Camera::with_height`] says otherwise. With 0, everything is drawn in the finest LOD.
+    /// set otherwise. With 0, everything is drawn in the finest LOD.
     pub height: f32,
 }
 

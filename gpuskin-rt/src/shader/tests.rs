@@ -24,10 +24,10 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain(
             Variant::all()
                 .filter(|v| !v.array && !v.encoding.needs_compute())
-                .map(|variant| (format!("field of {variant:?}"), drawn(variant, Instances::Field))),
+                .map(|variant| (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field))),
         )
         .chain(Variant::all().filter(|v| v.encoding.needs_compute()).flat_map(|variant| {
-            let cached = (format!("cached crowd of {variant:?}"), drawn(variant, Instances::Cached));
+            let cached = (format!("cached crowd of {variant:?}"), drawn(variant, InstanceSource::Cached));
             [cached, (format!("cache fill of {variant:?}"), cache::fill(variant))]
         }))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
@@ -205,7 +205,7 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
     let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, lod_scale]);
     assert_eq!(view, (3, size_of::<cull::CullView>()));
-    let (field, _) = parse(&drawn(Variant::all().next().unwrap(), Instances::Field));
+    let (field, _) = parse(&drawn(Variant::all().next().unwrap(), InstanceSource::Field));
     let field = same_layout!(
         &field,
         "GpuskinField",
