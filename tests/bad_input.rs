@@ -49,11 +49,11 @@ fn all_that_is_wrong_is_reported_together() {
     let text = [BROKEN, GOOD, WITHOUT_A_CLIP].concat();
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).unwrap();
     let failed = bake(&manifest, &BakeOptions::default()).unwrap_err();
-    let errors: Vec<&str> = failed.findings.iter().filter(|f| f.is_error()).map(|f| f.message()).collect();
+    let errors: Vec<&str> = failed.diagnostics.iter().filter(|f| f.is_error()).map(|f| f.message()).collect();
     let [broken, clip] = errors[..] else { panic!("{errors:#?}") };
     assert!(broken.contains("`stump`") && broken.contains("stump.gltf"), "{broken}");
     assert!(clip.contains("`mast`") && clip.contains("Rig|Swap"), "{clip}");
-    let rendered = failed.findings.to_string();
+    let rendered = failed.diagnostics.to_string();
     assert!(rendered.contains("Rig|Sway"), "what there is instead: {rendered}");
     for file in ["gpuskin.toml", "art/pole.gltf", "art/stump.gltf"] {
         assert!(failed.inputs.iter().any(|input| input.ends_with(file)), "{file} is not watched: {:?}", failed.inputs);

@@ -16,14 +16,14 @@ fn try_bake(keys: &str, explain: bool) -> Result<Baked, Failed> {
 
 #[track_caller]
 fn bakes(keys: &str) -> Baked {
-    try_bake(keys, false).unwrap_or_else(|failed| panic!("{}", failed.findings))
+    try_bake(keys, false).unwrap_or_else(|failed| panic!("{}", failed.diagnostics))
 }
 
 #[track_caller]
 fn refuses(keys: &str, parts: &[&str]) {
     let findings = match try_bake(keys, false) {
         Ok(_) => panic!("it bakes"),
-        Err(failed) => failed.findings.to_string(),
+        Err(failed) => failed.diagnostics.to_string(),
     };
     let text = findings.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     for part in parts {
@@ -54,7 +54,7 @@ fn each_class_of_devices_gets_the_smallest_that_is_good_enough() {
 fn bytes_that_were_measured_decide() {
     let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
     let model = &bakes(keys).models[0];
-    let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let candidates = &explained.models[0].candidates;
     let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one is chosen");
     assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::MatrixUnorm, Encoding::MatrixUnorm));
@@ -66,7 +66,7 @@ fn bytes_that_were_measured_decide() {
 
 #[test]
 fn all_that_was_looked_at_is_explained() {
-    let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let candidates = &baked.models[0].candidates;
     let chosen: Vec<_> = candidates.iter().filter(|c| c.refused.is_none()).map(|c| c.encoding).collect();
     assert_eq!(chosen, [Encoding::LocalPacked]);

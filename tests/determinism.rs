@@ -12,7 +12,7 @@ fn files(folder: &Path, threads: usize) -> BTreeMap<String, Vec<u8>> {
     pool.install(|| {
         assert_eq!(rayon::current_num_threads(), threads);
         let manifest = Manifest::load(&folder.join("gpuskin.toml")).unwrap();
-        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings)).files
+        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).files
     })
 }
 

@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
 #[test]
 fn a_bake_makes_what_is_checked_in() {
     let manifest = Manifest::load(&folder().join("gpuskin.toml")).unwrap();
-    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     assert!(baked.warnings.is_empty(), "{}", baked.warnings);
     let bless = std::env::var_os("GPUSKIN_BLESS").is_some_and(|v| v == "1");
     if bless {

@@ -66,7 +66,7 @@ impl Subject {
 
     fn bake(&self, encoding: Encoding) -> (BakedModel, Model) {
         let options = BakeOptions { encoding: Some(encoding), ..Default::default() };
-        let mut baked = bake(&self.manifest, &options).unwrap_or_else(|e| panic!("{}: {}", self.name, e.findings));
+        let mut baked = bake(&self.manifest, &options).unwrap_or_else(|e| panic!("{}: {}", self.name, e.diagnostics));
         let model = baked.runtime_models().remove(0);
         (baked.models.remove(0), model)
     }
@@ -256,7 +256,7 @@ fn what_stands_aside_says_why() {
         let mut count = 0;
         for subject in subjects.iter().filter(|s| s.name.starts_with(start)) {
             let baked = bake(&subject.manifest, &BakeOptions::default());
-            let baked = baked.unwrap_or_else(|failed| panic!("{}: {}", subject.name, failed.findings));
+            let baked = baked.unwrap_or_else(|failed| panic!("{}: {}", subject.name, failed.diagnostics));
             assert!(baked.warnings.to_string().contains(reason), "{}: {}", subject.name, baked.warnings);
             count += 1;
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use arbitrary::Unstructured;
 use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::finding::Style;
+use gpuskin_build::diagnostic::Style;
 use gpuskin_build::limits::Limits;
 use gpuskin_build::manifest::Manifest;
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ fn bake_bytes(file: &[u8], settings: &str) {
     manifest.limits = LIMITS;
     match bake(&manifest, &BakeOptions::default()) {
         Ok(baked) => assert!(baked.files.contains_key("gpuskin.rs")),
-        Err(failed) => assert!(failed.findings.has_errors() && !failed.findings.render(Style::Plain).is_empty()),
+        Err(failed) => assert!(failed.diagnostics.has_errors() && !failed.diagnostics.render(Style::Plain).is_empty()),
     }
 }
 

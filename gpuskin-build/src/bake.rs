@@ -3,7 +3,7 @@
 mod assemble;
 mod attempt;
 mod choose;
-mod draft;
+mod unencoded;
 mod files;
 pub(crate) mod make;
 mod plan;
@@ -17,22 +17,22 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::codegen;
-use crate::finding::{Code, Finding, Findings};
-use crate::identifiers::check_identifiers;
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use crate::name_collisions::check_identifiers;
 use crate::import::{Inputs, Pixels};
 use crate::manifest::{Fps, Manifest, ModelEntry, Textures};
 use crate::model::Model;
 use crate::suggest::{instead, quoted};
-use plan::Outline;
+use plan::ModelOutline;
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
 pub use crate::measure::ClipErrors;
 pub use assemble::{BakedModel, Trace};
 pub use choose::Candidate;
-pub use draft::{Draft, drafts};
+pub use unencoded::{UnencodedModel, unencoded_models};
 pub use files::EMBED_LIMIT;
-pub use plan::Plan;
+pub use plan::BakePlan;
 
 /// The generated module, under the output folder.
 pub(crate) const MODULE: &str = "gpuskin.rs";
@@ -83,7 +83,7 @@ pub struct Baked {
     /// Every file that was read, the manifest included.
     pub inputs: BTreeSet<PathBuf>,
     /// What was odd.
-    pub warnings: Findings,
+    pub warnings: Diagnostics,
 }
 
 impl Baked {
@@ -96,9 +96,9 @@ impl Baked {
 
 /// Why nothing was baked.
 #[derive(Clone, Debug)]
-pub struct Failed {
+pub struct BakeFailure {
     /// All errors, and the warnings among them, in the order of the manifest.
-    pub findings: Findings,
+    pub diagnostics: Diagnostics,
     /// Every file that was read until then: a change to one of them is worth another try.
     pub inputs: BTreeSet<PathBuf>,
 }
@@ -117,7 +117,7 @@ pub struct Failed {
 ///     println!("{}: {} clips", model.meta.name, model.meta.clips.len());
 /// }
 /// ```
-pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Failed> {
+pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, BakeFailure> {
     bake_with(manifest, options, Pixels::Decode)
 }
 
@@ -125,16 +125,16 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Fai
 ///
 /// # Errors
 /// As [`bake`].
-pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, Failed> {
+pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, BakeFailure> {
     Ok(bake_with(manifest, options, Pixels::SizeOnly)?.models)
 }
 
-fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, Failed> {
+fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, BakeFailure> {
     let entries = entries(manifest, options)?;
     let made = make::make(manifest, &entries, options, pixels, None)?;
     let inputs = make::inputs(manifest, &made);
     let module = codegen::module(made.iter().map(|made| (&made.model, &made.part)));
-    let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Findings::default());
+    let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Diagnostics::default());
     for made in made {
         models.push(made.model);
         files.extend(made.files.into_iter().filter_map(|(name, content)| Some((name, content.into_bytes()?))));
@@ -149,8 +149,8 @@ pub(crate) fn import_one<'m>(
     manifest: &'m Manifest,
     options: &BakeOptions<'_>,
     pixels: Pixels,
-) -> Result<(Imported<'m>, Findings), Findings> {
-    let (outlines, warnings, _) = import_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
+) -> Result<(Imported<'m>, Diagnostics), Diagnostics> {
+    let (outlines, warnings, _) = import_all(manifest, options, pixels).map_err(|failed| failed.diagnostics)?;
     let (entry, outline) = outlines.into_iter().next().expect("a model of that name, or an error");
     Ok((Imported { manifest, entry, outline }, warnings))
 }
@@ -159,7 +159,7 @@ pub(crate) fn import_one<'m>(
 pub(crate) struct Imported<'m> {
     manifest: &'m Manifest,
     entry: &'m ModelEntry,
-    outline: Outline,
+    outline: ModelOutline,
 }
 
 impl Imported<'_> {
@@ -171,7 +171,7 @@ impl Imported<'_> {
     pub(crate) fn grids(&self, options: &BakeOptions<'_>) -> Option<Vec<FrameGrid>> {
         let encoding = options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value))?;
         let searches = self.outline.clips.iter().any(|clip| clip.fps == Fps::Auto);
-        let plan = Plan::new(&self.outline, encoding, &self.outline.rates()).ok().filter(|_| !searches)?;
+        let plan = BakePlan::new(&self.outline, encoding, &self.outline.rates()).ok().filter(|_| !searches)?;
         Some(plan.grids)
     }
 
@@ -179,17 +179,17 @@ impl Imported<'_> {
     pub(crate) fn bake(
         &self,
         options: &BakeOptions<'_>,
-        warnings: &mut Findings,
-    ) -> Result<(BakedModel, gpuskin_rt::Model), Findings> {
-        let mut findings = Findings::default();
-        let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut findings);
+        warnings: &mut Diagnostics,
+    ) -> Result<(BakedModel, gpuskin_rt::Model), Diagnostics> {
+        let mut diagnostics = Diagnostics::default();
+        let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut diagnostics);
         match made {
-            Some((baked, mut files)) if !findings.has_errors() => {
+            Some((baked, mut files)) if !diagnostics.has_errors() => {
                 let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
-                warnings.extend(findings);
+                warnings.extend(diagnostics);
                 Ok((baked, model))
             }
-            _ => Err(findings),
+            _ => Err(diagnostics),
         }
     }
 }
@@ -198,49 +198,49 @@ impl Imported<'_> {
 ///
 /// # Errors
 /// As [`bake`].
-pub fn check(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Findings, Failed> {
-    import_all(manifest, options, Pixels::SizeOnly).map(|(_, findings, _)| findings)
+pub fn check(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Diagnostics, BakeFailure> {
+    import_all(manifest, options, Pixels::SizeOnly).map(|(_, diagnostics, _)| diagnostics)
 }
 
-type Outlines<'a> = (Vec<(&'a ModelEntry, Outline)>, Findings, BTreeSet<PathBuf>);
+type ModelOutlines<'a> = (Vec<(&'a ModelEntry, ModelOutline)>, Diagnostics, BTreeSet<PathBuf>);
 
-fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Outlines<'a>, Failed> {
+fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<ModelOutlines<'a>, BakeFailure> {
     let mut inputs = BTreeSet::from([manifest.path.clone()]);
     let entries = entries(manifest, options)?;
     let results: Vec<_> = entries
         .into_par_iter()
         .map(|entry| {
             let mut read = Inputs::without_digests();
-            let (outline, findings) = make::outline(manifest, entry, options, pixels, &mut read);
-            (entry, outline, findings, read)
+            let (outline, diagnostics) = make::outline(manifest, entry, options, pixels, &mut read);
+            (entry, outline, diagnostics, read)
         })
         .collect();
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let mut outlines = Vec::new();
     for (entry, outline, found, read) in results {
-        findings.extend(found);
+        diagnostics.extend(found);
         inputs.extend(read.paths().cloned());
         outlines.extend(outline.map(|outline| (entry, outline)));
     }
-    findings.extend(check_names(manifest, &outlines));
-    if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((outlines, findings, inputs)) }
+    diagnostics.extend(check_names(manifest, &outlines));
+    if diagnostics.has_errors() { Err(BakeFailure { diagnostics, inputs }) } else { Ok((outlines, diagnostics, inputs)) }
 }
 
 /// Finds clips and events, named by their files, whose constants would collide.
-fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, Outline)]) -> Findings {
+fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, ModelOutline)]) -> Diagnostics {
     let models: Vec<_> = outlines.iter().map(|(entry, outline)| make::names_of(entry, outline)).collect();
     check_identifiers(&manifest.source, &models)
 }
 
 /// The models that the options name.
-pub(crate) fn entries<'m>(manifest: &'m Manifest, options: &BakeOptions<'_>) -> Result<Vec<&'m ModelEntry>, Failed> {
+pub(crate) fn entries<'m>(manifest: &'m Manifest, options: &BakeOptions<'_>) -> Result<Vec<&'m ModelEntry>, BakeFailure> {
     let entries: Vec<&ModelEntry> =
         manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
     if let (Some(name), true) = (options.model, entries.is_empty()) {
         let names = manifest.models.iter().map(|m| m.name.value.as_str());
         let message = format!("{} has no model {}", manifest.path.display(), quoted(name));
-        let finding = Finding::error(Code::ModelNotFound, message).help(instead(name, names));
-        return Err(Failed { findings: finding.into(), inputs: BTreeSet::from([manifest.path.clone()]) });
+        let diagnostic = Diagnostic::error(DiagnosticCode::ModelNotFound, message).help(instead(name, names));
+        return Err(BakeFailure { diagnostics: diagnostic.into(), inputs: BTreeSet::from([manifest.path.clone()]) });
     }
     Ok(entries)
 }

@@ -16,12 +16,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::fs;
 use crate::fs::lock::Lock;
-pub use entry::Kind;
+pub use entry::EntryKind;
 use entry::{FILE_ENDING, name};
-use shared::Shared;
+use shared::SharedCache;
 pub use shared::{SharedMode, SharedUse};
 pub use tidy::{Stats, Verified};
 pub use traffic::{SharedTraffic, Traffic};
@@ -40,12 +40,12 @@ pub struct Cache {
     folder: PathBuf,
     limit: u64,
     keeps_files: bool,
-    shared: Option<Shared>,
-    state: Mutex<State>,
+    shared: Option<SharedCache>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CacheState {
     /// Names of entries that were read or written.
     used: BTreeSet<String>,
     hits: usize,
@@ -83,13 +83,13 @@ impl Cache {
     ///
     /// It needs the feature `shared-cache`. Whoever may write to it decides what is baked: digests find damage, not malice.
     pub fn with_shared(self, url: &str, mode: SharedMode) -> Self {
-        Self { shared: Some(Shared::new(url, mode)), ..self }
+        Self { shared: Some(SharedCache::new(url, mode)), ..self }
     }
 
     /// With the shared cache that `GPUSKIN_SHARED_CACHE` names, if it names one: to read from, or as
     /// `GPUSKIN_SHARED_CACHE_MODE` says (`read` or `read-write`).
     pub fn with_shared_of_environment(self) -> Self {
-        Self { shared: Shared::of_environment(), ..self }
+        Self { shared: SharedCache::of_environment(), ..self }
     }
 
     /// The shared cache, and what came from there.
@@ -124,15 +124,15 @@ impl Cache {
 
     /// Whether anybody wants a baked file: this cache, or those who share one.
     pub(crate) fn takes_files(&self) -> bool {
-        self.keeps_files || self.shared.as_ref().is_some_and(|shared| shared.takes(Kind::File))
+        self.keeps_files || self.shared.as_ref().is_some_and(|shared| shared.takes(EntryKind::File))
     }
 
-    fn keeps(&self, kind: Kind) -> bool {
-        self.keeps_files || kind != Kind::File
+    fn keeps(&self, kind: EntryKind) -> bool {
+        self.keeps_files || kind != EntryKind::File
     }
 
     /// What was kept under a key, if it is there, undamaged and at most so many bytes long.
-    pub(crate) fn get(&self, kind: Kind, key: &blake3::Hash, most: u64) -> Option<Vec<u8>> {
+    pub(crate) fn get(&self, kind: EntryKind, key: &blake3::Hash, most: u64) -> Option<Vec<u8>> {
         let name = name(kind, key);
         let path = self.folder.join(&name);
         let found = entry::read(&path, kind, key, most);
@@ -153,7 +153,7 @@ impl Cache {
     }
 
     /// The same from the shared cache, and from now on from here.
-    fn fetch(&self, kind: Kind, key: &blake3::Hash, name: &str, most: u64) -> Option<Vec<u8>> {
+    fn fetch(&self, kind: EntryKind, key: &blake3::Hash, name: &str, most: u64) -> Option<Vec<u8>> {
         let sound = |bytes| entry::open(bytes, kind, key);
         let data = self.shared.as_ref()?.get(kind, name, entry::len(most), sound)?;
         if self.keeps(kind) {
@@ -163,7 +163,7 @@ impl Cache {
     }
 
     /// Keeps a result; where that fails, [`Cache::notes`] says so.
-    pub(crate) fn put(&self, kind: Kind, key: &blake3::Hash, data: &[u8]) -> bool {
+    pub(crate) fn put(&self, kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> bool {
         let name = name(kind, key);
         let bytes = entry::bytes(kind, key, data);
         let kept = self.keeps(kind) && self.write(&name, &bytes);
@@ -194,12 +194,12 @@ impl Cache {
     }
 
     /// Says that this bake stands on an entry, which it did not have to read.
-    pub(crate) fn stands_on(&self, kind: Kind, key: &blake3::Hash) {
+    pub(crate) fn stands_on(&self, kind: EntryKind, key: &blake3::Hash) {
         self.state().used.insert(name(kind, key));
     }
 
     /// Marks an entry as used now.
-    pub(crate) fn used_again(&self, kind: Kind, key: &blake3::Hash) {
+    pub(crate) fn used_again(&self, kind: EntryKind, key: &blake3::Hash) {
         touch(&self.folder.join(name(kind, key)));
     }
 
@@ -209,16 +209,16 @@ impl Cache {
     }
 
     /// Why results were not kept, or not taken from the shared cache, if they were not.
-    pub fn notes(&self) -> Vec<Finding> {
+    pub fn notes(&self) -> Vec<Diagnostic> {
         let unwritable = self.state().unwritable.as_ref().map(|why| {
             let message = format!("the cache {} cannot be written: {why}", self.folder.display());
             let help = "the next bake does the same work again; GPUSKIN_CACHE names another folder";
-            Finding::warning(Code::CacheUnwritable, message).help(help)
+            Diagnostic::warning(DiagnosticCode::CacheUnwritable, message).help(help)
         });
-        unwritable.into_iter().chain(self.shared.as_ref().and_then(Shared::note)).collect()
+        unwritable.into_iter().chain(self.shared.as_ref().and_then(SharedCache::note)).collect()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CacheState> {
         // Nothing is left half-done where a panic could be.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,28 +17,28 @@ use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
 
 use crate::bake::BakedModel;
-use crate::names::{constant, type_name};
-use ids::Taken;
+use crate::identifier_case::{constant, type_name};
+use ids::UsedNames;
 use literals::Literal;
 
 /// What one model adds to the generated module, formatted. Formatting takes longer than all else that is done for a model
 /// that has not changed, so this is kept with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct ModelCode {
     /// Its type and its constants.
     model: String,
     /// Its clips, bones and so on, a module each.
-    ids: ids::Part,
+    ids: ids::ModelConstants,
 }
 
 /// What a model adds where no other model's names can meet its own.
-pub(crate) fn part(model: &BakedModel) -> Part {
+pub(crate) fn part(model: &BakedModel) -> ModelCode {
     let (marker, value) = (marker_type(model), model_static(model));
-    Part { model: items(quote!(#marker #value)), ids: ids::part(model, &mut Taken::of([model])) }
+    ModelCode { model: items(quote!(#marker #value)), ids: ids::part(model, &mut UsedNames::of([model])) }
 }
 
 /// The generated module. Payloads are named by their paths beside it.
-pub(crate) fn module<'a>(models: impl IntoIterator<Item = (&'a BakedModel, &'a Part)>) -> String {
+pub(crate) fn module<'a>(models: impl IntoIterator<Item = (&'a BakedModel, &'a ModelCode)>) -> String {
     let (models, parts): (Vec<_>, Vec<_>) = models.into_iter().unzip();
     let all = models.iter().map(|model| value_ident(model));
     let head = quote! {

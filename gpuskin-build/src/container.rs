@@ -9,7 +9,7 @@ use ktx2::{Format, Header, Index, LevelIndex, SupercompressionScheme};
 
 /// What becomes a KTX2 file: one 2D texture, or an array of them.
 #[derive(Debug)]
-pub struct Texture<'a> {
+pub struct TextureFile<'a> {
     /// Format of a texel.
     pub format: Format,
     /// Bytes of a texel, or of a block of texels.
@@ -40,9 +40,9 @@ pub const KEY: &str = "gpuskin";
 const WRITER: &str = concat!("gpuskin-build ", env!("CARGO_PKG_VERSION"));
 
 /// Writes a texture, with `value` under the key `gpuskin`.
-pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
+pub fn write(texture: &TextureFile<'_>, value: &[u8]) -> Ktx2 {
     let (basic, type_size) = Basic::from_format(texture.format).expect("formats of ours have a descriptor");
-    let levels: Vec<Level<'_>> = texture.levels.iter().map(|data| Level { data, unpacked: data.len() }).collect();
+    let levels: Vec<MipLevel<'_>> = texture.levels.iter().map(|data| MipLevel { data, unpacked: data.len() }).collect();
     let contents = Contents {
         format: Some(texture.format),
         type_size,
@@ -58,7 +58,7 @@ pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
 /// A texture that every device's format can be made from: UASTC blocks of 4 x 4 texels.
 #[cfg(feature = "textures")]
 #[derive(Debug)]
-pub struct Universal<'a> {
+pub struct UniversalTexture<'a> {
     /// Texels across and down.
     pub size: [u32; 2],
     /// Red, green and blue are sRGB numbers.
@@ -71,7 +71,7 @@ pub struct Universal<'a> {
 
 /// Writes a universal texture, supercompressed with zstd; `None` where that fails.
 #[cfg(feature = "textures")]
-pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>> {
+pub fn write_universal(texture: &UniversalTexture<'_>, value: &[u8]) -> Option<Vec<u8>> {
     use ktx2::dfd::{ChannelTypeQualifiers, DataFormatFlags, SampleInformation};
     use ktx2::{ColorModel, ColorPrimaries, TransferFunction};
 
@@ -99,8 +99,8 @@ pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>>
     };
     let packed: Vec<Vec<u8>> =
         texture.levels.iter().map(|level| zstd::bulk::compress(level, ZSTD_LEVEL)).collect::<Result<_, _>>().ok()?;
-    let levels: Vec<Level<'_>> =
-        packed.iter().zip(texture.levels).map(|(data, unpacked)| Level { data, unpacked: unpacked.len() }).collect();
+    let levels: Vec<MipLevel<'_>> =
+        packed.iter().zip(texture.levels).map(|(data, unpacked)| MipLevel { data, unpacked: unpacked.len() }).collect();
     let contents = Contents {
         format: None,
         type_size: 1,
@@ -114,7 +114,7 @@ pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>>
 }
 
 /// A mip level as it stands in the file.
-struct Level<'a> {
+struct MipLevel<'a> {
     data: &'a [u8],
     /// Bytes before supercompression.
     unpacked: usize,
@@ -129,7 +129,7 @@ struct Contents<'a> {
     scheme: Option<SupercompressionScheme>,
     /// Levels start at multiples of this many bytes.
     align: usize,
-    levels: &'a [Level<'a>],
+    levels: &'a [MipLevel<'a>],
 }
 
 fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
@@ -220,7 +220,7 @@ mod tests {
         {
             let level = |scale: usize, fill| vec![fill; 8 * 4 / scale / scale * texel_bytes * layers as usize];
             let levels = [level(1, 1), level(2, 2)];
-            let texture = Texture { format, texel_bytes, width: 8, height: 4, layers, levels: &levels };
+            let texture = TextureFile { format, texel_bytes, width: 8, height: 4, layers, levels: &levels };
             let file = write(&texture, &[7; 13]);
             let reader = ktx2::Reader::new(&file.bytes).unwrap();
             let header = reader.header();

@@ -20,7 +20,7 @@ pub use matrix::Ranges;
 
 /// An animation texture and its bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Texels {
+pub struct EncodedTexture {
     /// How bones stand in it.
     pub encoding: Encoding,
     /// Its shape.
@@ -29,7 +29,7 @@ pub struct Texels {
     pub bytes: Vec<u8>,
 }
 
-impl Texels {
+impl EncodedTexture {
     /// The texture as the vertex shader sees it.
     pub fn view(&self) -> gpuskin_rt::Texels<'_> {
         gpuskin_rt::Texels::new(self.encoding, self.texture, &self.bytes).expect("as many bytes as the shape needs")
@@ -60,7 +60,7 @@ pub fn local_packed(
     records: &[ClipRecord],
     mut texture: AnimationTexture,
     tolerance: f64,
-) -> Result<Texels, TooLarge> {
+) -> Result<EncodedTexture, TooLarge> {
     let encoding = Encoding::LocalPacked;
     let mut bytes = local::encode(model, grids, records, tolerance)?;
     let texels = (bytes.len() / encoding.format().bytes()) as u64;
@@ -68,7 +68,7 @@ pub fn local_packed(
     texture.height = texels.div_ceil(u64::from(texture.width)) as u32;
     (texture.layers, texture.frames_per_layer) = (1, texture.frames);
     bytes.resize(texture.byte_len(encoding) as usize, 0);
-    Ok(Texels { encoding, texture, bytes })
+    Ok(EncodedTexture { encoding, texture, bytes })
 }
 
 /// A bone that an encoding cannot hold as it is.
@@ -88,7 +88,7 @@ pub enum Misfit {
 
 /// Makes [`Texels`], clip by clip.
 pub struct Encoder {
-    texels: Texels,
+    texels: EncodedTexture,
     /// Of each bone.
     pivots: Vec<Vec3>,
 }
@@ -98,7 +98,7 @@ impl Encoder {
     pub fn new(encoding: Encoding, mut texture: AnimationTexture, model: &Model, ranges: ValueRange) -> Self {
         texture.range = ranges;
         let bytes = vec![0; texture.byte_len(encoding) as usize];
-        Self { texels: Texels { encoding, texture, bytes }, pivots: pivot::pivots(model) }
+        Self { texels: EncodedTexture { encoding, texture, bytes }, pivots: pivot::pivots(model) }
     }
 
     /// Encodes the skin matrices of all bones in the frames of a clip, from this one on. The first bone that does not fit,
@@ -116,7 +116,7 @@ impl Encoder {
     }
 
     /// All frames.
-    pub fn finish(self) -> Texels {
+    pub fn finish(self) -> EncodedTexture {
         self.texels
     }
 }
@@ -182,7 +182,7 @@ mod tests {
         texture.range = ranges.finish();
         let bytes = vec![0; texture.byte_len(encoding) as usize];
         let pivots = (0..5).map(|b| Vec3::new(0.1 * b as f32, 1.0, -0.2)).collect();
-        let mut encoder = Encoder { texels: Texels { encoding, texture, bytes }, pivots };
+        let mut encoder = Encoder { texels: EncodedTexture { encoding, texture, bytes }, pivots };
         let misfits = encoder.clip(first, poses);
         let texels = encoder.finish();
         let mut worst: f64 = 0.0;

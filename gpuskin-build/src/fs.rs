@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(crate) mod fault;
 pub(crate) mod lock;
-pub(crate) mod stat;
+pub(crate) mod fingerprint;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -51,7 +51,7 @@ impl Geometry {
     /// Combines, welds and orders the primitives of a model.
     pub fn new(model: &Model, influences: usize) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
-        let mut weld = Weld::default();
+        let mut weld = VertexWeld::default();
         let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
@@ -61,7 +61,7 @@ impl Geometry {
             let mut baked = vec![None; primitive.positions.len()];
             // Tangents lie in the plane of a normal: where there are some, each corner has its own.
             let flat = primitive.normals.is_none() && !tangents;
-            let corners = if flat { Corners::shared(primitive) } else { Corners::new(primitive, tangents) };
+            let corners = if flat { CornerAttributes::shared(primitive) } else { CornerAttributes::new(primitive, tangents) };
             let indices = groups.entry((primitive.part, primitive.material, flat)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
@@ -117,12 +117,12 @@ impl Geometry {
 
 /// Vertices by their bits.
 #[derive(Default)]
-struct Weld {
+struct VertexWeld {
     vertices: Vec<Vertex>,
     index_of: HashMap<[u32; 22], u32>,
 }
 
-impl Weld {
+impl VertexWeld {
     fn index(&mut self, vertex: Vertex) -> u32 {
         let mut key = [0; 22];
         let floats = [
@@ -164,27 +164,27 @@ fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut
 }
 
 /// Normals and tangents of a primitive, per vertex or, where triangles that share a vertex differ, per corner.
-pub(crate) struct Corners {
+pub(crate) struct CornerAttributes {
     /// A vertex differs between its triangles.
     split: bool,
     /// Where the source has no normals.
-    made: Option<Made>,
+    made: Option<GeneratedNormals>,
     /// Per corner, where they had to be made.
     tangents: Option<Vec<Vec4>>,
 }
 
 /// Normals that were made.
-enum Made {
+enum GeneratedNormals {
     /// Per triangle.
     Flat(Vec<Vec3>),
     /// Per vertex.
     Smooth(Vec<Vec3>),
 }
 
-impl Corners {
+impl CornerAttributes {
     /// Of a primitive without normals whose triangles are flat by themselves.
     fn shared(primitive: &Primitive) -> Self {
-        Self { split: false, made: Some(Made::Smooth(smooth_normals(primitive))), tangents: None }
+        Self { split: false, made: Some(GeneratedNormals::Smooth(smooth_normals(primitive))), tangents: None }
     }
 
     pub(crate) fn new(primitive: &Primitive, tangents: bool) -> Self {
@@ -192,7 +192,7 @@ impl Corners {
             .normals
             .is_none()
             .then(|| primitive.triangles.iter().map(|t| face_normal(primitive, t)).collect());
-        let mut corners = Self { split: flat.is_some(), made: flat.map(Made::Flat), tangents: None };
+        let mut corners = Self { split: flat.is_some(), made: flat.map(GeneratedNormals::Flat), tangents: None };
         if tangents && primitive.tangents.is_none() && !primitive.uvs.is_empty() {
             corners.tangents = Some(tangents::generate(primitive, |t, k| corners.normal(primitive, t, k)));
             corners.split = true;
@@ -213,7 +213,7 @@ impl Corners {
     /// The normal of a corner, in the space of the positions.
     pub(crate) fn normal(&self, primitive: &Primitive, triangle: usize, corner: usize) -> Vec3 {
         match &self.made {
-            Some(Made::Flat(normals)) => normals[triangle],
+            Some(GeneratedNormals::Flat(normals)) => normals[triangle],
             _ => self.vertex_normal(primitive, primitive.triangles[triangle][corner] as usize),
         }
     }
@@ -230,7 +230,7 @@ impl Corners {
 
     fn vertex_normal(&self, primitive: &Primitive, v: usize) -> Vec3 {
         match (&self.made, &primitive.normals) {
-            (Some(Made::Smooth(normals)), _) => normals[v],
+            (Some(GeneratedNormals::Smooth(normals)), _) => normals[v],
             (_, Some(normals)) => unit(normals[v]),
             _ => Vec3::Z,
         }

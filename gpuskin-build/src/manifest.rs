@@ -17,7 +17,7 @@ use gpuskin_rt::{Encoding, Normals};
 use miette::NamedSource;
 use serde::Serialize;
 
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
 pub use crate::limits::Limits;
 pub use play::{EventEntry, MaskEntry, PartEntry, RootMotion};
 pub(crate) use read::named_source;
@@ -59,7 +59,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Everything that is wrong with it, in the order of its lines.
-    pub fn load(path: &Path) -> Result<Self, Findings> {
+    pub fn load(path: &Path) -> Result<Self, Diagnostics> {
         strict(Self::recover(path))
     }
 
@@ -67,27 +67,27 @@ impl Manifest {
     ///
     /// # Errors
     /// Everything that is wrong with it, in the order of its lines.
-    pub fn parse(path: &Path, text: impl Into<String>) -> Result<Self, Findings> {
+    pub fn parse(path: &Path, text: impl Into<String>) -> Result<Self, Diagnostics> {
         strict(read::manifest(path, text.into()))
     }
 
     /// As [`load`](Self::load), with what could be read beside what is wrong: the models that nothing is wrong with, or
     /// `None` where the text is no TOML.
-    pub fn recover(path: &Path) -> (Option<Self>, Findings) {
+    pub fn recover(path: &Path) -> (Option<Self>, Diagnostics) {
         match text(path) {
             Ok(text) => read::manifest(path, text),
-            Err(finding) => (None, finding.into()),
+            Err(diagnostic) => (None, diagnostic.into()),
         }
     }
 }
 
-fn strict((manifest, findings): (Option<Manifest>, Findings)) -> Result<Manifest, Findings> {
-    manifest.filter(|_| !findings.has_errors()).ok_or(findings)
+fn strict((manifest, diagnostics): (Option<Manifest>, Diagnostics)) -> Result<Manifest, Diagnostics> {
+    manifest.filter(|_| !diagnostics.has_errors()).ok_or(diagnostics)
 }
 
-fn text(path: &Path) -> Result<String, Finding> {
+fn text(path: &Path) -> Result<String, Diagnostic> {
     let unreadable =
-        |why: String| Finding::error(Code::ManifestUnreadable, format!("the manifest {} {why}", path.display()));
+        |why: String| Diagnostic::error(DiagnosticCode::ManifestUnreadable, format!("the manifest {} {why}", path.display()));
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             unreadable("does not exist".into()).help("paths start at the folder that the command runs in")
@@ -104,7 +104,7 @@ fn text(path: &Path) -> Result<String, Finding> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let source = read::named_source(path, &String::from_utf8_lossy(error.as_bytes()));
-        Finding::error(Code::ManifestSyntax, "the manifest is not UTF-8 text")
+        Diagnostic::error(DiagnosticCode::ManifestSyntax, "the manifest is not UTF-8 text")
             .help("save it as UTF-8")
             .at(&source, at..at)
     })

@@ -28,17 +28,17 @@ use gpuskin_rt::{Aabb, ClipRecord, ErrorInfo, Normals, Texels};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use bones::ClipWork;
-use mesh::Mesh;
+use mesh::MeasuredMesh;
 
-pub(crate) use moments::{Instant, Instants};
+pub(crate) use moments::{SampleTime, SampleTimes};
 pub use moments::{drawn_pose, playback_at};
-pub(crate) use stepped::Stepped;
-pub(crate) use tally::{Measured, Seen, Tally, measure_all};
-pub use within::{Search, motion_within};
+pub(crate) use stepped::SteppedVertices;
+pub(crate) use tally::{MeasuredClip, ErrorLocation, ErrorTally, measure_all};
+pub use within::{MotionQuery, motion_within};
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Drawn<'a> {
+pub struct DrawnModel<'a> {
     /// The animation texture.
     pub texels: Texels<'a>,
     /// Vertices as unpacked by the shader.
@@ -64,7 +64,7 @@ pub struct ClipErrors {
 
 /// At which times to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Times {
+pub enum MeasuredTimes {
     /// At frames, between them and at source keys.
     All,
     /// At no more than this many frames of each clip: an estimate.
@@ -76,10 +76,10 @@ pub fn measure(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    times: Times,
+    drawn: &DrawnModel<'_>,
+    times: MeasuredTimes,
 ) -> Vec<ClipErrors> {
-    let mesh = Mesh::new(model, drawn);
+    let mesh = MeasuredMesh::new(model, drawn);
     let work = |i| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, times);
     measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices)
 }

@@ -357,14 +357,14 @@ pub struct Clip {
     /// What happens in it: seconds from 0 to its end, and the index into [`Model::events`]. Ascending.
     pub events: Vec<(f64, u16)>,
     /// What moves the model as a whole, where that is not part of its poses.
-    pub root: Option<Root>,
+    pub root: Option<RootMotionSource>,
     /// Index of the clip whose first frame it adds to; `None`: it is a pose of its own.
     pub additive: Option<usize>,
 }
 
 /// Where a clip's motion as a whole comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Root {
+pub struct RootMotionSource {
     /// Index of the node that moves so.
     pub node: usize,
     /// What is not in the ground plane, and turning about other axes than y, stays in the poses.

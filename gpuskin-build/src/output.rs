@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::TempPath;
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::fs;
 use crate::fs::lock::Lock;
 
@@ -20,33 +20,33 @@ const LARGEST: u64 = 1 << 40;
 
 /// What a file should hold.
 #[derive(Clone, Debug)]
-pub(crate) enum Content<'a> {
+pub(crate) enum FileContent<'a> {
     /// These bytes.
     Bytes(Cow<'a, [u8]>),
     /// Bytes with this digest, and so many of them: somebody else has them.
-    Kept { digest: blake3::Hash, len: u64 },
+    Cached { digest: blake3::Hash, len: u64 },
 }
 
-impl Content<'_> {
+impl FileContent<'_> {
     /// The bytes, if they are here.
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Bytes(bytes) => Some(bytes.into_owned()),
-            Self::Kept { .. } => None,
+            Self::Cached { .. } => None,
         }
     }
 
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Kept { len, .. } => *len,
+            Self::Cached { len, .. } => *len,
         }
     }
 
     pub(crate) fn digest(&self) -> blake3::Hash {
         match self {
             Self::Bytes(bytes) => blake3::hash(bytes),
-            Self::Kept { digest, .. } => *digest,
+            Self::Cached { digest, .. } => *digest,
         }
     }
 
@@ -58,7 +58,7 @@ impl Content<'_> {
         let found = fs::read(path, LARGEST)?;
         Ok(match self {
             Self::Bytes(bytes) => found == **bytes,
-            Self::Kept { digest, .. } => blake3::hash(&found) == *digest,
+            Self::Cached { digest, .. } => blake3::hash(&found) == *digest,
         })
     }
 }
@@ -97,12 +97,12 @@ impl std::fmt::Display for Difference {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Finding> {
+pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
     differences(&borrowed(files), folder)
 }
 
 /// What [`bring`] would change.
-pub(crate) fn differences(files: &BTreeMap<String, Content<'_>>, folder: &Path) -> Result<Vec<Difference>, Finding> {
+pub(crate) fn differences(files: &BTreeMap<String, FileContent<'_>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
     let mut differences = Vec::new();
     for (name, content) in files {
         let path = folder.join(name);
@@ -123,17 +123,17 @@ pub(crate) fn differences(files: &BTreeMap<String, Content<'_>>, folder: &Path) 
 ///
 /// # Errors
 /// When the folder cannot be read or written: then what was there is there.
-pub fn write(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
+pub fn write(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let lock = open(folder, || ())?;
-    let job = Bring { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
+    let job = WritePlan { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
     bring(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
-        Trouble::Failed(finding) => finding,
-        Trouble::Lost(_) => unreachable!("all bytes are here"),
+        WriteError::Failed(diagnostic) => diagnostic,
+        WriteError::Lost(_) => unreachable!("all bytes are here"),
     })
 }
 
-fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Content<'_>> {
-    files.iter().map(|(name, bytes)| (name.clone(), Content::Bytes(Cow::Borrowed(bytes)))).collect()
+fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, FileContent<'_>> {
+    files.iter().map(|(name, bytes)| (name.clone(), FileContent::Bytes(Cow::Borrowed(bytes)))).collect()
 }
 
 /// Writes a file beside its place, then moves it there.
@@ -144,13 +144,13 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Makes an output folder and keeps others out of it.
-pub(crate) fn open(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Finding> {
+pub(crate) fn open(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Diagnostic> {
     fs::create_dir(folder).map_err(|e| failure("make", folder, &e))?;
     Ok(Lock::folder(folder, waiting))
 }
 
 /// What [`bring`] needs to know beside the files.
-pub(crate) struct Bring<'a> {
+pub(crate) struct WritePlan<'a> {
     pub(crate) folder: &'a Path,
     /// The files are all that belong into the folder.
     pub(crate) whole: bool,
@@ -161,36 +161,36 @@ pub(crate) struct Bring<'a> {
 }
 
 /// Why files were not written.
-pub(crate) enum Trouble {
+pub(crate) enum WriteError {
     /// It cannot be done.
-    Failed(Finding),
+    Failed(Diagnostic),
     /// Nobody has the bytes of these files any more.
     Lost(BTreeSet<String>),
 }
 
 /// As [`write()`], in a folder that is kept by a lock.
 pub(crate) fn bring(
-    files: &BTreeMap<String, Content<'_>>,
-    job: &Bring<'_>,
+    files: &BTreeMap<String, FileContent<'_>>,
+    job: &WritePlan<'_>,
     lock: &Lock,
-) -> Result<Vec<PathBuf>, Trouble> {
+) -> Result<Vec<PathBuf>, WriteError> {
     let folder = job.folder;
-    let failed = |what: &str, path: &Path, e: &io::Error| Trouble::Failed(failure(what, path, e));
-    clear(folder, lock.held()).map_err(Trouble::Failed)?;
-    let stage = |(name, content): (&String, &Content<'_>)| -> Result<Option<Staged>, Trouble> {
+    let failed = |what: &str, path: &Path, e: &io::Error| WriteError::Failed(failure(what, path, e));
+    clear(folder, lock.held()).map_err(WriteError::Failed)?;
+    let stage = |(name, content): (&String, &FileContent<'_>)| -> Result<Option<Staged>, WriteError> {
         let path = folder.join(name);
         let known = || match content {
-            Content::Kept { digest, .. } => (job.in_place)(name) == Some(*digest),
-            Content::Bytes(_) => false,
+            FileContent::Cached { digest, .. } => (job.in_place)(name) == Some(*digest),
+            FileContent::Bytes(_) => false,
         };
         if known() || content.stands_in(&path).unwrap_or(false) {
             return Ok(None);
         }
         let bytes = match content {
-            Content::Bytes(bytes) => Cow::Borrowed(&**bytes),
-            Content::Kept { digest, len } => match (job.load)(digest, *len) {
+            FileContent::Bytes(bytes) => Cow::Borrowed(&**bytes),
+            FileContent::Cached { digest, len } => match (job.load)(digest, *len) {
                 Some(bytes) => Cow::Owned(bytes),
-                None => return Err(Trouble::Lost(BTreeSet::from([name.clone()]))),
+                None => return Err(WriteError::Lost(BTreeSet::from([name.clone()]))),
             },
         };
         let beside = path.parent().expect("it is under the folder");
@@ -206,17 +206,17 @@ pub(crate) fn bring(
     for result in files.par_iter().map(stage).collect::<Vec<_>>() {
         match result {
             Ok(file) => staged.extend(file),
-            Err(Trouble::Lost(names)) => lost.extend(names),
+            Err(WriteError::Lost(names)) => lost.extend(names),
             Err(trouble) => return Err(trouble),
         }
     }
     if !lost.is_empty() {
-        return Err(Trouble::Lost(lost));
+        return Err(WriteError::Lost(lost));
     }
-    let stale = if job.whole { stale(files, folder).map_err(Trouble::Failed)? } else { Vec::new() };
+    let stale = if job.whole { stale(files, folder).map_err(WriteError::Failed)? } else { Vec::new() };
     staged.sort_by_key(|file| file.module);
     let written: Vec<PathBuf> = staged.iter().map(|file| file.path.clone()).collect();
-    commit(staged).map_err(Trouble::Failed)?;
+    commit(staged).map_err(WriteError::Failed)?;
     written.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>().into_iter().for_each(fs::sync_folder);
     for path in stale {
         fs::remove(&path).map_err(|e| failed("remove", &path, &e))?;
@@ -234,7 +234,7 @@ struct Staged {
 }
 
 /// Moves files to their places: all, or none.
-fn commit(staged: Vec<Staged>) -> Result<(), Finding> {
+fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
     let mut undo: Vec<(PathBuf, Option<TempPath>)> = Vec::new();
     for Staged { from, path, .. } in staged {
         // Another name for what is there; file systems without that have no way back.
@@ -260,7 +260,7 @@ fn commit(staged: Vec<Staged>) -> Result<(), Finding> {
 }
 
 /// Removes what killed bakes left unfinished.
-fn clear(folder: &Path, alone: bool) -> Result<(), Finding> {
+fn clear(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
     fs::remove_unfinished(folder, alone);
     let models = folder.join("gpuskin");
     fs::remove_unfinished(&models, alone);
@@ -271,7 +271,7 @@ fn clear(folder: &Path, alone: bool) -> Result<(), Finding> {
 }
 
 /// Files of earlier bakes that this one does not make: in the folders of models, with names that bakes give.
-fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
+fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let ours = |name: &str| {
         (name.ends_with(".bin") && (name == "mesh.bin" || name.starts_with("mesh-")))
             || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))
@@ -292,7 +292,7 @@ fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, 
     Ok(stale)
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Finding> {
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     match fs::entries(folder) {
         // A file, where a folder is looked for.
         Err(e) if e.kind() == io::ErrorKind::NotADirectory => Ok(Vec::new()),
@@ -300,8 +300,8 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Finding> {
     }
 }
 
-fn failure(what: &str, path: &Path, error: &io::Error) -> Finding {
-    Finding::error(Code::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
+fn failure(what: &str, path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
 }
 
 #[cfg(test)]

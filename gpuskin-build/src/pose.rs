@@ -11,7 +11,7 @@ use gpuskin_rt::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Code, Finding, Findings, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, Label};
 use crate::frames::FrameGrid;
 use crate::import::Pixels;
 use crate::manifest::Manifest;
@@ -61,7 +61,7 @@ pub struct PoseRequest {
 
 /// Positions and normals of all source vertices at some times, in the source's scene.
 #[derive(Clone, Debug)]
-pub struct Poses {
+pub struct EvaluatedPoses {
     model: Arc<Model>,
     clip: usize,
     /// Seconds, as asked for.
@@ -69,7 +69,7 @@ pub struct Poses {
     /// Per time, per vertex of each primitive in their order: position in the source's units, unit normal.
     pub frames: Vec<Vec<(DVec3, DVec3)>>,
     /// What is odd about the model.
-    pub warnings: Findings,
+    pub warnings: Diagnostics,
     double: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct Poses {
 ///
 /// # Errors
 /// When the model cannot be baked, or has no such clip or frame.
-pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Findings> {
+pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<EvaluatedPoses, Diagnostics> {
     let options = BakeOptions {
         model: Some(&request.model),
         encoding: request.encoding,
@@ -109,14 +109,14 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
             frame.into_iter().map(|(p, n)| (at.transform_point3(p), at.transform_vector3(n))).collect()
         }
     };
-    let undo = Undo::new(&model.root);
+    let undo = SourceSpace::new(&model.root);
     let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
     let frames = frames.into_iter().zip(&held).map(placed).map(undone).collect();
-    Ok(Poses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
+    Ok(EvaluatedPoses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
 }
 
 /// A clip by its name in the file, its index there, or its name in the manifest.
-fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
+fn find_clip(model: &Model, wanted: &str) -> Result<usize, Diagnostic> {
     let index = wanted.parse::<usize>().ok();
     let by = |test: &dyn Fn(&Clip) -> bool| model.clips.iter().position(test);
     by(&|c| c.source == wanted)
@@ -124,20 +124,20 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
         .or_else(|| by(&|c| c.name == wanted))
         .ok_or_else(|| {
             let names = model.clips.iter().map(|c| c.source.as_str());
-            Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(wanted)))
+            Diagnostic::error(DiagnosticCode::ClipNotFound, format!("there is no clip {}", quoted(wanted)))
                 .within(Label::model(&model.name))
                 .clip(wanted)
                 .help(instead(wanted, names))
         })
 }
 
-fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Finding> {
+fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Diagnostic> {
     match times {
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
         PoseTimes::AllFrames => Ok((0..grid.frames()).map(|frame| grid.time(frame)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
-            Some(frame) => Err(Finding::error(
-                Code::ClipFrame,
+            Some(frame) => Err(Diagnostic::error(
+                DiagnosticCode::ClipFrame,
                 format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.intervals),
             )),
             None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
@@ -190,10 +190,10 @@ fn on_gpu(
     model: &gpuskin_rt::Model,
     clip: usize,
     times: &[f64],
-) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
+) -> Result<Vec<Vec<(DVec3, DVec3)>>, Diagnostic> {
     let (device, queue) = crate::gpu::open()?;
     let failed =
-        |e: gpuskin_rt::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
+        |e: gpuskin_rt::Error| Diagnostic::error(DiagnosticCode::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
     let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.trace().plan.grids[clip];
     let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
@@ -207,17 +207,17 @@ fn on_gpu(
 }
 
 #[cfg(not(feature = "gpu"))]
-fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
-    Err(Finding::error(Code::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
+fn on_gpu(_: &BakedModel, _: &gpuskin_rt::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Diagnostic> {
+    Err(Diagnostic::error(DiagnosticCode::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
 }
 
 /// Takes the manifest's scale and up axis back.
-struct Undo {
+struct SourceSpace {
     root: DMat4,
     normals: DMat3,
 }
 
-impl Undo {
+impl SourceSpace {
     fn new(root: &DMat4) -> Self {
         Self { root: root.inverse(), normals: DMat3::from_mat4(*root).transpose() }
     }
@@ -232,13 +232,13 @@ impl Undo {
     }
 }
 
-impl Poses {
+impl EvaluatedPoses {
     /// Writes `frames.json` and `frames.bin`: positions, then normals where the source has some, primitive by primitive,
     /// frame by frame, little-endian. `f64` for [`PosePath::Source`], else `f32`.
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), Finding> {
+    pub fn write(&self, folder: &Path) -> Result<(), Diagnostic> {
         let width = if self.double { 8 } else { 4 };
         let mut offset = 0;
         let mut primitives = Vec::new();
@@ -284,7 +284,7 @@ impl Poses {
         for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
             let path = folder.join(name);
             output::replace(&path, &bytes)
-                .map_err(|e| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display())))?;
+                .map_err(|e| Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot write {}: {e}", path.display())))?;
         }
         Ok(())
     }

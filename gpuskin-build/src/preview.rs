@@ -21,14 +21,14 @@ use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Code, Finding, Findings, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, Label};
 use crate::import::Pixels;
 use crate::manifest::{Manifest, Textures};
 use crate::output;
 use canvas::{Canvas, Rgb};
 use difference::Differences;
-use draw::Stage;
-use framing::{Framing, Outline};
+use draw::PreviewScene;
+use framing::{Framing, ClipExtent};
 use layout::Layout;
 pub use sequence::Sequence;
 
@@ -48,15 +48,15 @@ pub struct Sheet {
     layout: Layout,
     moments: Vec<u32>,
     /// What is odd about the model.
-    pub warnings: Findings,
+    pub warnings: Diagnostics,
 }
 
 /// Bakes a model and draws its clips on whatever adapter there is. `encoding`: instead of the manifest's.
 ///
 /// # Errors
 /// When the model cannot be baked, there is no GPU, or the GPU cannot draw it.
-pub fn preview(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<Sheet, Findings> {
-    let (take, warnings) = Take::new(manifest, model, encoding)?;
+pub fn preview(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<Sheet, Diagnostics> {
+    let (take, warnings) = PreviewModel::new(manifest, model, encoding)?;
     let sheet = on_gpu(model, |gpu| Sheet::single(gpu, &take))?;
     Ok(Sheet { warnings, ..sheet })
 }
@@ -71,8 +71,8 @@ pub fn sequences(
     model: &str,
     encoding: Option<Encoding>,
     sequences: &[Sequence],
-) -> Result<Sheet, Findings> {
-    let (take, warnings) = Take::new(manifest, model, encoding)?;
+) -> Result<Sheet, Diagnostics> {
+    let (take, warnings) = PreviewModel::new(manifest, model, encoding)?;
     let sheet = on_gpu(model, |gpu| Sheet::sequences(gpu, &take, sequences))?;
     Ok(Sheet { warnings, ..sheet })
 }
@@ -93,9 +93,9 @@ pub fn sequences(
 /// let sheet = compare(&manifest, "soldier", encodings).expect("a model that can be baked, and a GPU");
 /// sheet.write("coarse.png".as_ref()).expect("a folder to write to");
 /// ```
-pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2]) -> Result<Sheet, Findings> {
-    let (a, mut warnings) = Take::new(manifest, model, Some(first))?;
-    let (b, others) = Take::new(manifest, model, Some(second))?;
+pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2]) -> Result<Sheet, Diagnostics> {
+    let (a, mut warnings) = PreviewModel::new(manifest, model, Some(first))?;
+    let (b, others) = PreviewModel::new(manifest, model, Some(second))?;
     for other in others {
         if warnings.iter().all(|warning| warning.to_string() != other.to_string()) {
             warnings.push(other);
@@ -103,7 +103,7 @@ pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2])
     }
     if !a.clips().eq(b.clips()) {
         let message = format!("its clips in {} are not those in {}", first.name(), second.name());
-        return Err(Finding::error(Code::PreviewClips, message).within(Label::model(model)).into());
+        return Err(Diagnostic::error(DiagnosticCode::PreviewClips, message).within(Label::model(model)).into());
     }
     let sheet = on_gpu(model, |gpu| Sheet::compared(gpu, [&a, &b]))?;
     Ok(Sheet { warnings, ..sheet })
@@ -111,22 +111,22 @@ pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2])
 
 fn on_gpu(
     model: &str,
-    draw: impl FnOnce((wgpu::Device, wgpu::Queue)) -> Result<Sheet, Finding>,
-) -> Result<Sheet, Finding> {
+    draw: impl FnOnce((wgpu::Device, wgpu::Queue)) -> Result<Sheet, Diagnostic>,
+) -> Result<Sheet, Diagnostic> {
     let gpu = crate::gpu::open()?;
     let device = gpu.0.clone();
-    draw::guarded(&device, || draw(gpu)).map_err(|finding| finding.within(Label::model(model)))
+    draw::guarded(&device, || draw(gpu)).map_err(|diagnostic| diagnostic.within(Label::model(model)))
 }
 
 /// A model in one encoding: as baked, and as the runtime loads it.
-struct Take {
+struct PreviewModel {
     baked: BakedModel,
     runtime: Model,
 }
 
-impl Take {
+impl PreviewModel {
     /// With what is odd about the model.
-    fn new(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<(Self, Findings), Findings> {
+    fn new(manifest: &Manifest, model: &str, encoding: Option<Encoding>) -> Result<(Self, Diagnostics), Diagnostics> {
         // What every device reads, and at once.
         let plain = Textures { formats: vec![ColorFormat::Rgba8], universal: false };
         let options = BakeOptions { model: Some(model), encoding, textures: Some(&plain), ..Default::default() };
@@ -149,16 +149,16 @@ impl Take {
     }
 
     /// What each clip's figure fills at these times.
-    fn outlines(&self, times: &[Vec<f64>]) -> Vec<Outline> {
+    fn outlines(&self, times: &[Vec<f64>]) -> Vec<ClipExtent> {
         let (texels, vertices) = (self.baked.texels(&self.runtime), self.baked.vertices(&self.runtime));
         let (meta, records) = (self.meta(), &self.baked.trace().plan.records);
         let outline = |(clip, times): (usize, &Vec<f64>)| {
             let moments = times.iter().map(|seconds| {
                 let instance = draw::standing(clip, *seconds).record(meta, Time::ZERO);
                 let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v, meta.normals).position;
-                Outline::of(vertices.iter().map(position))
+                ClipExtent::of(vertices.iter().map(position))
             });
-            moments.reduce(Outline::union).unwrap_or_else(|| Outline::of([]))
+            moments.reduce(ClipExtent::union).unwrap_or_else(|| ClipExtent::of([]))
         };
         times.par_iter().enumerate().map(outline).collect()
     }
@@ -169,10 +169,10 @@ impl Sheet {
     fn blank(layout: Layout, times: &[Vec<f64>]) -> Self {
         let [width, height] = layout.size();
         let moments = times.iter().map(|times| times.len() as u32).collect();
-        Self { canvas: Canvas::new(width, height, PAPER), layout, moments, warnings: Findings::default() }
+        Self { canvas: Canvas::new(width, height, PAPER), layout, moments, warnings: Diagnostics::default() }
     }
 
-    fn single(gpu: (wgpu::Device, wgpu::Queue), take: &Take) -> Result<Self, Finding> {
+    fn single(gpu: (wgpu::Device, wgpu::Queue), take: &PreviewModel) -> Result<Self, Diagnostic> {
         let times = take.times();
         let layout = Layout::new(times.len());
         let framings = framing::frame(&take.outlines(&times), aspect(&layout));
@@ -188,11 +188,11 @@ impl Sheet {
     }
 
     /// The times are the first one's, the views show both.
-    fn compared(gpu: (wgpu::Device, wgpu::Queue), takes: [&Take; 2]) -> Result<Self, Finding> {
+    fn compared(gpu: (wgpu::Device, wgpu::Queue), takes: [&PreviewModel; 2]) -> Result<Self, Diagnostic> {
         let times = takes[0].times();
         let layout = Layout::compared(times.len());
         let [of_a, of_b] = takes.map(|take| take.outlines(&times));
-        let outlines: Vec<Outline> = of_a.into_iter().zip(of_b).map(|(a, b)| a.union(b)).collect();
+        let outlines: Vec<ClipExtent> = of_a.into_iter().zip(of_b).map(|(a, b)| a.union(b)).collect();
         let framings = framing::frame(&outlines, aspect(&layout));
         let scale = framing::common(&framings);
         let mut sheet = Self::blank(layout, &times);
@@ -200,7 +200,7 @@ impl Sheet {
             sheet.strip(gpu.clone(), take, strip, &framings, &times)?;
         }
         let differences = sheet.draw_differences();
-        let metas = takes.map(Take::meta);
+        let metas = takes.map(PreviewModel::meta);
         labels::compared_header(&mut sheet.canvas, &layout, metas, scale, &differences);
         for (row, framing) in (0..).zip(&framings) {
             labels::compared_clip(&mut sheet.canvas, &layout, row, metas, framing, scale);
@@ -213,13 +213,13 @@ impl Sheet {
     fn strip(
         &mut self,
         gpu: (wgpu::Device, wgpu::Queue),
-        take: &Take,
+        take: &PreviewModel,
         strip: u32,
         framings: &[Framing],
         times: &[Vec<f64>],
-    ) -> Result<(), Finding> {
+    ) -> Result<(), Diagnostic> {
         let Self { canvas, layout, .. } = self;
-        let mut stage = Stage::new(gpu, &take.runtime, layout.cell)?;
+        let mut stage = PreviewScene::new(gpu, &take.runtime, layout.cell)?;
         for (row, (times, framing)) in times.iter().zip(framings).enumerate() {
             stage.row(row, framing, times, |bytes, stride| {
                 for column in 0..times.len() as u32 {
@@ -295,8 +295,8 @@ impl Sheet {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), Finding> {
-        let failed = |e: String| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display()));
+    pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
+        let failed = |e: String| Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot write {}: {e}", path.display()));
         let mut png = Cursor::new(Vec::new());
         let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, FilterType::Adaptive);
         let bytes = self.canvas.pixels.as_flattened();

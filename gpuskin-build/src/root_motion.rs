@@ -104,7 +104,7 @@ mod tests {
     use glam::DVec4;
 
     use super::*;
-    use crate::model::{Channel, Curve, Interpolation, Local, Node, Property, Root, Trs};
+    use crate::model::{Channel, Curve, Interpolation, Local, Node, Property, RootMotionSource, Trs};
 
     /// A node below a scaled, mirrored and turned one, that walks an arc, nods and bobs.
     fn model(planar: bool) -> Model {
@@ -124,7 +124,7 @@ mod tests {
             Channel { node: 1, property: Property::Translation, curve: walks },
             Channel { node: 1, property: Property::Rotation, curve: turns },
         ];
-        let clip = Clip { channels, end: 1.0, root: Some(Root { node: 1, planar }), ..Clip::default() };
+        let clip = Clip { channels, end: 1.0, root: Some(RootMotionSource { node: 1, planar }), ..Clip::default() };
         Model {
             nodes: vec![node(None, above), node(Some(0), Trs::IDENTITY)],
             order: vec![0, 1],

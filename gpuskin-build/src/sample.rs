@@ -134,8 +134,8 @@ pub fn evaluate(curve: &Curve, property: Property, time: f64) -> DVec4 {
         _ => v,
     };
     let (key, u, interval) = match span(&curve.times, time) {
-        Span::Held(key) => return unit(value(key)),
-        Span::Between { key, u, interval } => (key, u, interval),
+        KeySpan::Held(key) => return unit(value(key)),
+        KeySpan::Between { key, u, interval } => (key, u, interval),
     };
     let after = key + 1;
     match curve.interpolation {
@@ -156,8 +156,8 @@ pub fn evaluate_weights(curve: &WeightCurve, time: f64) -> Vec<f64> {
     let row = |row: usize| &curve.values[row * curve.targets..][..curve.targets];
     let value = |key: usize| row(key * rows + rows / 2);
     let (key, u, interval) = match span(&curve.times, time) {
-        Span::Held(key) => return value(key).to_vec(),
-        Span::Between { key, u, interval } => (key, u, interval),
+        KeySpan::Held(key) => return value(key).to_vec(),
+        KeySpan::Between { key, u, interval } => (key, u, interval),
     };
     let (from, to) = (value(key), value(key + 1));
     match curve.interpolation {
@@ -173,22 +173,22 @@ pub fn evaluate_weights(curve: &WeightCurve, time: f64) -> Vec<f64> {
 }
 
 /// Where a time stands among keys.
-enum Span {
+enum KeySpan {
     /// Before the first key, or from the last on.
     Held(usize),
     /// At the share `u` of the `interval` seconds from a key to the next; on a key, from that one on.
     Between { key: usize, u: f64, interval: f64 },
 }
 
-fn span(times: &[f64], time: f64) -> Span {
+fn span(times: &[f64], time: f64) -> KeySpan {
     // The first key that is after `time`.
     let after = times.partition_point(|&t| t <= time);
     if after == 0 || after == times.len() {
-        return Span::Held(after.saturating_sub(1));
+        return KeySpan::Held(after.saturating_sub(1));
     }
     let key = after - 1;
     let interval = times[after] - times[key];
-    Span::Between { key, u: (time - times[key]) / interval, interval }
+    KeySpan::Between { key, u: (time - times[key]) / interval, interval }
 }
 
 /// Factors of value, out-tangent, next value and next in-tangent (appendix C.5).

@@ -9,10 +9,10 @@ use gpuskin_rt::Encoding;
 
 /// Whether there is an adapter; `GPUSKIN_REQUIRE_GPU=1` makes that there is none a failure.
 fn gpu() -> bool {
-    let Err(finding) = gpuskin_build::gpu::open() else { return true };
+    let Err(diagnostic) = gpuskin_build::gpu::open() else { return true };
     let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-    assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device: {}", finding.message());
-    println!("SKIPPED: {}; GPUSKIN_REQUIRE_GPU=1 makes this a failure", finding.message());
+    assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device: {}", diagnostic.message());
+    println!("SKIPPED: {}; GPUSKIN_REQUIRE_GPU=1 makes this a failure", diagnostic.message());
     false
 }
 
@@ -153,9 +153,9 @@ fn an_encoding_is_its_own_twin() {
 
 #[test]
 fn a_model_that_is_not_there_is_a_finding() {
-    let findings = preview(&manifest(), "cat", None).expect_err("no such model");
-    assert!(findings.to_string().contains("cat"), "{findings}");
+    let diagnostics = preview(&manifest(), "cat", None).expect_err("no such model");
+    assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
     let encodings = [Encoding::MatrixF32, Encoding::MatrixF16];
-    let findings = compare(&manifest(), "cat", encodings).expect_err("no such model");
-    assert!(findings.to_string().contains("cat"), "{findings}");
+    let diagnostics = compare(&manifest(), "cat", encodings).expect_err("no such model");
+    assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
 }

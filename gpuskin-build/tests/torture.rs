@@ -42,7 +42,7 @@ impl Place {
             fs::write(self.path(&format!("art/pole{n}.gltf")), text).unwrap();
         }
         let manifest = Manifest::load(&self.path("gpuskin.toml")).unwrap();
-        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings)).files
+        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).files
     }
 
     fn start(&self) -> Child {

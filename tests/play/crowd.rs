@@ -151,7 +151,7 @@ fn the_gpu_draws_what_its_twins_compute() {
     let manifest = Manifest::load(&assets().join("gpuskin.toml")).unwrap();
     let bake = |encoding| {
         let options = BakeOptions { encoding: Some(encoding), skip_errors: true, ..Default::default() };
-        bake(&manifest, &options).unwrap_or_else(|failed| panic!("{}", failed.findings)).runtime_models()
+        bake(&manifest, &options).unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).runtime_models()
     };
     let twins: Vec<Twin> = Encoding::ALL.into_iter().flat_map(bake).map(Twin::new).collect();
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((open(b)?, open_compute(b)?))) {

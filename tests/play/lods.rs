@@ -35,7 +35,7 @@ fn the_manifest_says_how_many() {
         let text = text.replacen("[bake]", &format!("[bake]\n{lods}"), 1).replace("\"soldier.glb\"", "\"hound.glb\"");
         let text = text.split("# What an instance may leave off").next().unwrap();
         let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text).unwrap();
-        let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+        let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
         let models = std::iter::once(&baked.models[0]).chain(&baked.models[0].others);
         models.map(|model| model.meta.mesh.levels.len()).collect()
     };
@@ -54,7 +54,7 @@ fn what_stands_still_is_the_finest_level() {
     let text = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nmode = \"vertex\"\nlods = 2\ntextures = [\"rgba8\"]\n\
                 rest_frame = { clip = \"run\", frame = 3 }\n[model.clips.run]\n";
     let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text.to_owned()).unwrap();
-    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let model = &baked.runtime_models()[0];
     let mesh = &model.meta.mesh;
     assert_eq!(mesh.levels.len(), 2);

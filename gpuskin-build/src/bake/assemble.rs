@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{Data, Encoding, ErrorInfo, MAX_LEVELS, MeshInfo, Metadata, Model, Normals, Payload, Texels};
 
-use super::attempt::{Attempt, Source};
-use super::choose::{Candidate, Choice, limits};
-use super::files::{self, Colors, FileSet};
-use super::plan::Outline;
-use super::{BakeOptions, Plan, Stage};
+use super::attempt::{Attempt, AttemptSource};
+use super::choose::{Candidate, EncodingChoice, limits};
+use super::files::{self, BakedMaterials, FileSet};
+use super::plan::ModelOutline;
+use super::{BakeOptions, BakePlan, Stage};
 use crate::color;
-use crate::finding::{Code, Finding, Findings, Label};
-use crate::geometry::lods::{self, Level};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, Label};
+use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry, RestMoment};
 use crate::measure::ClipErrors;
@@ -45,7 +45,7 @@ pub struct BakedModel {
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// The source, its frames and where each stands.
-    pub plan: Plan,
+    pub plan: BakePlan,
     /// For each vertex of each primitive of the source, in their order: its vertex in the mesh.
     pub baked_of_source: Vec<u32>,
 }
@@ -104,23 +104,23 @@ fn bytes(payload: &Payload) -> &[u8] {
 pub(super) fn assemble(
     manifest: &Manifest,
     entry: &ModelEntry,
-    outline: &Outline,
+    outline: &ModelOutline,
     options: &BakeOptions<'_>,
-    findings: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> Option<(BakedModel, BTreeMap<String, Vec<u8>>)> {
     options.report(entry, Stage::Encode);
     let within = Label::model(&outline.model.name);
     let geometry = Geometry::new(&outline.model, entry.influences);
     let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
-    let source = Source { outline, bones: &geometry, normals: entry.normals, tolerance };
-    let choice = Choice { entry, source, options };
+    let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
+    let choice = EncodingChoice { entry, source, options };
     let mut attempts: Vec<(Attempt, Vec<Candidate>)> = Vec::new();
     let named = entry.encoding.as_ref().filter(|_| options.encoding.is_none());
     if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
         let message = format!("{} needs compute shaders, and `devices` names \"webgl2\"", at.value.name());
         let help = "leave `encoding` out: one is chosen for each class of devices; or take \"webgl2\" away";
-        let finding = Finding::error(Code::ManifestConflict, message).help(help).within(&within);
-        findings.push(finding.at(&manifest.source, at.span.clone()));
+        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help).within(&within);
+        diagnostics.push(diagnostic.at(&manifest.source, at.span.clone()));
         return None;
     }
     // What is named is the same for all.
@@ -130,43 +130,43 @@ pub(super) fn assemble(
         match choice.make(class) {
             Ok(made) if attempts.iter().any(|(a, _)| a.plan.encoding == made.0.plan.encoding) => {}
             Ok(made) => attempts.push(made),
-            Err(finding) => {
+            Err(diagnostic) => {
                 let tolerance = entry.tolerances.encoding.as_ref().map(|at| &at.span);
                 let at = entry.encoding.as_ref().map(|at| &at.span).or(tolerance).unwrap_or(&entry.name.span);
-                findings.push(finding.within(&within).at(&manifest.source, at.clone()));
+                diagnostics.push(diagnostic.within(&within).at(&manifest.source, at.clone()));
                 return None;
             }
         }
     }
     let any_bones = attempts.iter().any(|(attempt, _)| !attempt.plan.encoding.is_vertex());
     if geometry.dropped.vertices > 0 && any_bones {
-        findings.push(dropped(&geometry.dropped, entry.influences).within(&within));
+        diagnostics.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
     let any_vertices = attempts.iter().any(|(attempt, _)| attempt.plan.encoding.is_vertex());
     if let Some(rest) = entry.rest_frame.as_ref().filter(|_| !any_vertices) {
         let message =
             "`rest_frame` has no effect: bones were found to be smaller, and their mesh stands as it was modelled";
-        let finding =
-            Finding::warning(Code::ManifestNoEffect, message).help("write `mode = \"vertex\"`, or leave it out");
-        findings.push(finding.within(&within).at(&manifest.source, rest.clip.span.clone()));
+        let diagnostic =
+            Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message).help("write `mode = \"vertex\"`, or leave it out");
+        diagnostics.push(diagnostic.within(&within).at(&manifest.source, rest.clip.span.clone()));
     }
     if entry.normals == Normals::Plain && !any_bones {
         let message = "`normals = \"plain\"` has no effect in vertex mode: normals are baked, not turned";
-        findings.push(Finding::warning(Code::ManifestNoEffect, message).within(&within));
+        diagnostics.push(Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message).within(&within));
     }
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);
-    let textures = color::bake(&outline.model, &planned, formats, options.cache, findings);
-    let colors = Colors { materials, textures };
-    let mut detail = Detail { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
+    let textures = color::bake(&outline.model, &planned, formats, options.cache, diagnostics);
+    let colors = BakedMaterials { materials, textures };
+    let mut detail = LodCache { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
     let mut made = attempts.into_iter().enumerate().map(|(n, (attempt, candidates))| {
         for (clip, misfit) in &attempt.misfits {
-            findings.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
+            diagnostics.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
         }
-        judge(&attempt, outline.diagonal, findings);
-        let still = still_mesh(outline, &attempt.plan).unwrap_or_else(|finding| {
+        judge(&attempt, outline.diagonal, diagnostics);
+        let still = still_mesh(outline, &attempt.plan).unwrap_or_else(|diagnostic| {
             let span = entry.rest_frame.as_ref().map_or(entry.name.span.clone(), |rest| rest.moment.span.clone());
-            findings.push(finding.within(&within).at(&manifest.source, span));
+            diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
             None
         });
         let FileSet { meta, payloads, files } = {
@@ -189,7 +189,7 @@ pub(super) fn assemble(
 }
 
 /// The mesh as it stands still, where vertices are baked.
-fn still_mesh(outline: &Outline, plan: &Plan) -> Result<Option<StillMesh>, Finding> {
+fn still_mesh(outline: &ModelOutline, plan: &BakePlan) -> Result<Option<StillMesh>, Diagnostic> {
     let Some(mesh) = outline.vertices.as_ref().filter(|_| plan.encoding.is_vertex()) else { return Ok(None) };
     let Some((clip, moment)) = outline.rest else { return Ok(Some(still(&plan.model, mesh, None))) };
     let grid = &plan.grids[clip];
@@ -200,22 +200,22 @@ fn still_mesh(outline: &Outline, plan: &Plan) -> Result<Option<StillMesh>, Findi
             let (name, last) = (&plan.model.clips[clip].name, grid.intervals);
             let message = format!("`rest_frame` is frame {frame} of clip `{name}`, whose last is {last}");
             let help = "frames are those that are baked, from 0; `time` takes seconds, whatever the rate";
-            return Err(Finding::error(Code::ManifestValue, message).help(help).clip(name));
+            return Err(Diagnostic::error(DiagnosticCode::ManifestValue, message).help(help).clip(name));
         }
     };
     Ok(Some(still(&plan.model, mesh, Some((clip, grid, seconds)))))
 }
 
 /// Levels of detail, found once for encodings that share a mesh.
-struct Detail<'a> {
-    source: Source<'a>,
+struct LodCache<'a> {
+    source: AttemptSource<'a>,
     lods: Lods,
     /// Of the mesh of vertex mode, or of the other.
-    known: Option<(bool, Vec<Level>)>,
+    known: Option<(bool, Vec<LodMesh>)>,
 }
 
-impl Detail<'_> {
-    fn levels(&mut self, encoding: Encoding) -> &[Level] {
+impl LodCache<'_> {
+    fn levels(&mut self, encoding: Encoding) -> &[LodMesh] {
         let most = match self.lods {
             Lods::Auto if encoding.needs_compute() => MAX_LEVELS - 1,
             Lods::Auto => 0,
@@ -237,34 +237,34 @@ impl Detail<'_> {
     }
 }
 
-fn dropped(dropped: &Dropped, influences: usize) -> Finding {
+fn dropped(dropped: &Dropped, influences: usize) -> Diagnostic {
     let Dropped { vertices, weight } = dropped;
     let share = weight * 100.0;
     let message = format!(
         "{vertices} vertices have more than {influences} influences; up to {share:.1} % of a weight was dropped"
     );
     let help = format!("limit influences to {influences} in the modelling tool (Blender: Weights > Limit Total)");
-    Finding::warning(Code::SkinInfluences, message).help(help)
+    Diagnostic::warning(DiagnosticCode::SkinInfluences, message).help(help)
 }
 
 /// An encoding error beyond this share of the rest pose's diagonal is seen from afar.
 const COARSE: f64 = 0.01;
 
 /// Refuses clips that would not be seen at all, and tells of those that would be seen wrong.
-fn judge(attempt: &Attempt, size: f64, findings: &mut Findings) {
+fn judge(attempt: &Attempt, size: f64, diagnostics: &mut Diagnostics) {
     let plan = &attempt.plan;
     for (clip, errors) in plan.model.clips.iter().zip(&attempt.errors) {
         let ErrorInfo { max, time, bone, .. } = errors.encoding;
         let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
         let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
-        let finding = if !max.is_finite() {
-            Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {encoding}"))
+        let diagnostic = if !max.is_finite() {
+            Diagnostic::error(DiagnosticCode::EncodingRange, format!("{place}: the pose is out of the range of {encoding}"))
         } else if f64::from(max) > size * COARSE {
             let message = format!("{place}: {encoding} is {} off, on a model of {}", length(max), length(size as f32));
-            Finding::warning(Code::EncodingCoarse, message)
+            Diagnostic::warning(DiagnosticCode::EncodingCoarse, message)
         } else {
             continue;
         };
-        findings.push(finding.clip(&clip.name).bone(bone).within(Label::model(&plan.model.name)));
+        diagnostics.push(diagnostic.clip(&clip.name).bone(bone).within(Label::model(&plan.model.name)));
     }
 }

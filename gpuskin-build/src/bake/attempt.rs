@@ -7,12 +7,12 @@ use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
 use rayon::prelude::*;
 
-use super::plan::{Outline, Plan};
+use super::plan::{ModelOutline, BakePlan};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, Drawn, Search, Times};
+use crate::measure::{self, ClipErrors, DrawnModel, MotionQuery, MeasuredTimes};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
@@ -24,7 +24,7 @@ const PROBES: u32 = 4;
 
 /// What may be lost, in the units of errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
+pub(super) struct ErrorLimits {
     /// Of positions at frames, metres.
     pub(super) encoding: f64,
     /// Of positions between frames, metres.
@@ -52,7 +52,7 @@ pub(super) enum MissKind {
     Normal,
 }
 
-impl Limits {
+impl ErrorLimits {
     /// The error that is farthest beyond its limit. Motion comes last: another encoding does not mend it.
     pub(super) fn miss(&self, errors: &[ClipErrors]) -> Option<Miss> {
         let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
@@ -70,8 +70,8 @@ impl Limits {
 
 /// A model in one encoding.
 pub(super) struct Attempt {
-    pub(super) plan: Plan,
-    pub(super) texels: encode::Texels,
+    pub(super) plan: BakePlan,
+    pub(super) texels: encode::EncodedTexture,
     pub(super) mesh: PackedMesh,
     pub(super) errors: Vec<ClipErrors>,
     /// The errors at a few frames of each clip, where they have been looked at.
@@ -82,8 +82,8 @@ pub(super) struct Attempt {
 
 /// What does not change from one attempt to the next.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) outline: &'a Outline,
+pub(super) struct AttemptSource<'a> {
+    pub(super) outline: &'a ModelOutline,
     /// The mesh of bones.
     pub(super) bones: &'a Geometry,
     pub(super) normals: Normals,
@@ -91,7 +91,7 @@ pub(super) struct Source<'a> {
     pub(super) tolerance: f64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> AttemptSource<'a> {
     /// The mesh that goes with an encoding.
     pub(super) fn geometry(&self, encoding: Encoding) -> &'a Geometry {
         match &self.outline.vertices {
@@ -104,12 +104,12 @@ impl<'a> Source<'a> {
 impl Attempt {
     /// `limits`: vertices are packed as small as they allow; without, as small as shows nowhere.
     pub(super) fn new(
-        source: Source<'_>,
+        source: AttemptSource<'_>,
         encoding: Encoding,
         rates: &[f64],
-        limits: Option<&Limits>,
-    ) -> Result<Self, Finding> {
-        let mut plan = Plan::new(source.outline, encoding, rates)?;
+        limits: Option<&ErrorLimits>,
+    ) -> Result<Self, Diagnostic> {
+        let mut plan = BakePlan::new(source.outline, encoding, rates)?;
         let (texels, misfits) = texels(source.outline, &plan, source.tolerance)?;
         plan.texture = texels.texture;
         let Packed { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
@@ -118,22 +118,22 @@ impl Attempt {
     }
 
     /// The errors at a few frames of each clip.
-    pub(super) fn probe(&self, source: Source<'_>) -> &[ClipErrors] {
+    pub(super) fn probe(&self, source: AttemptSource<'_>) -> &[ClipErrors] {
         self.probed.get_or_init(|| self.mesh.probe(source, &self.plan, &self.texels))
     }
 
     /// For each of some clips, whether its motion error is within a limit, metres.
-    pub(super) fn motion_within(&self, source: Source<'_>, search: Search<'_>) -> Vec<bool> {
+    pub(super) fn motion_within(&self, source: AttemptSource<'_>, search: MotionQuery<'_>) -> Vec<bool> {
         let drawn = self.mesh.drawn(source, &self.texels);
         if self.plan.encoding.is_vertex() {
-            let Plan { model, grids, records, .. } = &self.plan;
+            let BakePlan { model, grids, records, .. } = &self.plan;
             return vertex_mode::motion_within(model, grids, records, &drawn, search);
         }
         measure::motion_within(&self.plan.model, &self.plan.grids, &self.plan.records, &drawn, search)
     }
 
     /// Measures its errors.
-    pub(super) fn measure(&mut self, source: Source<'_>, times: Times) {
+    pub(super) fn measure(&mut self, source: AttemptSource<'_>, times: MeasuredTimes) {
         self.errors = self.mesh.measure(source, &self.plan, &self.texels, times);
     }
 
@@ -145,16 +145,16 @@ impl Attempt {
 
 /// Samples and encodes a model; and what the encoding cannot hold, with the clip's index.
 pub(super) fn texels(
-    outline: &Outline,
-    plan: &Plan,
+    outline: &ModelOutline,
+    plan: &BakePlan,
     tolerance: f64,
-) -> Result<(encode::Texels, Vec<(usize, Misfit)>), Finding> {
+) -> Result<(encode::EncodedTexture, Vec<(usize, Misfit)>), Diagnostic> {
     match &outline.vertices {
         Some(mesh) if plan.encoding.is_vertex() => {
             if mesh.geometry.tangents && !plan.encoding.holds_tangents() {
                 let name = plan.encoding.name();
                 let message = format!("{name} has no room for tangents, which its normal map needs");
-                return Err(Finding::error(Code::EncodingUnfit, message).help("use `encoding = \"vat-packed-fine\"`"));
+                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, message).help("use `encoding = \"vat-packed-fine\"`"));
             }
             Ok(vertex_mode::encode(&plan.model, mesh, plan.encoding, plan.texture, &plan.grids, &plan.records))
         }
@@ -163,23 +163,23 @@ pub(super) fn texels(
     }
 }
 
-fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> {
+fn local_packed(plan: &BakePlan, tolerance: f64) -> Result<encode::EncodedTexture, Diagnostic> {
     encode::local_packed(&plan.model, &plan.grids, &plan.records, plan.texture, tolerance).map_err(
         |error| match error {
-            TooLarge::Nodes(count) => Finding::error(
-                Code::EncodingUnfit,
+            TooLarge::Nodes(count) => Diagnostic::error(
+                DiagnosticCode::EncodingUnfit,
                 format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"),
             )
             .help("use `encoding = \"trs-packed\"`"),
             TooLarge::Words => {
-                Finding::error(Code::LimitTexture, "its animation takes more than 256 MiB in local-packed")
+                Diagnostic::error(DiagnosticCode::LimitTexture, "its animation takes more than 256 MiB in local-packed")
                     .help("bake fewer clips, or set a lower `fps`")
             }
         },
     )
 }
 
-fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
+fn encode(plan: &BakePlan) -> (encode::EncodedTexture, Vec<(usize, Misfit)>) {
     let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
     let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
         let sampler = Sampler::in_place(&plan.model, clip, grid);
@@ -233,7 +233,7 @@ impl PackedMesh {
     }
 
     /// In full for the exact baseline, else the smallest that meets the limits, or else that does not show.
-    fn choose(source: Source<'_>, plan: &Plan, texels: &encode::Texels, limits: Option<&Limits>) -> Packed {
+    fn choose(source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture, limits: Option<&ErrorLimits>) -> Packed {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
         if plan.encoding.is_vertex() {
@@ -273,16 +273,16 @@ impl PackedMesh {
         if fits { full } else { small }
     }
 
-    fn drawn<'a>(&'a self, source: Source<'a>, texels: &'a encode::Texels) -> Drawn<'a> {
+    fn drawn<'a>(&'a self, source: AttemptSource<'a>, texels: &'a encode::EncodedTexture) -> DrawnModel<'a> {
         let baked_of_source = &source.geometry(texels.encoding).baked_of_source;
-        Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
+        DrawnModel { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
     }
 
-    fn probe(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels) -> Vec<ClipErrors> {
-        self.measure(source, plan, texels, Times::Some(PROBES))
+    fn probe(&self, source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture) -> Vec<ClipErrors> {
+        self.measure(source, plan, texels, MeasuredTimes::Some(PROBES))
     }
 
-    fn measure(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
+    fn measure(&self, source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture, times: MeasuredTimes) -> Vec<ClipErrors> {
         let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
         measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
     }

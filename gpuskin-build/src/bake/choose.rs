@@ -6,11 +6,11 @@ mod refusal;
 use gpuskin_rt::{Encoding, Packing, VertexFormat};
 
 use super::BakeOptions;
-use super::attempt::{Attempt, Limits, Miss, MissKind, Source};
-use super::plan::Plan;
-use crate::finding::{Code, Finding};
+use super::attempt::{Attempt, ErrorLimits, Miss, MissKind, AttemptSource};
+use super::plan::BakePlan;
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::manifest::{At, DeviceClass, ModelEntry, Tolerance, Tolerances};
-use crate::measure::Times;
+use crate::measure::MeasuredTimes;
 
 /// Why an encoding that would do is not chosen.
 const NOT_SMALLER: &str = "not smaller than the chosen one";
@@ -32,23 +32,23 @@ pub struct Candidate {
 
 /// How a model wants to be encoded.
 #[derive(Clone, Copy)]
-pub(super) struct Choice<'a> {
+pub(super) struct EncodingChoice<'a> {
     pub(super) entry: &'a ModelEntry,
-    pub(super) source: Source<'a>,
+    pub(super) source: AttemptSource<'a>,
     pub(super) options: &'a BakeOptions<'a>,
 }
 
-impl Choice<'_> {
+impl EncodingChoice<'_> {
     /// The tolerances, those that are not set as they are by default.
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ErrorLimits {
         limits(&self.entry.tolerances, self.source.outline.diagonal)
     }
 
     /// The tolerances that somebody set; others are infinite.
-    fn set_limits(&self) -> Limits {
+    fn set_limits(&self) -> ErrorLimits {
         let (limits, set) = (self.limits(), &self.entry.tolerances);
         let or_none = |limit: f64, set: bool| if set { limit } else { f64::INFINITY };
-        Limits {
+        ErrorLimits {
             encoding: or_none(limits.encoding, set.encoding.is_some()),
             motion: or_none(limits.motion, set.motion.is_some()),
             normal: or_none(limits.normal, set.normal.is_some()),
@@ -57,7 +57,7 @@ impl Choice<'_> {
 
     /// The model in the encoding that the manifest names, or in the smallest that meets the tolerances on such devices;
     /// and what else was looked at.
-    pub(super) fn make(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Finding> {
+    pub(super) fn make(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
         let named = self.options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value));
         match named {
             Some(encoding) => {
@@ -75,12 +75,12 @@ impl Choice<'_> {
     }
 
     /// In an encoding that was named, whatever it loses, unless somebody set a tolerance.
-    fn named(&self, encoding: Encoding) -> Result<Attempt, Finding> {
+    fn named(&self, encoding: Encoding) -> Result<Attempt, Diagnostic> {
         let (rates, _) = self.rates(encoding, u64::MAX)?;
         let set = self.set_limits();
         let any = set.encoding.is_finite() || set.normal.is_finite();
         let mut attempt = Attempt::new(self.source, encoding, &rates, any.then_some(&set))?;
-        attempt.measure(self.source, if self.options.skip_errors { Times::Some(1) } else { Times::All });
+        attempt.measure(self.source, if self.options.skip_errors { MeasuredTimes::Some(1) } else { MeasuredTimes::All });
         match set.miss(&attempt.errors) {
             Some(miss) => Err(self.missed(&attempt, &miss)),
             None => Ok(attempt),
@@ -89,7 +89,7 @@ impl Choice<'_> {
 
     /// The smallest of the modes that the manifest allows. Morph targets are nothing that bones show: where both modes are
     /// allowed, they decide.
-    fn smallest_of_modes(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Finding> {
+    fn smallest_of_modes(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
         let smallest = |vertices| self.smallest(readable(class, vertices));
         let model = &self.source.outline.model;
         let morphs = || model.primitives.iter().any(|p| !p.targets.is_empty());
@@ -139,14 +139,14 @@ impl Choice<'_> {
         };
         let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
         let vertices = geometry.vertices.len() * format.stride();
-        Plan::new(self.source.outline, encoding, rates).map_or(0, |plan| plan.texture_bytes() + vertices as u64)
+        BakePlan::new(self.source.outline, encoding, rates).map_or(0, |plan| plan.texture_bytes() + vertices as u64)
     }
 
     /// The smallest by the bytes that it was found to take. Encodings that cannot be smaller than one that will do are not made.
-    fn smallest(&self, encodings: Vec<Encoding>) -> Result<(Attempt, Vec<Candidate>), Finding> {
+    fn smallest(&self, encodings: Vec<Encoding>) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
         let mut chosen: Option<Attempt> = None;
         // The attempt that comes nearest to what is allowed.
-        let mut nearest: Option<(Distance, Finding)> = None;
+        let mut nearest: Option<(Distance, Diagnostic)> = None;
         let mut candidates = Vec::new();
         for encoding in encodings {
             let most = chosen.as_ref().filter(|_| !self.options.explain).map_or(u64::MAX, Attempt::gpu_bytes);
@@ -160,9 +160,9 @@ impl Choice<'_> {
                         chosen = Some(attempt);
                     }
                 }
-                Err((distance, finding)) => {
+                Err((distance, diagnostic)) => {
                     if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
-                        nearest = Some((distance, finding));
+                        nearest = Some((distance, diagnostic));
                     }
                 }
             }
@@ -175,14 +175,14 @@ impl Choice<'_> {
                 let candidates = candidates.into_iter().map(other).collect();
                 Ok((attempt, candidates))
             }
-            (None, Some((_, finding))) => Err(finding),
-            (None, None) => Err(Finding::error(Code::EncodingUnfit, "no encoding is there for such devices")),
+            (None, Some((_, diagnostic))) => Err(diagnostic),
+            (None, None) => Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, "no encoding is there for such devices")),
         }
     }
 
     /// Tries an encoding against the limits, as long as it can take less than so many bytes. An attempt that is out comes as a
     /// finding, and by how much it is out.
-    fn candidate(&self, encoding: Encoding, most: u64) -> (Result<Attempt, (Distance, Finding)>, Candidate) {
+    fn candidate(&self, encoding: Encoding, most: u64) -> (Result<Attempt, (Distance, Diagnostic)>, Candidate) {
         let limits = self.limits();
         let made = self.rates(encoding, most).and_then(|(rates, made)| match made {
             Some(attempt) => Ok(attempt),
@@ -190,20 +190,20 @@ impl Choice<'_> {
         });
         let mut attempt = match made {
             Ok(attempt) => attempt,
-            Err(finding) => {
-                let refused = Some(finding.message().to_owned());
+            Err(diagnostic) => {
+                let refused = Some(diagnostic.message().to_owned());
                 let none = Candidate { encoding, gpu_bytes: 0, bytes_a_bone_sample: 0.0, errors: Vec::new(), refused };
-                return (Err((Distance::FAR, finding)), none);
+                return (Err((Distance::FAR, diagnostic)), none);
             }
         };
         if let Some((clip, misfit)) = attempt.misfits.first() {
-            let finding = self.misfit(&attempt, *clip, *misfit);
-            let candidate = Candidate::new(&attempt, Some(finding.message().to_owned()));
-            return (Err((Distance::FAR, finding)), candidate);
+            let diagnostic = self.misfit(&attempt, *clip, *misfit);
+            let candidate = Candidate::new(&attempt, Some(diagnostic.message().to_owned()));
+            return (Err((Distance::FAR, diagnostic)), candidate);
         }
         let early = limits.miss(attempt.probe(self.source));
         if early.is_none() || self.options.explain {
-            attempt.measure(self.source, Times::All);
+            attempt.measure(self.source, MeasuredTimes::All);
         }
         match early.or_else(|| limits.miss(&attempt.errors)) {
             Some(miss) => {
@@ -219,10 +219,10 @@ impl Choice<'_> {
 }
 
 /// Tolerances in the units of errors, those that are not set as they are by default.
-pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> Limits {
+pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> ErrorLimits {
     let metres =
         |set: &Option<At<Tolerance>>, default: Tolerance| set.as_ref().map_or(default, |at| at.value).metres(diagonal);
-    Limits {
+    ErrorLimits {
         encoding: metres(&tolerances.encoding, Tolerances::ENCODING),
         motion: metres(&tolerances.motion, Tolerances::MOTION),
         normal: tolerances.normal.as_ref().map_or(Tolerances::NORMAL, |at| at.value),

@@ -8,14 +8,14 @@ use gpuskin_rt::{
 };
 use ktx2::Format;
 
-use super::Plan;
-use super::attempt::{Attempt, PackedMesh, Source};
+use super::BakePlan;
+use super::attempt::{Attempt, PackedMesh, AttemptSource};
 use crate::color;
 use crate::container::{self, Ktx2};
-use crate::encode::{Texels, bit_set};
+use crate::encode::{EncodedTexture, bit_set};
 use crate::frames::rest_bounds;
 use crate::geometry::Geometry;
-use crate::geometry::lods::Level;
+use crate::geometry::lods::LodMesh;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model};
@@ -36,25 +36,25 @@ pub(super) struct FileSet {
 }
 
 /// Materials of a model, and the files of their textures.
-pub(super) struct Colors {
+pub(super) struct BakedMaterials {
     pub(super) materials: Vec<gpuskin_rt::Material>,
-    pub(super) textures: Vec<color::Baked>,
+    pub(super) textures: Vec<color::BakedTexture>,
 }
 
 /// `first`: the main one of a model, else the same for other devices, whose materials' textures are those of the first.
 pub(super) fn write(
     storage: Storage,
-    source: Source<'_>,
+    source: AttemptSource<'_>,
     attempt: &Attempt,
-    levels: &[Level],
+    levels: &[LodMesh],
     still: Option<&StillMesh>,
-    colors: &Colors,
+    colors: &BakedMaterials,
     first: bool,
 ) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
     let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, (mesh, still));
-    let Colors { materials, textures } = colors;
+    let BakedMaterials { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
         content_hash: [0; HASH_LEN],
@@ -126,9 +126,9 @@ impl FileSet {
 
 /// `still`: where vertices are baked, as they stand still.
 fn mesh_file(
-    plan: &Plan,
+    plan: &BakePlan,
     geometry: &Geometry,
-    levels: &[Level],
+    levels: &[LodMesh],
     (mesh, still): (&PackedMesh, Option<&StillMesh>),
 ) -> (MeshInfo, Vec<u8>) {
     let mut bytes = vec![0; HASH_LEN];
@@ -145,7 +145,7 @@ fn mesh_file(
         all_indices.extend(part);
         IndexRange { first_index, index_count: part.len() as u32 }
     };
-    let level = |level: &Level| MeshLevel { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
+    let level = |level: &LodMesh| MeshLevel { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
     let levels: List<MeshLevel> = levels.iter().map(level).collect();
     let indices = if wide_indices {
         section(&mut all_indices.iter().copied())
@@ -170,7 +170,7 @@ fn mesh_file(
     (info, bytes)
 }
 
-fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
+fn animation_file(texels: &EncodedTexture, metadata: &[u8]) -> Ktx2 {
     let format = match texels.encoding.format() {
         TexelFormat::R32Uint => Format::R32_UINT,
         TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
@@ -180,7 +180,7 @@ fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
         TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
     };
     let shape = texels.texture;
-    let texture = container::Texture {
+    let texture = container::TextureFile {
         format,
         texel_bytes: texels.encoding.format().bytes(),
         width: shape.width,
@@ -191,7 +191,7 @@ fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
     container::write(&texture, metadata)
 }
 
-fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {
+fn clip_info(plan: &BakePlan, index: usize, errors: &ClipErrors) -> ClipInfo {
     let (clip, grid, record) = (&plan.model.clips[index], &plan.grids[index], &plan.records[index]);
     ClipInfo {
         name: clip.name.clone().into(),

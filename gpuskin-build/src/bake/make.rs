@@ -7,25 +7,25 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::{BakeOptions, BakedModel, Failed, Outline, Stage, assemble};
+use super::{BakeOptions, BakedModel, BakeFailure, ModelOutline, Stage, assemble};
 use crate::codegen;
-use crate::finding::{Finding, Findings};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::frames::rest_diagonal;
-use crate::identifiers::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
+use crate::name_collisions::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::import::{Inputs, Pixels, import_seen};
 use crate::manifest::{At, Manifest, ModelEntry};
-use crate::output::Content;
+use crate::output::FileContent;
 
 /// A model with its files.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct ModelOutput {
     pub(crate) model: BakedModel,
     /// What it adds to the generated module.
-    pub(crate) part: codegen::Part,
+    pub(crate) part: codegen::ModelCode,
     /// By their paths under the output folder.
-    pub(crate) files: BTreeMap<String, Content<'static>>,
+    pub(crate) files: BTreeMap<String, FileContent<'static>>,
     /// What was odd.
-    pub(crate) warnings: Findings,
+    pub(crate) warnings: Diagnostics,
     /// What was read for it.
     pub(crate) inputs: Inputs,
     /// It was baked just now.
@@ -33,19 +33,19 @@ pub(crate) struct Made {
 }
 
 /// Somebody who keeps models from bake to bake.
-pub(crate) trait Keeper: Sync {
+pub(crate) trait ModelStore: Sync {
     /// The model, if what it depends on has not changed.
-    fn find(&self, entry: &ModelEntry) -> Option<Made>;
+    fn find(&self, entry: &ModelEntry) -> Option<ModelOutput>;
     /// Why a model that was not found is not to be baked.
-    fn refuses(&self, entry: &ModelEntry) -> Option<Finding>;
+    fn refuses(&self, entry: &ModelEntry) -> Option<Diagnostic>;
     /// Keeps a model. Its files need not be held in memory afterwards.
-    fn keep(&self, entry: &ModelEntry, made: &mut Made);
+    fn keep(&self, entry: &ModelEntry, made: &mut ModelOutput);
 }
 
 /// A model that is there already, or is yet to be baked.
-enum Draft {
-    Made(Box<Made>),
-    Outline(Outline, Findings, Inputs),
+enum PendingModel {
+    Cached(Box<ModelOutput>),
+    Imported(ModelOutline, Diagnostics, Inputs),
 }
 
 /// Makes the models of these entries. Findings come in their order, a model's together.
@@ -54,58 +54,58 @@ pub(crate) fn make(
     entries: &[&ModelEntry],
     options: &BakeOptions<'_>,
     pixels: Pixels,
-    keeper: Option<&dyn Keeper>,
-) -> Result<Vec<Made>, Failed> {
+    keeper: Option<&dyn ModelStore>,
+) -> Result<Vec<ModelOutput>, BakeFailure> {
     let drafts: Vec<_> = entries
         .par_iter()
         .map(|entry| {
             if let Some(made) = keeper.and_then(|keeper| keeper.find(entry)) {
                 options.report(entry, Stage::Done);
-                return Ok(Draft::Made(Box::new(made)));
+                return Ok(PendingModel::Cached(Box::new(made)));
             }
-            if let Some(finding) = keeper.and_then(|keeper| keeper.refuses(entry)) {
-                return Err((finding.into(), Inputs::default()));
+            if let Some(diagnostic) = keeper.and_then(|keeper| keeper.refuses(entry)) {
+                return Err((diagnostic.into(), Inputs::default()));
             }
             let mut inputs = if keeper.is_some() { Inputs::with_digests() } else { Inputs::without_digests() };
-            let (outline, findings) = outline(manifest, entry, options, pixels, &mut inputs);
+            let (outline, diagnostics) = outline(manifest, entry, options, pixels, &mut inputs);
             match outline {
-                Some(outline) => Ok(Draft::Outline(outline, findings, inputs)),
-                None => Err((findings, inputs)),
+                Some(outline) => Ok(PendingModel::Imported(outline, diagnostics, inputs)),
+                None => Err((diagnostics, inputs)),
             }
         })
         .collect();
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let mut read = BTreeSet::from([manifest.path.clone()]);
     for draft in &drafts {
         let (found, inputs) = match draft {
-            Ok(Draft::Made(made)) => (&made.warnings, &made.inputs),
-            Ok(Draft::Outline(_, found, inputs)) | Err((found, inputs)) => (found, inputs),
+            Ok(PendingModel::Cached(made)) => (&made.warnings, &made.inputs),
+            Ok(PendingModel::Imported(_, found, inputs)) | Err((found, inputs)) => (found, inputs),
         };
-        findings.extend(found.clone());
+        diagnostics.extend(found.clone());
         read.extend(inputs.paths().cloned());
     }
     let names = entries.iter().zip(&drafts).filter_map(|(entry, draft)| draft.as_ref().ok().map(|d| d.names(entry)));
     let names = check_identifiers(&manifest.source, &names.collect::<Vec<_>>());
-    findings.extend(names.clone());
-    if findings.has_errors() {
-        return Err(Failed { findings, inputs: read });
+    diagnostics.extend(names.clone());
+    if diagnostics.has_errors() {
+        return Err(BakeFailure { diagnostics, inputs: read });
     }
     let results: Vec<_> = entries
         .par_iter()
         .zip(drafts)
         .map(|(entry, draft)| {
             let (outline, mut warnings, inputs) = match draft {
-                Ok(Draft::Made(made)) => return Ok(*made),
-                Ok(Draft::Outline(outline, findings, inputs)) => (outline, findings, inputs),
+                Ok(PendingModel::Cached(made)) => return Ok(*made),
+                Ok(PendingModel::Imported(outline, diagnostics, inputs)) => (outline, diagnostics, inputs),
                 // It has no outline because of an error, and there is none.
-                Err((findings, _)) => return Err(findings),
+                Err((diagnostics, _)) => return Err(diagnostics),
             };
             match assemble::assemble(manifest, entry, &outline, options, &mut warnings) {
                 Some((model, files)) if !warnings.has_errors() => {
-                    let content = |(name, bytes)| (format!("gpuskin/{name}"), Content::Bytes(Cow::Owned(bytes)));
+                    let content = |(name, bytes)| (format!("gpuskin/{name}"), FileContent::Bytes(Cow::Owned(bytes)));
                     let files = files.into_iter().map(content).collect();
                     let part = codegen::part(&model);
-                    let mut made = Made { model, part, files, warnings, inputs, fresh: true };
+                    let mut made = ModelOutput { model, part, files, warnings, inputs, fresh: true };
                     if let Some(keeper) = keeper {
                         keeper.keep(entry, &mut made);
                     }
@@ -116,16 +116,16 @@ pub(crate) fn make(
         })
         .collect();
     if results.iter().all(Result::is_ok) {
-        let mut all: Vec<Made> = results.into_iter().flatten().collect();
+        let mut all: Vec<ModelOutput> = results.into_iter().flatten().collect();
         if let Some(last) = all.last_mut() {
             last.warnings.extend(names);
         }
         return Ok(all);
     }
-    let mut findings = Findings::default();
-    results.into_iter().for_each(|result| findings.extend(result.map_or_else(|found| found, |made| made.warnings)));
-    findings.extend(names);
-    Err(Failed { findings, inputs: read })
+    let mut diagnostics = Diagnostics::default();
+    results.into_iter().for_each(|result| diagnostics.extend(result.map_or_else(|found| found, |made| made.warnings)));
+    diagnostics.extend(names);
+    Err(BakeFailure { diagnostics, inputs: read })
 }
 
 /// What is known of a model before its encoding is chosen, and what was found.
@@ -135,37 +135,37 @@ pub(super) fn outline(
     options: &BakeOptions<'_>,
     pixels: Pixels,
     inputs: &mut Inputs,
-) -> (Option<Outline>, Findings) {
+) -> (Option<ModelOutline>, Diagnostics) {
     options.report(entry, Stage::Import);
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let named = options.encoding.map(|value| At { value, span: entry.name.span.clone() });
     let wanted = ModelEntry { encoding: named.or(entry.encoding.clone()), ..entry.clone() };
-    let model = import_seen(manifest, &wanted, pixels, &mut findings, inputs);
+    let model = import_seen(manifest, &wanted, pixels, &mut diagnostics, inputs);
     let outline = model.and_then(|mut model| {
         if pixels == Pixels::SizeOnly {
             model.drop_images();
         }
         let diagonal = rest_diagonal(&model);
-        Outline::new(model, diagonal, manifest, &wanted, &mut findings)
+        ModelOutline::new(model, diagonal, manifest, &wanted, &mut diagnostics)
     });
-    (outline, findings)
+    (outline, diagnostics)
 }
 
-impl Draft {
+impl PendingModel {
     /// Names of what it has, some of which come from its files.
     fn names<'a>(&'a self, entry: &'a ModelEntry) -> ModelNames<'a> {
         match self {
-            Self::Made(made) => {
+            Self::Cached(made) => {
                 let meta = &made.model.meta;
                 names(entry, meta.clips.iter().map(|clip| &*clip.name), meta.events.iter().map(|event| &**event))
             }
-            Self::Outline(outline, ..) => names_of(entry, outline),
+            Self::Imported(outline, ..) => names_of(entry, outline),
         }
     }
 }
 
 /// A model's name and those of what it has, and where they stand in the manifest.
-pub(super) fn names_of<'a>(entry: &'a ModelEntry, outline: &'a Outline) -> ModelNames<'a> {
+pub(super) fn names_of<'a>(entry: &'a ModelEntry, outline: &'a ModelOutline) -> ModelNames<'a> {
     let model = &outline.model;
     names(entry, model.clips.iter().map(|clip| clip.name.as_str()), model.events.iter().map(String::as_str))
 }
@@ -189,7 +189,7 @@ fn names<'a>(
 }
 
 /// The files that were read, the manifest among them.
-pub(crate) fn inputs(manifest: &Manifest, made: &[Made]) -> BTreeSet<PathBuf> {
+pub(crate) fn inputs(manifest: &Manifest, made: &[ModelOutput]) -> BTreeSet<PathBuf> {
     let read = made.iter().flat_map(|made| made.inputs.paths().cloned());
     std::iter::once(manifest.path.clone()).chain(read).collect()
 }

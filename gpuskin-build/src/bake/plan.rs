@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
 use crate::encode;
-use crate::finding::{Code, Finding, Findings, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, Label};
 use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, Hold, SEAM_TOLERANCE, rate, seam};
 use crate::limits::{self, Limits};
 use crate::manifest::{Fps, Manifest, ModelEntry, RestMoment};
@@ -20,7 +20,7 @@ const POSE_BYTES: u64 = 96;
 
 /// What is known of a model before an encoding is chosen.
 #[derive(Clone, Debug)]
-pub(super) struct Outline {
+pub(super) struct ModelOutline {
     pub(super) model: Arc<Model>,
     /// Length of the rest pose's diagonal, metres.
     pub(super) diagonal: f64,
@@ -49,28 +49,28 @@ pub(super) struct ClipOutline {
     family: usize,
 }
 
-impl Outline {
+impl ModelOutline {
     pub(super) fn new(
         model: Model,
         diagonal: f64,
         manifest: &Manifest,
         entry: &ModelEntry,
-        findings: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
         let within = Label::model(&model.name);
         if !diagonal.is_finite() {
-            let finding = Finding::error(Code::GltfNotFinite, "its rest pose is farther out than 32-bit floats reach")
+            let diagnostic = Diagnostic::error(DiagnosticCode::GltfNotFinite, "its rest pose is farther out than 32-bit floats reach")
                 .help("look for vertices, morph targets or transforms that are far off, or set `scale`");
-            findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
+            diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         if model.clips.len() > MAX_CLIPS {
-            let finding = Finding::error(
-                Code::LimitClips,
+            let diagnostic = Diagnostic::error(
+                DiagnosticCode::LimitClips,
                 format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()),
             )
             .help("name those that the game plays under [model.clips]");
-            findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
+            diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         let mut clips = Vec::new();
@@ -82,8 +82,8 @@ impl Outline {
             if let Some(wish) = wish.filter(|wish| wish.value && !meets) {
                 let apart = length(seam as f32);
                 let message = format!("clip `{}` loops, but its ends are {apart} apart: it will jump there", clip.name);
-                findings.push(
-                    Finding::warning(Code::ClipSeam, message)
+                diagnostics.push(
+                    Diagnostic::warning(DiagnosticCode::ClipSeam, message)
                         .clip(&clip.name)
                         .within(&within)
                         .at(&manifest.source, wish.span.clone()),
@@ -101,8 +101,8 @@ impl Outline {
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
         let rest = match rest(&model, entry) {
             Ok(rest) => rest,
-            Err((finding, span)) => {
-                findings.push(finding.within(&within).at(&manifest.source, span));
+            Err((diagnostic, span)) => {
+                diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
                 return None;
             }
         };
@@ -126,7 +126,7 @@ impl Outline {
 }
 
 /// What is wrong, and where in the manifest.
-type Misplaced = (Finding, Range<usize>);
+type Misplaced = (Diagnostic, Range<usize>);
 
 /// Finds the clip of the manifest's rest frame, or says what is wrong and where.
 fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, Misplaced> {
@@ -134,16 +134,16 @@ fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>
     let names = || model.clips.iter().map(|clip| clip.name.as_str());
     let Some(clip) = names().position(|name| name == rest.clip.value) else {
         let message = format!("the model has no clip {}", quoted(&rest.clip.value));
-        let finding = Finding::error(Code::ClipNotFound, message).help(instead(&rest.clip.value, names()));
-        return Err((finding, rest.clip.span.clone()));
+        let diagnostic = Diagnostic::error(DiagnosticCode::ClipNotFound, message).help(instead(&rest.clip.value, names()));
+        return Err((diagnostic, rest.clip.span.clone()));
     };
     let length = model.clips[clip].end;
     match rest.moment.value {
         RestMoment::Seconds(seconds) if seconds > length => {
             let name = quoted(&rest.clip.value);
             let message = format!("`rest_frame` is at {seconds} s, and clip {name} ends at {length:.3} s");
-            let finding = Finding::error(Code::ManifestValue, message).clip(&rest.clip.value);
-            Err((finding.help("name a time within the clip"), rest.moment.span.clone()))
+            let diagnostic = Diagnostic::error(DiagnosticCode::ManifestValue, message).clip(&rest.clip.value);
+            Err((diagnostic.help("name a time within the clip"), rest.moment.span.clone()))
         }
         moment => Ok(Some((clip, moment))),
     }
@@ -151,7 +151,7 @@ fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>
 
 /// A model and how it will stand in its texture.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct BakePlan {
     /// The model.
     pub model: Arc<Model>,
     /// How bones or vertices stand in the texture.
@@ -166,9 +166,9 @@ pub struct Plan {
     pub texture: AnimationTexture,
 }
 
-impl Plan {
+impl BakePlan {
     /// With so many frames a second for each clip.
-    pub(super) fn new(outline: &Outline, encoding: Encoding, rates: &[f64]) -> Result<Self, Finding> {
+    pub(super) fn new(outline: &ModelOutline, encoding: Encoding, rates: &[f64]) -> Result<Self, Diagnostic> {
         let model = &outline.model;
         let closes_within = outline.diagonal * if encoding.is_exact() { EXACT_SEAM_TOLERANCE } else { SEAM_TOLERANCE };
         let (mut grids, mut records) = (Vec::new(), Vec::new());
@@ -203,7 +203,7 @@ impl Plan {
         if encode::shape(encoding, 1, rows, outline.width).is_none() {
             let message = format!("one frame of {rows} {what} in {name} does not fit a layer of the texture");
             let widest = "set `width = 2048` or leave it out, bake bones, or leave parts out with include and exclude";
-            return Err(Finding::error(Code::LimitTexture, message).help(widest));
+            return Err(Diagnostic::error(DiagnosticCode::LimitTexture, message).help(widest));
         }
         let bytes = first_frame.saturating_mul(u64::from(rows)).saturating_mul(encoding.bytes() as u64);
         let limits = &outline.limits;
@@ -211,13 +211,13 @@ impl Plan {
         let alone = || format!("clip `{}` alone has {}", model.clips[longest].name, grids[longest].stored);
         if first_frame > limits.frames {
             let message = format!("{first_frame} frames, and at most {} are baked; {}", limits.frames, alone());
-            return Err(Finding::error(Code::LimitFrames, message).clip(&model.clips[longest].name));
+            return Err(Diagnostic::error(DiagnosticCode::LimitFrames, message).clip(&model.clips[longest].name));
         }
         let poses = u64::from(grids[longest].stored).saturating_mul(u64::from(rows)).saturating_mul(POSE_BYTES);
         if poses > limits.memory {
             let most = limits::bytes(limits.memory);
             let message = format!("the poses of {rows} {what} take more than {most}; {} frames", alone());
-            return Err(Finding::error(Code::LimitMemory, message).clip(&model.clips[longest].name));
+            return Err(Diagnostic::error(DiagnosticCode::LimitMemory, message).clip(&model.clips[longest].name));
         }
         let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= limits.texture);
         let Some(texture) = frames.and_then(|frames| encode::shape(encoding, frames, rows, outline.width)) else {
@@ -226,7 +226,7 @@ impl Plan {
                 "{first_frame} frames of {rows} {what} in {name} do not fit a texture of {most}; {} frames",
                 alone()
             );
-            return Err(Finding::error(Code::LimitTexture, message).clip(&model.clips[longest].name));
+            return Err(Diagnostic::error(DiagnosticCode::LimitTexture, message).clip(&model.clips[longest].name));
         };
         let looped = outline.clips.iter().map(|c| c.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })

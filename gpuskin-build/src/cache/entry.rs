@@ -13,7 +13,7 @@ pub(super) const FILE_ENDING: &str = "gpuskin-cache";
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum EntryKind {
     /// An encoded texture.
     Color,
     /// Which files a model is made of.
@@ -23,17 +23,17 @@ pub enum Kind {
     /// A baked file, under its own digest.
     File,
     /// What a bake found and left, to see whether there is anything to do.
-    Ledger,
+    Stamp,
     /// The entries that a bake used.
     Uses,
     /// How many entries bakes took from where.
     Traffic,
 }
 
-impl Kind {
+impl EntryKind {
     /// All of them.
     pub const ALL: [Self; 7] =
-        [Self::Color, Self::Inputs, Self::Model, Self::File, Self::Ledger, Self::Uses, Self::Traffic];
+        [Self::Color, Self::Inputs, Self::Model, Self::File, Self::Stamp, Self::Uses, Self::Traffic];
 
     /// As it stands in names of files.
     pub fn name(self) -> &'static str {
@@ -42,32 +42,32 @@ impl Kind {
             Self::Inputs => "inputs",
             Self::Model => "model",
             Self::File => "file",
-            Self::Ledger => "ledger",
+            Self::Stamp => "ledger",
             Self::Uses => "uses",
             Self::Traffic => "counts",
         }
     }
 }
 
-pub(super) fn name(kind: Kind, key: &blake3::Hash) -> String {
+pub(super) fn name(kind: EntryKind, key: &blake3::Hash) -> String {
     format!("{}-{}.{FILE_ENDING}", kind.name(), key.to_hex())
 }
 
 /// What the name of an entry says.
-pub(super) fn parse(name: &str) -> Option<(Kind, blake3::Hash)> {
+pub(super) fn parse(name: &str) -> Option<(EntryKind, blake3::Hash)> {
     let (kind, key) = name.strip_suffix(FILE_ENDING)?.strip_suffix('.')?.split_once('-')?;
-    let kind = Kind::ALL.into_iter().find(|k| k.name() == kind)?;
+    let kind = EntryKind::ALL.into_iter().find(|k| k.name() == kind)?;
     Some((kind, blake3::Hash::from_hex(key).ok()?))
 }
 
-fn digest(kind: Kind, key: &blake3::Hash, data: &[u8]) -> blake3::Hash {
+fn digest(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(kind.name().as_bytes()).update(key.as_bytes()).update(data);
     hasher.finalize()
 }
 
 /// An entry as it stands in its file.
-pub(super) fn bytes(kind: Kind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
+pub(super) fn bytes(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
     [&MAGIC[..], key.as_bytes(), digest(kind, key, data).as_bytes(), data].concat()
 }
 
@@ -77,7 +77,7 @@ pub(super) fn len(data: u64) -> u64 {
 }
 
 /// What an entry holds, if it is undamaged and its data are at most so many bytes.
-pub(super) fn open(mut bytes: Vec<u8>, kind: Kind, key: &blake3::Hash) -> Option<Vec<u8>> {
+pub(super) fn open(mut bytes: Vec<u8>, kind: EntryKind, key: &blake3::Hash) -> Option<Vec<u8>> {
     let (head, data) = bytes.split_at_checked(HEAD)?;
     let sound =
         head[..8] == MAGIC && head[8..40] == *key.as_bytes() && head[40..] == *digest(kind, key, data).as_bytes();
@@ -89,7 +89,7 @@ pub(super) fn open(mut bytes: Vec<u8>, kind: Kind, key: &blake3::Hash) -> Option
 }
 
 /// Reads an entry and checks it.
-pub(super) fn read(path: &Path, kind: Kind, key: &blake3::Hash, most: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read(path: &Path, kind: EntryKind, key: &blake3::Hash, most: u64) -> io::Result<Vec<u8>> {
     let bytes = fs::read(path, len(most))?;
     open(bytes, kind, key).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it is damaged"))
 }

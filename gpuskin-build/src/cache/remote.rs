@@ -85,7 +85,7 @@ impl Remote {
         self.runtime.block_on(async {
             let found = match within(Duration::ZERO, self.store.get(&path)).await {
                 Ok(found) if found.meta.size <= most => found,
-                Ok(_) | Err(Trouble::Object(Error::NotFound { .. })) => return Ok(None),
+                Ok(_) | Err(RemoteError::Object(Error::NotFound { .. })) => return Ok(None),
                 Err(trouble) => return Err(trouble.to_string()),
             };
             let time = time_for(found.meta.size);
@@ -131,12 +131,12 @@ fn time_for(bytes: u64) -> Duration {
 }
 
 /// Why an object cannot be had.
-enum Trouble {
+enum RemoteError {
     Time(Duration),
     Object(Error),
 }
 
-impl Display for Trouble {
+impl Display for RemoteError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Time(time) => write!(f, "no answer within {} s", time.as_secs()),
@@ -146,9 +146,9 @@ impl Display for Trouble {
 }
 
 /// What comes in time; `more` than any answer may take.
-async fn within<T>(more: Duration, what: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
+async fn within<T>(more: Duration, what: impl Future<Output = Result<T, Error>>) -> Result<T, RemoteError> {
     let time = LATENCY.saturating_add(more);
-    tokio::time::timeout(time, what).await.map_err(|_| Trouble::Time(time))?.map_err(Trouble::Object)
+    tokio::time::timeout(time, what).await.map_err(|_| RemoteError::Time(time))?.map_err(RemoteError::Object)
 }
 
 /// An error in one line, with its reasons.

@@ -4,8 +4,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::cache::Kind;
-use crate::finding::{Code, Finding};
+use crate::cache::EntryKind;
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 
 /// What may be done with a shared cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -43,22 +43,22 @@ pub struct SharedUse {
 
 /// A cache elsewhere, as one bake sees it.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedCache {
     pub(super) url: String,
     mode: SharedMode,
     #[cfg(feature = "shared-cache")]
     remote: Option<super::remote::Remote>,
-    state: Mutex<State>,
+    state: Mutex<SharedState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SharedState {
     used: SharedUse,
     /// Why it is not asked any more.
     trouble: Option<String>,
 }
 
-impl Shared {
+impl SharedCache {
     pub(super) fn new(url: &str, mode: SharedMode) -> Self {
         #[cfg(feature = "shared-cache")]
         let (remote, trouble) = match super::remote::Remote::open(url, mode) {
@@ -72,7 +72,7 @@ impl Shared {
             mode,
             #[cfg(feature = "shared-cache")]
             remote,
-            state: Mutex::new(State { trouble, ..State::default() }),
+            state: Mutex::new(SharedState { trouble, ..SharedState::default() }),
         }
     }
 
@@ -94,14 +94,14 @@ impl Shared {
     }
 
     /// Whether it takes what was made here.
-    pub(super) fn takes(&self, kind: Kind) -> bool {
+    pub(super) fn takes(&self, kind: EntryKind) -> bool {
         self.mode == SharedMode::ReadWrite && is_shared(kind) && self.state().trouble.is_none()
     }
 
     /// An entry of a name, as it stands in a file, of at most so many bytes. `sound`: what it holds, if it is undamaged.
     pub(super) fn get<T>(
         &self,
-        kind: Kind,
+        kind: EntryKind,
         name: &str,
         most: u64,
         sound: impl FnOnce(Vec<u8>) -> Option<T>,
@@ -127,7 +127,7 @@ impl Shared {
     }
 
     /// Puts a whole entry there.
-    pub(super) fn put(&self, kind: Kind, name: &str, entry: Vec<u8>) {
+    pub(super) fn put(&self, kind: EntryKind, name: &str, entry: Vec<u8>) {
         if !self.takes(kind) {
             return;
         }
@@ -167,21 +167,21 @@ impl Shared {
     }
 
     /// Why it was not asked, if it was not.
-    pub(super) fn note(&self) -> Option<Finding> {
+    pub(super) fn note(&self) -> Option<Diagnostic> {
         let state = self.state();
         let message = format!("the shared cache {} is left aside: {}", self.url, state.trouble.as_ref()?);
-        Some(Finding::warning(Code::CacheShared, message))
+        Some(Diagnostic::warning(DiagnosticCode::CacheShared, message))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SharedState> {
         // Nothing is left half-done where a panic could be.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What is the same on any machine: not what a bake left on this one.
-pub(super) fn is_shared(kind: Kind) -> bool {
-    matches!(kind, Kind::Color | Kind::Inputs | Kind::Model | Kind::File)
+pub(super) fn is_shared(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Color | EntryKind::Inputs | EntryKind::Model | EntryKind::File)
 }
 
 fn add((count, bytes): &mut (usize, u64), len: usize) {

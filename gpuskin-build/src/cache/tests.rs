@@ -1,6 +1,6 @@
 use super::*;
 
-const COLOR: Kind = Kind::Color;
+const COLOR: EntryKind = EntryKind::Color;
 
 #[test]
 fn what_was_kept_comes_back_unless_it_was_damaged() {
@@ -11,7 +11,7 @@ fn what_was_kept_comes_back_unless_it_was_damaged() {
     assert!(cache.put(COLOR, &key, b"value"));
     assert_eq!(cache.get(COLOR, &key, 5).as_deref(), Some(&b"value"[..]));
     assert_eq!(
-        (cache.get(COLOR, &key, 4), cache.get(COLOR, &other, 5), cache.get(Kind::Model, &key, 5)),
+        (cache.get(COLOR, &key, 4), cache.get(COLOR, &other, 5), cache.get(EntryKind::Model, &key, 5)),
         (None, None, None)
     );
     assert_eq!(cache.hits(), 1);
@@ -35,7 +35,7 @@ fn what_was_kept_comes_back_unless_it_was_damaged() {
     assert!(cache.get(COLOR, &key, 5).is_some() && cache.notes().is_empty());
 }
 
-fn aged(cache: &Cache, kind: Kind, key: &blake3::Hash, seconds: u64) {
+fn aged(cache: &Cache, kind: EntryKind, key: &blake3::Hash, seconds: u64) {
     let file = std::fs::File::open(cache.folder().join(name(kind, key))).unwrap();
     file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(seconds)).unwrap();
 }
@@ -76,11 +76,11 @@ fn stats_verify_and_clean() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path());
     let keys = [b"a", b"b", b"c"].map(|key| blake3::hash(key));
-    assert!(keys.iter().all(|key| cache.put(Kind::File, key, b"12345")));
+    assert!(keys.iter().all(|key| cache.put(EntryKind::File, key, b"12345")));
     std::fs::write(folder.path().join("0123.gpuskin-cache"), "of an earlier version").unwrap();
-    let bad = folder.path().join(name(Kind::File, &keys[1]));
+    let bad = folder.path().join(name(EntryKind::File, &keys[1]));
     std::fs::write(&bad, "").unwrap();
-    assert_eq!(cache.stats().kinds[&Some(Kind::File)].0, 3);
+    assert_eq!(cache.stats().kinds[&Some(EntryKind::File)].0, 3);
     assert_eq!(cache.stats().kinds[&None], (1, 21));
     let verified = cache.verify();
     assert_eq!((verified.sound, verified.damaged.len()), (2, 2));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::{Cache, Kind, UNFINISHED, entry, is_entry};
+use super::{Cache, EntryKind, UNFINISHED, entry, is_entry};
 use crate::fs;
 
 /// The longest list of entries that a bake used.
@@ -15,7 +15,7 @@ pub(crate) const MOST_USES: u64 = 256 << 20;
 #[non_exhaustive]
 pub struct Stats {
     /// Entries and their bytes, by kind; `None`: left by another version.
-    pub kinds: BTreeMap<Option<Kind>, (usize, u64)>,
+    pub kinds: BTreeMap<Option<EntryKind>, (usize, u64)>,
     /// Bytes that it may take.
     pub limit: u64,
 }
@@ -30,7 +30,7 @@ pub struct Verified {
     pub damaged: Vec<PathBuf>,
 }
 
-struct Found {
+struct EntryFile {
     path: PathBuf,
     name: String,
     size: u64,
@@ -60,7 +60,7 @@ impl Cache {
     /// Reads every entry, and removes those that are damaged or left by another version.
     pub fn verify(&self) -> Verified {
         let mut verified = Verified::default();
-        for Found { path, name, .. } in self.entries() {
+        for EntryFile { path, name, .. } in self.entries() {
             let sound = entry::parse(&name).is_some_and(|(kind, key)| entry::read(&path, kind, &key, u64::MAX).is_ok());
             if sound {
                 verified.sound += 1;
@@ -104,8 +104,8 @@ impl Cache {
     fn used_by_bakes(&self) -> BTreeMap<String, SystemTime> {
         let mut used = BTreeMap::new();
         for list in self.entries() {
-            let Some((Kind::Uses, key)) = entry::parse(&list.name) else { continue };
-            let Ok(data) = entry::read(&list.path, Kind::Uses, &key, MOST_USES) else { continue };
+            let Some((EntryKind::Uses, key)) = entry::parse(&list.name) else { continue };
+            let Ok(data) = entry::read(&list.path, EntryKind::Uses, &key, MOST_USES) else { continue };
             for name in String::from_utf8_lossy(&data).lines() {
                 let last = used.entry(name.to_owned()).or_insert(list.used);
                 *last = list.used.max(*last);
@@ -117,14 +117,14 @@ impl Cache {
     /// Remembers under a key what this bake used.
     pub(crate) fn remember_uses(&self, key: &blake3::Hash) {
         let names: Vec<String> = self.state().used.iter().cloned().collect();
-        self.put(Kind::Uses, key, names.join("\n").as_bytes());
+        self.put(EntryKind::Uses, key, names.join("\n").as_bytes());
     }
 
-    fn entries(&self) -> Vec<Found> {
+    fn entries(&self) -> Vec<EntryFile> {
         let found = |path: PathBuf| {
             let metadata = path.metadata().ok()?;
             let name = path.file_name()?.to_string_lossy().into_owned();
-            Some(Found { name, size: metadata.len(), used: metadata.modified().ok()?, path })
+            Some(EntryFile { name, size: metadata.len(), used: metadata.modified().ok()?, path })
         };
         fs::entries(&self.folder)
             .unwrap_or_default()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Kind};
+use super::{Cache, EntryKind};
 
 /// The largest such count.
 const MOST: u64 = 1 << 20;
@@ -45,7 +45,7 @@ impl Cache {
     /// Where entries came from since the cache was last emptied.
     pub fn traffic(&self) -> Traffic {
         let kept =
-            super::entry::read(&self.folder.join(super::name(Kind::Traffic, &key())), Kind::Traffic, &key(), MOST);
+            super::entry::read(&self.folder.join(super::name(EntryKind::Traffic, &key())), EntryKind::Traffic, &key(), MOST);
         kept.ok().and_then(|data| postcard::from_bytes(&data).ok()).unwrap_or_default()
     }
 
@@ -70,7 +70,7 @@ impl Cache {
             shared.damaged += used.damaged as u64;
         }
         if let Ok(bytes) = postcard::to_stdvec(&traffic) {
-            self.put(Kind::Traffic, &key(), &bytes);
+            self.put(EntryKind::Traffic, &key(), &bytes);
         }
     }
 }

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{filled, items, type_ident, value_ident};
 use crate::bake::BakedModel;
-use crate::identifiers::{BONES, CLIPS, EVENTS, Kind, MASKS, PARTS};
-use crate::names::{constant, member, wgsl_member};
+use crate::name_collisions::{BONES, CLIPS, EVENTS, NameKind, MASKS, PARTS};
+use crate::identifier_case::{constant, member, wgsl_member};
 use crate::units::length;
 
 /// A kind, and how it is written.
 struct Module {
-    kind: &'static Kind,
+    kind: &'static NameKind,
     /// Of the handle.
     ty: &'static str,
     /// Documentation of the module.
@@ -38,19 +38,19 @@ const MODULES: [Module; 5] = [
 
 /// What one model adds to each of these modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(super) struct ModelConstants {
     modules: [String; MODULES.len()],
     wgsl: String,
 }
 
 /// Names that cannot be given again.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct UsedNames {
     modules: [BTreeSet<String>; MODULES.len()],
     wgsl: BTreeSet<String>,
 }
 
-impl Taken {
+impl UsedNames {
     /// Those in WGSL that the manifest names are checked, and bones are numbered around them.
     pub(super) fn of<'a>(models: impl IntoIterator<Item = &'a BakedModel>) -> Self {
         let mut taken = Self::default();
@@ -70,9 +70,9 @@ fn in_wgsl() -> impl Iterator<Item = (&'static Module, &'static str)> {
 }
 
 /// What a model adds, with names that are not taken.
-pub(super) fn part(model: &BakedModel, taken: &mut Taken) -> Part {
+pub(super) fn part(model: &BakedModel, taken: &mut UsedNames) -> ModelConstants {
     let marker = type_ident(model);
-    let mut part = Part::default();
+    let mut part = ModelConstants::default();
     for ((of, text), taken) in MODULES.iter().zip(&mut part.modules).zip(&mut taken.modules) {
         let ty = format_ident!("{}", of.ty);
         let consts = (of.of)(&model.meta).into_iter().enumerate().map(|(index, (name, doc))| {
@@ -105,17 +105,17 @@ fn wgsl(model: &BakedModel, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// A module a kind, and `wgsl`.
-pub(super) fn modules(models: &[&BakedModel], parts: &[&super::Part]) -> String {
+pub(super) fn modules(models: &[&BakedModel], parts: &[&super::ModelCode]) -> String {
     // `red` and its `coat_l` could be `red_coat` and its `l`: these find their names together.
     let starts: Vec<String> = models.iter().map(|model| constant(&model.meta.name) + "_").collect();
     let meets = meets(&starts);
-    let mut taken = Taken::of(models.iter().zip(&meets).filter(|(_, meets)| **meets).map(|(model, _)| *model));
+    let mut taken = UsedNames::of(models.iter().zip(&meets).filter(|(_, meets)| **meets).map(|(model, _)| *model));
     let ids = models.iter().zip(parts).zip(meets);
     let ids = ids.map(|((model, kept), meets)| match meets {
         true => Cow::Owned(part(model, &mut taken)),
         false => Cow::Borrowed(&kept.ids),
     });
-    let ids: Vec<Cow<'_, Part>> = ids.collect();
+    let ids: Vec<Cow<'_, ModelConstants>> = ids.collect();
     let mut text = String::new();
     for (at, of) in MODULES.iter().enumerate() {
         if !of.always && ids.iter().all(|part| part.modules[at].is_empty()) {

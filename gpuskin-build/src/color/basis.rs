@@ -18,7 +18,7 @@ use basis_universal::transcoding::{
 };
 use gpuskin_rt::ColorFormat;
 
-use super::blocks::{Encoded, Texels};
+use super::blocks::{EncodedBlock, BlockTexels};
 
 /// What a result depends on beside the blocks. Change it with the crate's version and with what is set here.
 pub const VERSION: &str = "basis-universal 0.3.1, UASTC level 2";
@@ -46,7 +46,7 @@ fn initialise() {
 }
 
 /// Blocks to UASTC, at most [`CHUNK`] of them.
-pub fn encode(blocks: &[Texels], hints: EtcHints) -> Result<Vec<Encoded>, &'static str> {
+pub fn encode(blocks: &[BlockTexels], hints: EtcHints) -> Result<Vec<EncodedBlock>, &'static str> {
     let Some(last) = blocks.last().filter(|_| blocks.len() <= CHUNK) else { return Ok(Vec::new()) };
     initialise();
     let down = blocks.len().div_ceil(ACROSS);
@@ -92,7 +92,7 @@ pub fn encode(blocks: &[Texels], hints: EtcHints) -> Result<Vec<Encoded>, &'stat
 }
 
 /// UASTC of [`encode`] to blocks of a format; `None` for one without blocks.
-pub fn transcode(uastc: &[Encoded], format: ColorFormat) -> Result<Option<Vec<Encoded>>, &'static str> {
+pub fn transcode(uastc: &[EncodedBlock], format: ColorFormat) -> Result<Option<Vec<EncodedBlock>>, &'static str> {
     let format = match format {
         ColorFormat::Rgba8 => return Ok(None),
         ColorFormat::Bc7 => TranscoderBlockFormat::BC7,

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 /// RGBA8 texels of a block, rows top down.
-pub type Texels = [u8; 64];
+pub type BlockTexels = [u8; 64];
 /// An encoded block.
-pub type Encoded = [u8; 16];
+pub type EncodedBlock = [u8; 16];
 
 /// The different blocks of all levels of an image. Encoders look at nothing but the block.
 #[derive(Debug, Default)]
 pub struct Blocks {
     /// In the order of their first use.
-    pub distinct: Vec<Texels>,
+    pub distinct: Vec<BlockTexels>,
     /// For each level, for each of its blocks, rows top down: its place in `distinct`.
     places: Vec<Vec<u32>>,
 }
@@ -38,13 +38,13 @@ impl Blocks {
     }
 
     /// The levels again, with each of the distinct blocks encoded.
-    pub fn levels(&self, encoded: &[Encoded]) -> Vec<Vec<u8>> {
+    pub fn levels(&self, encoded: &[EncodedBlock]) -> Vec<Vec<u8>> {
         let level = |places: &Vec<u32>| places.iter().flat_map(|&place| encoded[place as usize]).collect();
         self.places.iter().map(level).collect()
     }
 }
 
-fn block([width, height]: [u32; 2], rgba: &[u8], [bx, by]: [u32; 2]) -> Texels {
+fn block([width, height]: [u32; 2], rgba: &[u8], [bx, by]: [u32; 2]) -> BlockTexels {
     let mut texels = [0; 64];
     for y in 0..4 {
         let row = (by * 4 + y).min(height - 1) as usize * width as usize;

@@ -2,7 +2,7 @@
 
 /// What the numbers of a texture stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum MipFilter {
     /// Light, as sRGB numbers; alpha as it stands.
     Light,
     /// Unit vectors in red, green and blue, -1..1 as 0..255.
@@ -12,7 +12,7 @@ pub enum Kind {
 }
 
 /// Mip levels of an RGBA8 image, largest first, down to one texel.
-pub fn mips(kind: Kind, [mut width, mut height]: [u32; 2], rgba: Vec<u8>) -> Vec<Vec<u8>> {
+pub fn mips(kind: MipFilter, [mut width, mut height]: [u32; 2], rgba: Vec<u8>) -> Vec<Vec<u8>> {
     let tables = Tables::new();
     let mut levels = vec![rgba];
     while width > 1 || height > 1 {
@@ -56,7 +56,7 @@ impl Tables {
         }
     }
 
-    fn average(&self, kind: Kind, texels: &[u8], width: u32, columns: &[(u32, f32)], rows: &[(u32, f32)]) -> [u8; 4] {
+    fn average(&self, kind: MipFilter, texels: &[u8], width: u32, columns: &[(u32, f32)], rows: &[(u32, f32)]) -> [u8; 4] {
         let mut sum = [0.0; 4];
         for &(y, part_y) in rows {
             for &(x, part_x) in columns {
@@ -64,15 +64,15 @@ impl Tables {
                 let part = part_x * part_y;
                 for c in 0..3 {
                     let number = texels[at + c];
-                    sum[c] += part * if kind == Kind::Light { self.linear[number as usize] } else { f32::from(number) };
+                    sum[c] += part * if kind == MipFilter::Light { self.linear[number as usize] } else { f32::from(number) };
                 }
                 sum[3] += f32::from(texels[at + 3]) * part;
             }
         }
         let [r, g, b] = match kind {
-            Kind::Light => [0, 1, 2].map(|c| self.borders.partition_point(|&border| border <= sum[c]) as u8),
-            Kind::Normals => unit([sum[0], sum[1], sum[2]]),
-            Kind::Numbers => [0, 1, 2].map(|c| sum[c].round() as u8),
+            MipFilter::Light => [0, 1, 2].map(|c| self.borders.partition_point(|&border| border <= sum[c]) as u8),
+            MipFilter::Normals => unit([sum[0], sum[1], sum[2]]),
+            MipFilter::Numbers => [0, 1, 2].map(|c| sum[c].round() as u8),
         };
         [r, g, b, sum[3].round() as u8]
     }
@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn an_even_image_stays_what_it_is() {
         for (kind, texel) in [
-            (Kind::Light, [10, 128, 255, 77]),
-            (Kind::Numbers, [10, 128, 255, 77]),
-            (Kind::Normals, [200, 76, 219, 77]),
+            (MipFilter::Light, [10, 128, 255, 77]),
+            (MipFilter::Numbers, [10, 128, 255, 77]),
+            (MipFilter::Normals, [200, 76, 219, 77]),
         ] {
             for (w, h) in [(8, 8), (7, 5), (1, 9), (16, 1)] {
                 let levels = mips(kind, [w, h], image(w, h, |_, _| texel));
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn black_and_white_average_to_half_the_light() {
         let checkered = image(4, 4, |x, y| [((x + y) % 2 * 255) as u8; 4]);
-        let levels = mips(Kind::Light, [4, 4], checkered.clone());
+        let levels = mips(MipFilter::Light, [4, 4], checkered.clone());
         assert_eq!(levels.len(), 3);
         assert_eq!(levels[1][..4], [188, 188, 188, 128]);
         assert_eq!(levels[2][..4], [188, 188, 188, 128]);
-        let levels = mips(Kind::Numbers, [4, 4], checkered);
+        let levels = mips(MipFilter::Numbers, [4, 4], checkered);
         assert_eq!(levels[2][..4], [128; 4]);
     }
 
@@ -130,8 +130,8 @@ mod tests {
     fn averaged_normals_are_of_unit_length() {
         // 45 degrees to the left and to the right, and opposite ones.
         let leaning = image(2, 2, |x, _| if x == 0 { [218, 128, 218, 255] } else { [37, 128, 218, 255] });
-        assert_eq!(mips(Kind::Normals, [2, 2], leaning)[1], [128, 128, 255, 255]);
+        assert_eq!(mips(MipFilter::Normals, [2, 2], leaning)[1], [128, 128, 255, 255]);
         let opposite = image(2, 1, |x, _| if x == 0 { [255, 128, 128, 255] } else { [0, 127, 127, 255] });
-        assert_eq!(mips(Kind::Normals, [2, 1], opposite)[1], [128, 128, 255, 255]);
+        assert_eq!(mips(MipFilter::Normals, [2, 1], opposite)[1], [128, 128, 255, 255]);
     }
 }

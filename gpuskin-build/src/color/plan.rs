@@ -2,20 +2,20 @@
 
 use gpuskin_rt::{Material, MaterialTexture};
 
-use super::mips::Kind;
+use super::mips::MipFilter;
 use crate::model::{Model, Texture};
 
 /// A texture to be baked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planned {
-    source: Source,
+pub struct PlannedTexture {
+    source: TexelSource,
     /// What its numbers are.
-    pub(super) kind: Kind,
+    pub(super) kind: MipFilter,
 }
 
 /// Where texels come from: indices into [`Model::images`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum TexelSource {
     Image(usize),
     /// Red of the first, green and blue of the second, 255 for what there is not.
     Orm {
@@ -25,31 +25,31 @@ enum Source {
 }
 
 /// Materials as the runtime takes them, and the textures that they name.
-pub fn plan(model: &Model) -> (Vec<Material>, Vec<Planned>) {
-    let mut planned: Vec<Planned> = Vec::new();
-    let mut place = |texture: Planned| {
+pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
+    let mut planned: Vec<PlannedTexture> = Vec::new();
+    let mut place = |texture: PlannedTexture| {
         planned.iter().position(|have| *have == texture).unwrap_or_else(|| {
             planned.push(texture);
             planned.len() - 1
         }) as u32
     };
     let mut image = |texture: &Option<Texture>, kind| {
-        texture.as_ref().map(|t| sampled(t, place(Planned { source: Source::Image(t.image), kind })))
+        texture.as_ref().map(|t| sampled(t, place(PlannedTexture { source: TexelSource::Image(t.image), kind })))
     };
     let mut materials: Vec<Material> = Vec::with_capacity(model.materials.len());
     for m in &model.materials {
         materials.push(Material {
             name: m.name.clone().into(),
             base_color: m.base_color,
-            base_color_texture: image(&m.base_color_texture, Kind::Light),
+            base_color_texture: image(&m.base_color_texture, MipFilter::Light),
             metallic: m.metallic,
             roughness: m.roughness,
             occlusion_strength: m.occlusion_strength,
             orm_texture: None,
             normal_scale: m.normal_scale,
-            normal_texture: image(&m.normal_texture, Kind::Normals),
+            normal_texture: image(&m.normal_texture, MipFilter::Normals),
             emissive: m.emissive,
-            emissive_texture: image(&m.emissive_texture, Kind::Light),
+            emissive_texture: image(&m.emissive_texture, MipFilter::Light),
             double_sided: m.double_sided,
             unlit: m.unlit,
             alpha_cutoff: m.alpha_cutoff,
@@ -60,8 +60,8 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<Planned>) {
         // Sampled as the more telling of the two.
         material.orm_texture = metallic_roughness.as_ref().or(occlusion.as_ref()).map(|t| {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
-            let source = Source::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
-            sampled(t, place(Planned { source, kind: Kind::Numbers }))
+            let source = TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
+            sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
         });
     }
     (materials, planned)
@@ -71,7 +71,7 @@ fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
     MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest }
 }
 
-impl Planned {
+impl PlannedTexture {
     /// For messages.
     pub(super) fn name<'m>(&self, model: &'m Model) -> &'m str {
         &model.images[self.image()].name
@@ -86,8 +86,8 @@ impl Planned {
     /// The image whose size it has.
     fn image(&self) -> usize {
         match self.source {
-            Source::Image(image) => image,
-            Source::Orm { occlusion, metallic_roughness } => {
+            TexelSource::Image(image) => image,
+            TexelSource::Orm { occlusion, metallic_roughness } => {
                 metallic_roughness.or(occlusion).expect("made from at least one of them")
             }
         }
@@ -95,7 +95,7 @@ impl Planned {
 
     /// RGBA8, rows top down.
     pub(super) fn texels(&self, model: &Model) -> Vec<u8> {
-        let Source::Orm { occlusion, metallic_roughness } = self.source else {
+        let TexelSource::Orm { occlusion, metallic_roughness } = self.source else {
             return model.images[self.image()].rgba.clone();
         };
         let mut texels = vec![255; model.images[self.image()].rgba.len()];

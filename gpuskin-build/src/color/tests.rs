@@ -36,12 +36,12 @@ fn wanted(formats: &[ColorFormat]) -> Textures {
 }
 
 /// Bakes the textures of one material, without complaint.
-fn baked(images: Vec<Image>, material: Material, textures: &Textures) -> Vec<Baked> {
+fn baked(images: Vec<Image>, material: Material, textures: &Textures) -> Vec<BakedTexture> {
     let model = model(images, vec![material]);
     let (_, planned) = plan(&model);
-    let mut findings = Findings::default();
-    let baked = bake(&model, &planned, textures, None, &mut findings);
-    assert!(findings.is_empty(), "{findings}");
+    let mut diagnostics = Diagnostics::default();
+    let baked = bake(&model, &planned, textures, None, &mut diagnostics);
+    assert!(diagnostics.is_empty(), "{diagnostics}");
     baked
 }
 
@@ -129,9 +129,9 @@ fn textures_come_from_the_cache_unless_they_are_damaged() {
     let (_, planned) = plan(&model);
     let bake = |formats: &[ColorFormat]| {
         let cache = Cache::new(folder.path());
-        let mut findings = Findings::default();
-        let baked = bake(&model, &planned, &wanted(formats), Some(&cache), &mut findings);
-        assert!(findings.is_empty() && cache.notes().is_empty(), "{findings}");
+        let mut diagnostics = Diagnostics::default();
+        let baked = bake(&model, &planned, &wanted(formats), Some(&cache), &mut diagnostics);
+        assert!(diagnostics.is_empty() && cache.notes().is_empty(), "{diagnostics}");
         (baked.into_iter().next().expect("a texture").files, cache.hits())
     };
     let (cold, hits) = bake(&ALL);
@@ -208,14 +208,14 @@ fn what_is_not_of_whole_blocks_stays_plain() {
     let model =
         model(vec![picture([30, 12], false)], vec![Material { base_color_texture: of(0), ..Default::default() }]);
     let (_, planned) = plan(&model);
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let textures = Textures { formats: vec![ColorFormat::Bc7], universal: true };
-    let all = bake(&model, &planned, &textures, None, &mut findings);
+    let all = bake(&model, &planned, &textures, None, &mut diagnostics);
     assert_eq!(*all[0].info.formats, [ColorFormat::Rgba8]);
     assert_eq!(all[0].files[0].len(), 5);
     assert!(all[0].universal(&[0; 16]).is_some(), "files have no such limit");
-    let text = findings.to_string();
-    assert!(!findings.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
+    let text = diagnostics.to_string();
+    assert!(!diagnostics.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn materials_share_textures_and_channels_come_together() {
     assert_ne!(index(&first.base_color_texture), index(&first.normal_texture), "of another kind");
     assert_eq!(index(&first.orm_texture), index(&materials[1].orm_texture));
     assert_eq!(index(&materials[3].base_color_texture), index(&first.base_color_texture));
-    let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Findings::default());
+    let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
     let texel = |material: usize| {
         let texture = &all[index(&materials[material].orm_texture).expect("it has one") as usize];
         assert!(!texture.info.srgb);

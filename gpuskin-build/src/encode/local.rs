@@ -20,9 +20,9 @@ use rayon::prelude::*;
 use crate::frames::FrameGrid;
 use crate::model::{Model, Trs};
 use crate::root_motion::Displacement;
-use code::{Rest, Source};
+use code::{Rest, LocalClip};
 use samples::Samples;
-use skeleton::{Curves, Skeleton};
+use skeleton::{ClipCurves, Skeleton};
 
 /// Why a model cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolera
     if skeleton.joints.len() > MAX_NODES as usize {
         return Err(TooLarge::Nodes(skeleton.joints.len()));
     }
-    let sources: Vec<Source> =
+    let sources: Vec<LocalClip> =
         (0..grids.len()).into_par_iter().map(|i| source(model, &skeleton, i, &grids[i])).collect();
     let rests = rests(&skeleton, &sources);
     let samples = Samples::new(model);
@@ -55,8 +55,8 @@ pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolera
 }
 
 /// A clip at its frames.
-fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> Source {
-    let curves = Curves::new(model, &model.clips[clip]);
+fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> LocalClip {
+    let curves = ClipCurves::new(model, &model.clips[clip]);
     let displacement = Displacement::new(model, &model.clips[clip], grid);
     let joints = skeleton.joints.len();
     let (mut locals, mut globals) = (vec![Vec::new(); joints], vec![Vec::new(); joints]);
@@ -68,12 +68,12 @@ fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> 
         }
         pose.into_iter().enumerate().for_each(|(j, local)| locals[j].push(local));
     }
-    Source { locals, globals }
+    LocalClip { locals, globals }
 }
 
 /// What each joint has where a clip has nothing: of its rest and the values at which clips hold it, the most frequent, so
 /// that what is the same in all clips is stored once.
-fn rests(skeleton: &Skeleton, sources: &[Source]) -> Vec<Rest> {
+fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
     let held = |values: &[Trs]| -> (bool, bool, bool) {
         let first = &values[0];
         (

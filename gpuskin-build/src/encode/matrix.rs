@@ -2,13 +2,13 @@
 
 use gpuskin_rt::{TexelFormat, ValueRange};
 
-use super::{Misfit, Texels};
+use super::{Misfit, EncodedTexture};
 use crate::sample::Rows;
 
 /// Greatest half.
 const GREATEST_HALF: f64 = 65_504.0;
 
-pub(super) fn floats(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+pub(super) fn floats(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     let most = if texels.encoding.format() == TexelFormat::Rgba16Float { GREATEST_HALF } else { f64::from(f32::MAX) };
     each(poses, |frame, bone, rows| {
         texels.put_floats(first_frame + frame, bone, rows.iter().flatten().copied());
@@ -17,7 +17,7 @@ pub(super) fn floats(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>])
 }
 
 /// In 16-bit fractions of the model's ranges.
-pub(super) fn fractions(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+pub(super) fn fractions(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     let ValueRange { min, extent } = texels.texture.range;
     let fraction = |value: f64, lane: usize| {
         let fraction = (value - f64::from(min[lane])) / f64::from(extent[lane]);

@@ -3,10 +3,10 @@
 use glam::{DVec3, Vec3};
 use gpuskin_rt::encoding::packed::{Range, Trs, pack, round_pivot};
 
-use super::{Misfit, Texels, trs};
+use super::{Misfit, EncodedTexture, trs};
 use crate::sample::Rows;
 
-pub(super) fn clip(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>], pivots: &[Vec3]) -> Vec<Misfit> {
+pub(super) fn clip(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>], pivots: &[Vec3]) -> Vec<Misfit> {
     let pivots: Vec<Vec3> = pivots.iter().map(|&p| round_pivot(p)).collect();
     let mut bones: Vec<Vec<Trs>> = vec![Vec::with_capacity(poses.len()); pivots.len()];
     let misfits = trs::each(poses, |frame, bone, trs| {

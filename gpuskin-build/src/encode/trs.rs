@@ -3,13 +3,13 @@
 use glam::{DMat3, DQuat, DVec3, DVec4};
 use gpuskin_rt::encoding::fixed16;
 
-use super::{Misfit, Texels};
+use super::{Misfit, EncodedTexture};
 use crate::sample::Rows;
 
 /// Greatest half.
 const GREATEST_HALF: f64 = 65_504.0;
 
-pub(super) fn halves(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+pub(super) fn halves(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     each(poses, |frame, bone, trs| {
         let values = trs.values();
         texels.put_floats(first_frame + frame, bone, values);
@@ -17,7 +17,7 @@ pub(super) fn halves(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>])
     })
 }
 
-pub(super) fn fixed(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+pub(super) fn fixed(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     each(poses, |frame, bone, trs| {
         let values = trs.values().map(fixed16);
         texels.put(first_frame + frame, bone, values.iter().flat_map(|v| v.unwrap_or([0x7f, 0xff])));

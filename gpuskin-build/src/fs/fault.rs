@@ -18,7 +18,7 @@ pub(crate) enum Fault {
 }
 
 #[derive(Debug)]
-struct Plan {
+struct PlannedFault {
     folder: PathBuf,
     op: Op,
     fault: Fault,
@@ -27,32 +27,32 @@ struct Plan {
     happened: bool,
 }
 
-static PLANS: Mutex<Vec<Arc<Mutex<Plan>>>> = Mutex::new(Vec::new());
+static PLANS: Mutex<Vec<Arc<Mutex<PlannedFault>>>> = Mutex::new(Vec::new());
 
 /// In force until it is dropped.
-pub(crate) struct Planned(Arc<Mutex<Plan>>);
+pub(crate) struct FaultGuard(Arc<Mutex<PlannedFault>>);
 
 /// Plans a fault for the `nth` time, counted from zero.
-pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> Planned {
-    let plan = Plan { folder: folder.to_owned(), op, fault, left: nth as i64, happened: false };
+pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> FaultGuard {
+    let plan = PlannedFault { folder: folder.to_owned(), op, fault, left: nth as i64, happened: false };
     let plan = Arc::new(Mutex::new(plan));
     PLANS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plan));
-    Planned(plan)
+    FaultGuard(plan)
 }
 
-impl Planned {
+impl FaultGuard {
     pub(crate) fn happened(&self) -> bool {
         self.0.lock().unwrap().happened
     }
 }
 
-impl Drop for Planned {
+impl Drop for FaultGuard {
     fn drop(&mut self) {
         PLANS.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !Arc::ptr_eq(plan, &self.0));
     }
 }
 
-fn plans(path: &Path) -> Vec<Arc<Mutex<Plan>>> {
+fn plans(path: &Path) -> Vec<Arc<Mutex<PlannedFault>>> {
     let plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     plans.iter().filter(|plan| path.starts_with(&plan.lock().unwrap().folder)).cloned().collect()
 }
@@ -77,7 +77,7 @@ pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
 
 /// How much of so many bytes is written.
 pub(crate) fn part(path: &Path, len: usize) -> usize {
-    let short = |plan: &Arc<Mutex<Plan>>| {
+    let short = |plan: &Arc<Mutex<PlannedFault>>| {
         let plan = plan.lock().unwrap();
         plan.op == Op::Write && plan.left == -1 && !matches!(plan.fault, Fault::Error(_))
     };

@@ -17,7 +17,7 @@ use gpuskin_rt::{Aabb, MAX_LEVELS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
-use error::Measure;
+use error::LodErrorMeter;
 
 pub(crate) use poses::{of_bones, of_vertices};
 
@@ -38,7 +38,7 @@ const MOST_ERROR: f32 = 0.1;
 
 /// A mesh with fewer triangles.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Level {
+pub(crate) struct LodMesh {
     /// How far its surface is from that of the finest level, metres.
     pub(crate) error: f32,
     /// The indices of each of [`Geometry::parts`].
@@ -46,18 +46,18 @@ pub(crate) struct Level {
 }
 
 /// Where all vertices of a mesh are at some moments, metres; at rest first. [pose][vertex]
-pub(crate) type Poses = Vec<Vec<Vec3>>;
+pub(crate) type LodPoses = Vec<Vec<Vec3>>;
 
 /// The levels of a mesh below the finest, from fine to coarse, at most so many. Each has about half the triangles of the one
 /// before, or less where a few dozen would not be reached so.
-pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Level> {
+pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<LodMesh> {
     let total = geometry.indices.len() / 3;
-    let mut levels: Vec<Level> = Vec::new();
+    let mut levels: Vec<LodMesh> = Vec::new();
     if total < WORTH_IT {
         return levels;
     }
     let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LEVELS - 1) as f64).max(2.0);
-    let measure = Measure::new(geometry, poses, worn(geometry));
+    let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
@@ -86,7 +86,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Lev
         }
         let error = error.max(levels.last().map_or(0.0, |level| level.error));
         let ordered = |part: &Vec<u32>| order::for_vertex_cache(part, geometry.vertices.len());
-        levels.push(Level { error, parts: chosen.iter().map(ordered).collect() });
+        levels.push(LodMesh { error, parts: chosen.iter().map(ordered).collect() });
         finer = parts;
     }
     levels
@@ -107,8 +107,8 @@ fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
 /// Finds a level from a finer one.
 struct Coarser<'a> {
     geometry: &'a Geometry,
-    poses: &'a Poses,
-    measure: &'a Measure<'a>,
+    poses: &'a LodPoses,
+    measure: &'a LodErrorMeter<'a>,
     /// The indices of each part.
     finer: &'a [Vec<u32>],
     /// Metres, of what meshopt takes for its error.
@@ -116,7 +116,7 @@ struct Coarser<'a> {
 }
 
 /// Indices of the parts of one surface, and how far it is from the finest, metres.
-type Way = (f32, Vec<Vec<u32>>);
+type PartIndices = (f32, Vec<Vec<u32>>);
 
 impl Coarser<'_> {
     /// About so many triangles: the largest surface is simplified to its share of them, others as far as the same error goes.
@@ -153,13 +153,13 @@ impl Coarser<'_> {
 
     /// A surface with about so many triangles. What is farthest off comes back in a second and third attempt, and the best of
     /// all counts.
-    fn with(&self, surface: usize, triangles: usize) -> Way {
+    fn with(&self, surface: usize, triangles: usize) -> PartIndices {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
-        let mut simplified = simplify::Surface::new(self.geometry, self.poses, &groups);
+        let mut simplified = simplify::SplitSurface::new(self.geometry, self.poses, &groups);
         let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * KEPT;
         let mut locked = BTreeSet::new();
-        let mut best: Option<Way> = None;
+        let mut best: Option<PartIndices> = None;
         for way in simplify::WAYS {
             for _ in 0..ATTEMPTS {
                 let next = simplified.simplify(triangles, self.limit, way);

@@ -8,7 +8,7 @@ use crate::model::Primitive;
 /// One tangent a corner, with the sign of the bitangent in `w`. Degenerate triangles get an arbitrary one.
 pub(super) fn generate(primitive: &Primitive, normal: impl Fn(usize, usize) -> Vec3) -> Vec<Vec4> {
     let tangents = vec![Vec4::X; primitive.triangles.len() * 3];
-    let mut mesh = Mesh { primitive, normal, tangents };
+    let mut mesh = TangentMesh { primitive, normal, tangents };
     // It has no way to fail so far; should a later version find one, arbitrary tangents are what is left.
     if generate_tangents::<_, Libm>(&mut mesh).is_err() {
         mesh.tangents.fill(Vec4::X);
@@ -16,13 +16,13 @@ pub(super) fn generate(primitive: &Primitive, normal: impl Fn(usize, usize) -> V
     mesh.tangents
 }
 
-struct Mesh<'a, F> {
+struct TangentMesh<'a, F> {
     primitive: &'a Primitive,
     normal: F,
     tangents: Vec<Vec4>,
 }
 
-impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for Mesh<'_, F> {
+impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for TangentMesh<'_, F> {
     fn num_faces(&self) -> usize {
         self.primitive.triangles.len()
     }

@@ -9,23 +9,24 @@ use gltf::json::{self, Index};
 use super::accessor::Allowed;
 use super::file::File;
 use super::hierarchy::{Hierarchy, affine, matrix};
-use super::mesh::{Draft, Motion};
+use super::mesh::{UnboundPrimitive, PrimitiveBinding};
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
 use crate::model::{Bone, Node, Primitive};
 use crate::suggest::quoted;
 
-/// Vertices go through the inverse of an inverse bind matrix only when it loses no more than three of the sixteen digits
-/// of `f64`, and of the seven that are stored.
+/// Maximum condition number of an inverse bind matrix through whose inverse vertices are
+/// transformed: the transform then loses at most three of the sixteen digits of `f64`, and of the
+/// seven digits that are stored.
 const MAX_CONDITION: f64 = 1e3;
 
-/// Takes a mirror out of a bone.
+/// Scale that cancels the mirroring of a bone.
 const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
 
-/// A joint that no vertex uses yet.
+/// Bone index of a joint that no vertex uses yet.
 const UNUSED: u32 = u32::MAX;
 
-/// A skin and which of its joints are bones.
+/// A skin, and the bones of its joints.
 pub(super) struct Skin {
     label: Label,
     joints: Vec<usize>,
@@ -34,17 +35,17 @@ pub(super) struct Skin {
 }
 
 impl Skin {
-    pub(super) fn read(file: &File<'_>, index: Index<json::Skin>) -> Result<Self, Finding> {
-        let within = |finding: Finding| finding.within(format_args!("skin {index}"));
+    pub(super) fn read(file: &File<'_>, index: Index<json::Skin>) -> Result<Self, Diagnostic> {
+        let within = |diagnostic: Diagnostic| diagnostic.within(format_args!("skin {index}"));
         let skin = file.get(&file.document.skins, index, "skin")?;
         let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();
         if joints.is_empty() {
-            return Err(within(Finding::error(Code::SkinInvalid, "it has no joints")));
+            return Err(within(Diagnostic::error(DiagnosticCode::SkinInvalid, "it has no joints")));
         }
         let nodes = file.document.nodes.len();
         if let Some(joint) = joints.iter().find(|j| **j >= nodes) {
-            return Err(within(Finding::error(
-                Code::GltfIndex,
+            return Err(within(Diagnostic::error(
+                DiagnosticCode::GltfIndex,
                 format!("its joint {joint} is no node; the file has {nodes}"),
             )));
         }
@@ -56,7 +57,7 @@ impl Skin {
                 if numbers.len() < joints.len() * 16 {
                     let (have, need) = (numbers.len() / 16, joints.len());
                     let message = format!("it has {have} inverse bind matrices for {need} joints");
-                    return Err(within(Finding::error(Code::SkinInvalid, message)));
+                    return Err(within(Diagnostic::error(DiagnosticCode::SkinInvalid, message)));
                 }
                 numbers.chunks_exact(16).take(joints.len()).map(DMat4::from_cols_slice).collect()
             }
@@ -70,12 +71,12 @@ impl Skin {
         Ok(Self { label, joints, inverse_bind, bones })
     }
 
-    /// Says which of the matrices in use are odd.
+    /// Warns about invalid inverse bind matrices of joints in use.
     pub(super) fn warn(&self, nodes: &[Node], report: &mut Report<'_>) {
         for (joint, m) in self.inverse_bind.iter().enumerate().filter(|(joint, _)| self.bones[*joint] != UNUSED) {
             let mut warn = |message: &str| {
                 let joint = format!("element {joint}, for joint {}", quoted(&nodes[self.joints[joint]].name));
-                report.warn(Finding::warning(Code::SkinMatrix, message).within(joint).within(&self.label));
+                report.warn(Diagnostic::warning(DiagnosticCode::SkinMatrix, message).within(joint).within(&self.label));
             };
             if affine(*m).1 {
                 warn("its last row is not 0 0 0 1: taken as if it were");
@@ -91,7 +92,7 @@ impl Skin {
         self.joints.len()
     }
 
-    /// The bone of a joint; it becomes one when it is first used.
+    /// Returns the bone of a joint. A joint becomes a bone on its first use.
     pub(super) fn bone(&mut self, joint: usize, bones: &mut Bones) -> u32 {
         if self.bones[joint] == UNUSED {
             self.bones[joint] = bones.add(self.joints[joint], affine(self.inverse_bind[joint]).0);
@@ -100,28 +101,28 @@ impl Skin {
     }
 }
 
-/// Bones in the order in which they are first used.
+/// Bones in the order of their first use.
 #[derive(Default)]
 pub(super) struct Bones {
     by_key: BTreeMap<(usize, [u64; 16]), u32>,
     by_node: BTreeMap<usize, Vec<u32>>,
     list: Vec<(usize, DMat4)>,
-    /// Nodes that have a bone though nothing hangs on them.
+    /// Nodes that need a bone although they move no vertex.
     pub(super) sockets: Vec<usize>,
 }
 
-/// How a rigid mesh moves.
+/// Bone of a rigid mesh.
 #[derive(Clone, Copy)]
 struct Binding {
     bone: u32,
-    /// From the mesh to the space that the bone's inverse bind matrix starts from.
+    /// Transform from mesh space to the space on which the bone's inverse bind matrix acts.
     transform: DMat4,
 }
 
 impl Bones {
-    /// The bone of a node with an inverse bind matrix.
+    /// Returns the bone with a node and an inverse bind matrix; adds it on first use.
     fn add(&mut self, node: usize, inverse_bind: DMat4) -> u32 {
-        // Adding zero makes -0.0 and 0.0 one key.
+        // Adding zero turns -0.0 into 0.0, so that both have the same key.
         let key = (node, inverse_bind.to_cols_array().map(|x| (x + 0.0).to_bits()));
         *self.by_key.entry(key).or_insert_with(|| {
             self.list.push((node, inverse_bind));
@@ -131,10 +132,11 @@ impl Bones {
         })
     }
 
-    /// Binds the rigid meshes. Each moves with the nearest node at or above its own that a clip moves; all
-    /// that no clip moves share one bone.
-    pub(super) fn bind_rigid(&mut self, hierarchy: &Hierarchy, moved: &[bool], drafts: &mut [Draft]) {
-        // For each node: the nearest moved one, and the way there.
+    /// Binds the rigid meshes to bones. The bone of a mesh is the nearest node, at or above the
+    /// mesh's own node, that a clip moves. All meshes that no clip moves share one bone.
+    pub(super) fn bind_rigid(&mut self, hierarchy: &Hierarchy, moved: &[bool], drafts: &mut [UnboundPrimitive]) {
+        // Per node: the nearest node at or above it that a clip moves, and the transform to that
+        // node.
         let mut carriers = vec![(None, DMat4::IDENTITY); moved.len()];
         for &i in &hierarchy.order {
             carriers[i] = match (moved[i], hierarchy.nodes[i].parent) {
@@ -146,13 +148,13 @@ impl Bones {
                 (false, None) => (None, DMat4::IDENTITY),
             };
         }
-        let rigid = drafts.iter().filter(|draft| matches!(draft.motion, Motion::Rigid(_)));
+        let rigid = drafts.iter().filter(|draft| matches!(draft.motion, PrimitiveBinding::Rigid(_)));
         let mut still: Vec<usize> = rigid.map(|d| d.primitive.node).filter(|i| carriers[*i].0.is_none()).collect();
         still.dedup();
         let shared = if still.len() > 1 { anchor(hierarchy, still[0]) } else { None };
         let mut bindings: BTreeMap<usize, Binding> = BTreeMap::new();
-        for Draft { primitive, motion } in drafts {
-            let Motion::Rigid(bone) = motion else { continue };
+        for UnboundPrimitive { primitive, motion } in drafts {
+            let PrimitiveBinding::Rigid(bone) = motion else { continue };
             let node = primitive.node;
             let binding = *bindings.entry(node).or_insert_with(|| match (carriers[node], shared) {
                 ((Some(carrier), way), _) => self.bind(hierarchy, carrier, way),
@@ -166,8 +168,9 @@ impl Bones {
         }
     }
 
-    /// Binds to a node: to the bone that it is in a skin, where vertices can go into that bone's space without loss, or to
-    /// one with an identity as its inverse bind matrix.
+    /// Binds a mesh to a node. Uses an existing skin bone of the node if vertices can be
+    /// transformed into its space without loss, else a bone with the identity as inverse bind
+    /// matrix.
     fn bind(&mut self, hierarchy: &Hierarchy, carrier: usize, way: DMat4) -> Binding {
         let rest = hierarchy.rest[carrier];
         for &bone in self.by_node.get(&carrier).into_iter().flatten() {
@@ -177,20 +180,20 @@ impl Bones {
                 return Binding { bone, transform: inverse * way };
             }
         }
-        // A node that mirrors would turn triangles inside out when it is drawn, and no rotation and scale would stand for
-        // its matrix: the vertices are mirrored instead, once.
+        // A mirroring node would turn triangles inside out when drawn, and its matrix cannot be
+        // written as rotation and scale. The vertices are mirrored once instead.
         let flip = if rest.determinant() < 0.0 { MIRROR } else { DVec3::ONE };
         let flip = DMat4::from_scale(flip);
         Binding { bone: self.add(carrier, flip), transform: flip * way }
     }
 
-    /// Mirrors the skinned meshes that all their joints mirror, once, and their inverse bind matrices with them: drawn as they
-    /// are, they would be seen from inside. glTF turns the winding for nodes that mirror; what moves a skinned mesh are its
-    /// joints.
+    /// Mirrors skinned meshes whose joints all mirror them, together with the inverse bind
+    /// matrices. Otherwise such meshes would be drawn inside out: glTF flips the winding for
+    /// mirroring nodes, but a skinned mesh is moved by its joints.
     pub(super) fn unmirror(
         &mut self,
         hierarchy: &Hierarchy,
-        drafts: &mut [Draft],
+        drafts: &mut [UnboundPrimitive],
         label: impl Fn(usize) -> Label,
         report: &mut Report<'_>,
     ) {
@@ -199,7 +202,7 @@ impl Bones {
         let mirrors: Vec<bool> = self.list.iter().map(|bone| determinant(bone) < 0.0).collect();
         let mut unmirrored = vec![None; mirrors.len()];
         for draft in drafts {
-            let Motion::Skinned(weights) = &mut draft.motion else { continue };
+            let PrimitiveBinding::Skinned(weights) = &mut draft.motion else { continue };
             let mirrored = weights.bones().filter(|bone| mirrors[*bone as usize]).count();
             if mirrored == 0 {
                 continue;
@@ -209,7 +212,7 @@ impl Bones {
                     "some of the joints that move its mesh mirror it, and some do not: parts are seen from inside";
                 let help = "apply negative scales before skinning, and export again";
                 report
-                    .warn(Finding::warning(Code::SkinMirrored, message).within(label(draft.primitive.node)).help(help));
+                    .warn(Diagnostic::warning(DiagnosticCode::SkinMirrored, message).within(label(draft.primitive.node)).help(help));
                 continue;
             }
             for bone in weights.bones_mut() {
@@ -220,22 +223,23 @@ impl Bones {
         }
     }
 
-    /// The bones that are used, parents before their children, and where each of the list so far went.
+    /// Returns the bones in use, parents before their children, and for each bone of the list its
+    /// final index.
     pub(super) fn finish(
         mut self,
         hierarchy: &Hierarchy,
-        drafts: &[Draft],
+        drafts: &[UnboundPrimitive],
         most: u64,
-    ) -> Result<(Vec<Bone>, Vec<u16>), Finding> {
+    ) -> Result<(Vec<Bone>, Vec<u16>), Diagnostic> {
         let mut used = vec![false; self.list.len()];
         for draft in drafts {
             match &draft.motion {
-                Motion::Skinned(weights) => weights.bones().for_each(|bone| used[bone as usize] = true),
-                Motion::Rigid(bone) => used[*bone as usize] = true,
+                PrimitiveBinding::Skinned(weights) => weights.bones().for_each(|bone| used[bone as usize] = true),
+                PrimitiveBinding::Rigid(bone) => used[*bone as usize] = true,
             }
         }
         for node in std::mem::take(&mut self.sockets) {
-            // A bone whose inverse bind matrix can be undone says where its node is.
+            // A used bone with an invertible bind matrix already yields the node's transform.
             let of_node = self.by_node.get(&node).into_iter().flatten().map(|bone| *bone as usize);
             let known = of_node.into_iter().any(|bone| used[bone] && inverse(self.list[bone].1).is_some());
             if !known {
@@ -248,7 +252,7 @@ impl Bones {
         if sorted.len() as u64 > most {
             let message =
                 format!("{} bones move its vertices or are sockets; at most {most} are supported", sorted.len());
-            return Err(Finding::error(Code::LimitBones, message));
+            return Err(Diagnostic::error(DiagnosticCode::LimitBones, message));
         }
         let mut rank = vec![0; hierarchy.nodes.len()];
         for (i, &node) in hierarchy.order.iter().enumerate() {
@@ -266,8 +270,8 @@ impl Bones {
     }
 }
 
-/// The uppermost node at or above a still one whose transform to the scene can be undone, and what undoes it: a bone
-/// that moves nothing.
+/// Returns the topmost node at or above an unmoved node whose node-to-scene transform is
+/// invertible, with the inverse. A bone made of both moves nothing.
 fn anchor(hierarchy: &Hierarchy, node: usize) -> Option<(usize, DMat4)> {
     let mut found = None;
     let mut next = Some(node);
@@ -280,7 +284,7 @@ fn anchor(hierarchy: &Hierarchy, node: usize) -> Option<(usize, DMat4)> {
     found
 }
 
-/// The inverse of an affine matrix that is well enough conditioned.
+/// Returns the inverse of an affine matrix, unless the matrix is ill-conditioned.
 fn inverse(m: DMat4) -> Option<DMat4> {
     let affine = m.row(3).to_array() == [0.0, 0.0, 0.0, 1.0];
     let inverse = affine.then(|| m.inverse()).filter(DMat4::is_finite)?;
@@ -291,7 +295,8 @@ fn inverse(m: DMat4) -> Option<DMat4> {
     (norm(m) * norm(inverse) <= MAX_CONDITION).then_some(inverse)
 }
 
-/// Moves a primitive into another space; its outer side stays outside.
+/// Transforms a primitive into another space. If the transform mirrors, the winding is flipped, so
+/// that the outside stays outside.
 fn transform(primitive: &mut Primitive, m: DMat4) {
     if m == DMat4::IDENTITY {
         return;
@@ -300,7 +305,7 @@ fn transform(primitive: &mut Primitive, m: DMat4) {
     let [a, b, c] = [linear.x_axis, linear.y_axis, linear.z_axis];
     let mirrors = linear.determinant() < 0.0;
     let sign = if mirrors { -1.0 } else { 1.0 };
-    // The inverse transpose up to scale, which exists for singular matrices, too.
+    // The inverse transpose up to a factor. Unlike the inverse, it exists for singular matrices.
     let cofactor = DMat3::from_cols(b.cross(c), c.cross(a), a.cross(b)) * sign;
     for position in &mut primitive.positions {
         *position = m.transform_point3(*position);
@@ -308,7 +313,8 @@ fn transform(primitive: &mut Primitive, m: DMat4) {
     for delta in primitive.targets.iter_mut().flat_map(|target| &mut target.positions) {
         *delta = linear * *delta;
     }
-    // What morph targets add goes with what it is added to, and is scaled by as much.
+    // Deltas of morph targets are transformed and scaled together with the vectors to which they
+    // are added.
     for (v, normal) in primitive.normals.iter_mut().flatten().enumerate() {
         let (unit, length) = normalized(cofactor * *normal);
         *normal = unit;
@@ -330,7 +336,7 @@ fn transform(primitive: &mut Primitive, m: DMat4) {
     }
 }
 
-/// At unit length, and what it was divided by; zero as it is, by one.
+/// Returns the normalised vector and its previous length; for the zero vector, zero and 1.
 fn normalized(v: DVec3) -> (DVec3, f64) {
     let length = v.length();
     match v.try_normalize() {

@@ -1,17 +1,18 @@
-//! What a file has beyond what is drawn: named, never dropped silently.
+//! Warnings about content of a file that is not drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{File, is_known};
 use super::material::UNLIT;
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
 use crate::suggest::{list, quoted};
 
-/// Names that a warning lists.
+/// Maximum number of names that a warning lists.
 const LISTED: usize = 5;
 
-/// Warns of extensions that materials have and that are not drawn: once for all materials with the same.
+/// Warns about material extensions that are not drawn, once for all materials with the same set of
+/// extensions.
 pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = usize>, report: &mut Report<'_>) {
     let mut by_extensions: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
     for index in used {
@@ -30,21 +31,22 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
             list(materials.iter().map(String::as_str), LISTED),
             list(extensions.iter().copied(), LISTED),
         );
-        report.warn(Finding::warning(Code::MaterialExtension, message).within(Label::file(&file.shown)));
+        report.warn(Diagnostic::warning(DiagnosticCode::MaterialExtension, message).within(Label::file(&file.shown)));
     }
 }
 
-/// Warns of extensions that the file says it uses and that are unknown here; those that it requires are errors.
+/// Warns about unknown extensions in `extensionsUsed`. Unknown extensions in `extensionsRequired`
+/// are errors.
 pub(super) fn unknown_extensions(file: &File<'_>, report: &mut Report<'_>) {
     let used: BTreeSet<&str> = file.document.extensions_used.iter().map(String::as_str).collect();
     let unknown: Vec<&str> = used.into_iter().filter(|name| !is_known(name)).collect();
     if !unknown.is_empty() {
         let message = format!("it uses extensions that are not known: {}", list(unknown, LISTED));
-        report.warn(Finding::warning(Code::GltfExtension, message).within(Label::file(&file.shown)));
+        report.warn(Diagnostic::warning(DiagnosticCode::GltfExtension, message).within(Label::file(&file.shown)));
     }
 }
 
-/// Warns of scenes that are not baked.
+/// Warns about scenes that are not baked.
 pub(super) fn other_scenes(file: &File<'_>, report: &mut Report<'_>) {
     let scenes = &file.document.scenes;
     let drawn = file.document.scene.map_or(0, |scene| scene.value());
@@ -60,5 +62,5 @@ pub(super) fn other_scenes(file: &File<'_>, report: &mut Report<'_>) {
         quoted(&name(drawn)),
         list(others.iter().map(String::as_str), LISTED)
     );
-    report.warn(Finding::warning(Code::SceneOthers, message).within(Label::file(&file.shown)));
+    report.warn(Diagnostic::warning(DiagnosticCode::SceneOthers, message).within(Label::file(&file.shown)));
 }

@@ -1,26 +1,26 @@
-//! What the manifest names of the hierarchy for a game's animator: sockets, parts, masks, roots of motion.
+//! Sockets, parts, masks and motion roots: references from the manifest to nodes.
 
 use std::collections::BTreeSet;
 
 use super::file::File;
 use super::hierarchy::Hierarchy;
 use super::report::Report;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::manifest::{At, ModelEntry, RootMotion};
-use crate::model::{Bone, Channel, Clip, Interpolation, Mask, Primitive, Property, Root};
+use crate::model::{Bone, Channel, Clip, Interpolation, Mask, Primitive, Property, RootMotionSource};
 use crate::suggest::quoted;
 
-/// Resolves the names of clips that others add to; the manifest has checked them.
+/// Resolves the reference clips of additive clips. The manifest has checked the names.
 pub(super) fn references(entry: &ModelEntry, clips: &mut [Clip]) {
     let names: Vec<String> = clips.iter().map(|clip| clip.name.clone()).collect();
     for clip in clips {
         let reference = entry.clip(&clip.name).and_then(|settings| settings.additive.as_ref());
-        // A reference that could not be read is an error elsewhere.
+        // A reference clip that could not be read was already reported.
         clip.additive = reference.and_then(|at| names.iter().position(|name| *name == at.value));
     }
 }
 
-/// Nodes that are sockets, ascending.
+/// Returns the nodes that are sockets, ascending.
 pub(super) fn sockets(
     file: &File<'_>,
     entry: &ModelEntry,
@@ -34,7 +34,7 @@ pub(super) fn sockets(
     sockets
 }
 
-/// Says which part each primitive belongs to.
+/// Assigns primitives to parts.
 pub(super) fn parts(
     file: &File<'_>,
     entry: &ModelEntry,
@@ -56,16 +56,16 @@ pub(super) fn parts(
             let (other, node) = (&entry.parts[usize::from(other)].name.value, &hierarchy.nodes[node].name);
             let message = format!("the mesh of node {} is in the parts {} and {name}", quoted(node), quoted(other));
             let help = "a part has all meshes below its nodes: name nodes farther down";
-            report.error_at(&part.name.span, Finding::error(Code::ManifestConflict, message).help(help));
+            report.error_at(&part.name.span, Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help));
         } else if !any && report.errors() == errors {
             let message = format!("the part {name} has no mesh: none is drawn at its nodes or below");
             let help = "name nodes that carry meshes; for skinned ones that is not the skeleton";
-            report.error_at(&part.name.span, Finding::error(Code::NodeEmpty, message).help(help));
+            report.error_at(&part.name.span, Diagnostic::error(DiagnosticCode::NodeEmpty, message).help(help));
         }
     }
 }
 
-/// Which nodes are in each mask.
+/// Returns the masks with their nodes.
 pub(super) fn masks(
     file: &File<'_>,
     entry: &ModelEntry,
@@ -83,14 +83,14 @@ pub(super) fn masks(
             let name = quoted(&mask.name.value);
             let message = format!("the mask {name} has no bone: nothing at its roots or below moves a vertex");
             let help = "name nodes of the skeleton; `exclude` takes away";
-            report.error_at(&mask.name.span, Finding::error(Code::NodeEmpty, message).help(help));
+            report.error_at(&mask.name.span, Diagnostic::error(DiagnosticCode::NodeEmpty, message).help(help));
         }
         masks.push(Mask { name: mask.name.value.clone(), nodes });
     }
     masks
 }
 
-/// Finds the nodes whose motion is that of the model.
+/// Finds the root node of each clip with root motion: the node whose motion is that of the model.
 pub(super) fn roots(
     file: &File<'_>,
     entry: &ModelEntry,
@@ -106,7 +106,7 @@ pub(super) fn roots(
     }
     let named = entry.root.as_ref().map(|name| (name, hierarchy.named(file, name, "root", report)));
     let chain = match &named {
-        // What moves a named root moves the model, whatever stands above.
+        // With a named root, a motion of any node above it also moves the model.
         Some((_, nodes)) => match nodes[..] {
             [] => return,
             [node] => above(hierarchy, node),
@@ -116,7 +116,7 @@ pub(super) fn roots(
                     format!("{} nodes have the name {}: which of them moves?", nodes.len(), quoted(&name.value));
                 report.error_at(
                     &name.span,
-                    Finding::error(Code::ClipAmbiguous, message).help("give them different names"),
+                    Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("give them different names"),
                 );
                 return;
             }
@@ -139,11 +139,11 @@ pub(super) fn roots(
                     "remove `root_motion`, or name the node that carries the model: root = \"Hips\"",
                 ),
             };
-            report.error_at(&wish.span, Finding::error(Code::ClipRoot, message).help(help));
+            report.error_at(&wish.span, Diagnostic::error(DiagnosticCode::ClipRoot, message).help(help));
             continue;
         };
         let node = if named.is_some() { chain[chain.len() - 1] } else { topmost };
-        clip.root = Some(Root { node, planar: wish.value == RootMotion::Planar });
+        clip.root = Some(RootMotionSource { node, planar: wish.value == RootMotion::Planar });
     }
 }
 
@@ -153,14 +153,14 @@ fn moves(channel: &Channel) -> bool {
     curve.interpolation == Interpolation::CubicSpline || curve.values.iter().any(|v| *v != curve.values[0])
 }
 
-/// A node and those above it, from the topmost down.
+/// Returns a node and its ancestors, topmost first.
 fn above(hierarchy: &Hierarchy, node: usize) -> Vec<usize> {
     let mut chain: Vec<usize> = std::iter::successors(Some(node), |&n| hierarchy.nodes[n].parent).collect();
     chain.reverse();
     chain
 }
 
-/// Nodes that are above all bones, or are one that is, from the topmost down.
+/// Returns the common ancestors of all bones, topmost first. A bone counts as its own ancestor.
 fn common(hierarchy: &Hierarchy, bones: &[Bone]) -> Vec<usize> {
     let mut chain = above(hierarchy, bones[0].node);
     let mut places = vec![usize::MAX; hierarchy.nodes.len()];

@@ -1,5 +1,5 @@
-//! What a material has beside its base colour: normals, occlusion, roughness, metallic, emitted light. The renderer's own
-//! material shows the last alone; what is wrong with any is a warning, and it is left out.
+//! Material textures other than the base colour: normals, occlusion, roughness, metallic, emission.
+//! The renderer's own material draws only emission. An invalid texture is ignored with a warning.
 
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
@@ -8,15 +8,15 @@ use gltf::json::{self, Index};
 use super::file::File;
 use super::material::{Materials, UvSource};
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
 use crate::model::{Material, Texture};
 
-/// A texture and where its coordinates come from.
+/// A texture and the source of its coordinates.
 pub(super) struct Use {
-    /// For messages: `normal`.
+    /// Name in messages, such as `normal`.
     what: &'static str,
     index: Index<json::Texture>,
-    uv: Result<UvSource, Finding>,
+    uv: Result<UvSource, Diagnostic>,
 }
 
 impl Use {
@@ -29,7 +29,8 @@ impl Use {
         Self::new(what, info.index, info.tex_coord, transform)
     }
 
-    /// Where the JSON types do not know the extension.
+    /// Creates the value from the raw JSON of extensions, for textures whose JSON types do not
+    /// include `KHR_texture_transform`.
     fn of_json(
         what: &'static str,
         index: Index<json::Texture>,
@@ -43,14 +44,14 @@ impl Use {
                 Err(e) => Self {
                     what,
                     index,
-                    uv: Err(Finding::error(Code::MaterialOdd, format!("KHR_texture_transform: {e}"))),
+                    uv: Err(Diagnostic::error(DiagnosticCode::MaterialOdd, format!("KHR_texture_transform: {e}"))),
                 },
             },
         }
     }
 }
 
-/// The textures of a material beside its base colour.
+/// The textures of a material other than its base colour.
 pub(super) struct Uses {
     normal: Option<Use>,
     metallic_roughness: Option<Use>,
@@ -75,7 +76,7 @@ impl Uses {
         Self { normal, metallic_roughness, occlusion, emissive }
     }
 
-    /// Texture coordinates of a material without a base colour texture.
+    /// Returns the texture coordinates of a material without a base colour texture.
     pub(super) fn uv(&self) -> Option<UvSource> {
         let all = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
         all.into_iter().flatten().find_map(|texture| texture.uv.as_ref().ok().copied())
@@ -83,7 +84,8 @@ impl Uses {
 }
 
 impl Materials {
-    /// Reads factors and textures; `uv` are the coordinates that vertices get, `label` names the material.
+    /// Reads factors and textures. `uv` is the source of the vertices' texture coordinates; `label`
+    /// names the material.
     pub(super) fn surface(
         &mut self,
         file: &File<'_>,
@@ -102,27 +104,27 @@ impl Materials {
         let emissive = source.emissive_factor.0.map(|c| c * strength);
         if emissive.iter().any(|c| *c < 0.0) {
             let message = "its emissive factor is negative: taken as zero";
-            let finding = Finding::warning(Code::MaterialOdd, message).within(label);
-            report.warn(finding.within(Label::file(&file.shown)));
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialOdd, message).within(label);
+            report.warn(diagnostic.within(Label::file(&file.shown)));
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
-        let mut warn = |what: &str, finding: Finding| {
-            let message = format!("its {what} texture is left out: {}", finding.message());
-            let finding =
-                Finding::warning(Code::MaterialTexture, message).within(label).within(Label::file(&file.shown));
-            report.warn(finding.help("gpuskin's own material does without; a game's pipelines may want it"));
+        let mut warn = |what: &str, diagnostic: Diagnostic| {
+            let message = format!("its {what} texture is left out: {}", diagnostic.message());
+            let diagnostic =
+                Diagnostic::warning(DiagnosticCode::MaterialTexture, message).within(label).within(Label::file(&file.shown));
+            report.warn(diagnostic.help("gpuskin's own material does without; a game's pipelines may want it"));
         };
         let mut read = |texture: Option<Use>| -> Option<Texture> {
             let texture = texture?;
             let found = texture.uv.and_then(|own| match uv {
-                Some(uv) if uv != own => Err(Finding::error(
-                    Code::MaterialTexture,
+                Some(uv) if uv != own => Err(Diagnostic::error(
+                    DiagnosticCode::MaterialTexture,
                     "it has other texture coordinates than the base colour, and vertices have one pair",
                 )),
                 _ => self.texture(file, texture.index),
             });
-            found.map_err(|finding| warn(texture.what, finding)).ok()
+            found.map_err(|diagnostic| warn(texture.what, diagnostic)).ok()
         };
         material.normal_texture = read(uses.normal);
         material.metallic_roughness_texture = read(uses.metallic_roughness);
@@ -135,7 +137,7 @@ impl Materials {
                     "{} x {} texels, the metallic-roughness texture has {} x {}, and they become one",
                     a.width, a.height, b.width, b.height
                 );
-                warn("occlusion", Finding::error(Code::MaterialTexture, message));
+                warn("occlusion", Diagnostic::error(DiagnosticCode::MaterialTexture, message));
                 material.occlusion_texture = None;
             }
         }

@@ -1,11 +1,14 @@
-//! A deserialiser between JSON and `gltf::json`, which takes from it what `gltf::json` would stumble over:
+//! Deserializer adapter between JSON and `gltf::json`, which handles input that `gltf::json`
+//! cannot:
 //!
-//! - Indices and codes from 2^32 on are refused: `gltf::json` cuts them off, and 2^32 would be item 0.
-//! - `3.0` is a whole number, as the specification asks of readers.
-//! - Lists are bounded, and so is what a document unfolds to, by the size of the types that it is read into.
-//! - `min` and `max` of accessors, `extras`, and what extensions say are left out, except for those in [`READ`]: nothing
-//!   reads them, and `gltf::json` keeps them as trees, which take a hundred times their text, or refuses `extras` that are
-//!   no objects. The names of extensions stay.
+//! - Indices and codes of 2^32 and above are rejected: `gltf::json` truncates them, and 2^32 would
+//!   become item 0.
+//! - `3.0` is accepted as a whole number, as the specification requires of readers.
+//! - The length of lists is bounded, and so is the memory of the parsed document, measured by the sizes
+//!   of its Rust types.
+//! - `min` and `max` of accessors, `extras`, and the content of extensions other than [`READ`] are
+//!   skipped, because nothing reads them: `gltf::json` stores them as trees, which take a hundred times
+//!   the size of their text, or rejects `extras` that are not objects. Names of extensions are kept.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,14 +16,14 @@ use std::fmt;
 use serde::de::value::{StringDeserializer, UnitDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-/// Longest list of a file. A character with 76 clips has 9,000 accessors.
+/// Maximum length of a list in a file. A character with 76 clips has 9,000 accessors.
 const MAX_LIST: usize = 1 << 20;
-/// 2^53: above, not every whole number is an `f64`.
+/// 2^53: above it, `f64` cannot represent every whole number.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Keys whose values nothing reads.
+/// Keys whose values are skipped.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
-/// The extensions whose content is read.
+/// Extensions whose content is read.
 const READ: [&str; 5] = [
     "KHR_texture_transform",
     "KHR_materials_emissive_strength",
@@ -29,19 +32,20 @@ const READ: [&str; 5] = [
     "KHR_meshopt_compression",
 ];
 
-/// What a value is.
+/// Meaning of a JSON value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Plain,
-    /// In a type of its own, as sizes and offsets are, and indices are not.
+    /// A value in a newtype, such as a size or an offset, but not an index.
     Wrapped,
-    /// An object of extensions.
+    /// An object whose keys are names of extensions.
     Extensions,
-    /// What an extension says.
+    /// The content of an extension.
     Extension,
 }
 
-/// Bytes that a document may still unfold to: a list of `{}` takes a hundred times its text.
+/// Memory that a document may still take when parsed, in bytes. A list of `{}` takes a hundred
+/// times the size of its text.
 pub(super) struct Budget(Cell<u64>);
 
 impl Budget {
@@ -49,12 +53,12 @@ impl Budget {
         Self(Cell::new(bytes))
     }
 
-    /// Whether something was refused for it.
+    /// Whether the budget is exhausted.
     pub(super) fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
 
-    /// Takes room for a value: twice, as lists grow by doubling.
+    /// Subtracts the size of a value, twice, because lists grow by doubling.
     fn take<T, E: Error>(&self) -> Result<(), E> {
         let left = self.0.get().saturating_sub(2 * size_of::<T>() as u64);
         self.0.set(left);
@@ -62,7 +66,7 @@ impl Budget {
     }
 }
 
-/// The deserialiser.
+/// Deserializer that wraps another one.
 pub(super) struct Tamed<'b, D> {
     inner: D,
     role: Role,
@@ -125,12 +129,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tamed<'_, D> {
     }
 }
 
-/// Passes values on to a visitor.
+/// Visitor that wraps another one.
 struct Tame<'b, V> {
     visitor: V,
     role: Role,
     budget: &'b Budget,
-    /// Largest whole number, where one is needed.
+    /// Maximum of a whole number, if one is expected.
     most: Option<u64>,
 }
 
@@ -248,7 +252,7 @@ struct Entries<'b, A> {
     inner: A,
     role: Role,
     budget: &'b Budget,
-    /// That of the value that comes next.
+    /// Role of the next value.
     next: Role,
 }
 

@@ -5,11 +5,11 @@ use gltf::json::mesh::Semantic;
 
 use super::accessor::Allowed;
 use super::bones::{Bones, Skin};
-use super::document::Primitive;
+use super::document::GltfPrimitive;
 use super::file::File;
 use super::mesh::{accessor, same_count};
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
 use crate::model::Influences;
 
 /// Most pairs of `JOINTS_n` and `WEIGHTS_n`: 32 influences a vertex. Exporters write up to two.
@@ -28,13 +28,13 @@ impl Weights {
     /// Reads the weights of a skinned primitive.
     pub(super) fn read(
         file: &File<'_>,
-        source: &Primitive,
+        source: &GltfPrimitive,
         skin: &mut Skin,
         bones: &mut Bones,
         vertices: usize,
         label: &Label,
         report: &mut Report<'_>,
-    ) -> Result<Self, Finding> {
+    ) -> Result<Self, Diagnostic> {
         let mut sets = Vec::new();
         loop {
             let (joints, weights) = (Semantic::Joints(sets.len() as u32), Semantic::Weights(sets.len() as u32));
@@ -43,11 +43,11 @@ impl Weights {
             let (joints, weights) = (joints.to_string(), weights.to_string());
             let Some(joint_accessor) = joint_accessor else { break };
             let Some(weight_accessor) = weight_accessor else {
-                return Err(Finding::error(Code::SkinJoint, format!("it has {joints} and no {weights}")));
+                return Err(Diagnostic::error(DiagnosticCode::SkinJoint, format!("it has {joints} and no {weights}")));
             };
             if sets.len() == MAX_SETS {
-                return Err(Finding::error(
-                    Code::LimitInfluences,
+                return Err(Diagnostic::error(
+                    DiagnosticCode::LimitInfluences,
                     format!("more than {} influences a vertex are not supported", MAX_SETS * 4),
                 ));
             }
@@ -61,7 +61,7 @@ impl Weights {
         let (next, left_out) = (sets.len() as u32, sets.len() as u32 + 1..=MAX_SETS as u32);
         if let Some(set) = left_out.into_iter().find(|set| accessor(source, Semantic::Joints(*set)).is_some()) {
             let message = format!("it has JOINTS_{set} and no JOINTS_{next}: the former is left out");
-            report.warn(Finding::warning(Code::SkinInfluences, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::SkinInfluences, message).within(label));
         }
 
         let mut result = Weights::default();
@@ -83,7 +83,7 @@ impl Weights {
                             "accessor {accessor}: vertex {vertex}: joint {joint}; the skin has {} joints",
                             skin.len()
                         );
-                        return Err(Finding::error(Code::SkinJoint, message).help("export it again"));
+                        return Err(Diagnostic::error(DiagnosticCode::SkinJoint, message).help("export it again"));
                     }
                     let bone = skin.bone(joint, bones);
                     match result.list[start..].iter_mut().find(|(b, _)| *b == bone) {
@@ -111,7 +111,7 @@ impl Weights {
             }
             result.ends.push(result.list.len() as u32);
         }
-        let mut warn = |message: String| report.warn(Finding::warning(Code::SkinWeights, message).within(label));
+        let mut warn = |message: String| report.warn(Diagnostic::warning(DiagnosticCode::SkinWeights, message).within(label));
         if off > 0 {
             warn(format!(
                 "the weights of {off} of {vertices} vertices sum to {least:.3} to {most:.3}: divided by their sum"

@@ -1,7 +1,7 @@
 //! The vocabulary of the manifest: which keys stand in which table, and which are for a later version.
 
 /// The keys of a table.
-pub(super) struct Keys {
+pub(super) struct TableKeys {
     /// How messages name the table.
     pub(super) table: &'static str,
     /// What can stand in it.
@@ -12,9 +12,9 @@ pub(super) struct Keys {
 
 const TOLERANCE: &str = "write it into [[model]], for all of its clips";
 
-pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "limits", "model"], later: &[] };
+pub(super) const ROOT: TableKeys = TableKeys { table: "the manifest", known: &["bake", "limits", "model"], later: &[] };
 
-pub(super) const BAKE: Keys = Keys {
+pub(super) const BAKE: TableKeys = TableKeys {
     table: "[bake]",
     known: &[
         "fps",
@@ -35,13 +35,13 @@ pub(super) const BAKE: Keys = Keys {
     later: &[],
 };
 
-pub(super) const LIMITS: Keys = Keys {
+pub(super) const LIMITS: TableKeys = TableKeys {
     table: "[limits]",
     known: &["file", "memory", "nodes", "depth", "bones", "vertices", "image", "frames", "texture"],
     later: &[],
 };
 
-pub(super) const MODEL: Keys = Keys {
+pub(super) const MODEL: TableKeys = TableKeys {
     table: "[[model]]",
     known: &[
         "name",
@@ -73,7 +73,7 @@ pub(super) const MODEL: Keys = Keys {
     later: &[],
 };
 
-pub(super) const CLIP: Keys = Keys {
+pub(super) const CLIP: TableKeys = TableKeys {
     table: "[model.clips.<name>]",
     known: &["source", "loop", "fps", "events", "root_motion", "additive"],
     later: &[
@@ -83,12 +83,12 @@ pub(super) const CLIP: Keys = Keys {
     ],
 };
 
-pub(super) const MASK: Keys = Keys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
+pub(super) const MASK: TableKeys = TableKeys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
 
-pub(super) const REST_FRAME: Keys = Keys { table: "`rest_frame`", known: &["clip", "frame", "time"], later: &[] };
+pub(super) const REST_FRAME: TableKeys = TableKeys { table: "`rest_frame`", known: &["clip", "frame", "time"], later: &[] };
 
 /// Every table, for keys that stand in the wrong one.
-pub(super) const TABLES: [&Keys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];
+pub(super) const TABLES: [&TableKeys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];
 
 /// Values of a key.
 pub(super) struct Words {

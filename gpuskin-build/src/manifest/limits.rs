@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::keys;
 use super::section::{Notes, Section, number};
-use crate::finding::Code;
+use crate::diagnostic::DiagnosticCode;
 use crate::limits::Limits;
 
 /// The table `[limits]`, where it is there.
@@ -14,7 +14,7 @@ pub(super) fn read(root: Section<'_>, notes: &mut Notes) -> Limits {
     let mut limits = Limits::default();
     let Some(value) = root.get("limits") else { return limits };
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`limits` is a table", "write [limits], once");
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`limits` is a table", "write [limits], once");
         return limits;
     };
     let section = Section::new(table, &keys::LIMITS, notes);
@@ -28,11 +28,11 @@ pub(super) fn read(root: Section<'_>, notes: &mut Notes) -> Limits {
             Some(count) if count <= most => *limit = count,
             Some(_) => {
                 let most = if size { crate::limits::bytes(most) } else { most.to_string() };
-                notes.error(Code::ManifestValue, value.span(), format!("`{key}` is at most {most}"), "");
+                notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` is at most {most}"), "");
             }
             None if size => {
                 let help = "write \"512 MiB\", with KiB, MiB or GiB, or a number of bytes";
-                notes.error(Code::ManifestValue, value.span(), format!("`{key}` is a size"), help);
+                notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` is a size"), help);
             }
             None => notes.expected(key, "a whole number from 1 on", value),
         }
@@ -67,7 +67,7 @@ pub(super) fn roots(section: Section<'_>, folder: &Path, notes: &mut Notes) -> V
             roots.push(root.value.into());
         } else {
             let message = format!("`roots`: there is no folder {}", super::section::shorten(&root.value));
-            notes.error(Code::FileNotFound, root.span, message, "paths start at the folder of the manifest");
+            notes.error(DiagnosticCode::FileNotFound, root.span, message, "paths start at the folder of the manifest");
         }
     }
     roots

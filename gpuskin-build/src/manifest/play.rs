@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, number, shorten, string, strings};
 use super::{At, ClipEntry, DeviceClass, Mode, keys};
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::suggest::closest;
 use gpuskin_rt::Encoding;
 
@@ -72,7 +72,7 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
             _ => vec![value],
         };
         let Some(rest) = left.checked_sub(list.len()) else {
-            notes.error(Code::ManifestValue, value.span(), format!("a clip has at most {MAX_EVENTS} events"), "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), format!("a clip has at most {MAX_EVENTS} events"), "");
             return events;
         };
         left = rest;
@@ -84,7 +84,7 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
                 Some(_) => {
                     let help = "times count seconds from the clip's start";
                     notes.error(
-                        Code::ManifestValue,
+                        DiagnosticCode::ManifestValue,
                         value.span(),
                         format!("the event `{shown}` cannot be at that time"),
                         help,
@@ -129,7 +129,7 @@ pub(super) fn check_references(clips: &[ClipEntry], notes: &mut Notes) {
             None => "name a clip as under [model.clips], or write `additive = true`: its own first frame".to_owned(),
         };
         let message = format!("the model has no clip `{}`", shorten(&reference.value));
-        notes.error(Code::ClipNotFound, reference.span.clone(), message, help);
+        notes.error(DiagnosticCode::ClipNotFound, reference.span.clone(), message, help);
     }
 }
 
@@ -137,14 +137,14 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
     let Some(value) = section.get("masks") else { return Vec::new() };
     let help = "each mask is a table:\n[model.masks]\nupper_body = { root = \"Spine1\" }";
     let DeValue::Table(_) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`masks` is a table of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`masks` is a table of tables", help);
         return Vec::new();
     };
     let mut masks = Vec::new();
     for (name, value) in named(value, "masks", "a table of tables", notes) {
         let DeValue::Table(table) = value.get_ref() else {
             notes.error(
-                Code::ManifestType,
+                DiagnosticCode::ManifestType,
                 value.span(),
                 format!("the mask `{}` is a table", shorten(&name.value)),
                 help,
@@ -155,7 +155,7 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
     }
     if masks.len() > MAX_MASKS {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             value.span(),
             format!("{} masks; a model has at most {MAX_MASKS}", masks.len()),
             "",
@@ -165,15 +165,15 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
 }
 
 fn mask(name: At<String>, table: &DeTable<'_>, notes: &mut Notes) -> Option<MaskEntry> {
-    let findings_before = notes.findings.len();
+    let findings_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MASK, notes);
     let mut roots = section.strings("roots", notes);
     roots.extend(section.string("root", notes));
     let exclude = section.strings("exclude", notes);
-    if roots.is_empty() && notes.findings.len() == findings_before {
+    if roots.is_empty() && notes.diagnostics.len() == findings_before {
         let message = format!("the mask `{}` has no root", shorten(&name.value));
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             name.span.clone(),
             message,
             "name the node from which on it acts: { root = \"Spine1\" }",
@@ -188,18 +188,18 @@ pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
     let expected = "a table of names of nodes, like { sword = [\"Sword\"] }";
     let mut parts = Vec::new();
     for (name, value) in named(value, "parts", expected, notes) {
-        let findings_before = notes.findings.len();
+        let findings_before = notes.diagnostics.len();
         let nodes = strings(value, &shorten(&name.value), notes);
-        if nodes.is_empty() && notes.findings.len() == findings_before {
+        if nodes.is_empty() && notes.diagnostics.len() == findings_before {
             let message = format!("the part `{}` has no nodes", shorten(&name.value));
-            notes.error(Code::ManifestValue, value.span(), message, "name the nodes whose meshes it has");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "name the nodes whose meshes it has");
         }
         parts.push(PartEntry { name, nodes });
     }
     if parts.len() > MAX_PARTS {
         let help = "an instance has a bit for each: put what is always worn together into one";
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             value.span(),
             format!("{} parts; a model has at most {MAX_PARTS}", parts.len()),
             help,
@@ -227,9 +227,9 @@ pub(super) fn check_bones(
     };
     if let (Some((what, at)), Some(of_vertices)) = (any, vertices) {
         let message = format!("{what} needs bones, and the model's vertices are baked");
-        let finding =
-            Finding::error(Code::ManifestConflict, message).help(format!("write `mode = \"bone\"`, or remove {what}"));
-        notes.findings.push(finding.at(&notes.source, at).also(of_vertices, "vertices"));
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(format!("write `mode = \"bone\"`, or remove {what}"));
+        notes.diagnostics.push(diagnostic.at(&notes.source, at).also(of_vertices, "vertices"));
         return;
     }
     let Some((what, at)) = locals else { return };
@@ -237,10 +237,10 @@ pub(super) fn check_bones(
     if let Some(named) = named {
         let message = format!("{what} needs each bone's own motion, which {} has not", named.value.name());
         let help = format!("leave `encoding` out, write \"local-packed\", or remove {what}");
-        let finding = Finding::error(Code::ManifestConflict, message).help(help);
-        notes.findings.push(finding.at(&notes.source, at).also(named.span.clone(), "the encoding"));
+        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help);
+        notes.diagnostics.push(diagnostic.at(&notes.source, at).also(named.span.clone(), "the encoding"));
     } else if !devices.contains(&DeviceClass::Compute) {
         let message = format!("{what} needs compute shaders, and `devices` names none that has them");
-        notes.error(Code::ManifestConflict, at, message, format!("add \"compute\" to `devices`, or remove {what}"));
+        notes.error(DiagnosticCode::ManifestConflict, at, message, format!("add \"compute\" to `devices`, or remove {what}"));
     }
 }

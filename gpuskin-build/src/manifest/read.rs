@@ -18,9 +18,9 @@ use super::{
     At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys,
     textures,
 };
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
-use crate::identifiers::{self, ModelNames, check_identifiers};
+use crate::name_collisions::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
 /// Syntax errors shown: the parser stumbles on after the first ones.
@@ -46,14 +46,14 @@ type EncodingWish = Option<Option<At<Encoding>>>;
 
 /// The manifest with the models that nothing is wrong with, and everything that is wrong. No manifest where the text is
 /// no TOML.
-pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings) {
+pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnostics) {
     let source = named_source(path, &text);
     let document = match parse(&text, &source) {
         Ok(document) => document,
-        Err(findings) => return (None, findings),
+        Err(diagnostics) => return (None, diagnostics),
     };
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let mut notes = Notes { source: Arc::clone(&source), findings: Findings::default() };
+    let mut notes = Notes { source: Arc::clone(&source), diagnostics: Diagnostics::default() };
 
     let root = Section::new(document.get_ref(), &keys::ROOT, &mut notes);
     let (defaults, storage, roots) = bake(root, &folder, &mut notes);
@@ -62,11 +62,11 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings
     let drafts: Vec<_> =
         entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
     let names: Vec<_> = drafts.iter().filter_map(|draft| draft.names()).collect();
-    notes.findings.extend(check_identifiers(&source, &names));
+    notes.diagnostics.extend(check_identifiers(&source, &names));
 
-    let models = drafts.into_iter().filter_map(Draft::finish).collect();
-    notes.findings.sort();
-    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.findings)
+    let models = drafts.into_iter().filter_map(PartialModelEntry::finish).collect();
+    notes.diagnostics.sort();
+    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.diagnostics)
 }
 
 /// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
@@ -85,14 +85,14 @@ pub(crate) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> 
     Arc::new(NamedSource::new(path.display().to_string(), harmless))
 }
 
-fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned<DeTable<'d>>, Findings> {
+fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned<DeTable<'d>>, Diagnostics> {
     let (document, mut errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(document);
     }
     let line = |at: usize| text.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count();
     errors.sort_by_key(|error| error.span().map(|span| span.start));
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let mut last_line = None;
     for error in errors {
         let span = error.span().unwrap_or_default();
@@ -102,25 +102,25 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
             continue;
         }
         last_line = this_line;
-        let finding = Finding::error(Code::ManifestSyntax, error.message());
-        let finding = if error.message().contains("escape") {
-            finding.help("write paths with `/`, or in single quotes")
+        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestSyntax, error.message());
+        let diagnostic = if error.message().contains("escape") {
+            diagnostic.help("write paths with `/`, or in single quotes")
         } else {
-            finding
+            diagnostic
         };
-        findings.push(finding.at(source, span));
-        if findings.len() == MOST_SYNTAX_ERRORS {
+        diagnostics.push(diagnostic.at(source, span));
+        if diagnostics.len() == MOST_SYNTAX_ERRORS {
             break;
         }
     }
-    Err(findings)
+    Err(diagnostics)
 }
 
 fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Storage, Vec<PathBuf>) {
     let mut defaults = Defaults::default();
     let Some(value) = root.get("bake") else { return (defaults, Storage::default(), Vec::new()) };
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
         return (defaults, Storage::default(), Vec::new());
     };
     let section = Section::new(table, &keys::BAKE, notes);
@@ -148,30 +148,30 @@ fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, 
     let help = "each model is a table of its own:\n[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"";
     let Some(value) = root.get("model") else {
         // A misspelt header is noted already.
-        if !notes.findings.has_errors() {
-            notes.error(Code::ManifestEmpty, 0..0, "the manifest has no models", help);
+        if !notes.diagnostics.has_errors() {
+            notes.error(DiagnosticCode::ManifestEmpty, 0..0, "the manifest has no models", help);
         }
         return Vec::new();
     };
     let DeValue::Array(array) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`model` is an array of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`model` is an array of tables", help);
         return Vec::new();
     };
     if array.is_empty() {
-        notes.error(Code::ManifestEmpty, value.span(), "the manifest has no models", help);
+        notes.error(DiagnosticCode::ManifestEmpty, value.span(), "the manifest has no models", help);
     }
     let mut tables = Vec::new();
     for entry in array.iter() {
         match entry.get_ref() {
             DeValue::Table(table) => tables.push((entry.span(), table)),
-            _ => notes.error(Code::ManifestType, entry.span(), "a model is a table", help),
+            _ => notes.error(DiagnosticCode::ManifestType, entry.span(), "a model is a table", help),
         }
     }
     tables
 }
 
 /// A [`ModelEntry`] whose required keys may be missing.
-struct Draft {
+struct PartialModelEntry {
     name: Option<At<String>>,
     path: Option<At<String>>,
     animations: Vec<At<String>>,
@@ -199,15 +199,15 @@ struct Draft {
     sound: bool,
 }
 
-impl Draft {
+impl PartialModelEntry {
     fn names(&self) -> Option<ModelNames<'_>> {
         let name = self.name.as_ref()?;
         let mut names = ModelNames { name: &name.value, span: name.span.clone(), members: Vec::new() };
         let clips = self.clips.iter().flatten();
-        names.add(&identifiers::CLIPS, clips.clone().map(|clip| &clip.name));
-        names.add(&identifiers::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
-        names.add(&identifiers::MASKS, self.masks.iter().map(|mask| &mask.name));
-        names.add(&identifiers::PARTS, self.parts.iter().map(|part| &part.name));
+        names.add(&name_collisions::CLIPS, clips.clone().map(|clip| &clip.name));
+        names.add(&name_collisions::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
+        names.add(&name_collisions::MASKS, self.masks.iter().map(|mask| &mask.name));
+        names.add(&name_collisions::PARTS, self.parts.iter().map(|part| &part.name));
         Some(names)
     }
 
@@ -240,8 +240,8 @@ impl Draft {
     }
 }
 
-fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &Defaults, notes: &mut Notes) -> Draft {
-    let findings_before = notes.findings.len();
+fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &Defaults, notes: &mut Notes) -> PartialModelEntry {
+    let findings_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| check_name(name, notes));
     let path = section.string("path", notes);
@@ -253,7 +253,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         if section.get(key).is_none() {
             let example = if key == "name" { "soldier" } else { "art/soldier.glb" };
             let help = format!("add {key} = \"{example}\"");
-            notes.error(Code::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
+            notes.error(DiagnosticCode::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
         }
     }
     let mode = mode(section, notes);
@@ -262,7 +262,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
     let clips = clips(section, notes);
     play::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
     rest::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
-    Draft {
+    PartialModelEntry {
         name,
         path,
         animations,
@@ -286,7 +286,7 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         parts: play::parts(section, notes),
         sockets: section.strings("sockets", notes),
         clips,
-        sound: notes.findings.len() == findings_before,
+        sound: notes.diagnostics.len() == findings_before,
     }
 }
 
@@ -299,7 +299,7 @@ fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
     if !fits {
         let message = format!("`{}` cannot be the name of a model", shorten(text));
         let help = "it becomes a Rust type and a folder: up to 64 letters, digits, `_` and `-`, a letter first";
-        notes.error(Code::NameInvalid, name.span.clone(), message, help);
+        notes.error(DiagnosticCode::NameInvalid, name.span.clone(), message, help);
     }
     fits
 }
@@ -308,12 +308,12 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
     let value = section.get("clips")?;
     let help = "each clip is a table of its own:\n[model.clips.run]\nsource = \"Armature|Run\"";
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`clips` is a table of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`clips` is a table of tables", help);
         return None;
     };
     if table.is_empty() {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             value.span(),
             "`clips` names no clip",
             "remove it to bake every clip of the file",
@@ -325,7 +325,7 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
             let name = At { value: key.get_ref().to_string(), span: key.span() };
             let DeValue::Table(table) = value.get_ref() else {
                 notes.error(
-                    Code::ManifestType,
+                    DiagnosticCode::ManifestType,
                     value.span(),
                     format!("the clip `{}` is a table", shorten(&name.value)),
                     help,
@@ -379,13 +379,13 @@ fn in_mode(
             true => (own.value.name(), "vertices", "vertex"),
             false => (own.value.name(), "bones", "bone"),
         };
-        let finding = Finding::error(
-            Code::ManifestConflict,
+        let diagnostic = Diagnostic::error(
+            DiagnosticCode::ManifestConflict,
             format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"),
         )
         .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
-        let finding = finding.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
-        notes.findings.push(finding);
+        let diagnostic = diagnostic.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
+        notes.diagnostics.push(diagnostic);
     }
     Some(own)
 }
@@ -401,14 +401,14 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
                 None if path.value.contains('\\') => "write paths with `/`".to_owned(),
                 None => format!("paths start at the folder of the manifest: there is no {}", file.display()),
             };
-            notes.error(Code::FileNotFound, path.span.clone(), format!("no such file: {shown}"), help);
+            notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("no such file: {shown}"), help);
         }
         Err(error) => {
-            notes.error(Code::FileUnreadable, path.span.clone(), format!("{shown} cannot be read: {error}"), "")
+            notes.error(DiagnosticCode::FileUnreadable, path.span.clone(), format!("{shown} cannot be read: {error}"), "")
         }
         Ok(metadata) if metadata.is_dir() => {
             notes.error(
-                Code::FileKind,
+                DiagnosticCode::FileKind,
                 path.span.clone(),
                 format!("{shown} is a folder"),
                 "name the .glb or .gltf file in it",
@@ -418,7 +418,7 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
             let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             if ["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"].contains(&extension.as_str()) {
                 let help = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
-                notes.error(Code::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
+                notes.error(DiagnosticCode::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
             }
         }
     }

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::section::{Notes, Section, Value, number};
 use super::{At, Mode, keys};
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 
 /// A pose of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,20 +32,20 @@ const EXAMPLE: &str =
 pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<RestFrame> {
     let value = section.get("rest_frame")?;
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`rest_frame` is a table", EXAMPLE);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`rest_frame` is a table", EXAMPLE);
         return None;
     };
     let section = Section::new(table, &keys::REST_FRAME, notes);
     let clip = section.string("clip", notes);
     if section.get("clip").is_none() {
-        notes.error(Code::ManifestMissing, value.span(), "`rest_frame` has no `clip`", EXAMPLE);
+        notes.error(DiagnosticCode::ManifestMissing, value.span(), "`rest_frame` has no `clip`", EXAMPLE);
     }
     let frame = section.get("frame").map(|value| frame(value, notes));
     let time = section.get("time").map(|value| time(value, notes));
     let moment = match (frame, time) {
         (Some(_), Some(_)) => {
             let message = "`rest_frame` has both `frame` and `time`";
-            notes.error(Code::ManifestConflict, value.span(), message, "leave one of the two out");
+            notes.error(DiagnosticCode::ManifestConflict, value.span(), message, "leave one of the two out");
             return None;
         }
         (Some(moment), None) | (None, Some(moment)) => moment?,
@@ -61,7 +61,7 @@ fn frame(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
         }
         Some(_) => {
             let help = "frames are counted from 0; `time` takes seconds";
-            notes.error(Code::ManifestValue, value.span(), "`frame` is a whole number from 0 up", help);
+            notes.error(DiagnosticCode::ManifestValue, value.span(), "`frame` is a whole number from 0 up", help);
         }
         None => notes.expected("frame", "a whole number from 0 up", value),
     }
@@ -73,7 +73,7 @@ fn time(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
         Some(n) if n.is_finite() && n >= 0.0 => {
             return Some(At { value: RestMoment::Seconds(n), span: value.span() });
         }
-        Some(_) => notes.error(Code::ManifestValue, value.span(), "`time` is in seconds, from 0 up", ""),
+        Some(_) => notes.error(DiagnosticCode::ManifestValue, value.span(), "`time` is in seconds, from 0 up", ""),
         None => notes.expected("time", "a number of seconds", value),
     }
     None
@@ -95,9 +95,9 @@ pub(super) fn check_mode(
     };
     let message = "`rest_frame` is of vertex mode, and the model's bones are baked: its mesh stands as it was modelled";
     let help = "write `mode = \"vertex\"`, or remove `rest_frame`";
-    let finding = Finding::error(Code::ManifestConflict, message).help(help).at(&notes.source, value.span());
-    notes.findings.push(match of_bones {
-        Some((span, what)) => finding.also(span, what),
-        None => finding,
+    let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help).at(&notes.source, value.span());
+    notes.diagnostics.push(match of_bones {
+        Some((span, what)) => diagnostic.also(span, what),
+        None => diagnostic,
     });
 }

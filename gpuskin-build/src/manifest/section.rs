@@ -8,8 +8,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::At;
-use super::keys::{Keys, TABLES, Words};
-use crate::finding::{Code, Finding, Findings};
+use super::keys::{TableKeys, TABLES, Words};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
 use crate::suggest::closest;
 
 /// A value of the document and where it stands.
@@ -18,27 +18,27 @@ pub(super) type Value<'d> = &'d Spanned<DeValue<'d>>;
 /// Where findings go, and the text that they point into.
 pub(super) struct Notes {
     pub(super) source: Arc<NamedSource<String>>,
-    pub(super) findings: Findings,
+    pub(super) diagnostics: Diagnostics,
 }
 
 impl Notes {
     pub(super) fn error(
         &mut self,
-        code: Code,
+        code: DiagnosticCode,
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
         let help = help.into();
-        let finding = Finding::error(code, message);
-        let finding = if help.is_empty() { finding } else { finding.help(help) };
-        self.findings.push(finding.at(&self.source, span));
+        let diagnostic = Diagnostic::error(code, message);
+        let diagnostic = if help.is_empty() { diagnostic } else { diagnostic.help(help) };
+        self.diagnostics.push(diagnostic.at(&self.source, span));
     }
 
     /// Notes a value of the wrong type.
     pub(super) fn expected(&mut self, key: &str, expected: &str, value: Value<'_>) {
         let found = describe(value.get_ref());
-        self.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not {found}"), "");
+        self.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` is {expected}, not {found}"), "");
     }
 }
 
@@ -46,19 +46,19 @@ impl Notes {
 #[derive(Clone, Copy)]
 pub(super) struct Section<'d> {
     table: &'d DeTable<'d>,
-    keys: &'static Keys,
+    keys: &'static TableKeys,
 }
 
 impl<'d> Section<'d> {
     /// Notes every key that has no business in the table.
-    pub(super) fn new(table: &'d DeTable<'d>, keys: &'static Keys, notes: &mut Notes) -> Self {
+    pub(super) fn new(table: &'d DeTable<'d>, keys: &'static TableKeys, notes: &mut Notes) -> Self {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
             if keys.known.contains(&name) {
                 continue;
             }
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
-                notes.error(Code::ManifestLater, key.span(), format!("`{name}` is not supported yet"), *instead);
+                notes.error(DiagnosticCode::ManifestLater, key.span(), format!("`{name}` is not supported yet"), *instead);
                 continue;
             }
             let near = closest(name, keys.known.iter().copied());
@@ -68,7 +68,7 @@ impl<'d> Section<'d> {
                 (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
                 (None, None) => format!("its keys are {}", list(keys.known)),
             };
-            notes.error(Code::ManifestKey, key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
+            notes.error(DiagnosticCode::ManifestKey, key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
         }
         Self { table, keys }
     }
@@ -93,7 +93,7 @@ impl<'d> Section<'d> {
             DeValue::Boolean(boolean) => Some(At { value: *boolean, span: value.span() }),
             DeValue::String(text) if matches!(text.as_ref(), "true" | "false") => {
                 notes.error(
-                    Code::ManifestType,
+                    DiagnosticCode::ManifestType,
                     value.span(),
                     format!("`{key}` is true or false, not a string"),
                     "remove the quotes",
@@ -133,7 +133,7 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
         }
         DeValue::String(text) => {
             let help = format!("write [{}]", toml::Value::from(shorten(text)));
-            notes.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
+            notes.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
             Vec::new()
         }
         _ => {
@@ -147,7 +147,7 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
 pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => {
-            notes.error(Code::ManifestValue, value.span(), format!("`{key}` is empty"), "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` is empty"), "");
             None
         }
         DeValue::String(text) => Some(At { value: text.to_string(), span: value.span() }),
@@ -166,7 +166,7 @@ pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, 
     }
     if let Some((_, instead)) = words.later.iter().find(|(later, _)| *later == value) {
         notes.error(
-            Code::ManifestLater,
+            DiagnosticCode::ManifestLater,
             text.span.clone(),
             format!("`{key}`: \"{value}\" is not supported yet"),
             *instead,
@@ -177,7 +177,7 @@ pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, 
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("it is {}{or}", one_of(words.known)),
     };
-    notes.error(Code::ManifestValue, text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
+    notes.error(DiagnosticCode::ManifestValue, text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
     false
 }
 
@@ -191,7 +191,7 @@ pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64
     } else {
         return Some(number);
     };
-    notes.error(Code::ManifestValue, value.span(), format!("`{key}` {problem}"), "");
+    notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` {problem}"), "");
     None
 }
 

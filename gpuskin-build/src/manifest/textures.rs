@@ -4,9 +4,9 @@ use gpuskin_rt::ColorFormat;
 
 use super::keys;
 use super::section::{Notes, Section, check_word};
-use crate::finding::Code;
+use crate::diagnostic::DiagnosticCode;
 #[cfg(not(feature = "textures"))]
-use crate::finding::Finding;
+use crate::diagnostic::Diagnostic;
 
 /// What colour textures are baked to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -31,15 +31,15 @@ impl Default for Textures {
 
 /// The feature that compresses textures is off.
 #[cfg(not(feature = "textures"))]
-pub(crate) fn needs_feature() -> Finding {
-    Finding::error(Code::ManifestFeature, "compressed textures need the feature `textures` of gpuskin-build")
+pub(crate) fn needs_feature() -> Diagnostic {
+    Diagnostic::error(DiagnosticCode::ManifestFeature, "compressed textures need the feature `textures` of gpuskin-build")
         .help("add features = [\"textures\"] to the dependency, or write textures = [\"rgba8\"]")
 }
 
 /// The key of a table, where it is there.
 pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> {
     let value = section.get("textures")?;
-    let findings_before = notes.findings.len();
+    let findings_before = notes.diagnostics.len();
     let words = section.strings("textures", notes);
     let mut textures = Textures { formats: Vec::new(), universal: false };
     for (index, word) in words.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
         }
         if words[..index].iter().any(|before| before.value == word.value) {
             notes.error(
-                Code::ManifestValue,
+                DiagnosticCode::ManifestValue,
                 word.span.clone(),
                 format!("`textures` names \"{}\" twice", word.value),
                 "",
@@ -57,7 +57,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
         }
         #[cfg(not(feature = "textures"))]
         if word.value != ColorFormat::Rgba8.name() {
-            notes.findings.push(needs_feature().at(&notes.source, word.span.clone()));
+            notes.diagnostics.push(needs_feature().at(&notes.source, word.span.clone()));
             continue;
         }
         match ColorFormat::from_name(&word.value) {
@@ -65,11 +65,11 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
             None => textures.universal = true,
         }
     }
-    if notes.findings.len() > findings_before {
+    if notes.diagnostics.len() > findings_before {
         return None;
     }
     if words.is_empty() {
-        notes.error(Code::ManifestValue, value.span(), "`textures` is empty", "write [\"rgba8\"], or leave it out");
+        notes.error(DiagnosticCode::ManifestValue, value.span(), "`textures` is empty", "write [\"rgba8\"], or leave it out");
         return None;
     }
     if textures.formats.is_empty() {

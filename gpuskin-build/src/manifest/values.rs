@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
 use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances, UpAxis, keys};
-use crate::finding::Code;
+use crate::diagnostic::DiagnosticCode;
 
 /// Frames a second that a bake can be asked for: beyond this it is a slip.
 const MOST_FPS: f64 = 1000.0;
@@ -19,7 +19,7 @@ pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
     let width = number(value.get_ref()).map(|n| n as u32).filter(|&w| WIDTHS.contains(&w) && w.is_power_of_two());
     match (number(value.get_ref()), width) {
         (Some(number), Some(width)) if f64::from(width) == number => return Some(width),
-        (Some(_), _) => notes.error(Code::ManifestValue, value.span(), "`width` is a power of two from 64 to 4096", ""),
+        (Some(_), _) => notes.error(DiagnosticCode::ManifestValue, value.span(), "`width` is a power of two from 64 to 4096", ""),
         (None, _) => notes.expected("width", "a power of two from 64 to 4096", value),
     }
     None
@@ -70,7 +70,7 @@ fn quantity(text: &str) -> Option<(f64, &str)> {
 fn noted<T>(value: Option<T>, text: At<String>, key: &str, help: &str, notes: &mut Notes) -> Option<At<T>> {
     if value.is_none() {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             text.span.clone(),
             format!("`{key}` cannot be \"{}\"", shorten(&text.value)),
             help,
@@ -90,9 +90,9 @@ pub(super) fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Dev
             }
         }
     }
-    if devices.is_empty() && !notes.findings.has_errors() {
+    if devices.is_empty() && !notes.diagnostics.has_errors() {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             value.span(),
             "`devices` names none",
             "write [\"compute\"], [\"webgl2\"], or both",
@@ -106,7 +106,7 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usiz
     match number(value.get_ref()) {
         Some(number) if [1.0, 2.0, 3.0, 4.0].contains(&number) => Some(number as usize),
         Some(_) => {
-            notes.error(Code::ManifestValue, value.span(), "`influences` is 1, 2, 3 or 4", "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), "`influences` is 1, 2, 3 or 4", "");
             None
         }
         None => {
@@ -131,7 +131,7 @@ pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
         (_, Some(number)) if (0..=MOST).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
         (_, Some(_)) => {
             let message = format!("`lods` is at most {MOST}, a whole number, or true or false");
-            notes.error(Code::ManifestValue, value.span(), message, "false bakes the finest level alone");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "false bakes the finest level alone");
         }
         _ => notes.expected("lods", "true, false or a number of levels", value),
     }
@@ -151,7 +151,7 @@ pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
     if word.value.parse::<f64>().is_ok() {
         notes.error(
-            Code::ManifestType,
+            DiagnosticCode::ManifestType,
             word.span,
             "`fps` is \"source\", \"auto\" or a number, not a string",
             "remove the quotes",
@@ -161,7 +161,7 @@ pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     match quantity(&word.value) {
         Some((share, "%")) if share <= MOST_SHARE => return Some(Fps::Share(share / 100.0)),
         Some((_, "%")) => {
-            notes.error(Code::ManifestValue, word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
+            notes.error(DiagnosticCode::ManifestValue, word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
             return None;
         }
         _ => {}

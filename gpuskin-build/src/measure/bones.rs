@@ -2,13 +2,13 @@
 
 use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
 
-use super::bounds::Bounds;
-use super::mesh::{Four, Mesh, Point};
-use super::normals::{DRAWN, SOURCE, Turn, Widest};
-use super::{Drawn, Instant, Instants, Measured, Seen, Stepped, Tally, Times, drawn_pose};
+use super::bounds::ErrorBounds;
+use super::mesh::{FourPoints, MeasuredMesh, WeldedPoint};
+use super::normals::{DRAWN, SOURCE, NormalMatrices, WidestAngle};
+use super::{DrawnModel, SampleTime, SampleTimes, MeasuredClip, ErrorLocation, SteppedVertices, ErrorTally, MeasuredTimes, drawn_pose};
 use crate::frames::FrameGrid;
 use crate::model::Model;
-use crate::plain::{Lanes, add_lanes, dot_of, greatest_lanes, least_lanes, times};
+use crate::vector_math::{Lanes, add_lanes, dot_of, greatest_lanes, least_lanes, times};
 use crate::sample::{Rows, Sampler};
 
 /// A clip, as the source has it and as it is drawn.
@@ -16,10 +16,10 @@ pub(super) struct ClipWork<'a> {
     sampler: Sampler<'a>,
     grid: FrameGrid,
     record: ClipRecord,
-    pub(super) mesh: &'a Mesh,
-    drawn: &'a Drawn<'a>,
-    pub(super) instants: Instants,
-    pub(super) stepped: Stepped,
+    pub(super) mesh: &'a MeasuredMesh,
+    drawn: &'a DrawnModel<'a>,
+    pub(super) instants: SampleTimes,
+    pub(super) stepped: SteppedVertices,
 }
 
 impl<'a> ClipWork<'a> {
@@ -28,37 +28,37 @@ impl<'a> ClipWork<'a> {
         (model, clip): (&'a Model, usize),
         grid: FrameGrid,
         record: ClipRecord,
-        mesh: &'a Mesh,
-        drawn: &'a Drawn<'a>,
-        times: Times,
+        mesh: &'a MeasuredMesh,
+        drawn: &'a DrawnModel<'a>,
+        times: MeasuredTimes,
     ) -> Self {
         let clip = &model.clips[clip];
-        let instants = Instants::new(clip, &grid, times, false);
-        let stepped = Stepped::new(model, clip, false);
+        let instants = SampleTimes::new(clip, &grid, times, false);
+        let stepped = SteppedVertices::new(model, clip, false);
         Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, instants, stepped }
     }
 
     /// The matrices of all bones at a moment.
-    pub(super) fn bones(&self, moment: &Instant) -> Vec<Bone> {
+    pub(super) fn bones(&self, moment: &SampleTime) -> Vec<BoneMatrices> {
         let source = self.sampler.skin_matrices(moment.seconds);
         let shown = drawn_pose(&self.drawn.texels, &self.grid, &self.record, moment.seconds);
-        source.iter().zip(&shown).map(|(s, d)| Bone::new(s, d)).collect()
+        source.iter().zip(&shown).map(|(s, d)| BoneMatrices::new(s, d)).collect()
     }
 }
 
-impl Measured for ClipWork<'_> {
-    fn instants(&self) -> &Instants {
+impl MeasuredClip for ClipWork<'_> {
+    fn instants(&self) -> &SampleTimes {
         &self.instants
     }
 
-    fn stepped(&self) -> &Stepped {
+    fn stepped(&self) -> &SteppedVertices {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
-        let poses: Vec<Vec<Bone>> = instants.iter().map(|moment| self.bones(moment)).collect();
-        let mut reached = Reached::NOTHING;
-        let mut widest = Widest::new(tally.normal);
+    fn at_frames(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
+        let poses: Vec<Vec<BoneMatrices>> = instants.iter().map(|moment| self.bones(moment)).collect();
+        let mut reached = ReachedBox::NOTHING;
+        let mut widest = WidestAngle::new(tally.normal);
         for group in &self.mesh.groups {
             for (moment, bones) in instants.iter().zip(&poses) {
                 for (points, fours) in group.fours() {
@@ -70,7 +70,7 @@ impl Measured for ClipWork<'_> {
                     reach(fours, &group.bones, bones, &mut reached);
                 }
                 for (normals, weights) in group.normals() {
-                    let (mut source, mut drawn) = (Turn::default(), Turn::default());
+                    let (mut source, mut drawn) = (NormalMatrices::default(), NormalMatrices::default());
                     let of = (weights, &group.bones[..], &bones[..]);
                     source.set(of, SOURCE, Normals::Cofactor);
                     drawn.set(of, DRAWN, self.drawn.normals);
@@ -82,12 +82,12 @@ impl Measured for ClipWork<'_> {
         tally.widen(reached.low.map(least_of), reached.high.map(greatest_of));
     }
 
-    fn between(&self, instants: &[Instant], tally: &mut Tally) {
-        let poses: Vec<(Vec<Bone>, Bounds)> = instants
+    fn between(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
+        let poses: Vec<(Vec<BoneMatrices>, ErrorBounds)> = instants
             .iter()
             .map(|moment| {
                 let bones = self.bones(moment);
-                let bounds = Bounds::new(self.mesh, &bones);
+                let bounds = ErrorBounds::new(self.mesh, &bones);
                 (bones, bounds)
             })
             .collect();
@@ -101,7 +101,7 @@ impl Measured for ClipWork<'_> {
                     let mut squared = Lanes::default();
                     errors_squared(fours, &group.bones, bones, &mut squared);
                     if tally.counts_any(&squared) {
-                        let stays = |point: &Point| !self.stepped.moves(point.vertex as usize);
+                        let stays = |point: &WeldedPoint| !self.stepped.moves(point.vertex as usize);
                         let staying = points.iter().zip(squared).filter(|(point, _)| stays(point));
                         staying.for_each(|(p, off)| tally.add(off, p.count, seen(moment, p)));
                     }
@@ -111,18 +111,18 @@ impl Measured for ClipWork<'_> {
     }
 }
 
-fn seen(moment: &Instant, point: &Point) -> Seen {
-    Seen { seconds: moment.seconds, vertex: point.vertex, bone: point.bone }
+fn seen(moment: &SampleTime, point: &WeldedPoint) -> ErrorLocation {
+    ErrorLocation { seconds: moment.seconds, vertex: point.vertex, bone: point.bone }
 }
 
 /// A bone's matrices at a moment, by rows.
-pub(super) struct Bone {
+pub(super) struct BoneMatrices {
     pub(super) source: [[f32; 4]; 3],
     pub(super) difference: [[f32; 4]; 3],
     pub(super) drawn: [[f32; 4]; 3],
 }
 
-impl Bone {
+impl BoneMatrices {
     fn new(source: &Rows, drawn: &SkinMatrix) -> Self {
         let drawn = drawn.rows.map(|r| r.to_array());
         let difference = |r: usize, c: usize| (source[r][c] - f64::from(drawn[r][c])) as f32;
@@ -138,10 +138,10 @@ impl Bone {
 
 /// The squares of how far four points are off. `of`: the bones of their group.
 #[inline(never)]
-pub(super) fn errors_squared(fours: &[Four], of: &[u32], bones: &[Bone], squared: &mut Lanes) {
+pub(super) fn errors_squared(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], squared: &mut Lanes) {
     let [mut x, mut y, mut z] = [Lanes::default(); 3];
     for (four, &bone) in fours.iter().zip(of) {
-        let Bone { source, difference, .. } = &bones[bone as usize];
+        let BoneMatrices { source, difference, .. } = &bones[bone as usize];
         x = add_lanes(x, add_lanes(times(&difference[0], &four.drawn), times(&source[0], &four.lost)));
         y = add_lanes(y, add_lanes(times(&difference[1], &four.drawn), times(&source[1], &four.lost)));
         z = add_lanes(z, add_lanes(times(&difference[2], &four.drawn), times(&source[2], &four.lost)));
@@ -150,18 +150,18 @@ pub(super) fn errors_squared(fours: &[Four], of: &[u32], bones: &[Bone], squared
 }
 
 /// What points of the source reach, by components.
-struct Reached {
+struct ReachedBox {
     low: [Lanes; 3],
     high: [Lanes; 3],
 }
 
-impl Reached {
+impl ReachedBox {
     const NOTHING: Self = Self { low: [[f32::INFINITY; 4]; 3], high: [[f32::NEG_INFINITY; 4]; 3] };
 }
 
 /// Widens by where the source has four points, metres.
 #[inline(never)]
-fn reach(fours: &[Four], of: &[u32], bones: &[Bone], reached: &mut Reached) {
+fn reach(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], reached: &mut ReachedBox) {
     let [mut x, mut y, mut z] = [Lanes::default(); 3];
     for (four, &bone) in fours.iter().zip(of) {
         let source = &bones[bone as usize].source;
@@ -169,7 +169,7 @@ fn reach(fours: &[Four], of: &[u32], bones: &[Bone], reached: &mut Reached) {
         y = add_lanes(y, times(&source[1], &four.source));
         z = add_lanes(z, times(&source[2], &four.source));
     }
-    let Reached { low, high } = reached;
+    let ReachedBox { low, high } = reached;
     *low = [least_lanes(low[0], x), least_lanes(low[1], y), least_lanes(low[2], z)];
     *high = [greatest_lanes(high[0], x), greatest_lanes(high[1], y), greatest_lanes(high[2], z)];
 }

@@ -12,18 +12,18 @@
 
 use glam::Vec3;
 
-use super::bones::{Bone, greatest_of, least_of};
-use super::mesh::{Entry, Group, Mesh};
-use crate::plain::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, times};
+use super::bones::{BoneMatrices, greatest_of, least_of};
+use super::mesh::{BoneTerm, PointGroup, MeasuredMesh};
+use crate::vector_math::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, times};
 
 /// What rounding may do, to everything.
 const ROUNDING: f32 = 1.01;
 
 /// Corners of a box, homogeneous, four at a time by components.
-pub(super) type Corners = [[Lanes; 4]; 2];
+pub(super) type BoxCorners = [[Lanes; 4]; 2];
 
 /// Bounds at a moment.
-pub(super) struct Bounds {
+pub(super) struct ErrorBounds {
     /// What each bone does to the points that it moves, metres.
     bones: Vec<f32>,
     /// What belongs to the last three lanes of [`slack`].
@@ -32,8 +32,8 @@ pub(super) struct Bounds {
     stretch: f32,
 }
 
-impl Bounds {
-    pub(super) fn new(mesh: &Mesh, bones: &[Bone]) -> Self {
+impl ErrorBounds {
+    pub(super) fn new(mesh: &MeasuredMesh, bones: &[BoneMatrices]) -> Self {
         let mut bounds = Self { bones: vec![0.0; bones.len()], radius: 0.0, middle: 0.0, stretch: 0.0 };
         let (mut low, mut high) = ([[f32::INFINITY; 4]; 3], [[f32::NEG_INFINITY; 4]; 3]);
         for ((bone, corners), bound) in bones.iter().zip(&mesh.boxes).zip(&mut bounds.bones) {
@@ -57,12 +57,12 @@ impl Bounds {
     }
 
     /// Metres that a point of a group is off at most; no number where nothing is known.
-    pub(super) fn of(&self, group: &Group) -> f32 {
+    pub(super) fn of(&self, group: &PointGroup) -> f32 {
         self.with(worst(group.bones.iter().map(|&bone| self.bones[bone as usize])), &group.slack)
     }
 
     /// The same of all points.
-    pub(super) fn of_all(&self, mesh: &Mesh) -> f32 {
+    pub(super) fn of_all(&self, mesh: &MeasuredMesh) -> f32 {
         self.with(worst(self.bones.iter().copied()), &mesh.slack)
     }
 
@@ -78,7 +78,7 @@ fn worst(bounds: impl Iterator<Item = f32>) -> f32 {
 
 /// What a point's bound is made of: the sum of its drawn weights, of the sizes of what weights lose, the size of their sum, and what
 /// is lost of positions. `position`: of the source.
-pub(super) fn slack(position: Vec3, entries: &[Entry]) -> Lanes {
+pub(super) fn slack(position: Vec3, entries: &[BoneTerm]) -> Lanes {
     let (mut weights, mut sizes, mut sum, mut places) = (0.0, 0.0, 0.0_f32, 0.0);
     for entry in entries {
         let [x, y, z, lost] = entry.lost;
@@ -92,7 +92,7 @@ pub(super) fn slack(position: Vec3, entries: &[Entry]) -> Lanes {
 }
 
 /// The corners of a box.
-pub(super) fn corners((low, high): (Vec3, Vec3)) -> Corners {
+pub(super) fn corners((low, high): (Vec3, Vec3)) -> BoxCorners {
     let x = [low.x, high.x, low.x, high.x];
     let y = [low.y, low.y, high.y, high.y];
     [low.z, high.z].map(|z| [x, y, [z; 4], [1.0; 4]])

@@ -6,15 +6,15 @@ use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, DVec4, Vec3};
 use gpuskin_rt::vertex::Vertex;
 
-use super::Drawn;
-use super::bounds::{Corners, corners, slack};
+use super::DrawnModel;
+use super::bounds::{BoxCorners, corners, slack};
 use crate::model::Model;
-use crate::plain::{Lanes, greatest, greatest_lanes, least};
+use crate::vector_math::{Lanes, greatest, greatest_lanes, least};
 
 /// What one bone adds to the error of a vertex.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Entry {
+pub(super) struct BoneTerm {
     bone: u32,
     /// Drawn weight times drawn position, and the weight.
     pub(super) drawn: [f32; 4],
@@ -25,7 +25,7 @@ pub(super) struct Entry {
 }
 
 /// The entries of four points for one bone, by components.
-pub(super) struct Four {
+pub(super) struct FourPoints {
     pub(super) drawn: [Lanes; 4],
     pub(super) source: [Lanes; 4],
     pub(super) lost: [Lanes; 4],
@@ -33,7 +33,7 @@ pub(super) struct Four {
 
 /// Vertices that all bones move alike, as those on both sides of a seam: evaluated once.
 #[derive(Clone, Copy)]
-pub(super) struct Point {
+pub(super) struct WeldedPoint {
     /// The first of the vertices.
     pub(super) vertex: u32,
     /// How many they are.
@@ -43,11 +43,11 @@ pub(super) struct Point {
 }
 
 /// Points of the same bones.
-pub(super) struct Group {
+pub(super) struct PointGroup {
     pub(super) bones: Vec<u32>,
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<WeldedPoint>,
     /// For each four points, in their order, one for each of the bones. The last point stands in for those that lack.
-    fours: Vec<Four>,
+    fours: Vec<FourPoints>,
     normals: Vec<FourNormals>,
     /// How many of these have the same weights: all, as where one bone moves everything, or one.
     alike: usize,
@@ -64,12 +64,12 @@ pub(super) struct FourNormals {
 }
 
 /// The vertices of a model.
-pub(super) struct Mesh {
+pub(super) struct MeasuredMesh {
     /// Those of fewest bones first: runs of as many are what processors foresee.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<PointGroup>,
     pub(super) vertices: usize,
     /// For each bone: around all that it moves, in the source and as drawn; none of bones without any.
-    pub(super) boxes: Vec<Option<Corners>>,
+    pub(super) boxes: Vec<Option<BoxCorners>>,
     /// The greatest of all points, lane by lane.
     pub(super) slack: Lanes,
 }
@@ -78,10 +78,10 @@ pub(super) struct Mesh {
 const MOST: usize = 256;
 
 /// What is put together of a point.
-struct Draft {
-    entries: Vec<Entry>,
+struct PointBuilder {
+    entries: Vec<BoneTerm>,
     normals: Vec<NormalPair>,
-    point: Point,
+    point: WeldedPoint,
     /// Of the source, and as drawn.
     positions: [Vec3; 2],
 }
@@ -93,26 +93,26 @@ struct NormalPair {
     drawn: Vec3,
 }
 
-impl Draft {
+impl PointBuilder {
     fn bones(&self) -> impl Iterator<Item = u32> {
         self.entries.iter().map(|entry| entry.bone)
     }
 }
 
-impl Mesh {
-    pub(super) fn new(model: &Model, drawn: &Drawn<'_>) -> Self {
+impl MeasuredMesh {
+    pub(super) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
         let (mut drafts, vertices) = drafts(model, drawn);
         drafts.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
         let boxes = boxes(&drafts, model.bones.len());
         let alike = drafts.chunk_by(|a, b| a.bones().eq(b.bones()));
-        let groups: Vec<Group> = alike.flat_map(|alike| alike.chunks(MOST)).map(Group::new).collect();
+        let groups: Vec<PointGroup> = alike.flat_map(|alike| alike.chunks(MOST)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
         Self { groups, vertices, boxes, slack }
     }
 }
 
-impl Group {
-    fn new(drafts: &[Draft]) -> Self {
+impl PointGroup {
+    fn new(drafts: &[PointBuilder]) -> Self {
         let bones: Vec<u32> = drafts[0].bones().collect();
         let slack = drafts.iter().map(|draft| slack(draft.positions[0], &draft.entries));
         let slack = slack.fold(Lanes::default(), greatest_lanes);
@@ -121,7 +121,7 @@ impl Group {
             let entry = |k: usize, lane: usize| &some[lane.min(some.len() - 1)].entries[k];
             let by_component =
                 |of: &dyn Fn(usize) -> [f32; 4]| [0, 1, 2, 3].map(|c| [0, 1, 2, 3].map(|lane| of(lane)[c]));
-            fours.extend((0..bones.len()).map(|k| Four {
+            fours.extend((0..bones.len()).map(|k| FourPoints {
                 drawn: by_component(&|lane| entry(k, lane).drawn),
                 source: by_component(&|lane| entry(k, lane).source),
                 lost: by_component(&|lane| entry(k, lane).lost),
@@ -139,7 +139,7 @@ impl Group {
             if same && !weights.is_empty() {
                 continue;
             }
-            let weight = |k: usize, of: fn(&Entry) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
+            let weight = |k: usize, of: fn(&BoneTerm) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
             weights.extend((0..bones.len()).map(|k| [weight(k, |e| e.source[3]), weight(k, |e| e.drawn[3])]));
         }
         let points = drafts.iter().map(|draft| draft.point).collect();
@@ -148,7 +148,7 @@ impl Group {
     }
 
     /// Four points at a time, and what each bone does to them.
-    pub(super) fn fours(&self) -> impl Iterator<Item = (&[Point], &[Four])> {
+    pub(super) fn fours(&self) -> impl Iterator<Item = (&[WeldedPoint], &[FourPoints])> {
         self.points.chunks(4).zip(self.fours.chunks_exact(self.bones.len()))
     }
 
@@ -159,7 +159,7 @@ impl Group {
 }
 
 /// The normals of some points, once each where they turn alike.
-fn turned(drafts: &[Draft]) -> Vec<(&[Entry], NormalPair)> {
+fn turned(drafts: &[PointBuilder]) -> Vec<(&[BoneTerm], NormalPair)> {
     let mut known = HashSet::new();
     let mut turned = Vec::new();
     for draft in drafts {
@@ -177,11 +177,11 @@ fn turned(drafts: &[Draft]) -> Vec<(&[Entry], NormalPair)> {
     turned
 }
 
-fn weights_of(entries: &[Entry]) -> impl Iterator<Item = f32> {
+fn weights_of(entries: &[BoneTerm]) -> impl Iterator<Item = f32> {
     entries.iter().flat_map(|entry| [entry.source[3], entry.drawn[3]])
 }
 
-fn boxes(drafts: &[Draft], bones: usize) -> Vec<Option<Corners>> {
+fn boxes(drafts: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
     let mut boxes: Vec<Option<(Vec3, Vec3)>> = vec![None; bones];
     for draft in drafts {
         let [p, q] = draft.positions;
@@ -194,8 +194,8 @@ fn boxes(drafts: &[Draft], bones: usize) -> Vec<Option<Corners>> {
 }
 
 /// The points of a model, and how many vertices they are.
-fn drafts(model: &Model, drawn: &Drawn<'_>) -> (Vec<Draft>, usize) {
-    let mut drafts: Vec<Draft> = Vec::new();
+fn drafts(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
+    let mut drafts: Vec<PointBuilder> = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut vertex = 0;
     for primitive in &model.primitives {
@@ -207,8 +207,8 @@ fn drafts(model: &Model, drawn: &Drawn<'_>) -> (Vec<Draft>, usize) {
             let point = *known.entry(bytemuck::cast_slice(&entries).to_vec()).or_insert(next);
             if point == next {
                 let bone = u32::from(influences[0].0);
-                let point = Point { vertex: vertex as u32, count: 0, bone };
-                drafts.push(Draft { entries, normals: Vec::new(), point, positions: [p.as_vec3(), baked.position] });
+                let point = WeldedPoint { vertex: vertex as u32, count: 0, bone };
+                drafts.push(PointBuilder { entries, normals: Vec::new(), point, positions: [p.as_vec3(), baked.position] });
             }
             let draft = &mut drafts[point];
             draft.point.count += 1;
@@ -224,12 +224,12 @@ fn drafts(model: &Model, drawn: &Drawn<'_>) -> (Vec<Draft>, usize) {
 }
 
 /// What bones do to a vertex: those of the source first.
-fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<Entry> {
+fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<BoneTerm> {
     let of_source = |&(bone, weight): &(u16, f64)| {
         let source = lanes((position * weight).extend(weight));
-        Entry { bone: u32::from(bone), drawn: [0.0; 4], source, lost: source }
+        BoneTerm { bone: u32::from(bone), drawn: [0.0; 4], source, lost: source }
     };
-    let mut entries: Vec<Entry> = influences.iter().map(of_source).collect();
+    let mut entries: Vec<BoneTerm> = influences.iter().map(of_source).collect();
     for (bone, weight) in baked.joints.into_iter().zip(baked.weights).filter(|&(_, w)| w > 0.0) {
         let shown = (baked.position * weight).extend(weight);
         let exact = (baked.position.as_dvec3() * f64::from(weight)).extend(f64::from(weight));
@@ -239,7 +239,7 @@ fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<En
                 (entries[i].drawn, entries[i].lost) = (shown.to_array(), lanes(source - exact));
             }
             None => {
-                entries.push(Entry { bone, drawn: shown.to_array(), source: [0.0; 4], lost: (-shown).to_array() });
+                entries.push(BoneTerm { bone, drawn: shown.to_array(), source: [0.0; 4], lost: (-shown).to_array() });
             }
         }
     }

@@ -3,9 +3,9 @@
 use glam::Vec3;
 use gpuskin_rt::Normals;
 
-use super::bones::Bone;
+use super::bones::BoneMatrices;
 use super::mesh::FourNormals;
-use crate::plain::{Lanes, add_lanes, cross_of, dot_of, multiply_lanes, scale_lanes};
+use crate::vector_math::{Lanes, add_lanes, cross_of, dot_of, multiply_lanes, scale_lanes};
 
 /// Which of a bone's matrices, and of a normal's weights.
 pub(super) const SOURCE: usize = 0;
@@ -13,11 +13,11 @@ pub(super) const DRAWN: usize = 1;
 
 /// What turns four normals, without normalising them: matrices by columns.
 #[derive(Default)]
-pub(super) struct Turn([[Lanes; 3]; 3]);
+pub(super) struct NormalMatrices([[Lanes; 3]; 3]);
 
-impl Turn {
+impl NormalMatrices {
     #[inline(never)]
-    pub(super) fn set(&mut self, (weights, of, bones): (&[[Lanes; 2]], &[u32], &[Bone]), which: usize, how: Normals) {
+    pub(super) fn set(&mut self, (weights, of, bones): (&[[Lanes; 2]], &[u32], &[BoneMatrices]), which: usize, how: Normals) {
         let [mut a, mut b, mut c] = [[Lanes::default(); 3]; 3];
         for (weights, &bone) in weights.iter().zip(of) {
             let bone = &bones[bone as usize];
@@ -58,7 +58,7 @@ fn add_scaled(sum: &mut [Lanes; 3], lanes: Lanes, by: [f32; 3]) {
 }
 
 /// The greatest chord between the tips of normals that are made as long as one.
-pub(super) struct Widest {
+pub(super) struct WidestAngle {
     pub(super) chord_squared: f32,
     /// Squared sines that are less belong to lesser chords without a doubt.
     sine_squared: f32,
@@ -67,7 +67,7 @@ pub(super) struct Widest {
 /// Lengths whose products and squares `f32` has in full.
 const LENGTHS: std::ops::Range<f32> = 1e-30..1e30;
 
-impl Widest {
+impl WidestAngle {
     pub(super) fn new(chord_squared: f32) -> Self {
         // What rounding does to a sine is less than 1e-6. Beyond a right angle any sine will do.
         let sine = (chord_squared * (1.0 - 0.25 * chord_squared)).sqrt() - 2e-6;
@@ -76,7 +76,7 @@ impl Widest {
     }
 
     /// Looks at four normals and what is drawn for them.
-    pub(super) fn look(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+    pub(super) fn look(&mut self, source: &NormalMatrices, drawn: &NormalMatrices, normals: &FourNormals) {
         let mut found = Angles::default();
         found.set(source, drawn, normals);
         let Angles { along, across, lengths } = found;
@@ -108,7 +108,7 @@ struct Angles {
 
 impl Angles {
     #[inline(never)]
-    fn set(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+    fn set(&mut self, source: &NormalMatrices, drawn: &NormalMatrices, normals: &FourNormals) {
         let (a, b) = (source.of(&normals.source), drawn.of(&normals.drawn));
         let cross = cross_of(&a, &b);
         self.along = dot_of(&a, &b);

@@ -3,13 +3,13 @@
 use crate::model::{Clip, Interpolation, Model};
 
 /// What STEP tracks move.
-pub(crate) struct Stepped {
+pub(crate) struct SteppedVertices {
     pub(crate) tracks: usize,
     /// Per source vertex; empty where there are no such tracks.
     vertices: Vec<bool>,
 }
 
-impl Stepped {
+impl SteppedVertices {
     /// `morphs`: tracks of morph weights are among them.
     pub(crate) fn new(model: &Model, clip: &Clip, morphs: bool) -> Self {
         let jumps = |interpolation, moves| interpolation == Interpolation::Step && moves;

@@ -3,8 +3,8 @@
 use gpuskin_rt::{Aabb, ErrorInfo};
 use rayon::prelude::*;
 
-use super::{ClipErrors, Instant, Instants, Stepped};
-use crate::plain::{Lanes, greatest_lanes, least_lanes};
+use super::{ClipErrors, SampleTime, SampleTimes, SteppedVertices};
+use crate::vector_math::{Lanes, greatest_lanes, least_lanes};
 
 /// Vertex evaluations in a unit of parallel work.
 const WORK_UNIT: usize = 1 << 18;
@@ -15,7 +15,7 @@ const ROUND: usize = 8;
 
 /// What need not be told of a clip any more.
 #[derive(Clone, Copy)]
-struct Known {
+struct ErrorFloor {
     /// Squared distances that are less: neither the greatest nor the percentile is.
     floor: f32,
     /// Squared chords between normals that are not greater.
@@ -23,52 +23,52 @@ struct Known {
 }
 
 /// A clip that is measured. Squared distances below a tally's floor, and squared chords not above its own, may be left out.
-pub(crate) trait Measured: Sync {
+pub(crate) trait MeasuredClip: Sync {
     /// When.
-    fn instants(&self) -> &Instants;
+    fn instants(&self) -> &SampleTimes;
 
     /// What its STEP tracks move.
-    fn stepped(&self) -> &Stepped;
+    fn stepped(&self) -> &SteppedVertices;
 
     /// Looks at some of the frames.
-    fn at_frames(&self, frames: &[Instant], tally: &mut Tally);
+    fn at_frames(&self, frames: &[SampleTime], tally: &mut ErrorTally);
 
     /// Looks at some moments between frames: at vertices that STEP tracks do not move, and no normals.
-    fn between(&self, moments: &[Instant], tally: &mut Tally);
+    fn between(&self, moments: &[SampleTime], tally: &mut ErrorTally);
 }
 
 /// The errors of clips, looked at in parallel. `vertices`: evaluated at a moment.
-pub(crate) fn measure_all(clips: &[impl Measured], vertices: usize) -> Vec<ClipErrors> {
+pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<ClipErrors> {
     clips.par_iter().map(|clip| measure_one(clip, vertices)).collect()
 }
 
 /// Between frames normals follow positions; they are measured at frames only.
-fn measure_one(clip: &impl Measured, vertices: usize) -> ClipErrors {
-    let Instants { frames, between } = clip.instants();
+fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
+    let SampleTimes { frames, between } = clip.instants();
     let at_frames = frames.len() as u64 * vertices as u64;
     let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
     let chunk = (WORK_UNIT / vertices.max(1)).max(1);
-    let look = |tally: Tally, instants: &[Instant], at: &(dyn Fn(&[Instant], &mut Tally) + Sync)| {
+    let look = |tally: ErrorTally, instants: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
         let known = tally.known(count);
-        let part = |part: &[Instant]| {
-            let mut tally = Tally::beside(known);
+        let part = |part: &[SampleTime]| {
+            let mut tally = ErrorTally::beside(known);
             at(part, &mut tally);
             tally
         };
-        instants.par_chunks(chunk).map(part).reduce_with(Tally::merge).into_iter().fold(tally, Tally::merge)
+        instants.par_chunks(chunk).map(part).reduce_with(ErrorTally::merge).into_iter().fold(tally, ErrorTally::merge)
     };
-    let in_rounds = |tally: Tally, instants: &[Instant], at: &(dyn Fn(&[Instant], &mut Tally) + Sync)| {
+    let in_rounds = |tally: ErrorTally, instants: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
         let (some, others) = rounds(instants);
         look(look(tally, &some, at), &others, at)
     };
-    let tally = in_rounds(Tally::default(), frames, &|part, tally| clip.at_frames(part, tally));
+    let tally = in_rounds(ErrorTally::default(), frames, &|part, tally| clip.at_frames(part, tally));
     let (encoding, bounds) = (tally.info(at_frames), tally.bounds());
     let tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
     ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks }
 }
 
 /// Some, that tell what need not be looked at of the others.
-fn rounds(instants: &[Instant]) -> (Vec<Instant>, Vec<Instant>) {
+fn rounds(instants: &[SampleTime]) -> (Vec<SampleTime>, Vec<SampleTime>) {
     let step = if instants.len() < 4 * ROUND { 1 } else { ROUND };
     let those = |first: bool| {
         let some = instants.iter().enumerate().filter(move |(i, _)| (i % step == 0) == first);
@@ -79,18 +79,18 @@ fn rounds(instants: &[Instant]) -> (Vec<Instant>, Vec<Instant>) {
 
 /// When and where something was seen; what is earlier, or then before in the model, is less.
 #[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
-pub(crate) struct Seen {
+pub(crate) struct ErrorLocation {
     pub(crate) seconds: f64,
     pub(crate) vertex: u32,
     pub(crate) bone: u32,
 }
 
 /// What is found at some times of a clip: distances, their greatest and how they are spread.
-pub(crate) struct Tally {
+pub(crate) struct ErrorTally {
     /// The greatest squared one; less than nothing where there is none.
     greatest: f32,
     /// Where it was seen first.
-    at: Seen,
+    at: ErrorLocation,
     /// By the upper half of the bits of the squared distance: 0.4 % of the distance a bin.
     bins: Box<[u32; BINS]>,
     /// What is less is left out.
@@ -105,24 +105,24 @@ pub(crate) struct Tally {
 /// Bins of distances: what 15 bits tell apart, because no square has a sign.
 const BINS: usize = 1 << 15;
 
-impl Default for Tally {
+impl Default for ErrorTally {
     fn default() -> Self {
         let bins = vec![0; BINS].try_into().expect("as many as there are");
         let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
         let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
-        Self { greatest: -1.0, at: Seen::default(), bins, floor: 0.0, normal: 0.0, low, high }
+        Self { greatest: -1.0, at: ErrorLocation::default(), bins, floor: 0.0, normal: 0.0, low, high }
     }
 }
 
-impl Tally {
+impl ErrorTally {
     /// Of what is to be merged with a tally of which this is known.
-    fn beside(Known { floor, normal }: Known) -> Self {
+    fn beside(ErrorFloor { floor, normal }: ErrorFloor) -> Self {
         Self { floor, normal, ..Self::default() }
     }
 
     /// What others need not tell, where there are so many distances in all.
-    fn known(&self, count: u64) -> Known {
-        Known { floor: self.percentile(count).0, normal: self.normal }
+    fn known(&self, count: u64) -> ErrorFloor {
+        ErrorFloor { floor: self.percentile(count).0, normal: self.normal }
     }
 
     /// Whether any of these squared distances has to be told.
@@ -134,7 +134,7 @@ impl Tally {
 
     /// `count` vertices are off by as much.
     #[inline]
-    pub(crate) fn add(&mut self, squared: f32, count: u32, seen: Seen) {
+    pub(crate) fn add(&mut self, squared: f32, count: u32, seen: ErrorLocation) {
         if squared < self.floor {
             return;
         }
@@ -146,7 +146,7 @@ impl Tally {
         }
     }
 
-    fn see(&mut self, squared: f32, seen: Seen) {
+    fn see(&mut self, squared: f32, seen: ErrorLocation) {
         if squared > self.greatest || seen < self.at {
             (self.greatest, self.at) = (squared, seen);
         }
@@ -216,22 +216,22 @@ mod tests {
 
     #[test]
     fn the_percentile_leaves_out_the_tail() {
-        let mut tally = Tally::default();
+        let mut tally = ErrorTally::default();
         for i in 0..10_000_u32 {
-            tally.add((i as f32 * 1e-3).powi(2), 1, Seen { vertex: i, ..Seen::default() });
+            tally.add((i as f32 * 1e-3).powi(2), 1, ErrorLocation { vertex: i, ..ErrorLocation::default() });
         }
         let info = tally.info(10_000);
         assert!((info.max - 9.999).abs() < 1e-3 && info.vertex == 9999);
         // 4 of 10,000 are above.
         assert!(info.p9996 >= 9.995 * 0.999 && info.p9996 <= 9.995 * 1.005, "{}", info.p9996);
-        assert_eq!(Tally::default().info(0), ErrorInfo::default());
+        assert_eq!(ErrorTally::default().info(0), ErrorInfo::default());
         // As many at once.
-        let mut heaps = Tally::default();
-        (1..=1000).for_each(|i| heaps.add((i as f32).powi(2), if i == 500 { 1_000_000 } else { 1 }, Seen::default()));
+        let mut heaps = ErrorTally::default();
+        (1..=1000).for_each(|i| heaps.add((i as f32).powi(2), if i == 500 { 1_000_000 } else { 1 }, ErrorLocation::default()));
         assert!((heaps.info(1_000_999).p9996 - 600.0).abs() < 5.0);
         // The least need not be there; how little that is, some of them tell.
-        let mut tops = Tally::beside(Known { floor: 550.0 * 550.0, normal: 0.0 });
-        (1..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, Seen::default()));
+        let mut tops = ErrorTally::beside(ErrorFloor { floor: 550.0 * 550.0, normal: 0.0 });
+        (1..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, ErrorLocation::default()));
         assert_eq!(tops.bins.iter().sum::<u32>(), 451);
         assert_eq!(tops.info(1_000_999), heaps.info(1_000_999));
         let floor = tops.known(1_000_999).floor.sqrt();
@@ -240,14 +240,14 @@ mod tests {
 
     #[test]
     fn the_worst_is_where_it_was_first_seen_in_any_order() {
-        let seen = [(2.0, 5), (1.0, 9), (1.0, 7), (3.0, 0)].map(|(seconds, vertex)| Seen { seconds, vertex, bone: 3 });
+        let seen = [(2.0, 5), (1.0, 9), (1.0, 7), (3.0, 0)].map(|(seconds, vertex)| ErrorLocation { seconds, vertex, bone: 3 });
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
-            let mut parts = [Tally::default(), Tally::default()];
+            let mut parts = [ErrorTally::default(), ErrorTally::default()];
             for (n, &i) in order.iter().enumerate() {
                 parts[n / 2].add(0.25, 1, seen[i]);
             }
             let [tally, other] = parts;
-            let tally = tally.merge(other).merge(Tally::default());
+            let tally = tally.merge(other).merge(ErrorTally::default());
             let info = tally.info(4);
             assert_eq!((info.max, info.time, info.vertex, info.bone), (0.5, 1.0, 7, 3));
         }

@@ -1,7 +1,7 @@
 use glam::{DMat3, DVec3, DVec4};
 use gpuskin_rt::{ClipRecord, Encoding, Normals};
 
-use super::{ClipErrors, Drawn, Instants, Search, Times, drawn_pose, measure, motion_within};
+use super::{ClipErrors, DrawnModel, SampleTimes, MotionQuery, MeasuredTimes, drawn_pose, measure, motion_within};
 use crate::encode::{Encoder, Ranges, shape};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
@@ -36,11 +36,11 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
     let texels = encoder.finish();
     let geometry = Geometry::new(model, 4);
     let baked_of_source = &geometry.baked_of_source[..];
-    let drawn = Drawn { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
-    let found = measure(model, &[grid], &[record], &drawn, Times::All)[0];
+    let drawn = DrawnModel { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
+    let found = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
 
     let ([mut at_frames, mut always, mut angle], mut bounds) = ([0.0_f64; 3], [DVec3::INFINITY, DVec3::NEG_INFINITY]);
-    let Instants { frames, between } = Instants::new(clip, &grid, Times::All, false);
+    let SampleTimes { frames, between } = SampleTimes::new(clip, &grid, MeasuredTimes::All, false);
     for (moment, frame) in frames.iter().map(|at| (at, true)).chain(between.iter().map(|at| (at, false))) {
         let source = sampler.skin_matrices(moment.seconds);
         let shown = drawn_pose(&drawn.texels, &grid, &record, moment.seconds);
@@ -112,17 +112,17 @@ fn what_is_no_number_is_infinitely_wrong() {
     encoder.clip(0, &poses);
     let texels = encoder.finish();
     let geometry = Geometry::new(&model, 4);
-    let drawn = Drawn {
+    let drawn = DrawnModel {
         texels: texels.view(),
         vertices: &geometry.vertices,
         baked_of_source: &geometry.baked_of_source,
         normals: Normals::Cofactor,
     };
-    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, Times::All)[0];
+    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
     assert_eq!([encoding.max, motion.max], [f32::INFINITY; 2]);
     assert_eq!([encoding.p9996, motion.p9996], [f32::INFINITY; 2]);
     // None of it is blended into the frame before, and still it is no number.
     assert_eq!([encoding.time, motion.time], [1.0 / 3.0; 2]);
-    let within = motion_within(&model, &[grid], &[record], &drawn, Search { clips: &[0], limit: 1e9 });
+    let within = motion_within(&model, &[grid], &[record], &drawn, MotionQuery { clips: &[0], limit: 1e9 });
     assert_eq!(within, [false]);
 }

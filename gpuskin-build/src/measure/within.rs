@@ -3,17 +3,17 @@
 use rayon::prelude::*;
 
 use super::bones::{ClipWork, errors_squared};
-use super::bounds::Bounds;
-use super::mesh::{Group, Mesh};
-use super::{Drawn, Times};
+use super::bounds::ErrorBounds;
+use super::mesh::{PointGroup, MeasuredMesh};
+use super::{DrawnModel, MeasuredTimes};
 use crate::frames::FrameGrid;
 use crate::model::Model;
-use crate::plain::Lanes;
+use crate::vector_math::Lanes;
 use gpuskin_rt::ClipRecord;
 
 /// What to ask of which clips.
 #[derive(Clone, Copy, Debug)]
-pub struct Search<'a> {
+pub struct MotionQuery<'a> {
     /// Indices of clips.
     pub clips: &'a [usize],
     /// Metres.
@@ -26,11 +26,11 @@ pub fn motion_within(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    search: Search<'_>,
+    drawn: &DrawnModel<'_>,
+    search: MotionQuery<'_>,
 ) -> Vec<bool> {
-    let mesh = Mesh::new(model, drawn);
-    let clip = |i: usize| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, Times::All);
+    let mesh = MeasuredMesh::new(model, drawn);
+    let clip = |i: usize| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, MeasuredTimes::All);
     search.clips.par_iter().map(|&i| clip(i).within(search.limit as f32)).collect()
 }
 
@@ -40,8 +40,8 @@ impl ClipWork<'_> {
         let squared = limit * limit;
         let at = |moment, counts: &dyn Fn(usize) -> bool| {
             let bones = self.bones(moment);
-            let bounds = Bounds::new(self.mesh, &bones);
-            let fits = |group: &Group| {
+            let bounds = ErrorBounds::new(self.mesh, &bones);
+            let fits = |group: &PointGroup| {
                 group.fours().all(|(points, fours)| {
                     let mut off = Lanes::default();
                     errors_squared(fours, &group.bones, &bones, &mut off);

@@ -7,7 +7,7 @@ use gpuskin_rt::{
 use super::framing::Framing;
 use super::ground::Ground;
 use super::layout::COLUMNS;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 
 const SAMPLES: u32 = 4;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
@@ -16,7 +16,7 @@ const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.72, g: 0.735, b: 0.76, a: 1.0 };
 
 /// A model before a camera.
-pub(super) struct Stage {
+pub(super) struct PreviewScene {
     device: wgpu::Device,
     queue: wgpu::Queue,
     renderer: CrowdRenderer,
@@ -27,13 +27,13 @@ pub(super) struct Stage {
     cell: [u32; 2],
 }
 
-impl Stage {
+impl PreviewScene {
     /// Brings a model to a device; pictures will have `cell` pixels.
     pub(super) fn new(
         (device, queue): (wgpu::Device, wgpu::Queue),
         model: &Model,
         cell: [u32; 2],
-    ) -> Result<Self, Finding> {
+    ) -> Result<Self, Diagnostic> {
         let descriptor = RendererDescriptor {
             color_format: COLOR,
             depth_format: Some(DEPTH),
@@ -56,7 +56,7 @@ impl Stage {
         framing: &Framing,
         times: &[f64],
         use_pixels: impl FnOnce(&[u8], usize),
-    ) -> Result<(), Finding> {
+    ) -> Result<(), Diagnostic> {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
         for (column, &seconds) in (0..COLUMNS).zip(times) {
@@ -75,7 +75,7 @@ impl Stage {
         times: &[f64],
         begin: impl FnOnce(&Crowd<Dynamic>, InstanceId) -> Result<(), gpuskin_rt::Error>,
         use_pixels: impl FnOnce(&[u8], usize),
-    ) -> Result<(), Finding> {
+    ) -> Result<(), Diagnostic> {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
         // The clock goes on from row to row, because what is told to a crowd begins when it was last prepared.
@@ -90,7 +90,7 @@ impl Stage {
         self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
     }
 
-    fn draw_cell(&mut self, column: u32, camera: &Camera, time: Time) -> Result<(), Finding> {
+    fn draw_cell(&mut self, column: u32, camera: &Camera, time: Time) -> Result<(), Diagnostic> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.renderer.prepare(&self.queue, &mut encoder, camera, time).map_err(failed)?;
         {
@@ -109,8 +109,8 @@ pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
     Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0)
 }
 
-fn failed(error: gpuskin_rt::Error) -> Finding {
-    Finding::error(Code::GpuFailed, error.to_string())
+fn failed(error: gpuskin_rt::Error) -> Diagnostic {
+    Diagnostic::error(DiagnosticCode::GpuFailed, error.to_string())
 }
 
 /// What a cell is drawn to, and a buffer for a row of them.
@@ -188,9 +188,9 @@ impl Targets {
         );
     }
 
-    fn read(&self, device: &wgpu::Device, use_pixels: impl FnOnce(&[u8])) -> Result<(), Finding> {
+    fn read(&self, device: &wgpu::Device, use_pixels: impl FnOnce(&[u8])) -> Result<(), Diagnostic> {
         let failed =
-            |reason: String| Finding::error(Code::GpuFailed, format!("the picture could not be read back: {reason}"));
+            |reason: String| Diagnostic::error(DiagnosticCode::GpuFailed, format!("the picture could not be read back: {reason}"));
         let (sender, receiver) = std::sync::mpsc::channel();
         self.readback.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = sender.send(result);
@@ -204,14 +204,14 @@ impl Targets {
 }
 
 /// Runs what talks to a device; what the device itself complains of becomes an error rather than a panic.
-pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, Finding>) -> Result<T, Finding> {
+pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
     let scopes = filters.map(|filter| device.push_error_scope(filter));
     let result = run();
     // The innermost comes off first.
     let complaints = scopes.into_iter().rev().filter_map(|scope| pollster::block_on(scope.pop()));
     match complaints.last() {
-        Some(complaint) => Err(Finding::error(Code::GpuFailed, format!("the GPU cannot draw it: {complaint}"))),
+        Some(complaint) => Err(Diagnostic::error(DiagnosticCode::GpuFailed, format!("the GPU cannot draw it: {complaint}"))),
         None => result,
     }
 }

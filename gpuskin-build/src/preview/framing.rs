@@ -22,7 +22,7 @@ fn axes() -> [Vec3; 3] {
 
 /// What a clip's figure fills.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outline {
+pub(super) struct ClipExtent {
     /// Box along the camera's axes, world units.
     min: Vec3,
     max: Vec3,
@@ -30,7 +30,7 @@ pub(super) struct Outline {
     heights: [f32; 2],
 }
 
-impl Outline {
+impl ClipExtent {
     const EMPTY: Self =
         Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY, heights: [f32::INFINITY, f32::NEG_INFINITY] };
 
@@ -78,8 +78,8 @@ pub(super) struct Framing {
 
 impl Framing {
     /// Shows an outline. `aspect`: width over height.
-    fn new(outline: Outline, aspect: f32) -> Self {
-        let Outline { min, max, heights: [low, high] } = outline.sane();
+    fn new(outline: ClipExtent, aspect: f32) -> Self {
+        let ClipExtent { min, max, heights: [low, high] } = outline.sane();
         let (middle, size) = (min.midpoint(max), max - min);
         let half_width = 0.5 * size.x.max(size.y * aspect).max(1e-3 * size.z) * MARGIN;
         let near_ground = low.abs() <= GROUND_TOLERANCE * (high - low).max(half_width);
@@ -94,8 +94,8 @@ impl Framing {
     }
 
     /// Whether all of an outline is seen.
-    fn shows(&self, outline: Outline) -> bool {
-        let Outline { min, max, .. } = outline.sane();
+    fn shows(&self, outline: ClipExtent) -> bool {
+        let ClipExtent { min, max, .. } = outline.sane();
         let middle = Vec3::from(axes().map(|axis| axis.dot(self.target)));
         let half = Vec3::new(self.half[0], self.half[1], self.reach);
         (min - middle).cmpge(-half).all() && (max - middle).cmple(half).all()
@@ -118,14 +118,14 @@ impl Framing {
 
 /// Views of clips with these outlines. Most are the same, so that poses can be compared: those of clips that reach
 /// much further than half of all do are not.
-pub(super) fn frame(clips: &[Outline], aspect: f32) -> Vec<Framing> {
+pub(super) fn frame(clips: &[ClipExtent], aspect: f32) -> Vec<Framing> {
     let own: Vec<Framing> = clips.iter().map(|clip| Framing::new(*clip, aspect)).collect();
     let mut sizes: Vec<f32> = own.iter().map(|framing| framing.half[0]).collect();
     sizes.sort_by(f32::total_cmp);
     let Some(&middle) = sizes.get(sizes.len().saturating_sub(1) / 2) else { return own };
     let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= FAR * middle);
-    let common = Framing::new(near.fold(Outline::EMPTY, |all, (clip, _)| all.union(clip.sane())), aspect);
-    let fitting = |(clip, own): (&Outline, &Framing)| match common.shows(*clip) {
+    let common = Framing::new(near.fold(ClipExtent::EMPTY, |all, (clip, _)| all.union(clip.sane())), aspect);
+    let fitting = |(clip, own): (&ClipExtent, &Framing)| match common.shows(*clip) {
         true => common,
         false => Framing { ground: common.ground, ..*own },
     };
@@ -161,8 +161,8 @@ mod tests {
         corners(Vec3::new(low, 0.0, low), Vec3::splat(high))
     }
 
-    fn outline(points: &[Vec3]) -> Outline {
-        Outline::of(points.iter().copied())
+    fn outline(points: &[Vec3]) -> ClipExtent {
+        ClipExtent::of(points.iter().copied())
     }
 
     fn on_screen(framing: &Framing, points: &[Vec3]) -> bool {

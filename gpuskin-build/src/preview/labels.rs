@@ -7,7 +7,7 @@ use super::difference::Differences;
 use super::font;
 use super::framing::Framing;
 use super::layout::Layout;
-use crate::names::member;
+use crate::identifier_case::member;
 use crate::units::{digits, length};
 
 const INK: Rgb = [34, 38, 46];

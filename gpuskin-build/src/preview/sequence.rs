@@ -2,11 +2,11 @@
 
 use gpuskin_rt::{Clip, Crowd, Dynamic, InstanceId, Mask, Metadata, Transition};
 
-use super::draw::Stage;
-use super::framing::{self, Outline};
+use super::draw::PreviewScene;
+use super::framing::{self, ClipExtent};
 use super::layout::{COLUMNS, Layout};
-use super::{Sheet, Take, aspect, labels};
-use crate::finding::{Code, Finding};
+use super::{Sheet, PreviewModel, aspect, labels};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::suggest::{instead, quoted};
 
 /// Seconds that everything in a sequence takes.
@@ -44,18 +44,18 @@ struct Act {
 }
 
 impl Act {
-    fn new(meta: &Metadata, sequence: &Sequence) -> Result<Self, Finding> {
+    fn new(meta: &Metadata, sequence: &Sequence) -> Result<Self, Diagnostic> {
         let clips = || meta.clips.iter().map(|clip| &*clip.name);
         let masks = || meta.masks.iter().map(|mask| &*mask.name);
         let clip = |name: &String| {
-            let missing = || Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(name)));
+            let missing = || Diagnostic::error(DiagnosticCode::ClipNotFound, format!("there is no clip {}", quoted(name)));
             let at = clips().position(|clip| clip == name).ok_or_else(|| missing().help(instead(name, clips())))?;
-            Ok::<u16, Finding>(at as u16)
+            Ok::<u16, Diagnostic>(at as u16)
         };
         let mask = |name: &String| {
-            let missing = || Finding::error(Code::PreviewMask, format!("there is no mask {}", quoted(name)));
+            let missing = || Diagnostic::error(DiagnosticCode::PreviewMask, format!("there is no mask {}", quoted(name)));
             let at = masks().position(|mask| mask == name).ok_or_else(|| missing().help(instead(name, masks())))?;
-            Ok::<u8, Finding>(at as u8)
+            Ok::<u8, Diagnostic>(at as u8)
         };
         Ok(match sequence {
             Sequence::Crossfade { from, to } => {
@@ -88,9 +88,9 @@ impl Sheet {
     /// A row for each sequence.
     pub(super) fn sequences(
         gpu: (wgpu::Device, wgpu::Queue),
-        take: &Take,
+        take: &PreviewModel,
         sequences: &[Sequence],
-    ) -> Result<Self, Finding> {
+    ) -> Result<Self, Diagnostic> {
         let meta = take.meta();
         let acts: Vec<Act> = sequences.iter().map(|sequence| Act::new(meta, sequence)).collect::<Result<_, _>>()?;
         let seconds: Vec<f64> =
@@ -100,11 +100,11 @@ impl Sheet {
         let of_clips = take.outlines(&take.times());
         let outline = |act: &Act| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
         let layout = Layout::new(acts.len());
-        let framings = framing::frame(&acts.iter().map(outline).collect::<Vec<Outline>>(), aspect(&layout));
+        let framings = framing::frame(&acts.iter().map(outline).collect::<Vec<ClipExtent>>(), aspect(&layout));
         let scale = framing::common(&framings);
         let mut sheet = Self::blank(layout, &times);
         labels::header(&mut sheet.canvas, &layout, meta, scale);
-        let mut stage = Stage::new(gpu, &take.runtime, layout.cell)?;
+        let mut stage = PreviewScene::new(gpu, &take.runtime, layout.cell)?;
         for (row, (act, framing)) in (0..).zip(acts.iter().zip(&framings)) {
             let canvas = &mut sheet.canvas;
             let begin = |crowd: &Crowd<Dynamic>, actor| act.begin(crowd, actor);

@@ -6,7 +6,7 @@ use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, ValueRange};
 use rayon::prelude::*;
 
 use super::{Evaluator, VertexMesh};
-use crate::encode::{Misfit, Texels};
+use crate::encode::{Misfit, EncodedTexture};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 
@@ -23,12 +23,12 @@ pub(crate) fn encode(
     mut texture: AnimationTexture,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-) -> (Texels, Vec<(usize, Misfit)>) {
+) -> (EncodedTexture, Vec<(usize, Misfit)>) {
     if matches!(encoding, Encoding::VatUnorm8 | Encoding::VatUnorm16 | Encoding::VatUnorm24) {
         texture.range = reach(model, mesh, grids);
     }
     let bytes = vec![0; texture.byte_len(encoding) as usize];
-    let mut texels = Texels { encoding, texture, bytes };
+    let mut texels = EncodedTexture { encoding, texture, bytes };
     let mut misfits = Vec::new();
     for (index, (clip, (grid, record))) in model.clips.iter().zip(grids.iter().zip(records)).enumerate() {
         let evaluator = Evaluator::in_place(model, clip, grid);

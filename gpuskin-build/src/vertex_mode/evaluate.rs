@@ -25,12 +25,12 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The model at a time in seconds.
-    pub(crate) fn at(&self, seconds: f64) -> Moment<'a> {
+    pub(crate) fn at(&self, seconds: f64) -> PosedModel<'a> {
         let weights = |p: &Primitive| match p.targets.is_empty() {
             true => Vec::new(),
             false => self.sampler.morph_weights(p.node, seconds),
         };
-        Moment {
+        PosedModel {
             model: self.model,
             bones: self.sampler.skin_matrices(seconds),
             weights: self.model.primitives.iter().map(weights).collect(),
@@ -40,14 +40,14 @@ impl<'a> Evaluator<'a> {
 
 /// A model at a time of a clip.
 #[derive(Debug)]
-pub(crate) struct Moment<'a> {
+pub(crate) struct PosedModel<'a> {
     model: &'a Model,
     bones: Vec<Rows>,
     /// Of morph targets, for each primitive.
     weights: Vec<Vec<f64>>,
 }
 
-impl Moment<'_> {
+impl PosedModel<'_> {
     /// The weighted sum of the matrices of a vertex's bones.
     pub(crate) fn matrix(&self, primitive: usize, vertex: usize) -> Rows {
         let influences = self.model.primitives[primitive].influences.of(vertex);

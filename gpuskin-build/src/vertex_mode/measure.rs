@@ -9,7 +9,7 @@ use gpuskin_rt::{ClipRecord, Texels, Time};
 use super::Evaluator;
 use crate::frames::FrameGrid;
 use crate::measure::{
-    ClipErrors, Drawn, Instant, Instants, Measured, Search, Seen, Stepped, Tally, Times, measure_all, playback_at,
+    ClipErrors, DrawnModel, SampleTime, SampleTimes, MeasuredClip, MotionQuery, ErrorLocation, SteppedVertices, ErrorTally, MeasuredTimes, measure_all, playback_at,
 };
 use crate::model::Model;
 
@@ -19,8 +19,8 @@ pub(crate) fn measure(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    times: Times,
+    drawn: &DrawnModel<'_>,
+    times: MeasuredTimes,
 ) -> Vec<ClipErrors> {
     let all: Vec<usize> = (0..model.clips.len()).collect();
     measure_some(model, grids, records, drawn, times, &all)
@@ -31,10 +31,10 @@ pub(crate) fn motion_within(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    search: Search<'_>,
+    drawn: &DrawnModel<'_>,
+    search: MotionQuery<'_>,
 ) -> Vec<bool> {
-    let errors = measure_some(model, grids, records, drawn, Times::All, search.clips);
+    let errors = measure_some(model, grids, records, drawn, MeasuredTimes::All, search.clips);
     errors.iter().map(|errors| f64::from(errors.motion.max) <= search.limit).collect()
 }
 
@@ -42,8 +42,8 @@ fn measure_some(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    times: Times,
+    drawn: &DrawnModel<'_>,
+    times: MeasuredTimes,
     clips: &[usize],
 ) -> Vec<ClipErrors> {
     let row = |v: &u32| drawn.vertices[*v as usize].joints[0];
@@ -55,8 +55,8 @@ fn measure_some(
         record: records[i],
         texels: &drawn.texels,
         rows: &rows,
-        stepped: Stepped::new(model, &model.clips[i], true),
-        instants: Instants::new(&model.clips[i], &grids[i], times, true),
+        stepped: SteppedVertices::new(model, &model.clips[i], true),
+        instants: SampleTimes::new(&model.clips[i], &grids[i], times, true),
     };
     measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len())
 }
@@ -69,20 +69,20 @@ struct Work<'a> {
     texels: &'a Texels<'a>,
     /// The row of each source vertex.
     rows: &'a [u32],
-    stepped: Stepped,
-    instants: Instants,
+    stepped: SteppedVertices,
+    instants: SampleTimes,
 }
 
-impl Measured for Work<'_> {
-    fn instants(&self) -> &Instants {
+impl MeasuredClip for Work<'_> {
+    fn instants(&self) -> &SampleTimes {
         &self.instants
     }
 
-    fn stepped(&self) -> &Stepped {
+    fn stepped(&self) -> &SteppedVertices {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
+    fn at_frames(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
         self.look_at(instants, true, |found| {
             let place = found.position.as_vec3().to_array();
             tally.widen(place, place);
@@ -91,7 +91,7 @@ impl Measured for Work<'_> {
         });
     }
 
-    fn between(&self, instants: &[Instant], tally: &mut Tally) {
+    fn between(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
         self.look_at(instants, false, |found| {
             if !self.stepped.moves(found.seen.vertex as usize) {
                 tally.add(found.squared, 1, found.seen);
@@ -101,8 +101,8 @@ impl Measured for Work<'_> {
 }
 
 /// What is found of a vertex at a moment.
-struct Found {
-    seen: Seen,
+struct VertexError {
+    seen: ErrorLocation,
     /// Of the source, metres.
     position: DVec3,
     /// The squared distance between what the source has and what is drawn.
@@ -112,7 +112,7 @@ struct Found {
 }
 
 impl Work<'_> {
-    fn look_at(&self, instants: &[Instant], normals: bool, mut tell: impl FnMut(Found)) {
+    fn look_at(&self, instants: &[SampleTime], normals: bool, mut tell: impl FnMut(VertexError)) {
         let mut decoded: Vec<(u32, Vec<BakedVertex>)> = Vec::new();
         for instant in instants {
             let seconds = instant.seconds;
@@ -141,7 +141,7 @@ impl Work<'_> {
                     } else {
                         chord_squared(normal, BakedVertex::lerp(a[row], b[row], frames.t).normal)
                     };
-                    tell(Found { seen: Seen { seconds, vertex: v as u32, bone }, position, squared, chord_squared });
+                    tell(VertexError { seen: ErrorLocation { seconds, vertex: v as u32, bone }, position, squared, chord_squared });
                     v += 1;
                 }
             }

@@ -6,8 +6,8 @@ use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
 use gpuskin_rt::encoding::vat::VertexSample;
 use gpuskin_rt::vertex::{Vertex, color_word};
 
-use super::evaluate::{Moment, turned, turned_normal};
-use crate::geometry::{Corners, Dropped, Geometry, Groups, color};
+use super::evaluate::{PosedModel, turned, turned_normal};
+use crate::geometry::{CornerAttributes, Dropped, Geometry, Groups, color};
 use crate::model::{Model, Primitive};
 
 /// The mesh of a model whose vertices are baked.
@@ -16,24 +16,24 @@ pub(crate) struct VertexMesh {
     /// What does not move; the first joint of a vertex is its row, counted from 0.
     pub(crate) geometry: Geometry,
     /// What moves each row, in the order in which vertices first use them.
-    rows: Vec<Row>,
+    rows: Vec<VertexRow>,
 }
 
 /// A vertex of the source, and where its directions come from.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct VertexRow {
     primitive: u32,
     vertex: u32,
-    normal: Direction,
-    tangent: Direction,
+    normal: DirectionSource,
+    tangent: DirectionSource,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Direction {
+enum DirectionSource {
     /// The source vertex has it.
     Own,
     /// It was made for a corner, and turns as the vertex does.
-    Made(DVec3),
+    ModelOutput(DVec3),
     /// It is that of a triangle of the primitive, wherever its corners go: what the specification asks for where the
     /// source has no normals.
     Face(u32),
@@ -43,11 +43,11 @@ impl VertexMesh {
     /// Vertices that are the same in all frames of whatever clip become one row.
     pub(crate) fn new(model: &Model) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
-        let mut weld = Weld::default();
+        let mut weld = RowWeld::default();
         let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         for (p, primitive) in model.primitives.iter().enumerate() {
-            let corners = Corners::new(primitive, tangents);
+            let corners = CornerAttributes::new(primitive, tangents);
             let mut baked = vec![None; primitive.positions.len()];
             let indices = groups.entry((primitive.part, primitive.material, false)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
@@ -65,7 +65,7 @@ impl VertexMesh {
                 (0..).zip(baked).map(|(v, index)| index.unwrap_or_else(|| weld.index(p, primitive, v, &corners, None))),
             );
         }
-        let Weld { rows, vertices, .. } = weld;
+        let RowWeld { rows, vertices, .. } = weld;
         let mut geometry = Geometry::arrange(vertices, groups, baked_of_source, tangents, Dropped::default());
         let mut new_of_old = vec![u32::MAX; rows.len()];
         let mut ordered = Vec::with_capacity(rows.len());
@@ -90,21 +90,21 @@ impl VertexMesh {
     pub(crate) fn at<'a>(
         &'a self,
         model: &'a Model,
-        moment: &'a Moment<'_>,
+        moment: &'a PosedModel<'_>,
     ) -> impl Iterator<Item = VertexSample> + 'a {
         self.rows.iter().map(|row| {
             let (p, v) = (row.primitive as usize, row.vertex as usize);
             let matrix = moment.matrix(p, v);
             let normal = match row.normal {
-                Direction::Own => moment.normal(&matrix, p, v),
-                Direction::Made(n) => turned_normal(&matrix, n),
-                Direction::Face(t) => {
+                DirectionSource::Own => moment.normal(&matrix, p, v),
+                DirectionSource::ModelOutput(n) => turned_normal(&matrix, n),
+                DirectionSource::Face(t) => {
                     let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| moment.position(p, v as usize));
                     (b - a).cross(c - a).normalize_or_zero()
                 }
             };
             let tangent = match row.tangent {
-                Direction::Made(t) => turned(&matrix, t),
+                DirectionSource::ModelOutput(t) => turned(&matrix, t),
                 _ => moment.tangent(&matrix, p, v),
             };
             VertexSample {
@@ -117,47 +117,47 @@ impl VertexMesh {
 
     /// The bone of greatest weight of a row.
     pub(super) fn bone(&self, model: &Model, row: usize) -> usize {
-        let Row { primitive, vertex, .. } = self.rows[row];
+        let VertexRow { primitive, vertex, .. } = self.rows[row];
         usize::from(model.primitives[primitive as usize].influences.of(vertex as usize)[0].0)
     }
 }
 
 /// Rows and vertices by what they are made of.
 #[derive(Default)]
-struct Weld {
-    rows: Vec<Row>,
+struct RowWeld {
+    rows: Vec<VertexRow>,
     vertices: Vec<Vertex>,
     row_of: HashMap<[u8; 32], u32>,
     vertex_of: HashMap<(u32, [u32; 4]), u32>,
 }
 
-impl Weld {
+impl RowWeld {
     /// The vertex of a corner of a triangle, or of no triangle.
     fn index(
         &mut self,
         p: usize,
         primitive: &Primitive,
         vertex: u32,
-        corners: &Corners,
+        corners: &CornerAttributes,
         corner: Option<(usize, usize)>,
     ) -> u32 {
         let v = vertex as usize;
         let normal = match (&primitive.normals, corner) {
-            (Some(_), _) => Direction::Own,
-            (None, None) => Direction::Made(DVec3::Z),
+            (Some(_), _) => DirectionSource::Own,
+            (None, None) => DirectionSource::ModelOutput(DVec3::Z),
             (None, Some((t, _))) if moves_as_one(primitive, t) => {
-                Direction::Made(corners.normal(primitive, t, 0).as_dvec3())
+                DirectionSource::ModelOutput(corners.normal(primitive, t, 0).as_dvec3())
             }
-            (None, Some((t, _))) => Direction::Face(t as u32),
+            (None, Some((t, _))) => DirectionSource::Face(t as u32),
         };
         let own = primitive.tangents.as_ref().map(|t| t[v]);
         let made = corner.and_then(|(t, k)| corners.made_tangent(t, k)).map(Vec4::as_dvec4);
         let (tangent, sign) = match (made, own) {
-            (Some(made), _) => (Direction::Made(made.truncate()), made.w),
-            (None, Some(own)) => (Direction::Own, own.w),
-            (None, None) => (Direction::Made(DVec3::X), DVec4::X.w),
+            (Some(made), _) => (DirectionSource::ModelOutput(made.truncate()), made.w),
+            (None, Some(own)) => (DirectionSource::Own, own.w),
+            (None, None) => (DirectionSource::ModelOutput(DVec3::X), DVec4::X.w),
         };
-        let row = Row { primitive: p as u32, vertex, normal, tangent };
+        let row = VertexRow { primitive: p as u32, vertex, normal, tangent };
         let row = *self.row_of.entry(key(primitive, &row)).or_insert_with(|| {
             self.rows.push(row);
             self.rows.len() as u32 - 1
@@ -184,7 +184,7 @@ fn moves_as_one(primitive: &Primitive, triangle: usize) -> bool {
 }
 
 /// All that a row's frames follow from.
-fn key(primitive: &Primitive, row: &Row) -> [u8; 32] {
+fn key(primitive: &Primitive, row: &VertexRow) -> [u8; 32] {
     let v = row.vertex as usize;
     let mut hasher = blake3::Hasher::new();
     let mut add = |tag: u8, v: DVec3| {
@@ -194,12 +194,12 @@ fn key(primitive: &Primitive, row: &Row) -> [u8; 32] {
     };
     add(0, primitive.positions[v]);
     match row.normal {
-        Direction::Own => add(1, primitive.normals.as_ref().map_or(DVec3::ZERO, |n| n[v])),
-        Direction::Made(n) => add(1, n),
-        Direction::Face(_) => {}
+        DirectionSource::Own => add(1, primitive.normals.as_ref().map_or(DVec3::ZERO, |n| n[v])),
+        DirectionSource::ModelOutput(n) => add(1, n),
+        DirectionSource::Face(_) => {}
     }
     match (row.tangent, &primitive.tangents) {
-        (Direction::Made(t), _) => add(2, t),
+        (DirectionSource::ModelOutput(t), _) => add(2, t),
         (_, Some(tangents)) => add(2, tangents[v].truncate()),
         _ => {}
     }
@@ -213,7 +213,7 @@ fn key(primitive: &Primitive, row: &Row) -> [u8; 32] {
         hasher.update(&weight.to_le_bytes());
     }
     // Faces and morph weights are of a primitive and of a node.
-    if let Direction::Face(t) = row.normal {
+    if let DirectionSource::Face(t) = row.normal {
         hasher.update(&[6]);
         hasher.update(&row.primitive.to_le_bytes());
         hasher.update(&t.to_le_bytes());

@@ -6,7 +6,7 @@ use gpuskin_rt::{ClipRecord, Encoding, Normals};
 use super::{Evaluator, StillMesh, VertexMesh, encode, measure, still};
 use crate::encode::shape;
 use crate::frames::FrameGrid;
-use crate::measure::{Drawn, Times};
+use crate::measure::{DrawnModel, MeasuredTimes};
 use crate::model::fixtures::{cube, model};
 use crate::model::*;
 
@@ -82,8 +82,8 @@ fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
     let mut vertices = mesh.geometry.vertices.clone();
     vertices.iter_mut().for_each(|v| v.joints[0] += encoding.range_rows());
     let (texels, baked_of_source) = (texels.view(), &mesh.geometry.baked_of_source[..]);
-    let drawn = Drawn { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
-    measure(model, &grids, &records, &drawn, Times::All)[0]
+    let drawn = DrawnModel { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
+    measure(model, &grids, &records, &drawn, MeasuredTimes::All)[0]
 }
 
 #[test]

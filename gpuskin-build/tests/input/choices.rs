@@ -8,7 +8,7 @@ use glam::{DMat4, DVec3};
 use gpuskin_build::import::Pixels;
 use gpuskin_build::manifest::UpAxis;
 use gpuskin_build::model::{Local, Model, Primitive};
-use miette::Diagnostic;
+use miette::Diagnostic as _;
 use serde_json::json;
 
 /// Vertices in the scene, at rest.
@@ -150,7 +150,7 @@ fn clips_that_the_manifest_lists() {
     let outcome = choose(vec![clip("sprint", Some("Armature|RunFast")), clip("walk", None)]);
     assert_eq!(names(outcome.model()), ["sprint", "walk"]);
     assert_eq!(outcome.model().clips[0].index, 1);
-    let help = |outcome: &Outcome| format!("{}", outcome.findings.iter().next().and_then(|f| f.help()).expect("help"));
+    let help = |outcome: &Outcome| format!("{}", outcome.diagnostics.iter().next().and_then(|f| f.help()).expect("help"));
     let outcome = choose(vec![clip("wakl", None)]);
     refused(&outcome, &["no clip `wakl`"]);
     assert_eq!(help(&outcome), "did you mean `walk`? There are `walk`, `run_fast`");

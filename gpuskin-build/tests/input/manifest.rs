@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::finding::{Code, Finding, Style};
+use gpuskin_build::diagnostic::{DiagnosticCode, Diagnostic, Style};
 use gpuskin_build::manifest::{
     DeviceClass, Fps, Lods, Manifest, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
 };
@@ -20,16 +20,16 @@ fn folder() -> tempfile::TempDir {
 
 fn parse(text: &str) -> Result<Manifest, String> {
     let folder = folder();
-    Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|findings| {
+    Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|diagnostics| {
         let path = folder.path().display().to_string();
-        findings.render(Style::Plain).replace(&format!("{path}/"), "")
+        diagnostics.render(Style::Plain).replace(&format!("{path}/"), "")
     })
 }
 
 const SOLDIER: &str = "[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"\n";
 
 fn good(text: &str) -> Manifest {
-    parse(text).unwrap_or_else(|findings| panic!("{findings}"))
+    parse(text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 /// The findings of a manifest are these: place, message and help.
@@ -489,9 +489,9 @@ gpuskin::manifest::unknown_key
 
 #[test]
 fn lines_for_cargo() {
-    let findings = Manifest::parse(Path::new("gpuskin.toml"), "fps = 30\n").unwrap_err();
+    let diagnostics = Manifest::parse(Path::new("gpuskin.toml"), "fps = 30\n").unwrap_err();
     assert_eq!(
-        findings.cargo_directives(),
+        diagnostics.cargo_directives(),
         [
             "cargo::error=gpuskin::manifest::unknown_key",
             "cargo::error=  × the manifest has no key `fps`",
@@ -502,7 +502,7 @@ fn lines_for_cargo() {
             "cargo::error=  help: `fps` is a key of [bake]",
         ]
     );
-    let warnings = gpuskin_build::finding::Findings::from(Finding::warning(Code::ScriptSlow, "odd").help("look"));
+    let warnings = gpuskin_build::diagnostic::Diagnostics::from(Diagnostic::warning(DiagnosticCode::ScriptSlow, "odd").help("look"));
     assert_eq!(
         warnings.cargo_directives(),
         ["cargo::warning=gpuskin::script::unoptimised", "cargo::warning=  ⚠ odd", "cargo::warning=  help: look"]
@@ -569,9 +569,9 @@ fn models_that_nothing_is_wrong_with_are_recovered() {
     let folder = folder();
     let path = folder.path().join("gpuskin.toml");
     std::fs::write(&path, format!("[bake]\ntolerance = 1\n{SOLDIER}[[model]]\nname = \"wolf\"\n")).unwrap();
-    let (manifest, findings) = Manifest::recover(&path);
+    let (manifest, diagnostics) = Manifest::recover(&path);
     let names: Vec<_> = manifest.unwrap().models.into_iter().map(|model| model.name.value).collect();
-    assert_eq!((names, findings.len()), (vec!["soldier".to_owned()], 2));
+    assert_eq!((names, diagnostics.len()), (vec!["soldier".to_owned()], 2));
     std::fs::write(&path, "[[model]").unwrap();
     assert!(Manifest::recover(&path).0.is_none());
 }

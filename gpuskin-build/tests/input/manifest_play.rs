@@ -1,13 +1,13 @@
 //! What `gpuskin.toml` may say of events, root motion, layers, parts and sockets, and what is said of what is wrong.
 
-use gpuskin_build::finding::Style;
+use gpuskin_build::diagnostic::Style;
 use gpuskin_build::manifest::{Manifest, RootMotion};
 
 const HOUND: &str = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\n";
 
 fn parse(text: &str) -> Result<Manifest, String> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/gpuskin.toml");
-    Manifest::parse(&path, text).map_err(|findings| findings.render(Style::Plain))
+    Manifest::parse(&path, text).map_err(|diagnostics| diagnostics.render(Style::Plain))
 }
 
 /// The findings are these, in this order: place, message and help.
@@ -45,7 +45,7 @@ additive = true
 root_motion = "full"
 "#
     );
-    let manifest = parse(&text).unwrap_or_else(|findings| panic!("{findings}"));
+    let manifest = parse(&text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let model = &manifest.models[0];
     assert_eq!((&*model.sockets[0].value, &*model.root.as_ref().unwrap().value), ("Jaw", "Hips"));
     let [head, body] = &model.masks[..] else { panic!("two masks, in the order of the file") };

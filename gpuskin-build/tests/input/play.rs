@@ -4,7 +4,7 @@ use crate::common::build::{Gltf, figure};
 use crate::common::{at, clip};
 use glam::DVec3;
 use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::finding::Style;
+use gpuskin_build::diagnostic::Style;
 use gpuskin_build::manifest::{EventEntry, Manifest, MaskEntry, PartEntry, RootMotion};
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
 use gpuskin_rt::local::LocalTracks;
@@ -17,12 +17,12 @@ fn manifest(g: &Gltf, keys: &str) -> (tempfile::TempDir, Manifest) {
     std::fs::write(folder.path().join("model.glb"), g.glb()).expect("writable");
     let text = format!("[[model]]\nname = \"model\"\npath = \"model.glb\"\n{keys}");
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text);
-    (folder, manifest.unwrap_or_else(|findings| panic!("{}", findings.render(Style::Plain))))
+    (folder, manifest.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(Style::Plain))))
 }
 
 fn baked(g: &Gltf, keys: &str) -> Model {
     let (_folder, manifest) = manifest(g, keys);
-    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     baked.runtime_models().remove(0)
 }
 
@@ -132,7 +132,7 @@ fn what_nodes_cannot_be() {
             |(name, kind)| gpuskin_build::manifest::ClipEntry { root_motion: Some(at(kind)), ..clip(name, None) };
         entry.clips = Some(clips.into_iter().map(root).collect());
     });
-    let errors: Vec<String> = errors.findings.iter().filter(|f| f.is_error()).map(|f| f.render(Style::Plain)).collect();
+    let errors: Vec<String> = errors.diagnostics.iter().filter(|f| f.is_error()).map(|f| f.render(Style::Plain)).collect();
     for (message, help) in [
         ("sockets: the scene has no node `Haed`", "did you mean `Head`?"),
         ("masks: the scene has no node `Spnie`", "did you mean `Spine`?"),

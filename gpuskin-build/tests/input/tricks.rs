@@ -118,7 +118,7 @@ fn each_is_called_by_its_name() {
         change(&mut g);
         let outcome = g.import();
         let found: Vec<String> =
-            outcome.findings.iter().map(|f| format!("{}: {}", f.code().name(), f.message())).collect();
+            outcome.diagnostics.iter().map(|f| format!("{}: {}", f.code().name(), f.message())).collect();
         let said = found.iter().any(|line| line.starts_with(&format!("gpuskin::{code}: ")) && line.contains(part));
         // What could not be read is no reason to say that clips move nothing.
         let idle = !outcome.errors().is_empty() && found.iter().any(|line| line.contains("moves nothing"));

@@ -14,7 +14,7 @@ fn baked(g: &Gltf, keys: &str) -> Result<Baked, String> {
     std::fs::write(folder.path().join("m.glb"), g.glb()).unwrap();
     let text = format!("[[model]]\nname = \"m\"\npath = \"m.glb\"\n{keys}");
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|e| e.to_string())?;
-    bake(&manifest, &BakeOptions::default()).map_err(|failed| failed.findings.to_string())
+    bake(&manifest, &BakeOptions::default()).map_err(|failed| failed.diagnostics.to_string())
 }
 
 fn good(g: &Gltf, keys: &str) -> Baked {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::finding::{Findings, Style};
+use gpuskin_build::diagnostic::{Diagnostics, Style};
 use gpuskin_build::manifest::Manifest;
 use gpuskin_rt::{Model, wgpu};
 
@@ -22,7 +22,7 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(manifest: &Path) -> Result<Self, String> {
         let manifest = Manifest::load(manifest).map_err(|findings| text(&findings))?;
-        let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.findings))?;
+        let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.diagnostics))?;
         let models = baked.runtime_models();
         let (device, queue, info) = pollster::block_on(open(wgpu::Adapter::limits, FEATURES))?;
         heading(&format!("{} ({:?}, {})", info.name, info.backend, info.driver_info));
@@ -59,7 +59,7 @@ impl Context {
     }
 }
 
-pub(crate) fn text(findings: &Findings) -> String {
+pub(crate) fn text(findings: &Diagnostics) -> String {
     findings.render(Style::Plain)
 }
 

@@ -57,7 +57,7 @@ fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
             Ok(drafts) => of_encodings.push(drafts),
             // Models of the folder that cannot be baked are listed by `bake`.
             Err(_) if least_bones > 0 => return Ok(()),
-            Err(failed) => return Err(text(&failed.findings)),
+            Err(failed) => return Err(text(&failed.diagnostics)),
         }
     }
     for (i, entry) in manifest.models.iter().enumerate() {

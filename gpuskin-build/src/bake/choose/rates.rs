@@ -2,9 +2,9 @@
 
 use gpuskin_rt::Encoding;
 
-use super::{Choice, NOT_SMALLER};
+use super::{EncodingChoice, NOT_SMALLER};
 use crate::bake::attempt::Attempt;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::frames::rate_ladder;
 use crate::manifest::Fps;
 use crate::measure;
@@ -13,7 +13,7 @@ use crate::measure;
 /// other clips.
 const SEARCH_MARGIN: f64 = 0.98;
 
-impl Choice<'_> {
+impl EncodingChoice<'_> {
     /// The rate of each clip, where it is searched the lowest that is tried.
     pub(super) fn least_rates(&self) -> Vec<f64> {
         let outline = self.source.outline;
@@ -29,16 +29,16 @@ impl Choice<'_> {
     /// The rate of each clip; where it is searched, the lowest at which the motion error is allowed, or the highest that there
     /// is. All clips search at once: each round encodes and measures the model with the rates that are next; where those of
     /// the last are the answer, its attempt comes too. An error where it turns out to take as many bytes as `most`.
-    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<(Vec<f64>, Option<Attempt>), Finding> {
+    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<(Vec<f64>, Option<Attempt>), Diagnostic> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
         let limits = self.limits();
         let named = self.options.encoding.is_some() || self.entry.encoding.is_some();
         let clips = outline.model.clips.iter().zip(&outline.clips).enumerate();
-        let mut searches: Vec<Search> = clips
+        let mut searches: Vec<RateSearch> = clips
             .filter(|(_, (_, shape))| shape.fps == Fps::Auto || (shape.fps == Fps::Enough && !named))
             .map(|(index, (clip, shape))| {
-                Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
+                RateSearch::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
             })
             .collect();
         let mut last: Option<(Vec<f64>, Attempt)> = None;
@@ -47,7 +47,7 @@ impl Choice<'_> {
                 rates[search.clip] = search.ladder[search.low];
             }
             if self.least_bytes(encoding, &rates) >= most {
-                return Err(Finding::error(Code::EncodingUnfit, NOT_SMALLER));
+                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, NOT_SMALLER));
             }
             for search in &searches {
                 rates[search.clip] = search.ladder[search.next];
@@ -62,7 +62,7 @@ impl Choice<'_> {
             }
             let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();
             let limit = limits.motion * SEARCH_MARGIN;
-            let within = attempt.motion_within(self.source, measure::Search { clips: &clips, limit });
+            let within = attempt.motion_within(self.source, measure::MotionQuery { clips: &clips, limit });
             for (search, within) in searches.iter_mut().filter(|search| !search.is_over()).zip(within) {
                 search.step(within);
             }
@@ -77,7 +77,7 @@ impl Choice<'_> {
 }
 
 /// The search of a clip for its rate.
-struct Search {
+struct RateSearch {
     clip: usize,
     /// Lowest first; never empty.
     ladder: Vec<f64>,
@@ -88,7 +88,7 @@ struct Search {
     next: usize,
 }
 
-impl Search {
+impl RateSearch {
     fn new(clip: usize, ladder: Vec<f64>, fps: Fps) -> Self {
         let high = ladder.len() - 1;
         // The source's own rate is mostly enough.

@@ -2,13 +2,13 @@
 
 use gpuskin_rt::Encoding;
 
-use super::Choice;
+use super::EncodingChoice;
 use crate::bake::attempt::{Attempt, Miss, MissKind};
 use crate::encode::Misfit;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::units::{digits, length, tolerance};
 
-impl Choice<'_> {
+impl EncodingChoice<'_> {
     /// `clip `run`, at 0.5 s, bone `Hand`: trs-packed is 0.2 mm off, and 0.1 mm are allowed`.
     pub(super) fn off(&self, attempt: &Attempt, miss: &Miss) -> String {
         let limits = self.limits();
@@ -35,7 +35,7 @@ impl Choice<'_> {
     }
 
     /// An error that says what would do.
-    pub(super) fn missed(&self, attempt: &Attempt, miss: &Miss) -> Finding {
+    pub(super) fn missed(&self, attempt: &Attempt, miss: &Miss) -> Diagnostic {
         let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != MissKind::Motion
         {
             "no encoding meets the tolerance; the nearest: "
@@ -47,7 +47,7 @@ impl Choice<'_> {
             let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
             let (clip, name) = (&model.clips[miss.clip].name, attempt.plan.encoding.name());
             let place = format!("clip `{clip}`, at {:.3} s, bone `{bone}`", miss.error.time);
-            return Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {name}"))
+            return Diagnostic::error(DiagnosticCode::EncodingRange, format!("{place}: the pose is out of the range of {name}"))
                 .clip(clip)
                 .bone(bone)
                 .help("set `scale` so that the model is in metres, or look for keys that are far off");
@@ -56,7 +56,7 @@ impl Choice<'_> {
             let message =
                 "its rest pose has no size, so nothing may be lost of it: tolerances are shares of its diagonal";
             let help = "look for scales of zero in the rest pose, or set `tolerance` and `motion_tolerance` as lengths";
-            return Finding::error(Code::EncodingTolerance, message).help(help);
+            return Diagnostic::error(DiagnosticCode::EncodingTolerance, message).help(help);
         }
         let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
         let help = match miss.kind {
@@ -84,28 +84,28 @@ impl Choice<'_> {
             }
         };
         let model = &attempt.plan.model;
-        let finding = Finding::error(Code::EncodingTolerance, none.to_owned() + &self.off(attempt, miss));
-        let finding = finding.clip(&model.clips[miss.clip].name).help(help);
+        let diagnostic = Diagnostic::error(DiagnosticCode::EncodingTolerance, none.to_owned() + &self.off(attempt, miss));
+        let diagnostic = diagnostic.clip(&model.clips[miss.clip].name).help(help);
         match model.bones.get(miss.error.bone as usize) {
-            Some(bone) if miss.kind != MissKind::Normal => finding.bone(&bone.name),
-            _ => finding,
+            Some(bone) if miss.kind != MissKind::Normal => diagnostic.bone(&bone.name),
+            _ => diagnostic,
         }
     }
 
     /// What an encoding cannot hold: a warning where it is shown nevertheless, an error where it is not.
-    pub(in crate::bake) fn misfit(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Finding {
+    pub(in crate::bake) fn misfit(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Diagnostic {
         let (model, encoding) = (&attempt.plan.model, attempt.plan.encoding);
         let (clip, name) = (&model.clips[clip].name, encoding.name());
         match misfit {
             Misfit::Uneven { bone } => {
                 let bone = &model.bones[bone].name;
                 let message = format!("clip `{clip}` scales bone `{bone}` unevenly, which {name} cannot hold");
-                Finding::warning(Code::EncodingUneven, message).clip(clip).bone(bone)
+                Diagnostic::warning(DiagnosticCode::EncodingUneven, message).clip(clip).bone(bone)
             }
             Misfit::OutOfRange { bone } => {
                 let bone = &model.bones[bone].name;
                 let message = format!("clip `{clip}` takes bone `{bone}` out of the range of {name}");
-                Finding::error(Code::EncodingRange, message).clip(clip).bone(bone).help(match encoding {
+                Diagnostic::error(DiagnosticCode::EncodingRange, message).clip(clip).bone(bone).help(match encoding {
                     Encoding::Fixed16 => {
                         "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`"
                     }

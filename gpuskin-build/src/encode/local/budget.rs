@@ -4,7 +4,7 @@
 //! joint's steps grow or shrink with what its worst vertex has left: a finger's chain gets what the chain of a leg does not
 //! need. The smallest clip within the tolerance wins.
 
-use super::code::{Coded, Rest, Source, Steps, code};
+use super::code::{Coded, Rest, LocalClip, Steps, code};
 use super::samples::Samples;
 use super::skeleton::Skeleton;
 
@@ -20,7 +20,7 @@ const GREATEST_CHANGE: f64 = 1.6;
 const PROBES: usize = 4;
 
 /// Codes a clip within a tolerance in metres. Where no precision reaches it, as precisely as there are bits.
-pub(super) fn fit(skeleton: &Skeleton, rests: &[Rest], samples: &Samples, source: &Source, tolerance: f64) -> Coded {
+pub(super) fn fit(skeleton: &Skeleton, rests: &[Rest], samples: &Samples, source: &LocalClip, tolerance: f64) -> Coded {
     let mut steps = first_steps(skeleton, samples, source, tolerance);
     let mut best: Option<(usize, Coded)> = None;
     let frames = source.frames();
@@ -67,7 +67,7 @@ fn by_joint(skeleton: &Skeleton, bones: &[f64]) -> Vec<f64> {
 }
 
 /// Steps that alone would each move something by the tolerance, over what adds up.
-fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &Source, tolerance: f64) -> Vec<Steps> {
+fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &LocalClip, tolerance: f64) -> Vec<Steps> {
     let count = skeleton.joints.len();
     let turns =
         |j: usize| source.locals[j].iter().any(|l| l.rotation.dot(source.locals[j][0].rotation).abs() < 1.0 - 1e-9);

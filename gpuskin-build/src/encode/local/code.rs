@@ -33,14 +33,14 @@ pub(super) struct Steps {
 }
 
 /// A clip before it is coded.
-pub(super) struct Source {
+pub(super) struct LocalClip {
     /// `[joint][frame]`
     pub(super) locals: Vec<Vec<Trs>>,
     /// To the model. `[joint][frame]`
     pub(super) globals: Vec<Vec<DMat4>>,
 }
 
-impl Source {
+impl LocalClip {
     pub(super) fn frames(&self) -> usize {
         self.locals.first().map_or(0, Vec::len)
     }
@@ -64,7 +64,7 @@ impl Coded {
 
 /// Codes a clip joint by joint, parents first. What rounding did to a joint's parents, its own tracks take back where they
 /// move anyway: errors do not add up down the chain.
-pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &Source, steps: &[Steps]) -> Coded {
+pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &LocalClip, steps: &[Steps]) -> Coded {
     let frames = source.frames();
     let mut coded = Coded { tracks: Vec::new(), globals: Vec::new() };
     // How rotations down to a joint are off: coded = source * this.

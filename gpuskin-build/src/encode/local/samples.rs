@@ -7,7 +7,7 @@ use glam::{DMat4, DVec3};
 use super::skeleton::Skeleton;
 use crate::frames::rest_diagonal;
 use crate::model::Model;
-use crate::plain::{Columns, Lanes, add_lanes, dot_lanes, transform};
+use crate::vector_math::{Columns, Lanes, add_lanes, dot_lanes, transform};
 use crate::sample::Sampler;
 
 /// Some vertices of a model: for each bone those that stand out farthest in 26 directions. A bone's error is affine in the

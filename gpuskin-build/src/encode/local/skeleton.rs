@@ -17,7 +17,7 @@ pub(super) struct Skeleton {
     /// By how far they are from a root.
     pub(super) joints: Vec<Joint>,
     /// In the order of the model's bones.
-    pub(super) bones: Vec<Bone>,
+    pub(super) bones: Vec<BoneBinding>,
 }
 
 /// A node of the hierarchy as the runtime has it.
@@ -27,11 +27,11 @@ pub(super) struct Joint {
     pub(super) parent: Option<usize>,
     /// Its transform where no clip moves it.
     pub(super) rest: Trs,
-    motion: Motion,
+    motion: JointMotion,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Motion {
+enum JointMotion {
     /// No clip moves it.
     Still,
     /// It moves as a node of the model does, below a constant.
@@ -42,7 +42,7 @@ enum Motion {
 
 /// A bone by its joint.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bone {
+pub(super) struct BoneBinding {
     /// Index of the joint.
     pub(super) joint: usize,
     /// From the mesh as modelled to the joint's space.
@@ -51,7 +51,7 @@ pub(super) struct Bone {
 
 /// Where a node of the model is: a constant below a joint.
 #[derive(Clone, Copy)]
-struct Place {
+struct NodeOffset {
     joint: Option<usize>,
     below: DMat4,
 }
@@ -71,7 +71,7 @@ impl Skeleton {
             }
         }
         let mut joints = Vec::new();
-        let root = Place { joint: None, below: model.root };
+        let root = NodeOffset { joint: None, below: model.root };
         let mut places = vec![root; model.nodes.len()];
         for &node in model.order.iter().filter(|n| needed[**n]) {
             let parent = model.nodes[node].parent;
@@ -82,7 +82,7 @@ impl Skeleton {
                 continue;
             }
             let above = affine::similarity(&place.below).unwrap_or_else(|| {
-                place = Place { joint: Some(still(&mut joints, place)), below: DMat4::IDENTITY };
+                place = NodeOffset { joint: Some(still(&mut joints, place)), below: DMat4::IDENTITY };
                 if let Some(p) = parent {
                     places[p] = place;
                 }
@@ -92,22 +92,22 @@ impl Skeleton {
                 Local::Trs(trs) => (trs, None),
                 Local::Matrix(m) => affine::decompose(&m),
             };
-            let motion = Motion::Follows { node, above };
+            let motion = JointMotion::Follows { node, above };
             joints.push(Joint { parent: place.joint, rest: above.of(&trs), motion });
             if let Some(rotation) = turn {
                 let rest = Trs { rotation, ..Trs::IDENTITY };
-                joints.push(Joint { parent: Some(joints.len() - 1), rest, motion: Motion::Turned { node } });
+                joints.push(Joint { parent: Some(joints.len() - 1), rest, motion: JointMotion::Turned { node } });
             }
-            places[node] = Place { joint: Some(joints.len() - 1), below: DMat4::IDENTITY };
+            places[node] = NodeOffset { joint: Some(joints.len() - 1), below: DMat4::IDENTITY };
         }
         // What no joint moves hangs on one that stands at the origin.
         let mut origin = None;
         let bones = model.bones.iter().map(|bone| {
             let place = places[bone.node];
             let joint = place.joint.unwrap_or_else(|| {
-                *origin.get_or_insert_with(|| still(&mut joints, Place { joint: None, below: DMat4::IDENTITY }))
+                *origin.get_or_insert_with(|| still(&mut joints, NodeOffset { joint: None, below: DMat4::IDENTITY }))
             });
-            Bone { joint, inverse_bind: place.below * bone.inverse_bind }
+            BoneBinding { joint, inverse_bind: place.below * bone.inverse_bind }
         });
         let bones = bones.collect();
         by_depth(joints, bones)
@@ -115,7 +115,7 @@ impl Skeleton {
 
     /// Every joint's transform to its parent at a time of a clip in seconds. `root`: a rotation and a translation that all of
     /// the model is moved by.
-    pub(super) fn pose(&self, model: &Model, curves: &Curves<'_>, root: Option<&DMat4>, time: f64) -> Vec<Trs> {
+    pub(super) fn pose(&self, model: &Model, curves: &ClipCurves<'_>, root: Option<&DMat4>, time: f64) -> Vec<Trs> {
         let root = root.and_then(affine::similarity);
         let own = |joint: &Joint| match (&root, joint.parent) {
             (Some(root), None) => root.of(&joint.at(model, curves, time)),
@@ -127,8 +127,8 @@ impl Skeleton {
     /// Whether a joint is in a mask: what a constant chain has for itself never moves.
     pub(super) fn is_in(&self, joint: usize, mask: &Mask) -> bool {
         match self.joints[joint].motion {
-            Motion::Still => false,
-            Motion::Follows { node, .. } | Motion::Turned { node } => mask.nodes[node],
+            JointMotion::Still => false,
+            JointMotion::Follows { node, .. } | JointMotion::Turned { node } => mask.nodes[node],
         }
     }
 
@@ -155,12 +155,12 @@ impl Skeleton {
 }
 
 impl Joint {
-    fn at(&self, model: &Model, curves: &Curves<'_>, time: f64) -> Trs {
+    fn at(&self, model: &Model, curves: &ClipCurves<'_>, time: f64) -> Trs {
         let (node, above) = match self.motion {
-            Motion::Still => return self.rest,
-            Motion::Turned { node } if curves.0[node].iter().all(Option::is_none) => return self.rest,
-            Motion::Turned { .. } => return Trs::IDENTITY,
-            Motion::Follows { node, above } => (node, above),
+            JointMotion::Still => return self.rest,
+            JointMotion::Turned { node } if curves.0[node].iter().all(Option::is_none) => return self.rest,
+            JointMotion::Turned { .. } => return Trs::IDENTITY,
+            JointMotion::Follows { node, above } => (node, above),
         };
         let [translation, rotation, scale] = curves.0[node];
         if translation.is_none() && rotation.is_none() && scale.is_none() {
@@ -180,9 +180,9 @@ impl Joint {
 }
 
 /// The curves of a clip, by node: translation, rotation, scale.
-pub(super) struct Curves<'a>(Vec<[Option<&'a Curve>; 3]>);
+pub(super) struct ClipCurves<'a>(Vec<[Option<&'a Curve>; 3]>);
 
-impl<'a> Curves<'a> {
+impl<'a> ClipCurves<'a> {
     pub(super) fn new(model: &Model, clip: &'a Clip) -> Self {
         let mut curves = vec![[None; 3]; model.nodes.len()];
         for channel in &clip.channels {
@@ -225,18 +225,18 @@ fn rests(curve: &Curve, property: Property, rest: &Trs) -> bool {
 }
 
 /// Adds what stands still as joints: one, or two where it shears.
-fn still(joints: &mut Vec<Joint>, place: Place) -> usize {
+fn still(joints: &mut Vec<Joint>, place: NodeOffset) -> usize {
     let (rest, turn) = affine::decompose(&place.below);
-    joints.push(Joint { parent: place.joint, rest, motion: Motion::Still });
+    joints.push(Joint { parent: place.joint, rest, motion: JointMotion::Still });
     if let Some(rotation) = turn {
         let (parent, rest) = (Some(joints.len() - 1), Trs { rotation, ..Trs::IDENTITY });
-        joints.push(Joint { parent, rest, motion: Motion::Still });
+        joints.push(Joint { parent, rest, motion: JointMotion::Still });
     }
     joints.len() - 1
 }
 
 /// Sorts joints, which stand after their parents, by how far they are from a root.
-fn by_depth(joints: Vec<Joint>, mut bones: Vec<Bone>) -> Skeleton {
+fn by_depth(joints: Vec<Joint>, mut bones: Vec<BoneBinding>) -> Skeleton {
     let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
     for joint in &joints {
         depths.push(joint.parent.map_or(0, |p| depths[p] + 1));

@@ -11,12 +11,12 @@ pub(super) enum Track {
     /// One value.
     Constant([f32; 3]),
     /// A value a frame.
-    Moving(Moving),
+    Moving(MovingTrack),
 }
 
 /// A track that moves.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Moving {
+pub(super) struct MovingTrack {
     /// Widths and step, as [`layout::shape`] packs them.
     pub(super) shape: u32,
     pub(super) origin: [f32; 3],
@@ -24,7 +24,7 @@ pub(super) struct Moving {
     pub(super) frames: Vec<[u32; 3]>,
 }
 
-impl Moving {
+impl MovingTrack {
     pub(super) fn widths(&self) -> [u32; 3] {
         [0, 1, 2].map(|c| layout::shape_width(self.shape, c))
     }
@@ -138,7 +138,7 @@ fn bounds(values: &[DVec3]) -> (DVec3, DVec3) {
 
 /// Offsets from an origin in as few bits a component as put every one of them within half a step; `None` where that is
 /// none.
-fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<Moving> {
+fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<MovingTrack> {
     let reach = offsets.iter().fold(DVec3::ZERO, |reach, v| reach.max(v.abs()));
     let widths = (reach * 2.0).to_array().map(|extent| width(extent / step));
     if widths == [0; 3] {
@@ -155,7 +155,7 @@ fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<Moving> {
             (v[c] / step + most / 2.0).round().clamp(0.0, most) as u32
         })
     });
-    Some(Moving { shape, origin, frames: frames.collect() })
+    Some(MovingTrack { shape, origin, frames: frames.collect() })
 }
 
 /// Bits that count so many steps.

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::Poses;
+use super::LodPoses;
 use crate::geometry::Geometry;
-use crate::plain::distance_squared;
+use crate::vector_math::distance_squared;
 
 /// Vertices that are kept, at most, of a surface; and distances that are looked at for that. Build scripts do this
 /// unoptimised.
@@ -21,17 +21,17 @@ const MOST_DISTANCES: usize = 1 << 24;
 
 /// Surfaces whose vertices are kept in an order, each by the groups of its triangles.
 pub(super) struct Clusters<'a> {
-    surfaces: Vec<Surface<'a>>,
+    surfaces: Vec<ClusteredSurface<'a>>,
     /// All radii, descending, and how many triangles there are within each, as far as that was asked.
     radii: Vec<(f32, OnceCell<usize>)>,
 }
 
-struct Surface<'a> {
+struct ClusteredSurface<'a> {
     geometry: &'a Geometry,
     rest: &'a [Vec3],
     groups: Vec<&'a [u32]>,
     /// The vertices of the mesh that are used.
-    used: Vec<Used>,
+    used: Vec<UsedVertex>,
     /// The corners of each group's triangles: indices into `used`.
     corners: Vec<Vec<[u32; 3]>>,
     /// Vertices in the order in which they are kept: indices into `used`.
@@ -44,7 +44,7 @@ struct Surface<'a> {
     places: Vec<BTreeMap<usize, Vec<u32>>>,
 }
 
-struct Used {
+struct UsedVertex {
     /// Of the mesh.
     vertex: u32,
     /// Index into the places.
@@ -55,9 +55,9 @@ struct Used {
 
 impl<'a> Clusters<'a> {
     /// Of surfaces, each some groups of triangles.
-    pub(super) fn new(geometry: &'a Geometry, poses: &'a Poses, surfaces: Vec<Vec<&'a [u32]>>) -> Self {
-        let surfaces: Vec<Surface<'_>> =
-            surfaces.into_iter().map(|groups| Surface::new(geometry, poses, groups)).collect();
+    pub(super) fn new(geometry: &'a Geometry, poses: &'a LodPoses, surfaces: Vec<Vec<&'a [u32]>>) -> Self {
+        let surfaces: Vec<ClusteredSurface<'_>> =
+            surfaces.into_iter().map(|groups| ClusteredSurface::new(geometry, poses, groups)).collect();
         let mut radii: Vec<f32> = surfaces.iter().flat_map(|surface| surface.radii.iter().copied()).collect();
         radii.sort_by(|a, b| b.total_cmp(a));
         radii.dedup();
@@ -72,13 +72,13 @@ impl<'a> Clusters<'a> {
         let enough = self.radii.partition_point(|(radius, found)| *found.get_or_init(|| count(*radius)) <= triangles);
         let radius = self.radii.get(enough.checked_sub(1)?)?.0;
         // Of a surface that has no more in order, smaller radii are not known.
-        let known = |s: &Surface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
+        let known = |s: &ClusteredSurface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
         self.surfaces.iter().all(known).then(|| at(radius))
     }
 }
 
-impl<'a> Surface<'a> {
-    fn new(geometry: &'a Geometry, poses: &'a Poses, groups: Vec<&'a [u32]>) -> Self {
+impl<'a> ClusteredSurface<'a> {
+    fn new(geometry: &'a Geometry, poses: &'a LodPoses, groups: Vec<&'a [u32]>) -> Self {
         let rest = &poses[0][..];
         let mut used: Vec<u32> = groups.iter().copied().flatten().copied().collect();
         used.sort_unstable();
@@ -110,10 +110,10 @@ impl<'a> Surface<'a> {
             let next = number_of.len() as u32;
             *number_of.entry(place(v)).or_insert(next)
         };
-        let used: Vec<Used> = used
+        let used: Vec<UsedVertex> = used
             .into_iter()
             .zip(nearest)
-            .map(|(vertex, (_, owners))| Used { vertex, place: number(vertex), owners })
+            .map(|(vertex, (_, owners))| UsedVertex { vertex, place: number(vertex), owners })
             .collect();
         let mut index = vec![0; geometry.vertices.len()];
         used.iter().enumerate().for_each(|(i, used)| index[used.vertex as usize] = i as u32);
@@ -141,13 +141,13 @@ impl<'a> Surface<'a> {
 
     /// The groups with so many vertices kept.
     fn keeping(&self, kept: usize) -> Vec<Vec<u32>> {
-        let owner = |used: &Used| used.owners[used.owners.partition_point(|&o| (o as usize) < kept).max(1) - 1];
+        let owner = |used: &UsedVertex| used.owners[used.owners.partition_point(|&o| (o as usize) < kept).max(1) - 1];
         let owners: Vec<u32> = self.used.iter().map(owner).collect();
-        let mut members: Vec<Vec<&Used>> = vec![Vec::new(); kept];
+        let mut members: Vec<Vec<&UsedVertex>> = vec![Vec::new(); kept];
         for (used, &owner) in self.used.iter().zip(&owners) {
             members[owner as usize].push(used);
         }
-        let centers: Vec<&Used> =
+        let centers: Vec<&UsedVertex> =
             self.order.iter().zip(&members).map(|(&c, members)| self.center(&self.used[c as usize], members)).collect();
         let becomes =
             |g: usize, owner: u32, i: u32| self.stand_in(g, centers[owner as usize], self.used[i as usize].vertex);
@@ -189,7 +189,7 @@ impl<'a> Surface<'a> {
             }
             let [from, to] = [becomes(g, a, near_a), becomes(g, b, ends[&(g, b, a)])];
             let line = (self.at(to) - self.at(from)).normalize_or_zero();
-            let aside = |u: &Used| (self.at(u.vertex) - self.at(from)).reject_from(line).length_squared();
+            let aside = |u: &UsedVertex| (self.at(u.vertex) - self.at(from)).reject_from(line).length_squared();
             let both = [a, b].into_iter().flat_map(|c| &members[c as usize]).copied();
             let own = both.filter(|used| self.places[used.place as usize].contains_key(&g));
             let widest = own.max_by(|v, w| aside(v).total_cmp(&aside(w)).then(w.vertex.cmp(&v.vertex)));
@@ -203,14 +203,14 @@ impl<'a> Surface<'a> {
 
     /// Where some vertices go: to the one that is kept, or, if they are of several groups, where most of these have one, so
     /// that nothing gapes.
-    fn center<'b>(&self, kept: &'b Used, members: &[&'b Used]) -> &'b Used {
-        let groups = |used: &Used| &self.places[used.place as usize];
+    fn center<'b>(&self, kept: &'b UsedVertex, members: &[&'b UsedVertex]) -> &'b UsedVertex {
+        let groups = |used: &UsedVertex| &self.places[used.place as usize];
         let all: BTreeSet<usize> = members.iter().flat_map(|used| groups(used).keys()).copied().collect();
         if groups(kept).len() == all.len() {
             return kept;
         }
-        let off = |used: &Used| self.at(used.vertex).distance_squared(self.at(kept.vertex));
-        let better = |a: &&Used, b: &&Used| {
+        let off = |used: &UsedVertex| self.at(used.vertex).distance_squared(self.at(kept.vertex));
+        let better = |a: &&UsedVertex, b: &&UsedVertex| {
             groups(a).len().cmp(&groups(b).len()).then(off(b).total_cmp(&off(a))).then(b.vertex.cmp(&a.vertex))
         };
         members.iter().copied().max_by(better).unwrap_or(kept)
@@ -222,7 +222,7 @@ impl<'a> Surface<'a> {
 
     /// What a vertex of a group becomes that goes where another is: of those of its group there, the one whose texture
     /// coordinates are the closest; where its group has none there, it stays.
-    fn stand_in(&self, group: usize, there: &Used, v: u32) -> u32 {
+    fn stand_in(&self, group: usize, there: &UsedVertex, v: u32) -> u32 {
         let uv = |v: u32| self.geometry.vertices[v as usize].uv;
         let off = |other: &u32| uv(*other).distance_squared(uv(v));
         let twins = self.places[there.place as usize].get(&group);
@@ -232,7 +232,7 @@ impl<'a> Surface<'a> {
 }
 
 /// The greatest squared distance of two vertices in any pose, if it is less than a limit.
-fn apart(poses: &Poses, [a, b]: [u32; 2], limit: f32) -> Option<f32> {
+fn apart(poses: &LodPoses, [a, b]: [u32; 2], limit: f32) -> Option<f32> {
     let mut greatest = 0.0_f32;
     for pose in poses {
         greatest = greatest.max(distance_squared(pose[a as usize], pose[b as usize]));

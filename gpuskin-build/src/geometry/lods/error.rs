@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::Poses;
-use super::surface::{Boxes, Closest, Fitted, Tree};
+use super::LodPoses;
+use super::surface::{NodeBoxes, ClosestPoint, FittedTree, BoxTree};
 use crate::geometry::Geometry;
-use crate::plain::{add, scale};
+use crate::vector_math::{add, scale};
 
 /// Points that are looked at. Build scripts do this unoptimised.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(super) struct PointSample {
     /// In the rest pose.
     at_rest: usize,
     /// Of these, those that are looked at in every pose: the farthest, and others.
@@ -25,9 +25,9 @@ pub(super) struct Sample {
 }
 
 /// To tell attempts from each other.
-pub(super) const QUICK: Sample = Sample { at_rest: 768, farthest: 32, others: 16 };
+pub(super) const QUICK: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
 /// For the number that a level is chosen by.
-const THOROUGH: Sample = Sample { at_rest: 2560, farthest: 64, others: 64 };
+const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
 
 /// Points that one thread looks at in turn.
 const POINTS_AT_ONCE: usize = 64;
@@ -36,7 +36,7 @@ const POINTS_AT_ONCE: usize = 64;
 const FAR: f32 = 0.6;
 
 /// What is found of a surface.
-pub(super) struct Found {
+pub(super) struct SurfaceError {
     /// Metres.
     pub(super) error: f32,
     /// Vertices of the finest that are about as far off.
@@ -44,49 +44,49 @@ pub(super) struct Found {
 }
 
 /// A point of a surface: the sum of these vertices' places over their number.
-type Point = [u32; 3];
+type SurfacePoint = [u32; 3];
 
 /// Finds errors of levels of a mesh.
-pub(super) struct Measure<'a> {
-    poses: &'a Poses,
+pub(super) struct LodErrorMeter<'a> {
+    poses: &'a LodPoses,
     worn: Vec<Vec<usize>>,
     /// Of each surface: what the finest level has.
     finest: Vec<Finest>,
 }
 
 struct Finest {
-    surface: Moving,
-    vertices: Vec<Point>,
+    surface: PosedSurface,
+    vertices: Vec<SurfacePoint>,
 }
 
 /// A surface in all poses.
-struct Moving {
-    tree: Tree,
+struct PosedSurface {
+    tree: BoxTree,
     /// Of each pose.
-    boxes: Vec<Boxes>,
+    boxes: Vec<NodeBoxes>,
 }
 
-impl Moving {
-    fn new<'a>(indices: impl Iterator<Item = &'a u32>, poses: &Poses) -> Self {
+impl PosedSurface {
+    fn new<'a>(indices: impl Iterator<Item = &'a u32>, poses: &LodPoses) -> Self {
         let indices: Vec<u32> = indices.copied().collect();
-        let tree = Tree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
+        let tree = BoxTree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
         let boxes = poses.par_iter().map(|positions| tree.boxes(positions)).collect();
         Self { tree, boxes }
     }
 
-    fn at<'a>(&'a self, poses: &'a Poses, pose: usize) -> Fitted<'a> {
-        Fitted { tree: &self.tree, positions: &poses[pose], boxes: &self.boxes[pose] }
+    fn at<'a>(&'a self, poses: &'a LodPoses, pose: usize) -> FittedTree<'a> {
+        FittedTree { tree: &self.tree, positions: &poses[pose], boxes: &self.boxes[pose] }
     }
 }
 
-impl<'a> Measure<'a> {
-    pub(super) fn new(geometry: &Geometry, poses: &'a Poses, worn: Vec<Vec<usize>>) -> Self {
+impl<'a> LodErrorMeter<'a> {
+    pub(super) fn new(geometry: &Geometry, poses: &'a LodPoses, worn: Vec<Vec<usize>>) -> Self {
         let finest = worn.iter().map(|parts| {
             let indices = parts.iter().flat_map(|&p| {
                 let part = &geometry.parts[p];
                 &geometry.indices[part.first_index as usize..][..part.index_count as usize]
             });
-            let surface = Moving::new(indices, poses);
+            let surface = PosedSurface::new(indices, poses);
             let mut vertices: Vec<u32> = surface.tree.triangles().iter().flatten().copied().collect();
             vertices.sort_unstable();
             vertices.dedup();
@@ -118,9 +118,9 @@ impl<'a> Measure<'a> {
     }
 
     /// That of one of its surfaces, by the parts of that.
-    pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: Sample) -> Found {
+    pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: PointSample) -> SurfaceError {
         let finest = &self.finest[surface];
-        let coarse = Moving::new(parts.iter().flatten(), self.poses);
+        let coarse = PosedSurface::new(parts.iter().flatten(), self.poses);
         // The middle of a triangle, and a third of each edge.
         let middles =
             coarse.tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]);
@@ -128,15 +128,15 @@ impl<'a> Measure<'a> {
         let there = self.distances(&middles.collect::<Vec<_>>(), &finest.surface, sample);
         let error = away.iter().chain(&there).map(|(_, distance)| *distance).fold(0.0, f32::max);
         let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR);
-        Found { error, vertices: far.map(|(point, _)| point[0]).collect() }
+        SurfaceError { error, vertices: far.map(|(point, _)| point[0]).collect() }
     }
 
     /// The distances of points from a surface, of each the greatest that is found.
-    fn distances(&self, points: &[Point], surface: &Moving, sample: Sample) -> Vec<(Point, f32)> {
+    fn distances(&self, points: &[SurfacePoint], surface: &PosedSurface, sample: PointSample) -> Vec<(SurfacePoint, f32)> {
         let at_rest = surface.at(self.poses, 0);
-        let points: Vec<Point> = strided(points, sample.at_rest).collect();
+        let points: Vec<SurfacePoint> = strided(points, sample.at_rest).collect();
         // What is close to one point is not far from the next.
-        let in_turn = |points: &'_ [Point]| {
+        let in_turn = |points: &'_ [SurfacePoint]| {
             let mut near = 0;
             let mut next = |point| {
                 let found = at_rest.closest(middle(point, &self.poses[0]), near, 0.0);
@@ -145,7 +145,7 @@ impl<'a> Measure<'a> {
             };
             points.iter().map(&mut next).collect::<Vec<_>>()
         };
-        let closest: Vec<Closest> = points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect();
+        let closest: Vec<ClosestPoint> = points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect();
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&a, &b| closest[b].distance.total_cmp(&closest[a].distance).then(a.cmp(&b)));
         let others = points.len().min(sample.others);
@@ -161,7 +161,7 @@ impl<'a> Measure<'a> {
             some.iter().map(distance).collect()
         };
         let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();
-        let mut found: Vec<(Point, f32)> = points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
+        let mut found: Vec<(SurfacePoint, f32)> = points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
         for distances in moving {
             some.iter().zip(distances).for_each(|(&i, distance)| found[i].1 = found[i].1.max(distance));
         }
@@ -170,12 +170,12 @@ impl<'a> Measure<'a> {
 }
 
 /// At most so many of them, evenly.
-fn strided(points: &[Point], most: usize) -> impl Iterator<Item = Point> + '_ {
+fn strided(points: &[SurfacePoint], most: usize) -> impl Iterator<Item = SurfacePoint> + '_ {
     let count = points.len().min(most);
     (0..count).map(move |i| points[i * points.len() / count])
 }
 
-fn middle(point: &Point, positions: &[Vec3]) -> Vec3 {
+fn middle(point: &SurfacePoint, positions: &[Vec3]) -> Vec3 {
     let [a, b, c] = *point;
     scale(add(add(positions[a as usize], positions[b as usize]), positions[c as usize]), 1.0 / 3.0)
 }

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::Poses;
+use super::LodPoses;
 use crate::geometry::Geometry;
 use crate::model::{Clip, Model};
 use crate::sample::{Rows, Sampler};
@@ -16,23 +16,23 @@ const OF_A_CLIP: usize = 4;
 const MOST_POSITIONS: usize = 1 << 23;
 
 /// The clip, if it is not the rest pose, and seconds.
-type Moment<'a> = (Option<&'a Clip>, f64);
+type PoseTime<'a> = (Option<&'a Clip>, f64);
 
-fn moments(model: &Model, vertices: usize) -> Vec<Moment<'_>> {
+fn moments(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
     let most = (MOST_POSITIONS / vertices.max(1)).clamp(4, MOST) - 1;
     let of_clip = |clip: &'_ Clip| {
         let count = if clip.end > 0.0 { OF_A_CLIP } else { 1 };
         (0..count).map(move |i| (i as f64 + 0.5) / count as f64)
     };
-    let all: Vec<Moment<'_>> =
+    let all: Vec<PoseTime<'_>> =
         model.clips.iter().flat_map(|clip| of_clip(clip).map(move |part| (Some(clip), part * clip.end))).collect();
     let count = most.min(all.len());
     std::iter::once((None, 0.0)).chain((0..count).map(|i| all[i * all.len() / count])).collect()
 }
 
 /// As the influences that are kept move them.
-pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> Poses {
-    let skinned = |(clip, seconds): Moment<'_>| {
+pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
+    let skinned = |(clip, seconds): PoseTime<'_>| {
         let bones = Sampler::new(model, clip).skin_matrices(seconds);
         let at = |vertex: &gpuskin_rt::vertex::Vertex| {
             let p = vertex.position.as_dvec3();
@@ -47,8 +47,8 @@ pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> Poses {
 }
 
 /// As they are baked.
-pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> Poses {
-    let posed = |(clip, seconds): Moment<'_>| {
+pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> LodPoses {
+    let posed = |(clip, seconds): PoseTime<'_>| {
         let moment = Evaluator::new(model, clip).at(seconds);
         let rows: Vec<Vec3> = mesh.at(model, &moment).map(|sample| sample.position.as_vec3()).collect();
         mesh.geometry.vertices.iter().map(|vertex| rows[vertex.joints[0] as usize]).collect()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gpuskin_rt::vertex::Vertex;
 use meshopt::{SimplifyOptions, SimplifyVertex, VertexDataAdapter, simplify_with_attributes_and_locks};
 
-use super::Poses;
+use super::LodPoses;
 use crate::geometry::Geometry;
 
 /// Poses beside the one at rest that decide what is taken away: meshopt weighs 32 numbers a vertex.
@@ -19,7 +19,7 @@ const UV_WEIGHT: f32 = 0.1;
 const COLOR_WEIGHT: f32 = 0.05;
 /// Vertices that are used, a copy for each group that uses them: to meshopt the border of two groups is a seam, which stays
 /// closed.
-pub(super) struct Surface {
+pub(super) struct SplitSurface {
     /// Group and vertex of the mesh.
     sources: Vec<(usize, u32)>,
     indices: Vec<u32>,
@@ -36,9 +36,9 @@ pub(super) struct Surface {
 pub(super) const WAYS: [SimplifyOptions; 3] =
     [SimplifyOptions::None, SimplifyOptions::Permissive, SimplifyOptions::Permissive.union(SimplifyOptions::Prune)];
 
-impl Surface {
+impl SplitSurface {
     /// Of these groups of triangles of a mesh.
-    pub(super) fn new(geometry: &Geometry, poses: &Poses, groups: &[&[u32]]) -> Self {
+    pub(super) fn new(geometry: &Geometry, poses: &LodPoses, groups: &[&[u32]]) -> Self {
         let mut number: BTreeMap<(usize, u32), u32> = BTreeMap::new();
         let mut sources = Vec::new();
         let mut indices = Vec::new();

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::plain::{add, distance_squared, dot, greatest, least, scale, sub};
+use crate::vector_math::{add, distance_squared, dot, greatest, least, scale, sub};
 
 /// Triangles of a leaf.
 const LEAF: usize = 4;
@@ -11,21 +11,21 @@ const DEEPEST: usize = 34;
 
 /// Triangles, and the boxes around them.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(super) struct BoxTree {
     triangles: Vec<[u32; 3]>,
     /// Parents before their children, the first child right behind its parent.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Node {
+enum TreeNode {
     /// Triangles from one to another.
     Leaf(u32, u32),
     /// Its second child.
     Fork(u32),
 }
 
-impl Tree {
+impl BoxTree {
     /// Over triangles as they lie in a pose.
     pub(super) fn new(mut triangles: Vec<[u32; 3]>, positions: &[Vec3]) -> Self {
         let mut nodes = Vec::new();
@@ -41,11 +41,11 @@ impl Tree {
     }
 
     /// The boxes around its nodes in a pose.
-    pub(super) fn boxes(&self, positions: &[Vec3]) -> Boxes {
+    pub(super) fn boxes(&self, positions: &[Vec3]) -> NodeBoxes {
         let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate().rev() {
             match *node {
-                Node::Leaf(start, end) => {
+                TreeNode::Leaf(start, end) => {
                     let (mut low, mut high) = boxes[i];
                     for &[a, b, c] in &self.triangles[start as usize..end as usize] {
                         let [a, b, c] = [positions[a as usize], positions[b as usize], positions[c as usize]];
@@ -54,7 +54,7 @@ impl Tree {
                     }
                     boxes[i] = (low, high);
                 }
-                Node::Fork(second) => {
+                TreeNode::Fork(second) => {
                     let ((a, b), (c, d)) = (boxes[i + 1], boxes[second as usize]);
                     boxes[i] = (least(a, c), greatest(b, d));
                 }
@@ -66,9 +66,9 @@ impl Tree {
 
 /// Splits triangles, of which the first has a number, in halves along the longest side of the box of their middles. It goes
 /// as deep as the logarithm of their number.
-fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &mut Vec<Node>) {
+fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &mut Vec<TreeNode>) {
     let here = nodes.len();
-    nodes.push(Node::Leaf(first as u32, (first + triangles.len()) as u32));
+    nodes.push(TreeNode::Leaf(first as u32, (first + triangles.len()) as u32));
     if triangles.len() <= LEAF {
         return;
     }
@@ -94,35 +94,35 @@ fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &m
     triangles.select_nth_unstable_by(half, |a, b| middle(a)[axis].total_cmp(&middle(b)[axis]).then(a.cmp(b)));
     let (low, high) = triangles.split_at_mut(half);
     split(low, first, positions, nodes);
-    nodes[here] = Node::Fork(nodes.len() as u32);
+    nodes[here] = TreeNode::Fork(nodes.len() as u32);
     split(high, first + half, positions, nodes);
 }
 
 /// The least and the greatest corner of each node's box.
-pub(super) type Boxes = Vec<(Vec3, Vec3)>;
+pub(super) type NodeBoxes = Vec<(Vec3, Vec3)>;
 
 /// A [`Tree`] in a pose.
-pub(super) struct Fitted<'a> {
-    pub(super) tree: &'a Tree,
+pub(super) struct FittedTree<'a> {
+    pub(super) tree: &'a BoxTree,
     pub(super) positions: &'a [Vec3],
     pub(super) boxes: &'a [(Vec3, Vec3)],
 }
 
 /// What is closest to a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Closest {
+pub(super) struct ClosestPoint {
     /// Metres; infinite where there are no triangles.
     pub(super) distance: f32,
     /// Of [`Tree::triangles`].
     pub(super) triangle: u32,
 }
 
-impl Fitted<'_> {
+impl FittedTree<'_> {
     /// What is closest to a point, or the first found that is as close as `enough`, metres. `near`: a triangle that may be; the
     /// closer it is the less is looked at.
-    pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> Closest {
+    pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> ClosestPoint {
         if self.boxes.is_empty() {
-            return Closest { distance: f32::INFINITY, triangle: 0 };
+            return ClosestPoint { distance: f32::INFINITY, triangle: 0 };
         }
         let mut triangle = near;
         let mut best = self.squared(near, p);
@@ -139,7 +139,7 @@ impl Fitted<'_> {
                 continue;
             }
             match self.tree.nodes[i as usize] {
-                Node::Leaf(start, end) => {
+                TreeNode::Leaf(start, end) => {
                     for t in start..end {
                         let squared = self.squared(t, p);
                         if squared < best {
@@ -147,7 +147,7 @@ impl Fitted<'_> {
                         }
                     }
                 }
-                Node::Fork(second) => {
+                TreeNode::Fork(second) => {
                     let first = i + 1;
                     let (a, b) = (self.box_squared(first, p), self.box_squared(second, p));
                     let [near, far] = if a < b { [(first, a), (second, b)] } else { [(second, b), (first, a)] };
@@ -156,7 +156,7 @@ impl Fitted<'_> {
                 }
             }
         }
-        Closest { distance: best.sqrt(), triangle }
+        ClosestPoint { distance: best.sqrt(), triangle }
     }
 
     /// Squared distance of a triangle.
@@ -227,11 +227,11 @@ mod tests {
             let [a, b, c, d] = [i, i + 1, i + side, i + side + 1].map(|v| v as u32);
             triangles.extend([[a, b, c], [b, d, c]]);
         }
-        let tree = Tree::new(triangles.clone(), &sheet(1.0));
+        let tree = BoxTree::new(triangles.clone(), &sheet(1.0));
         assert_eq!(tree.triangles().len(), triangles.len());
         for positions in [sheet(1.0), sheet(-0.4)] {
             let boxes = tree.boxes(&positions);
-            let fitted = Fitted { tree: &tree, positions: &positions, boxes: &boxes };
+            let fitted = FittedTree { tree: &tree, positions: &positions, boxes: &boxes };
             for k in 0..200 {
                 let p = Vec3::new((k * 7 % 31) as f32 * 0.6 - 4.0, (k * 5 % 17) as f32, (k % 13) as f32 - 6.0);
                 let corner = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
@@ -248,7 +248,7 @@ mod tests {
                 }
             }
         }
-        let nothing = Fitted { tree: &Tree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
+        let nothing = FittedTree { tree: &BoxTree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
         assert_eq!(nothing.closest(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
     }
 

@@ -33,7 +33,7 @@ fn tube(rings: u32, around: u32, part: Option<u8>, material: usize, at: DVec3) -
 }
 
 /// With the upper half turned about x by some angles, at rest first.
-fn bent(geometry: &Geometry, angles: &[f32]) -> Poses {
+fn bent(geometry: &Geometry, angles: &[f32]) -> LodPoses {
     let pose = |angle: &f32| {
         let (sin, cos) = angle.sin_cos();
         let at = |v: &gpuskin_rt::vertex::Vertex| {
@@ -55,7 +55,7 @@ fn geometry(primitives: Vec<Primitive>) -> Geometry {
     Geometry::new(&model, MAX_INFLUENCES)
 }
 
-fn triangles(level: &Level) -> usize {
+fn triangles(level: &LodMesh) -> usize {
     level.parts.iter().map(Vec::len).sum::<usize>() / 3
 }
 
@@ -87,7 +87,7 @@ fn levels_halve_down_to_a_few_dozen_and_their_errors_grow() {
 fn a_joint_keeps_what_it_needs_to_bend() {
     let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO)]);
     let (straight, poses) = (bent(&geometry, &[]), bent(&geometry, &[1.5]));
-    let truth = Measure::new(&geometry, &poses, vec![vec![0]]);
+    let truth = LodErrorMeter::new(&geometry, &poses, vec![vec![0]]);
     for level in [1, 2] {
         let (blind, seeing) = (&levels(&geometry, &straight, 7)[level], &levels(&geometry, &poses, 7)[level]);
         // Triangles in another order, and so other points of them.
@@ -177,7 +177,7 @@ fn merged_vertices_are_near_in_all_poses_and_what_is_thin_stays() {
     thin.positions.iter_mut().for_each(|p| *p *= DVec3::new(0.1, 0.1, 1.0));
     let geometry = geometry(vec![thin, tube(41, 32, Some(0), 1, DVec3::X)]);
     let poses = bent(&geometry, &[0.7, 1.5]);
-    let measure = Measure::new(&geometry, &poses, worn(&geometry));
+    let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
     let part = |p: &gpuskin_rt::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
     let finest: Vec<&[u32]> = geometry.parts.iter().map(part).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();

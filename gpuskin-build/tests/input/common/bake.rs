@@ -1,7 +1,7 @@
 //! Bakes whole files, and looks for what is no number in what comes out.
 
 use gpuskin_build::bake::{BakeOptions, Baked, bake};
-use gpuskin_build::finding::Findings;
+use gpuskin_build::diagnostic::Diagnostics;
 use gpuskin_build::manifest::Manifest;
 use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
 use gpuskin_rt::Encoding;
@@ -28,13 +28,13 @@ pub fn bake_glb(glb: &[u8], encodings: &[Encoding], longest: f64) -> Result<Vec<
     }
     let text = "[[model]]\nname = \"model\"\npath = \"model.glb\"\n";
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).expect("a manifest");
-    let messages = |findings: &Findings, errors: bool| -> Vec<String> {
-        findings.iter().filter(|f| f.is_error() == errors).map(|f| f.message().to_owned()).collect()
+    let messages = |diagnostics: &Diagnostics, errors: bool| -> Vec<String> {
+        diagnostics.iter().filter(|f| f.is_error() == errors).map(|f| f.message().to_owned()).collect()
     };
     let mut warnings = vec![];
     for encoding in encodings.iter().copied() {
         let options = BakeOptions { encoding: Some(encoding), ..Default::default() };
-        let baked = bake(&manifest, &options).map_err(|failed| messages(&failed.findings, true))?;
+        let baked = bake(&manifest, &options).map_err(|failed| messages(&failed.diagnostics, true))?;
         warnings = messages(&baked.warnings, false);
         check(&baked, encoding);
         for clip in 0..baked.models[0].meta.clips.len() {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_build::finding::{Finding, Findings};
+use gpuskin_build::diagnostic::{Diagnostic, Diagnostics};
 use gpuskin_build::import::{Pixels, import};
 use gpuskin_build::manifest::{At, ClipEntry, Fps, Limits, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::{Clip, Interpolation, Model};
@@ -65,7 +65,7 @@ pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
 /// What an import gives.
 pub struct Outcome {
     pub model: Option<Model>,
-    pub findings: Findings,
+    pub diagnostics: Diagnostics,
     pub inputs: BTreeSet<PathBuf>,
 }
 
@@ -80,11 +80,11 @@ impl Outcome {
     }
 
     pub fn errors(&self) -> Vec<String> {
-        self.findings.iter().filter(|f| f.is_error()).map(Finding::to_string).collect()
+        self.diagnostics.iter().filter(|f| f.is_error()).map(Diagnostic::to_string).collect()
     }
 
     pub fn warnings(&self) -> Vec<String> {
-        self.findings.iter().filter(|f| !f.is_error()).map(Finding::to_string).collect()
+        self.diagnostics.iter().filter(|f| !f.is_error()).map(Diagnostic::to_string).collect()
     }
 }
 
@@ -104,13 +104,13 @@ pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: 
         roots: vec![],
         models: vec![],
     };
-    let (mut findings, mut inputs) = (Findings::default(), BTreeSet::new());
-    let model = import(&manifest, entry, pixels, &mut findings, &mut inputs);
-    assert_eq!(model.is_none(), findings.has_errors(), "an error, or a model");
+    let (mut diagnostics, mut inputs) = (Diagnostics::default(), BTreeSet::new());
+    let model = import(&manifest, entry, pixels, &mut diagnostics, &mut inputs);
+    assert_eq!(model.is_none(), diagnostics.has_errors(), "an error, or a model");
     if let Some(model) = &model {
         check(model);
     }
-    Outcome { model, findings, inputs }
+    Outcome { model, diagnostics, inputs }
 }
 
 /// Imports a file with default settings.

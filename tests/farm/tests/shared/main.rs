@@ -24,17 +24,17 @@ fn shares(place: &Place, shared: &[(&str, &str)]) {
     let first = place.bake("first", &writing);
     assert_eq!((first.baked(), first.stderr.as_str()), (MODELS, ""), "{}", first.stdout);
     // A list of inputs, a model and four files: each is put there once.
-    assert!(first.stdout.contains(&format!(", {} entries put there", MODELS * 6)), "{}", first.stdout);
+    assert!(first.stdout.contains(&format!(", {} entries uploaded", MODELS * 6)), "{}", first.stdout);
     let second = place.bake("second", shared);
     assert_eq!((second.baked(), second.stderr.as_str()), (0, ""));
-    assert!(second.stdout.contains(&format!("{} entries from ", MODELS * 6)), "{}", second.stdout);
+    assert!(second.stdout.contains(&format!("{} entries downloaded from ", MODELS * 6)), "{}", second.stdout);
     assert!(place.out("second") == place.out("first"));
     // Now they are its own.
     fs::remove_dir_all(place.path("second/baked")).unwrap();
     assert_eq!(place.bake("second", &[]).baked(), 0);
     assert!(place.out("second") == place.out("first"));
     let stats = place.stats("second");
-    assert!(stats.contains(&format!("{} entries from there", MODELS * 6)), "{stats}");
+    assert!(stats.contains(&format!("{} entries downloaded", MODELS * 6)), "{stats}");
 }
 
 #[test]

@@ -52,5 +52,5 @@ fn of_tube(folder: &Path, vertices: u32) -> Result<Subject, String> {
 fn baked(manifest: &Manifest, encoding: Option<Encoding>) -> Result<Vec<Model>, String> {
     // What a named encoding loses does not matter here.
     let options = BakeOptions { encoding, skip_errors: true, ..Default::default() };
-    Ok(bake(manifest, &options).map_err(|failed| text(&failed.findings))?.runtime_models())
+    Ok(bake(manifest, &options).map_err(|failed| text(&failed.diagnostics))?.runtime_models())
 }

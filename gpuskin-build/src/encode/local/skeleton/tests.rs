@@ -115,7 +115,7 @@ fn what_is_folded_moves_as_before() {
     let skeleton = Skeleton::new(&model);
     assert!(skeleton.joints.iter().enumerate().all(|(i, j)| j.parent.is_none_or(|p| p < i)));
     for clip in &model.clips {
-        let (sampler, curves) = (Sampler::new(&model, Some(clip)), Curves::new(&model, clip));
+        let (sampler, curves) = (Sampler::new(&model, Some(clip)), ClipCurves::new(&model, clip));
         for time in [0.0, 0.3, 1.0, 1.7, 2.0] {
             let expected = sampler.skin_matrices(time);
             let globals = skeleton.globals(skeleton.pose(&model, &curves, None, time).into_iter());

@@ -1,4 +1,4 @@
-//! Findings as the cache keeps them, to be shown again.
+//! Diagnostics as stored in the cache, to be shown again with a later bake.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Code, Finding, Node, Place};
+use super::{DiagnosticSubject, DiagnosticCode, Diagnostic, NodeRef, SpanLabel};
 
-/// A finding without the text of the manifest.
+/// A serialisable diagnostic, without the text of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stored {
+pub(crate) struct CachedDiagnostic {
     code: String,
     error: bool,
     message: String,
@@ -24,11 +24,11 @@ pub(crate) struct Stored {
     places: Vec<(Range<usize>, Option<String>)>,
 }
 
-impl Stored {
-    /// Without its text.
-    pub(crate) fn of(finding: &Finding) -> Self {
-        let Finding { code, severity, message, help, about, source, places } = finding;
-        let About { file, model, clip, node, accessor } = (**about).clone();
+impl CachedDiagnostic {
+    /// Copies a diagnostic without the manifest's text.
+    pub(crate) fn of(diagnostic: &Diagnostic) -> Self {
+        let Diagnostic { code, severity, message, help, about, source, places } = diagnostic;
+        let DiagnosticSubject { file, model, clip, node, accessor } = (**about).clone();
         Self {
             code: code.name().to_owned(),
             error: *severity == Severity::Error,
@@ -37,14 +37,14 @@ impl Stored {
             file,
             model,
             clip,
-            node: node.map(|Node { index, name }| (index, name)),
+            node: node.map(|NodeRef { index, name }| (index, name)),
             accessor,
             located: source.is_some(),
             places: places.iter().map(|place| (place.span.clone(), place.label.clone())).collect(),
         }
     }
 
-    /// With its places somewhere else. `None`: one of them is nowhere.
+    /// Moves all spans with `to`. Returns `None` if a span has no counterpart.
     pub(crate) fn moved(mut self, to: impl Fn(&Range<usize>) -> Option<Range<usize>>) -> Option<Self> {
         for (span, _) in &mut self.places {
             *span = to(span)?;
@@ -52,18 +52,19 @@ impl Stored {
         Some(self)
     }
 
-    /// As it was, in this text. `None`: it is of another version.
-    pub(crate) fn finding(self, source: &Arc<NamedSource<String>>) -> Option<Finding> {
-        let node = self.node.map(|(index, name)| Node { index, name });
-        let about = About { file: self.file, model: self.model, clip: self.clip, node, accessor: self.accessor };
-        Some(Finding {
-            code: *Code::ALL.iter().find(|code| code.name() == self.code)?,
+    /// Restores the diagnostic with `source` as its text. Returns `None` if its code is unknown,
+    /// because another version stored it.
+    pub(crate) fn diagnostic(self, source: &Arc<NamedSource<String>>) -> Option<Diagnostic> {
+        let node = self.node.map(|(index, name)| NodeRef { index, name });
+        let about = DiagnosticSubject { file: self.file, model: self.model, clip: self.clip, node, accessor: self.accessor };
+        Some(Diagnostic {
+            code: *DiagnosticCode::ALL.iter().find(|code| code.name() == self.code)?,
             about: Box::new(about),
             severity: if self.error { Severity::Error } else { Severity::Warning },
             message: self.message,
             help: self.help,
             source: self.located.then(|| Arc::clone(source)),
-            places: self.places.into_iter().map(|(span, label)| Place { span, label }).collect(),
+            places: self.places.into_iter().map(|(span, label)| SpanLabel { span, label }).collect(),
         })
     }
 }

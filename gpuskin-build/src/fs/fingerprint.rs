@@ -14,7 +14,7 @@ const SECOND: i64 = 1_000_000_000;
 
 /// What the file system says of a file, or of a folder. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stat {
+pub(crate) struct FileStat {
     size: u64,
     modified: i64,
     /// Of the content or of what is said here; it cannot be set back. Zero where the system has none.
@@ -22,7 +22,7 @@ pub(crate) struct Stat {
     inode: u64,
 }
 
-impl Stat {
+impl FileStat {
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (changed, inode) = {
@@ -60,13 +60,13 @@ fn nanoseconds(time: SystemTime) -> i64 {
 
 /// A file that was read: what the file system said before, when that was, and what stood in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sight {
-    pub(crate) stat: Stat,
+pub(crate) struct FileFingerprint {
+    pub(crate) stat: FileStat,
     pub(crate) at: i64,
     pub(crate) digest: [u8; 32],
 }
 
-impl Sight {
+impl FileFingerprint {
     /// Whether a change after it must show in what the file system says. A file as young as the look at it may change once
     /// more and keep its time.
     pub(crate) fn is_settled(&self) -> bool {
@@ -74,7 +74,7 @@ impl Sight {
     }
 
     /// Whether the file has not changed, as far as the file system knows.
-    pub(crate) fn still_holds(&self, stat: Option<Stat>) -> bool {
+    pub(crate) fn still_holds(&self, stat: Option<FileStat>) -> bool {
         self.is_settled() && stat == Some(self.stat)
     }
 }

@@ -10,16 +10,16 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::make::{Keeper, Made};
+use crate::bake::make::{ModelStore, ModelOutput};
 use crate::bake::{BakeOptions, BakedModel};
-use crate::cache::{Cache, Kind};
+use crate::cache::{Cache, EntryKind};
 use crate::codegen;
-use crate::finding::{Code, Finding, Findings, Stored};
-use crate::fs::stat::Sight;
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, CachedDiagnostic};
+use crate::fs::fingerprint::FileFingerprint;
 use crate::import::Inputs;
-use crate::ledger::Index;
+use crate::stamp::Index;
 use crate::manifest::{Manifest, ModelEntry};
-use crate::output::Content;
+use crate::output::FileContent;
 
 /// What makes the same of the same input. A baker of other source is another.
 pub(crate) const BAKER: &str = concat!("gpuskin ", env!("CARGO_PKG_VERSION"), " ", env!("GPUSKIN_SOURCE"));
@@ -28,7 +28,7 @@ const MOST_INPUTS: u64 = 16 << 20;
 const MOST_MODEL: u64 = 64 << 20;
 
 /// Keeps the models of a manifest in a cache.
-pub(crate) struct Keep<'a> {
+pub(crate) struct ModelCache<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) manifest: &'a Manifest,
     pub(crate) options: &'a BakeOptions<'a>,
@@ -42,29 +42,29 @@ pub(crate) struct Keep<'a> {
 
 /// A model as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CachedModel {
     /// The model, then the same for other classes of devices.
     models: Vec<BakedModel>,
-    part: codegen::Part,
+    part: codegen::ModelCode,
     files: Vec<(String, [u8; 32], u64)>,
     /// Their places are numbers of the entry's values.
-    warnings: Vec<Stored>,
+    warnings: Vec<CachedDiagnostic>,
 }
 
-impl Keeper for Keep<'_> {
-    fn find(&self, entry: &ModelEntry) -> Option<Made> {
+impl ModelStore for ModelCache<'_> {
+    fn find(&self, entry: &ModelEntry) -> Option<ModelOutput> {
         if self.anew.contains(&entry.name.value) {
             return None;
         }
         let (recipe, spans) = self.recipe(entry)?;
-        let named = named(entry).map(|path| Some(self.index.sight(&self.manifest.folder.join(path))?.digest));
+        let named = named(entry).map(|path| Some(self.index.fingerprint(&self.manifest.folder.join(path))?.digest));
         let list = under(&recipe, named.collect::<Option<Vec<_>>>()?);
-        let list = self.cache.get(Kind::Inputs, &list, MOST_INPUTS)?;
+        let list = self.cache.get(EntryKind::Inputs, &list, MOST_INPUTS)?;
         let list: Vec<String> = postcard::from_bytes(&list).ok()?;
         let paths = list.iter().map(|path| self.manifest.folder.join(path));
-        let sights = paths.map(|path| Some((self.index.sight(&path)?, path))).collect::<Option<Vec<_>>>()?;
-        let key = model_key(&recipe, list.iter().map(String::as_str).zip(sights.iter().map(|(sight, _)| sight)));
-        let kept: Kept = postcard::from_bytes(&self.cache.get(Kind::Model, &key, MOST_MODEL)?).ok()?;
+        let fingerprints = paths.map(|path| Some((self.index.fingerprint(&path)?, path))).collect::<Option<Vec<_>>>()?;
+        let key = model_key(&recipe, list.iter().map(String::as_str).zip(fingerprints.iter().map(|(fingerprint, _)| fingerprint)));
+        let kept: CachedModel = postcard::from_bytes(&self.cache.get(EntryKind::Model, &key, MOST_MODEL)?).ok()?;
 
         let mut models = kept.models;
         if models.first().is_none_or(|model| model.meta.name != entry.name.value) {
@@ -75,72 +75,72 @@ impl Keeper for Keep<'_> {
         let files = kept.files.into_iter().map(|(name, digest, len)| {
             let ours = is_of(&name, &entry.name.value);
             if self.cache.keeps_files() {
-                self.cache.stands_on(Kind::File, &digest.into());
+                self.cache.stands_on(EntryKind::File, &digest.into());
             }
-            ours.then_some((name, Content::Kept { digest: digest.into(), len }))
+            ours.then_some((name, FileContent::Cached { digest: digest.into(), len }))
         });
         let files = files.collect::<Option<_>>()?;
-        let mut warnings = Findings::default();
+        let mut warnings = Diagnostics::default();
         for warning in kept.warnings {
             let warning = warning.moved(|number| spans.get(number.start).cloned())?;
-            warnings.push(warning.finding(&self.manifest.source)?);
+            warnings.push(warning.diagnostic(&self.manifest.source)?);
         }
         let mut inputs = Inputs::with_digests();
-        sights.into_iter().for_each(|(sight, path)| inputs.known(path, sight));
-        Some(Made { model, part: kept.part, files, warnings, inputs, fresh: false })
+        fingerprints.into_iter().for_each(|(fingerprint, path)| inputs.known(path, fingerprint));
+        Some(ModelOutput { model, part: kept.part, files, warnings, inputs, fresh: false })
     }
 
-    fn refuses(&self, entry: &ModelEntry) -> Option<Finding> {
+    fn refuses(&self, entry: &ModelEntry) -> Option<Diagnostic> {
         let name = &entry.name.value;
         let message =
             format!("model `{name}` is not in the cache {}, or not as it is now", self.cache.folder().display());
         let help = "run its shard again; `bake` without --merge bakes it here";
         self.only_kept.then(|| {
-            Finding::error(Code::CacheMissing, message).help(help).at(&self.manifest.source, entry.name.span.clone())
+            Diagnostic::error(DiagnosticCode::CacheMissing, message).help(help).at(&self.manifest.source, entry.name.span.clone())
         })
     }
 
-    fn keep(&self, entry: &ModelEntry, made: &mut Made) {
+    fn keep(&self, entry: &ModelEntry, made: &mut ModelOutput) {
         // What cannot be kept is baked again.
         let _ = self.try_keep(entry, made);
     }
 }
 
-impl Keep<'_> {
-    fn try_keep(&self, entry: &ModelEntry, made: &mut Made) -> Option<()> {
+impl ModelCache<'_> {
+    fn try_keep(&self, entry: &ModelEntry, made: &mut ModelOutput) -> Option<()> {
         let (recipe, spans) = self.recipe(entry)?;
         let number = |span: &Range<usize>| spans.iter().position(|s| s == span).map(|number| number..number);
-        let warnings = made.warnings.iter().map(|warning| Stored::of(warning).moved(number));
+        let warnings = made.warnings.iter().map(|warning| CachedDiagnostic::of(warning).moved(number));
         let warnings = warnings.collect::<Option<Vec<_>>>()?;
 
         // Files that did not change while they were read.
-        let sights = made.inputs.sights()?;
+        let fingerprints = made.inputs.fingerprints()?;
         let path = |path: &Path| path.strip_prefix(&self.manifest.folder).unwrap_or(path).to_str().map(str::to_owned);
-        let list = sights.iter().map(|(p, _)| path(p)).collect::<Option<Vec<_>>>()?;
+        let list = fingerprints.iter().map(|(p, _)| path(p)).collect::<Option<Vec<_>>>()?;
         let digest = |wanted: &str| {
             let path = self.manifest.folder.join(wanted);
-            sights.iter().find(|(p, _)| *p == path).map(|(_, sight)| sight.digest)
+            fingerprints.iter().find(|(p, _)| *p == path).map(|(_, fingerprint)| fingerprint.digest)
         };
         let named = named(entry).map(digest).collect::<Option<Vec<_>>>()?;
-        let key = model_key(&recipe, list.iter().map(String::as_str).zip(sights.iter().map(|(_, sight)| sight)));
-        sights.iter().for_each(|(path, sight)| self.index.saw(path, *sight));
+        let key = model_key(&recipe, list.iter().map(String::as_str).zip(fingerprints.iter().map(|(_, fingerprint)| fingerprint)));
+        fingerprints.iter().for_each(|(path, fingerprint)| self.index.saw(path, *fingerprint));
 
         let mut files = Vec::new();
         for (name, content) in &mut made.files {
             let (digest, len) = (content.digest(), content.len());
             files.push((name.clone(), *digest.as_bytes(), len));
-            if let (true, Content::Bytes(bytes)) = (self.cache.takes_files(), &*content)
-                && self.cache.put(Kind::File, &digest, bytes)
+            if let (true, FileContent::Bytes(bytes)) = (self.cache.takes_files(), &*content)
+                && self.cache.put(EntryKind::File, &digest, bytes)
             {
-                *content = Content::Kept { digest, len };
+                *content = FileContent::Cached { digest, len };
             }
         }
         let BakedModel { others, .. } = &made.model;
         let models = std::iter::once(&made.model).chain(others).cloned().collect();
         let part = made.part.clone();
-        let kept = postcard::to_stdvec(&Kept { models, part, files, warnings }).ok()?;
-        self.cache.put(Kind::Model, &key, &kept);
-        self.cache.put(Kind::Inputs, &under(&recipe, named), &postcard::to_stdvec(&list).ok()?);
+        let kept = postcard::to_stdvec(&CachedModel { models, part, files, warnings }).ok()?;
+        self.cache.put(EntryKind::Model, &key, &kept);
+        self.cache.put(EntryKind::Inputs, &under(&recipe, named), &postcard::to_stdvec(&list).ok()?);
         Some(())
     }
 
@@ -192,11 +192,11 @@ fn under(recipe: &blake3::Hash, digests: impl IntoIterator<Item = [u8; 32]>) -> 
     hasher.finalize()
 }
 
-fn model_key<'a>(recipe: &blake3::Hash, files: impl Iterator<Item = (&'a str, &'a Sight)>) -> blake3::Hash {
+fn model_key<'a>(recipe: &blake3::Hash, files: impl Iterator<Item = (&'a str, &'a FileFingerprint)>) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(recipe.as_bytes());
-    for (path, sight) in files {
-        hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes()).update(&sight.digest);
+    for (path, fingerprint) in files {
+        hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes()).update(&fingerprint.digest);
     }
     hasher.finalize()
 }

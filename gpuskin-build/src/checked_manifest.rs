@@ -4,24 +4,24 @@
 use std::path::Path;
 
 use crate::bake::{BakeOptions, check};
-use crate::finding::Findings;
+use crate::diagnostic::Diagnostics;
 use crate::manifest::Manifest;
 
 /// Reads a manifest. What is wrong with it comes together with what is wrong with the files that it names.
 ///
 /// # Errors
 /// All of that, in the order of the manifest.
-pub(crate) fn load(path: &Path) -> Result<Manifest, Findings> {
-    let (manifest, mut findings) = Manifest::recover(path);
+pub(crate) fn load(path: &Path) -> Result<Manifest, Diagnostics> {
+    let (manifest, mut diagnostics) = Manifest::recover(path);
     match manifest {
-        Some(manifest) if !findings.has_errors() => Ok(manifest),
+        Some(manifest) if !diagnostics.has_errors() => Ok(manifest),
         Some(rest) => {
             if let Err(failed) = check(&rest, &BakeOptions::default()) {
-                findings.extend(failed.findings);
-                findings.sort();
+                diagnostics.extend(failed.diagnostics);
+                diagnostics.sort();
             }
-            Err(findings)
+            Err(diagnostics)
         }
-        None => Err(findings),
+        None => Err(diagnostics),
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use miette::NamedSource;
 
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
 use crate::manifest::At;
-use crate::names::{constant, has_words, member, type_name, wgsl_member};
+use crate::identifier_case::{constant, has_words, member, type_name, wgsl_member};
 
 /// A kind of things that models have, each with a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct NameKind {
     /// The module of its constants.
     pub module: &'static str,
     /// What messages call one.
@@ -22,15 +22,15 @@ pub struct Kind {
 }
 
 /// Clips.
-pub const CLIPS: Kind = Kind { module: "clips", noun: "clip", wgsl: Some("") };
+pub const CLIPS: NameKind = NameKind { module: "clips", noun: "clip", wgsl: Some("") };
 /// Bones: their constants are numbered where they would collide, and not checked.
-pub const BONES: Kind = Kind { module: "bones", noun: "bone", wgsl: Some("bone") };
+pub const BONES: NameKind = NameKind { module: "bones", noun: "bone", wgsl: Some("bone") };
 /// What happens in clips.
-pub const EVENTS: Kind = Kind { module: "events", noun: "event", wgsl: None };
+pub const EVENTS: NameKind = NameKind { module: "events", noun: "event", wgsl: None };
 /// Masks.
-pub const MASKS: Kind = Kind { module: "masks", noun: "mask", wgsl: Some("mask") };
+pub const MASKS: NameKind = NameKind { module: "masks", noun: "mask", wgsl: Some("mask") };
 /// Parts of the mesh.
-pub const PARTS: Kind = Kind { module: "parts", noun: "part", wgsl: Some("part") };
+pub const PARTS: NameKind = NameKind { module: "parts", noun: "part", wgsl: Some("part") };
 
 /// A model's name and those of what it has, and where they stand in the manifest.
 #[derive(Clone, Debug)]
@@ -40,12 +40,12 @@ pub struct ModelNames<'a> {
     /// Where it stands.
     pub span: Range<usize>,
     /// What it has; names that come from a file stand nowhere. Each kind and name once.
-    pub members: Vec<(&'static Kind, &'a str, Option<Range<usize>>)>,
+    pub members: Vec<(&'static NameKind, &'a str, Option<Range<usize>>)>,
 }
 
 impl<'a> ModelNames<'a> {
     /// Adds names of the manifest; of those that are there already, the first counts.
-    pub fn add(&mut self, kind: &'static Kind, names: impl Iterator<Item = &'a At<String>>) {
+    pub fn add(&mut self, kind: &'static NameKind, names: impl Iterator<Item = &'a At<String>>) {
         for At { value, span } in names {
             if !self.members.iter().any(|(k, name, _)| *k == kind && name == value) {
                 self.members.push((kind, value, Some(span.clone())));
@@ -56,15 +56,15 @@ impl<'a> ModelNames<'a> {
 
 /// Finds names that make no identifier, and names that make the same one: over the whole manifest, because
 /// `soldier` with `a_run` and `soldier_a` with `run` are both `clips::SOLDIER_A_RUN`.
-pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames<'_>]) -> Findings {
-    let mut findings = Findings::default();
+pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames<'_>]) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
     let mut model_names: BTreeMap<String, &ModelNames<'_>> = BTreeMap::new();
     let mut members = Members { source, taken: BTreeMap::new() };
     for model in models {
         if !has_words(model.name) {
             let message = format!("the name `{}` makes no Rust identifier", model.name);
-            findings.push(
-                Finding::error(Code::NameInvalid, message)
+            diagnostics.push(
+                Diagnostic::error(DiagnosticCode::NameInvalid, message)
                     .help("use letters, digits and `_`")
                     .at(source, model.span.clone()),
             );
@@ -76,8 +76,8 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
         model_names.entry(type_name).or_insert(model);
         model_names.entry(prefix).or_insert(model);
         if let Some((identifier, first)) = taken {
-            findings.push(if first.name == model.name {
-                Finding::error(Code::NameCollision, format!("two models have the name `{}`", model.name))
+            diagnostics.push(if first.name == model.name {
+                Diagnostic::error(DiagnosticCode::NameCollision, format!("two models have the name `{}`", model.name))
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .label("again here")
@@ -85,7 +85,7 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
             } else {
                 let message =
                     format!("the models `{}` and `{}` would both be `models::{identifier}`", first.name, model.name);
-                Finding::error(Code::NameCollision, message)
+                Diagnostic::error(DiagnosticCode::NameCollision, message)
                     .help("give one of them another name")
                     .at(source, model.span.clone())
                     .also(first.span.clone(), "the other one")
@@ -95,17 +95,17 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
         }
         for (kind, name, span) in &model.members {
             let member = Member { kind, model: model.name, name, span: span.clone().unwrap_or(model.span.clone()) };
-            if let Some(finding) = members.add(member) {
-                findings.push(finding);
+            if let Some(diagnostic) = members.add(member) {
+                diagnostics.push(diagnostic);
             }
         }
     }
-    findings
+    diagnostics
 }
 
 #[derive(Clone)]
 struct Member<'a> {
-    kind: &'static Kind,
+    kind: &'static NameKind,
     model: &'a str,
     name: &'a str,
     span: Range<usize>,
@@ -118,15 +118,15 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn add(&mut self, member: Member<'a>) -> Option<Finding> {
+    fn add(&mut self, member: Member<'a>) -> Option<Diagnostic> {
         let Member { kind, model, name, span } = &member;
         let error = |code, message: String| {
-            Finding::error(code, message).help(rename_help(&member)).at(self.source, span.clone())
+            Diagnostic::error(code, message).help(rename_help(&member)).at(self.source, span.clone())
         };
         if !has_words(name) {
             let noun = kind.noun;
             return Some(error(
-                Code::NameInvalid,
+                DiagnosticCode::NameInvalid,
                 format!("model `{model}`: the name of the {noun} `{name}` makes no Rust identifier"),
             ));
         }
@@ -148,9 +148,9 @@ impl<'a> Members<'a> {
                     other.kind.noun, other.name, other.model, kind.noun
                 ),
             };
-            let finding = error(Code::NameCollision, message);
-            let finding = if other.span == *span { finding } else { finding.also(other.span, "the other one") };
-            found.get_or_insert(finding);
+            let diagnostic = error(DiagnosticCode::NameCollision, message);
+            let diagnostic = if other.span == *span { diagnostic } else { diagnostic.also(other.span, "the other one") };
+            found.get_or_insert(diagnostic);
         }
         found
     }

@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::cache::{Cache, Kind};
-use crate::finding::Stored;
+use crate::cache::{Cache, EntryKind};
+use crate::diagnostic::CachedDiagnostic;
 use crate::fs;
-use crate::fs::stat::{Sight, Stat, now};
+use crate::fs::fingerprint::{FileFingerprint, FileStat, now};
 
 /// The largest source file, bytes: what a GLB can say of itself.
 const MOST_SOURCE: u64 = u32::MAX as u64;
@@ -22,40 +22,40 @@ const LONGEST_WAIT: i64 = 50_000_000;
 
 /// A bake, as the next one sees it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Ledger {
+pub(crate) struct BuildStamp {
     /// Digest of the manifest's text.
     pub(crate) manifest: [u8; 32],
     /// Files that were read, as reached from the manifest's folder.
-    pub(crate) inputs: BTreeMap<PathBuf, Sight>,
+    pub(crate) inputs: BTreeMap<PathBuf, FileFingerprint>,
     /// Files and folders that were left, under the output folder. Folders have no digest worth naming.
-    pub(crate) outputs: BTreeMap<String, Sight>,
+    pub(crate) outputs: BTreeMap<String, FileFingerprint>,
     /// The models, as far as a word about each was asked for.
     pub(crate) text: String,
-    pub(crate) warnings: Vec<Stored>,
+    pub(crate) warnings: Vec<CachedDiagnostic>,
     pub(crate) models: usize,
     /// Files, and their bytes.
     pub(crate) files: usize,
     pub(crate) bytes: u64,
 }
 
-impl Ledger {
+impl BuildStamp {
     /// The ledger under a key; an empty one where there is none.
     pub(crate) fn load(cache: &Cache, key: &blake3::Hash) -> Option<Self> {
-        postcard::from_bytes(&cache.get(Kind::Ledger, key, MOST_LEDGER)?).ok()
+        postcard::from_bytes(&cache.get(EntryKind::Stamp, key, MOST_LEDGER)?).ok()
     }
 
     pub(crate) fn save(&self, cache: &Cache, key: &blake3::Hash) {
         if let Ok(bytes) = postcard::to_stdvec(self) {
-            cache.stands_on(Kind::Ledger, key);
+            cache.stands_on(EntryKind::Stamp, key);
             cache.remember_uses(key);
-            cache.put(Kind::Ledger, key, &bytes);
+            cache.put(EntryKind::Stamp, key, &bytes);
         }
     }
 
     /// Whether nothing that was read or written has changed since, as far as the file system knows.
     pub(crate) fn still_holds(&self, manifest_folder: &Path, out: &Path) -> bool {
-        let inputs = self.inputs.par_iter().all(|(path, s)| s.still_holds(Stat::at(&manifest_folder.join(path))));
-        inputs && self.outputs.par_iter().all(|(name, sight)| sight.still_holds(Stat::at(&out.join(name))))
+        let inputs = self.inputs.par_iter().all(|(path, s)| s.still_holds(FileStat::at(&manifest_folder.join(path))));
+        inputs && self.outputs.par_iter().all(|(name, fingerprint)| fingerprint.still_holds(FileStat::at(&out.join(name))))
     }
 
     /// Notes what stands in the output folder now. `digests`: of its files. Paths of sources start from `folder`.
@@ -68,25 +68,25 @@ impl Ledger {
             }
         }
         names.insert(String::new(), [0; 32]);
-        let look = || -> BTreeMap<String, Sight> {
+        let look = || -> BTreeMap<String, FileFingerprint> {
             let at = now();
-            let sight = |(name, digest): (&String, &[u8; 32])| {
-                Some((name.clone(), Sight { stat: Stat::at(&out.join(name))?, at, digest: *digest }))
+            let fingerprint = |(name, digest): (&String, &[u8; 32])| {
+                Some((name.clone(), FileFingerprint { stat: FileStat::at(&out.join(name))?, at, digest: *digest }))
             };
-            names.iter().filter_map(sight).collect()
+            names.iter().filter_map(fingerprint).collect()
         };
         self.outputs = look();
         // What was written just now could be written once more and keep its time.
-        let settled = self.outputs.values().map(|sight| sight.stat.settles()).max().unwrap_or_default();
+        let settled = self.outputs.values().map(|fingerprint| fingerprint.stat.settles()).max().unwrap_or_default();
         let wait = settled.saturating_sub(now());
         if (1..=LONGEST_WAIT).contains(&wait) {
             std::thread::sleep(std::time::Duration::from_nanos(wait as u64));
             self.outputs = look();
         }
         // The same for sources that were read as soon as they were written: they are read once more.
-        for (path, sight) in self.inputs.iter_mut().filter(|(_, sight)| !sight.is_settled()) {
-            if let Some(again) = look_at(&folder.join(path)).filter(|again| again.digest == sight.digest) {
-                *sight = again;
+        for (path, fingerprint) in self.inputs.iter_mut().filter(|(_, fingerprint)| !fingerprint.is_settled()) {
+            if let Some(again) = look_at(&folder.join(path)).filter(|again| again.digest == fingerprint.digest) {
+                *fingerprint = again;
             }
         }
     }
@@ -95,44 +95,44 @@ impl Ledger {
 /// What stands in files: known from the last bake where they have not changed since, else read.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
-    before: &'a BTreeMap<PathBuf, Sight>,
+    before: &'a BTreeMap<PathBuf, FileFingerprint>,
     folder: &'a Path,
-    seen: Mutex<BTreeMap<PathBuf, Sight>>,
+    seen: Mutex<BTreeMap<PathBuf, FileFingerprint>>,
 }
 
 impl<'a> Index<'a> {
     /// `before`: what the last bake saw; empty where only content is trusted. Paths in it start from `folder`.
-    pub(crate) fn new(before: &'a BTreeMap<PathBuf, Sight>, folder: &'a Path) -> Self {
+    pub(crate) fn new(before: &'a BTreeMap<PathBuf, FileFingerprint>, folder: &'a Path) -> Self {
         Self { before, folder, seen: Mutex::default() }
     }
 
     /// What stands in a file.
-    pub(crate) fn sight(&self, path: &Path) -> Option<Sight> {
-        if let Some(sight) = self.seen().get(path) {
-            return Some(*sight);
+    pub(crate) fn fingerprint(&self, path: &Path) -> Option<FileFingerprint> {
+        if let Some(fingerprint) = self.seen().get(path) {
+            return Some(*fingerprint);
         }
         let known = self.before.get(path.strip_prefix(self.folder).unwrap_or(path));
-        let known = known.filter(|sight| sight.still_holds(Stat::at(path))).copied();
-        let sight = known.or_else(|| look_at(path))?;
-        self.saw(path, sight);
-        Some(sight)
+        let known = known.filter(|fingerprint| fingerprint.still_holds(FileStat::at(path))).copied();
+        let fingerprint = known.or_else(|| look_at(path))?;
+        self.saw(path, fingerprint);
+        Some(fingerprint)
     }
 
     /// Notes what stands in a file.
-    pub(crate) fn saw(&self, path: &Path, sight: Sight) {
-        self.seen().insert(path.to_owned(), sight);
+    pub(crate) fn saw(&self, path: &Path, fingerprint: FileFingerprint) {
+        self.seen().insert(path.to_owned(), fingerprint);
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Sight>> {
+    fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, FileFingerprint>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn look_at(path: &Path) -> Option<Sight> {
+fn look_at(path: &Path) -> Option<FileFingerprint> {
     let metadata =
         std::fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_SOURCE)?;
-    let (stat, at) = (Stat::of(&metadata), now());
+    let (stat, at) = (FileStat::of(&metadata), now());
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(fs::open(path).ok()?.take(MOST_SOURCE)).ok()?;
-    Some(Sight { stat, at, digest: *hasher.finalize().as_bytes() })
+    Some(FileFingerprint { stat, at, digest: *hasher.finalize().as_bytes() })
 }

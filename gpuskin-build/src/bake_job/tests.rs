@@ -13,11 +13,11 @@ use crate::fs::fault::{self, Fault};
 const POLE: &str = include_str!("../../tests/data/pole.gltf");
 
 /// A folder with models, a cache and an output folder.
-struct Place {
+struct TestFolder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TestFolder {
     fn new(models: usize) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir(place.path("art")).unwrap();
@@ -47,20 +47,20 @@ impl Place {
         Cache::new(self.path("cache"))
     }
 
-    fn run(&self) -> Result<Done, Failed> {
+    fn run(&self) -> Result<BakeSummary, BakeFailure> {
         self.run_with(&self.cache())
     }
 
-    fn run_with(&self, cache: &Cache) -> Result<Done, Failed> {
+    fn run_with(&self, cache: &Cache) -> Result<BakeSummary, BakeFailure> {
         self.with_job(Some(cache), |job| job.run(true))
     }
 
-    fn with_job<R>(&self, cache: Option<&Cache>, then: impl FnOnce(&Job<'_>) -> R) -> R {
-        self.with_share(Share::Whole, "baked", cache, then)
+    fn with_job<R>(&self, cache: Option<&Cache>, then: impl FnOnce(&BakeJob<'_>) -> R) -> R {
+        self.with_share(BakeScope::Whole, "baked", cache, then)
     }
 
-    fn with_share<R>(&self, share: Share, out: &str, cache: Option<&Cache>, then: impl FnOnce(&Job<'_>) -> R) -> R {
-        then(&Job {
+    fn with_share<R>(&self, share: BakeScope, out: &str, cache: Option<&Cache>, then: impl FnOnce(&BakeJob<'_>) -> R) -> R {
+        then(&BakeJob {
             manifest: &self.path("gpuskin.toml"),
             out: &self.path(out),
             model: None,
@@ -76,7 +76,7 @@ impl Place {
 
     #[track_caller]
     fn baked(&self) -> usize {
-        let done = self.run().unwrap_or_else(|failed| panic!("{}", failed.findings));
+        let done = self.run().unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
         assert_eq!(done.text.lines().count(), done.count);
         done.baked
     }
@@ -101,7 +101,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn only_what_changed_is_baked() {
-    let place = Place::new(3);
+    let place = TestFolder::new(3);
     assert_eq!(place.baked(), 3);
     let first = place.out();
     assert_eq!(place.baked(), 0);
@@ -124,14 +124,14 @@ fn only_what_changed_is_baked() {
     fs::remove_dir_all(place.path("baked")).unwrap();
     assert_eq!((place.baked(), place.out()), (0, first.clone()), "all files come from the cache");
     // As from nothing.
-    let clean = Place::new(3);
+    let clean = TestFolder::new(3);
     assert_eq!(clean.baked(), 3);
     assert!(clean.out().into_values().eq(first.into_values()));
 }
 
 #[test]
 fn a_bake_without_changes_opens_no_source() {
-    let place = Place::new(3);
+    let place = TestFolder::new(3);
     place.baked();
     let opened = fault::plan(&place.path("art"), Op::Open, 0, Fault::Error(5));
     assert_eq!(place.baked(), 0);
@@ -145,25 +145,25 @@ fn a_bake_without_changes_opens_no_source() {
 
 #[test]
 fn a_source_as_young_as_the_look_at_it_is_read_again() {
-    let place = Place::new(1);
+    let place = TestFolder::new(1);
     place.baked();
     let source = place.path("art/pole0.gltf");
     // Seen in the moment of its change; what changes then keeps its time.
-    let stat = Stat::at(&source).unwrap();
+    let stat = FileStat::at(&source).unwrap();
     let text = fs::read_to_string(&source).unwrap();
-    let sight = |at| Sight { stat, at, digest: *blake3::hash(b"something else").as_bytes() };
-    let before = |sight| BTreeMap::from([(PathBuf::from("art/pole0.gltf"), sight)]);
-    let young = before(sight(stat.settles() - 1));
-    let seen = Index::new(&young, place.folder.path()).sight(&source).unwrap();
+    let fingerprint = |at| FileFingerprint { stat, at, digest: *blake3::hash(b"something else").as_bytes() };
+    let before = |fingerprint| BTreeMap::from([(PathBuf::from("art/pole0.gltf"), fingerprint)]);
+    let young = before(fingerprint(stat.settles() - 1));
+    let seen = Index::new(&young, place.folder.path()).fingerprint(&source).unwrap();
     assert_eq!(seen.digest, *blake3::hash(text.as_bytes()).as_bytes());
-    let old = before(sight(stat.settles()));
-    let seen = Index::new(&old, place.folder.path()).sight(&source).unwrap();
+    let old = before(fingerprint(stat.settles()));
+    let seen = Index::new(&old, place.folder.path()).fingerprint(&source).unwrap();
     assert_eq!(seen.digest, *blake3::hash(b"something else").as_bytes());
 }
 
 #[test]
 fn a_check_finds_what_keeps_its_size_and_time() {
-    let place = Place::new(2);
+    let place = TestFolder::new(2);
     place.baked();
     let before = place.out();
     let source = place.path("art/pole0.gltf");
@@ -181,7 +181,7 @@ fn a_check_finds_what_keeps_its_size_and_time() {
 
 #[test]
 fn outputs_that_somebody_changed_are_brought_back() {
-    let place = Place::new(2);
+    let place = TestFolder::new(2);
     place.baked();
     let good = place.out();
     let mesh = place.path("baked/gpuskin/pole1/mesh.bin");
@@ -196,12 +196,12 @@ fn outputs_that_somebody_changed_are_brought_back() {
 
 #[test]
 fn warnings_are_shown_again_where_they_stand_now() {
-    let place = Place::new(1);
+    let place = TestFolder::new(1);
     let looped = "[model.clips.fall]\nsource = \"Rig|FallOver\"\nloop = true\n";
     let manifest = fs::read_to_string(place.path("gpuskin.toml")).unwrap() + looped;
     fs::write(place.path("gpuskin.toml"), &manifest).unwrap();
     let rendered = || {
-        let done = place.run().unwrap_or_else(|failed| panic!("{}", failed.findings));
+        let done = place.run().unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
         (done.baked, done.warnings.to_string())
     };
     let (baked, first) = rendered();
@@ -214,30 +214,30 @@ fn warnings_are_shown_again_where_they_stand_now() {
 
 #[test]
 fn without_a_cache_everything_is_baked() {
-    let place = Place::new(1);
+    let place = TestFolder::new(1);
     let run = || place.with_job(None, |job| job.run(true)).unwrap().baked;
     assert_eq!((run(), run()), (1, 1));
     assert_eq!(place.out().len(), 3, "{:?}", place.out().keys());
 }
 
 /// The files of a bake without its folder.
-fn under(place: &Place, folder: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+fn under(place: &TestFolder, folder: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let folder = place.path(folder);
     tree(&folder).into_iter().map(|(path, bytes)| (path.strip_prefix(&folder).unwrap().to_owned(), bytes)).collect()
 }
 
 fn shards(models: usize, counts: &[usize]) {
-    let place = Place::new(models);
+    let place = TestFolder::new(models);
     place.baked();
     let whole = under(&place, "baked");
     for &of in counts {
         fs::remove_dir_all(place.path("cache")).unwrap();
         let run = |index, out: &str| {
-            let share = Share::Shard(Shard { index, of });
+            let share = BakeScope::Shard(Shard { index, of });
             let done = place.with_share(share, out, Some(&place.cache()), |job| job.run(true));
-            done.unwrap_or_else(|failed| panic!("{}", failed.findings)).baked
+            done.unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).baked
         };
-        let merge = |out: &str| place.with_share(Share::Merge, out, Some(&place.cache()), |job| job.run(true));
+        let merge = |out: &str| place.with_share(BakeScope::Merge, out, Some(&place.cache()), |job| job.run(true));
         // Each machine has a folder of its own; one runs twice, one is lost and run again.
         let lost = of / 2;
         let mut baked: usize =
@@ -246,7 +246,7 @@ fn shards(models: usize, counts: &[usize]) {
         if of > 1 {
             let failed = merge("merged").unwrap_err();
             let missing = models - baked;
-            assert_eq!(failed.findings.len(), missing, "{of}: {}", failed.findings);
+            assert_eq!(failed.diagnostics.len(), missing, "{of}: {}", failed.diagnostics);
             baked += run(lost, &format!("of{of}/{lost}"));
         }
         assert_eq!(baked, models, "each model by one shard");
@@ -254,7 +254,7 @@ fn shards(models: usize, counts: &[usize]) {
         (0..of).for_each(|n| union.extend(under(&place, &format!("of{of}/{n}"))));
         assert_eq!(union.len() + 1, whole.len());
         assert!(union.iter().all(|(path, bytes)| whole[path] == *bytes));
-        assert_eq!(merge("merged").unwrap_or_else(|failed| panic!("{}", failed.findings)).baked, 0);
+        assert_eq!(merge("merged").unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).baked, 0);
         assert!(under(&place, "merged") == whole, "{of} shards");
         println!(
             "torture: {of} shards of {models} models, one run twice, one lost and run again: the whole, byte for byte"

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::Place;
+use super::TestFolder;
 use crate::fs::Op;
 use crate::fs::fault::{self, Fault};
 
@@ -30,7 +30,7 @@ fn mutate(seed: &mut u64, entries: &[PathBuf]) -> usize {
 }
 
 fn mutations(least: usize) {
-    let place = Place::new(4);
+    let place = TestFolder::new(4);
     place.baked();
     let good = place.out();
     let (mut seed, mut mutated, mut rounds) = (0x9E37_79B9_7F4A_7C15, 0, 0);
@@ -70,7 +70,7 @@ fn damaged_entries_are_made_again_at_length() {
 /// that says so.
 #[test]
 fn what_is_killed_at_the_very_end_goes_with_the_next_bake() {
-    let place = Place::new(1);
+    let place = TestFolder::new(1);
     let mut versions = 0;
     // With the move in the cache failing that is the nth, or none.
     let mut failing = |nth: usize| {
@@ -94,7 +94,7 @@ const EMFILE: i32 = 24;
 
 /// Every failure that a bake over an older one can meet, one at a time. Returns how many there were.
 fn faults(folders: &[&str], must_fail: bool) -> usize {
-    let place = Place::new(2);
+    let place = TestFolder::new(2);
     place.baked();
     let old = place.out();
     (0..2).for_each(|n| place.model(n, 1));
@@ -122,11 +122,11 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
             let _ = fs::remove_dir_all(place.path("cache"));
             let plans: Vec<_> = folders.iter().map(|folder| fault::plan(&place.path(folder), op, nth, fault)).collect();
             let result = place.run();
-            let hit = plans.iter().any(fault::Planned::happened);
+            let hit = plans.iter().any(fault::FaultGuard::happened);
             drop(plans);
             match &result {
                 Err(failed) => {
-                    let text = failed.findings.to_string();
+                    let text = failed.diagnostics.to_string();
                     assert!(hit && text.contains("cannot "), "{op:?} {nth} {fault:?}: {text}");
                     assert_eq!(place.out(), old, "{op:?} {nth} {fault:?}");
                 }

@@ -1,26 +1,27 @@
-//! Findings as text: for a terminal, a pipe, and through cargo.
+//! Diagnostics as text: for a terminal, for a pipe, and for Cargo.
 
 use std::fmt;
 use std::ops::Range;
 
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, NamedSource,
+    Diagnostic as MietteDiagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, NamedSource,
     Severity, SourceCode, SourceSpan, SpanContents,
 };
 
-use super::{Finding, Findings};
+use super::{Diagnostic, Diagnostics};
 
-/// How findings are drawn.
+/// Style of rendered diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// In colour.
+    /// With colours.
     Terminal,
-    /// Without.
+    /// Without colours.
     Plain,
 }
 
 impl Style {
-    /// What suits standard error: colour on a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
+    /// Returns the style for standard error: colours on a terminal, unless `NO_COLOR` is set or
+    /// `TERM` is `dumb`.
     pub fn for_stderr() -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -29,15 +30,15 @@ impl Style {
     }
 }
 
-/// Columns that messages are wrapped to. Snippets of the manifest are not wrapped.
+/// Column at which messages are wrapped. Snippets of the manifest are not wrapped.
 const WIDTH: usize = 100;
-/// Findings drawn in full: more than anybody reads.
+/// Maximum number of diagnostics rendered in full. The rest is only counted.
 const MOST: usize = 50;
-/// A line of the manifest longer than this is not drawn: it would fill the screen.
+/// Maximum length of a manifest line in a snippet, in bytes. A longer line would fill the screen.
 const LONGEST_LINE: usize = 400;
 
-impl Finding {
-    /// The finding with its place in the manifest, lines ending in `\n`.
+impl Diagnostic {
+    /// Renders the diagnostic with a snippet of the manifest. Lines end in `\n`.
     pub fn render(&self, style: Style) -> String {
         let theme = match style {
             Style::Terminal => GraphicalTheme::unicode(),
@@ -46,7 +47,7 @@ impl Finding {
         let handler =
             GraphicalReportHandler::new_themed(theme).with_links(false).with_width(WIDTH).without_syntax_highlighting();
         let mut text = String::new();
-        let drawn = Drawn { finding: self, lines: self.source.as_deref().map(WholeLines) };
+        let drawn = RenderedDiagnostic { diagnostic: self, lines: self.source.as_deref().map(WholeLines) };
         let result = match self.undrawable_place() {
             Some(place) => {
                 let message = format!("{place}: {}", self.message);
@@ -56,11 +57,11 @@ impl Finding {
             None => handler.render_report(&mut text, &drawn),
         };
         result.expect("writing to a string does not fail");
-        // Padding at the ends of lines shows where a log is copied.
+        // Trailing spaces would show when a log is copied.
         text.lines().map(str::trim_end).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// Where it points, when that cannot be drawn: `gpuskin.toml:1:30000`.
+    /// Returns the location as text (`gpuskin.toml:1:30000`) if its snippet cannot be rendered.
     fn undrawable_place(&self) -> Option<String> {
         let source = self.source.as_deref()?;
         let text = source.inner().as_str();
@@ -78,34 +79,34 @@ impl Finding {
     }
 }
 
-/// A finding whose snippets are the lines that it points into: their neighbours say nothing more, and through cargo
-/// every line is long already.
+/// A diagnostic whose snippet shows only the lines that its spans touch. Neighbouring lines add no
+/// information, and Cargo already prefixes each line with a long text.
 #[derive(Debug)]
-struct Drawn<'a> {
-    finding: &'a Finding,
+struct RenderedDiagnostic<'a> {
+    diagnostic: &'a Diagnostic,
     lines: Option<WholeLines<'a>>,
 }
 
-impl std::error::Error for Drawn<'_> {}
+impl std::error::Error for RenderedDiagnostic<'_> {}
 
-impl fmt::Display for Drawn<'_> {
+impl fmt::Display for RenderedDiagnostic<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.finding.fmt(f)
+        self.diagnostic.fmt(f)
     }
 }
 
-impl Diagnostic for Drawn<'_> {
+impl MietteDiagnostic for RenderedDiagnostic<'_> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Diagnostic::code(self.finding)
+        MietteDiagnostic::code(self.diagnostic)
     }
     fn severity(&self) -> Option<Severity> {
-        self.finding.severity()
+        self.diagnostic.severity()
     }
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Diagnostic::help(self.finding)
+        MietteDiagnostic::help(self.diagnostic)
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.finding.labels()
+        self.diagnostic.labels()
     }
     fn source_code(&self) -> Option<&dyn SourceCode> {
         self.lines.as_ref().map(|lines| lines as _)
@@ -122,7 +123,7 @@ impl SourceCode for WholeLines<'_> {
         lines_before: usize,
         lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        // Without neighbours miette means the span alone, to learn its line and column.
+        // With no context lines, miette asks for the span alone, to compute its line and column.
         if (lines_before, lines_after) == (0, 0) {
             return self.0.read_span(span, 0, 0);
         }
@@ -137,7 +138,8 @@ impl SourceCode for WholeLines<'_> {
     }
 }
 
-/// The lines that a span touches, with their ends; the last line of the text for a span behind it.
+/// Returns the byte range of the lines that a span touches, with their line ends. For a span behind
+/// the last line, returns the last line.
 fn lines_around(text: &str, span: &Range<usize>) -> Range<usize> {
     let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
     let start = line_start(span.start);
@@ -145,10 +147,11 @@ fn lines_around(text: &str, span: &Range<usize>) -> Range<usize> {
     if start == end && start > 0 { line_start(start - 1)..end } else { start..end }
 }
 
-impl Findings {
-    /// All findings, one after the other; very many are cut short.
+impl Diagnostics {
+    /// Renders the diagnostics one after the other, up to a maximum number, and then says how many
+    /// more there are.
     pub fn render(&self, style: Style) -> String {
-        let drawn: Vec<_> = self.0.iter().take(MOST).map(|finding| finding.render(style)).collect();
+        let drawn: Vec<_> = self.0.iter().take(MOST).map(|diagnostic| diagnostic.render(style)).collect();
         let mut text = drawn.join("\n");
         if let Some(more @ 1..) = self.len().checked_sub(MOST) {
             text.push_str(&format!("\n  and {more} more\n"));
@@ -156,15 +159,18 @@ impl Findings {
         text
     }
 
-    /// Lines that a build script prints to standard output for cargo to show: `cargo::error=` and `cargo::warning=`.
+    /// Returns the lines that a build script prints to standard output for Cargo: `cargo::error=`
+    /// and `cargo::warning=`.
     ///
-    /// A build script that prints an error and exits with 0 fails with nothing but these lines on the screen.
+    /// A build script that prints an error and exits with status 0 fails, and Cargo shows only
+    /// these lines.
     pub fn cargo_directives(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for finding in self.0.iter().take(MOST) {
-            let kind = if finding.is_error() { "error" } else { "warning" };
-            // Cargo's own `error: name@version: ` goes before every line; only the cross tells where a finding begins.
-            let text = finding.render(Style::Plain);
+        for diagnostic in self.0.iter().take(MOST) {
+            let kind = if diagnostic.is_error() { "error" } else { "warning" };
+            // Cargo prefixes every line with `error: name@version: `, so only the cross shows where
+            // a diagnostic begins.
+            let text = diagnostic.render(Style::Plain);
             lines.extend(text.trim_start().lines().map(|line| format!("cargo::{kind}={line}")));
         }
         if let Some(more @ 1..) = self.len().checked_sub(MOST) {

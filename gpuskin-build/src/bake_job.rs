@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use miette::NamedSource;
 
-use crate::bake::make::{Keeper, Made, inputs, make};
-use crate::bake::{BakeOptions, BakedModel, Failed, MODULE, Progress, entries};
-use crate::cache::{Cache, Kind};
+use crate::bake::make::{ModelStore, ModelOutput, inputs, make};
+use crate::bake::{BakeOptions, BakedModel, BakeFailure, MODULE, Progress, entries};
+use crate::cache::{Cache, EntryKind};
 use crate::codegen;
-use crate::finding::{Code, Finding, Findings, Stored};
-use crate::fs::stat::{Sight, Stat};
+use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, CachedDiagnostic};
+use crate::fs::fingerprint::{FileFingerprint, FileStat};
 use crate::import::Pixels;
-use crate::keep::Keep;
-use crate::ledger::{Index, Ledger};
-use crate::load::load;
+use crate::model_cache::ModelCache;
+use crate::stamp::{Index, BuildStamp};
+use crate::checked_manifest::load;
 use crate::manifest::{Manifest, named_source};
-use crate::output::{self, Bring, Content, Trouble};
+use crate::output::{self, WritePlan, FileContent, WriteError};
 use crate::shard::Shard;
 
 /// How often files that were lost from the cache are baked again, while it loses them.
@@ -28,7 +28,7 @@ const MOST_MANIFEST: u64 = 16 << 20;
 /// How much of a bake to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "a build script bakes the whole"))]
-pub(crate) enum Share {
+pub(crate) enum BakeScope {
     /// All of it.
     Whole,
     /// The models of one shard: into the cache, and their files into the folder, where others are left alone. The module,
@@ -39,31 +39,31 @@ pub(crate) enum Share {
 }
 
 /// What to bake, and where to.
-pub(crate) struct Job<'a> {
+pub(crate) struct BakeJob<'a> {
     pub(crate) manifest: &'a Path,
     pub(crate) out: &'a Path,
     /// Only this model.
     pub(crate) model: Option<&'a str>,
     pub(crate) explain: bool,
-    pub(crate) share: Share,
+    pub(crate) share: BakeScope,
     pub(crate) cache: Option<&'a Cache>,
     pub(crate) progress: Option<&'a Progress<'a>>,
     /// What to say of a model.
     pub(crate) describe: &'a (dyn Fn(&BakedModel) -> String + Sync),
     /// Asked before the first file is written.
-    pub(crate) may_write: &'a (dyn Fn() -> Result<(), Finding> + Sync),
+    pub(crate) may_write: &'a (dyn Fn() -> Result<(), Diagnostic> + Sync),
     /// Called when somebody else is baking the same.
     pub(crate) waiting: &'a (dyn Fn() + Sync),
 }
 
 /// What was made.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct BakeSummary {
     /// The models; none where nothing was to do.
     pub(crate) models: Vec<BakedModel>,
     /// What there is to say of them.
     pub(crate) text: String,
-    pub(crate) warnings: Findings,
+    pub(crate) warnings: Diagnostics,
     pub(crate) inputs: BTreeSet<PathBuf>,
     /// Models in all, and those that were baked.
     pub(crate) count: usize,
@@ -72,10 +72,10 @@ pub(crate) struct Done {
     pub(crate) files: usize,
     pub(crate) bytes: u64,
     /// What stood in the files that were read; `None`: it is not known of all.
-    sights: Option<BTreeMap<PathBuf, Sight>>,
+    fingerprints: Option<BTreeMap<PathBuf, FileFingerprint>>,
 }
 
-impl Job<'_> {
+impl BakeJob<'_> {
     fn options(&self) -> BakeOptions<'_> {
         let Self { model, explain, cache, progress, .. } = *self;
         BakeOptions { model, explain, cache, progress, ..BakeOptions::default() }
@@ -85,26 +85,26 @@ impl Job<'_> {
     fn key(&self) -> blake3::Hash {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let (manifest, out) = (absolute(self.manifest), absolute(self.out));
-        let key = (crate::keep::BAKER, manifest, out, self.model, self.explain, self.share);
+        let key = (crate::model_cache::BAKER, manifest, out, self.model, self.explain, self.share);
         blake3::hash(format!("{key:?}").as_bytes())
     }
 
     /// What others do not do at the same time: bakes of the same manifest, or of the same part of it.
     fn lock_key(&self) -> blake3::Hash {
         let manifest = std::fs::canonicalize(self.manifest).unwrap_or_else(|_| self.manifest.to_owned());
-        let shard = if let Share::Shard(shard) = self.share { Some(shard) } else { None };
+        let shard = if let BakeScope::Shard(shard) = self.share { Some(shard) } else { None };
         blake3::hash(format!("{manifest:?} {shard:?}").as_bytes())
     }
 
     /// Bakes what has changed, and brings the folder to that state. `fast`: where nothing has, as far as the file system
     /// knows, no model is looked at.
-    pub(crate) fn run(&self, fast: bool) -> Result<Done, Failed> {
+    pub(crate) fn run(&self, fast: bool) -> Result<BakeSummary, BakeFailure> {
         let key = self.key();
         let _alone = self.cache.map(|cache| cache.lock(&self.lock_key(), self.waiting));
-        let before = self.cache.and_then(|cache| Ledger::load(cache, &key)).unwrap_or_default();
+        let before = self.cache.and_then(|cache| BuildStamp::load(cache, &key)).unwrap_or_default();
         if let (true, Some(done)) = (fast, self.up_to_date(&before)) {
             if let Some(cache) = self.cache {
-                cache.used_again(Kind::Uses, &key);
+                cache.used_again(EntryKind::Uses, &key);
             }
             return Ok(done);
         }
@@ -122,26 +122,26 @@ impl Job<'_> {
                     if let Some(cache) = self.cache {
                         cache.remember_traffic();
                         // The last thing that is written: a bake that finds it does not look for what was left.
-                        self.ledger(&manifest, &done, &files).save(cache, &key);
+                        self.stamp(&manifest, &done, &files).save(cache, &key);
                         cache.tidy();
                         cache.notes().into_iter().for_each(|note| done.warnings.push(note));
                     }
                     return Ok(done);
                 }
-                Err(Trouble::Failed(finding)) => return Err(Failed { findings: finding.into(), inputs: done.inputs }),
-                Err(Trouble::Lost(names)) => {
+                Err(WriteError::Failed(diagnostic)) => return Err(BakeFailure { diagnostics: diagnostic.into(), inputs: done.inputs }),
+                Err(WriteError::Lost(names)) => {
                     lost.extend(names.iter().filter_map(|name| Some(name.split('/').nth(1)?.to_owned())));
                 }
             }
         }
-        let finding = Finding::error(Code::CacheLost, "files disappear from the cache while they are baked")
+        let diagnostic = Diagnostic::error(DiagnosticCode::CacheLost, "files disappear from the cache while they are baked")
             .help("let no other program clean it meanwhile, or name another folder by GPUSKIN_CACHE");
-        Err(Failed { findings: finding.into(), inputs: BTreeSet::from([self.manifest.to_owned()]) })
+        Err(BakeFailure { diagnostics: diagnostic.into(), inputs: BTreeSet::from([self.manifest.to_owned()]) })
     }
 
     /// What [`run`](Self::run) would change, by content alone.
     #[cfg(any(test, feature = "cli"))]
-    pub(crate) fn check(&self) -> Result<(Done, Vec<output::Difference>), Failed> {
+    pub(crate) fn check(&self) -> Result<(BakeSummary, Vec<output::Difference>), BakeFailure> {
         let manifest = self.load()?;
         let nothing = BTreeMap::new();
         let index = Index::new(&nothing, &manifest.folder);
@@ -155,34 +155,34 @@ impl Job<'_> {
         self.cache.iter().flat_map(|cache| cache.notes()).for_each(|note| done.warnings.push(note));
         match output::differences(&files, self.out) {
             Ok(differences) => Ok((done, differences)),
-            Err(finding) => Err(Failed { findings: finding.into(), inputs: done.inputs }),
+            Err(diagnostic) => Err(BakeFailure { diagnostics: diagnostic.into(), inputs: done.inputs }),
         }
     }
 
-    fn load(&self) -> Result<Manifest, Failed> {
+    fn load(&self) -> Result<Manifest, BakeFailure> {
         let inputs = BTreeSet::from([self.manifest.to_owned()]);
-        load(self.manifest).map_err(|findings| Failed { findings, inputs })
+        load(self.manifest).map_err(|diagnostics| BakeFailure { diagnostics, inputs })
     }
 
-    fn make(&self, manifest: &Manifest, index: &Index<'_>, anew: &BTreeSet<String>) -> Result<Vec<Made>, Failed> {
+    fn make(&self, manifest: &Manifest, index: &Index<'_>, anew: &BTreeSet<String>) -> Result<Vec<ModelOutput>, BakeFailure> {
         let options = self.options();
         let mut entries = entries(manifest, &options)?;
-        if let Share::Shard(shard) = self.share {
+        if let BakeScope::Shard(shard) = self.share {
             entries = shard.take(&manifest.folder, entries);
         }
-        let only_kept = self.share == Share::Merge;
-        let keep = self.cache.map(|cache| Keep { cache, manifest, options: &options, index, anew, only_kept });
-        make(manifest, &entries, &options, Pixels::Decode, keep.as_ref().map(|keep| keep as &dyn Keeper))
+        let only_kept = self.share == BakeScope::Merge;
+        let keep = self.cache.map(|cache| ModelCache { cache, manifest, options: &options, index, anew, only_kept });
+        make(manifest, &entries, &options, Pixels::Decode, keep.as_ref().map(|keep| keep as &dyn ModelStore))
     }
 
     /// Everything of all models.
-    fn collect(&self, manifest: &Manifest, made: Vec<Made>) -> (Done, BTreeMap<String, Content<'static>>) {
-        let sights = sights(&made);
-        let mut done = Done { inputs: inputs(manifest, &made), count: made.len(), sights, ..Done::default() };
+    fn collect(&self, manifest: &Manifest, made: Vec<ModelOutput>) -> (BakeSummary, BTreeMap<String, FileContent<'static>>) {
+        let fingerprints = fingerprints(&made);
+        let mut done = BakeSummary { inputs: inputs(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
         let mut files = BTreeMap::new();
-        if !matches!(self.share, Share::Shard(_)) {
+        if !matches!(self.share, BakeScope::Shard(_)) {
             let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();
-            files.insert(MODULE.to_owned(), Content::Bytes(Cow::Owned(module)));
+            files.insert(MODULE.to_owned(), FileContent::Bytes(Cow::Owned(module)));
         }
         for made in made {
             done.text.push_str(&(self.describe)(&made.model));
@@ -190,27 +190,27 @@ impl Job<'_> {
             files.extend(made.files);
             done.models.push(made.model);
         }
-        (done.files, done.bytes) = (files.len(), files.values().map(Content::len).sum());
+        (done.files, done.bytes) = (files.len(), files.values().map(FileContent::len).sum());
         (done, files)
     }
 
-    fn write(&self, files: &BTreeMap<String, Content<'static>>, before: &Ledger) -> Result<(), Trouble> {
-        (self.may_write)().map_err(Trouble::Failed)?;
-        let lock = output::open(self.out, self.waiting).map_err(Trouble::Failed)?;
+    fn write(&self, files: &BTreeMap<String, FileContent<'static>>, before: &BuildStamp) -> Result<(), WriteError> {
+        (self.may_write)().map_err(WriteError::Failed)?;
+        let lock = output::open(self.out, self.waiting).map_err(WriteError::Failed)?;
         let in_place = |name: &str| {
-            let sight = before.outputs.get(name)?;
-            sight.still_holds(Stat::at(&self.out.join(name))).then(|| sight.digest.into())
+            let fingerprint = before.outputs.get(name)?;
+            fingerprint.still_holds(FileStat::at(&self.out.join(name))).then(|| fingerprint.digest.into())
         };
         let load = |digest: &blake3::Hash, len: u64| {
             // An entry that is whole may still be of somebody who is not honest about its name.
             let right = |bytes: &Vec<u8>| bytes.len() as u64 == len && blake3::hash(bytes) == *digest;
-            self.cache?.get(Kind::File, digest, len).filter(right)
+            self.cache?.get(EntryKind::File, digest, len).filter(right)
         };
         output::bring(
             files,
-            &Bring {
+            &WritePlan {
                 folder: self.out,
-                whole: !matches!(self.share, Share::Shard(_)),
+                whole: !matches!(self.share, BakeScope::Shard(_)),
                 in_place: &in_place,
                 load: &load,
             },
@@ -219,44 +219,44 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn ledger(&self, manifest: &Manifest, done: &Done, files: &BTreeMap<String, Content<'static>>) -> Ledger {
+    fn stamp(&self, manifest: &Manifest, done: &BakeSummary, files: &BTreeMap<String, FileContent<'static>>) -> BuildStamp {
         let relative = |path: &PathBuf| path.strip_prefix(&manifest.folder).unwrap_or(path).to_owned();
-        let mut ledger = Ledger {
+        let mut stamp = BuildStamp {
             // Without a manifest it helps to find out what stands in files, and never says that nothing is to do.
-            manifest: done.sights.as_ref().map_or([0; 32], |_| text_digest(&manifest.source)),
-            inputs: done.sights.iter().flatten().map(|(path, sight)| (relative(path), *sight)).collect(),
+            manifest: done.fingerprints.as_ref().map_or([0; 32], |_| text_digest(&manifest.source)),
+            inputs: done.fingerprints.iter().flatten().map(|(path, fingerprint)| (relative(path), *fingerprint)).collect(),
             text: done.text.clone(),
-            warnings: done.warnings.iter().map(Stored::of).collect(),
+            warnings: done.warnings.iter().map(CachedDiagnostic::of).collect(),
             models: done.count,
             files: done.files,
             bytes: done.bytes,
-            ..Ledger::default()
+            ..BuildStamp::default()
         };
         let digests = files.iter().map(|(name, content)| (name.clone(), content.digest())).collect();
-        ledger.note_outputs(&manifest.folder, self.out, &digests);
-        ledger
+        stamp.note_outputs(&manifest.folder, self.out, &digests);
+        stamp
     }
 
     /// The last bake, if there is nothing to do since.
-    fn up_to_date(&self, before: &Ledger) -> Option<Done> {
+    fn up_to_date(&self, before: &BuildStamp) -> Option<BakeSummary> {
         let text = crate::fs::read(self.manifest, MOST_MANIFEST).ok()?;
         let folder = self.manifest.parent().unwrap_or(Path::new(""));
         let source = named_source(self.manifest, &String::from_utf8(text).ok()?);
         if text_digest(&source) != before.manifest || !before.still_holds(folder, self.out) {
             return None;
         }
-        let mut warnings = Findings::default();
+        let mut warnings = Diagnostics::default();
         for warning in &before.warnings {
-            warnings.push(warning.clone().finding(&source)?);
+            warnings.push(warning.clone().diagnostic(&source)?);
         }
-        Some(Done {
+        Some(BakeSummary {
             text: before.text.clone(),
             warnings,
             inputs: before.inputs.keys().map(|path| folder.join(path)).chain([self.manifest.to_owned()]).collect(),
             count: before.models,
             files: before.files,
             bytes: before.bytes,
-            ..Done::default()
+            ..BakeSummary::default()
         })
     }
 }
@@ -266,12 +266,12 @@ fn text_digest(source: &NamedSource<String>) -> [u8; 32] {
 }
 
 /// What stood in the files that were read; `None` where it is not known of all, or not the same to all.
-fn sights(made: &[Made]) -> Option<BTreeMap<PathBuf, Sight>> {
-    let mut all: BTreeMap<PathBuf, Sight> = BTreeMap::new();
+fn fingerprints(made: &[ModelOutput]) -> Option<BTreeMap<PathBuf, FileFingerprint>> {
+    let mut all: BTreeMap<PathBuf, FileFingerprint> = BTreeMap::new();
     for made in made {
-        for (path, sight) in made.inputs.sights()? {
-            let known = all.entry(path.to_owned()).or_insert(sight);
-            if known.digest != sight.digest {
+        for (path, fingerprint) in made.inputs.fingerprints()? {
+            let known = all.entry(path.to_owned()).or_insert(fingerprint);
+            if known.digest != fingerprint.digest {
                 return None;
             }
         }

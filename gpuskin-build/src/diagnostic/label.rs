@@ -1,4 +1,4 @@
-//! What a finding is about: as text before its message, and in parts for tools.
+//! Context of a diagnostic: as text before the message, and as fields for tools.
 
 use std::fmt;
 
@@ -6,39 +6,39 @@ use serde::Serialize;
 
 use crate::suggest::quoted;
 
-/// What a finding is about, as far as it is known.
+/// File, model, clip, node and accessor that a diagnostic is about, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct About {
-    /// The glTF file, as the manifest names it.
+pub struct DiagnosticSubject {
+    /// glTF file, as written in the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The model's name in the manifest.
+    /// Name of the model in the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The clip.
+    /// Name of the clip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
-    /// The node or bone.
+    /// Node or bone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<Node>,
-    /// Index of the accessor in its file.
+    pub node: Option<NodeRef>,
+    /// Index of the accessor in the glTF file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accessor: Option<usize>,
 }
 
-/// A node of a glTF file.
+/// A node of a glTF file, or a baked bone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Node {
-    /// Index in its file; `None` where the finding is about a bone as baked.
+pub struct NodeRef {
+    /// Index of the node in the glTF file; `None` for a baked bone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-    /// Its name, if it has one.
+    /// Name of the node; `None` if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-impl About {
-    /// With what another one knows beyond it.
+impl DiagnosticSubject {
+    /// Fills the missing fields from `outer`.
     pub(super) fn or(self, outer: Self) -> Self {
         Self {
             file: self.file.or(outer.file),
@@ -50,52 +50,53 @@ impl About {
     }
 }
 
-/// The words before a message, ``art/a.glb: node 3 `Spine` ``, with their meaning. Plain text has none.
+/// Context before a message, such as ``art/a.glb: node 3 `Spine` ``, together with its fields for
+/// tools. A label made from a plain string has no fields.
 #[derive(Clone, Debug, Default)]
 pub struct Label {
     pub(super) text: String,
-    pub(super) about: About,
+    pub(super) about: DiagnosticSubject,
 }
 
 impl Label {
-    /// ``model `soldier` ``.
+    /// Creates the label ``model `soldier` ``.
     pub fn model(name: &str) -> Self {
-        let about = About { model: Some(name.into()), ..Default::default() };
+        let about = DiagnosticSubject { model: Some(name.into()), ..Default::default() };
         Self { text: format!("model `{name}`"), about }
     }
 
-    /// A glTF file, as the manifest names it.
+    /// Creates the label of a glTF file; `shown` is the path as written in the manifest.
     pub fn file(shown: &str) -> Self {
-        Self { text: shown.into(), about: About { file: Some(shown.into()), ..Default::default() } }
+        Self { text: shown.into(), about: DiagnosticSubject { file: Some(shown.into()), ..Default::default() } }
     }
 
-    /// An accessor of its file.
+    /// Creates the label of an accessor.
     pub fn accessor(index: usize) -> Self {
-        Self { text: format!("accessor {index}"), about: About { accessor: Some(index), ..Default::default() } }
+        Self { text: format!("accessor {index}"), about: DiagnosticSubject { accessor: Some(index), ..Default::default() } }
     }
 
-    /// A clip of it.
+    /// Appends a clip.
     pub fn clip(mut self, name: &str) -> Self {
         self.about.clip = Some(name.into());
         self.then(format_args!("clip {}", quoted(name)))
     }
 
-    /// A node of it.
+    /// Appends a node.
     pub fn node(mut self, index: usize, name: Option<&str>) -> Self {
-        self.about.node = Some(Node { index: Some(index), name: name.map(Into::into) });
+        self.about.node = Some(NodeRef { index: Some(index), name: name.map(Into::into) });
         match name {
             Some(name) => self.then(format_args!("node {index} {}", quoted(name))),
             None => self.then(format_args!("node {index}")),
         }
     }
 
-    /// A node that it belongs to, which the text does not name.
+    /// Sets the node for tools, without naming it in the text.
     pub fn of_node(mut self, index: usize, name: Option<&str>) -> Self {
-        self.about.node = Some(Node { index: Some(index), name: name.map(Into::into) });
+        self.about.node = Some(NodeRef { index: Some(index), name: name.map(Into::into) });
         self
     }
 
-    /// More of it, behind a colon.
+    /// Appends text after a colon.
     pub fn then(mut self, more: impl fmt::Display) -> Self {
         if !self.text.is_empty() {
             self.text.push_str(": ");
@@ -104,7 +105,7 @@ impl Label {
         self
     }
 
-    /// More of it, behind a comma.
+    /// Appends text after a comma.
     pub fn and(mut self, more: impl fmt::Display) -> Self {
         self.text.push_str(&format!(", {more}"));
         self
@@ -119,7 +120,7 @@ impl fmt::Display for Label {
 
 impl From<String> for Label {
     fn from(text: String) -> Self {
-        Self { text, about: About::default() }
+        Self { text, about: DiagnosticSubject::default() }
     }
 }
 
