@@ -1,8 +1,8 @@
 //! Import layers: modules of a crate import downwards only, so that each file can be read after those it imports.
 //!
 //! The test reads the sources, not the compiled crate. An import is a `use` declaration or a path in code that leads into
-//! another file of the same crate; `#[cfg(test)]` items do not count. A parent module that uses a submodule stands above it:
-//! the submodule must not import from its parent, and shared items belong to a sibling below both.
+//! another file of the same crate, followed through re-exports to the file that defines the item; `#[cfg(test)]` items do not
+//! count. A parent module that uses a submodule stands above it: what both need belongs to a file below both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use syn::{Attribute, Item, UseTree};
 
 /// Crates whose imports must be free of cycles. `gpuskin-rt` follows when `render` is layered.
 const CRATES: &[&str] = &["gpuskin-build"];
+
+/// Longest chain of re-exports that is followed.
+const MAX_HOPS: usize = 8;
 
 /// Path of a module below the crate root; the root itself is empty.
 type Module = Vec<String>;
@@ -58,7 +61,7 @@ fn imports_are_resolved_to_files() {
     let files = [
         ("", "mod a; mod b; mod c;"),
         ("a", "mod inner; use crate::b::{Thing, c::Other as Renamed}; fn f() { inner::g(); crate::c::h!(); }"),
-        ("a::inner", "use super::Outer; #[cfg(test)] mod tests { use crate::c::Only; }"),
+        ("a::inner", "use super::{Outer, Thing}; #[cfg(test)] mod tests { use crate::c::Only; }"),
         ("b", "struct Thing;"),
         ("c", "macro_rules! m { () => { $crate::b::Thing } }"),
     ];
@@ -75,13 +78,15 @@ fn imports_are_resolved_to_files() {
         imports[&path].iter().map(to_text).collect()
     };
     assert_eq!(of("a"), ["a::inner: g", "b: Thing c", "c: h"]);
-    assert_eq!(of("a::inner"), ["a: Outer"]);
+    assert_eq!(of("a::inner"), ["a: Outer", "b: Thing"]);
     assert_eq!(of("c"), ["b: Thing"]);
 }
 
 /// Parsed source files of a crate by module.
 struct Sources {
     files: BTreeMap<Module, (PathBuf, syn::File)>,
+    /// Paths of imported names, as written in the `use` declarations of each module.
+    aliases: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
 }
 
 impl Sources {
@@ -129,7 +134,48 @@ impl Sources {
             }
         }
         files.retain(|module, _| !tests.iter().any(|test| module.starts_with(test)));
-        Self { files }
+        let mut aliases: BTreeMap<Module, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+        for (module, (_, file)) in &files {
+            let own = aliases.entry(module.clone()).or_default();
+            for item in &file.items {
+                if let Item::Use(item) = item
+                    && !is_test(&item.attrs)
+                {
+                    collect_names(&item.tree, &mut Vec::new(), own);
+                }
+            }
+        }
+        Self { files, aliases }
+    }
+
+    /// File that a path leads to, and the name of the item there; `None` for paths of other crates.
+    fn resolve(&self, path: &[String], scope: &Module, hops: usize) -> Option<(Module, String)> {
+        let (first, mut rest) = path.split_first()?;
+        let mut target = match first.as_str() {
+            "crate" => Module::new(),
+            "self" => scope.clone(),
+            "super" => scope[..scope.len().saturating_sub(1)].to_vec(),
+            name => Some([scope.clone(), vec![name.to_owned()]].concat()).filter(|child| self.files.contains_key(child))?,
+        };
+        while let Some((next, after)) = rest.split_first() {
+            let child = [target.clone(), vec![next.clone()]].concat();
+            if next == "super" {
+                target.pop();
+            } else if self.files.contains_key(&child) {
+                target = child;
+            } else {
+                break;
+            }
+            rest = after;
+        }
+        // A module that is written inside a file belongs to that file.
+        while !self.files.contains_key(&target) {
+            target.pop()?;
+        }
+        let Some((name, after)) = rest.split_first() else { return Some((target, "(the module)".to_owned())) };
+        let alias = self.aliases.get(&target).and_then(|names| names.get(name)).filter(|_| hops > 0);
+        let defined = alias.and_then(|alias| self.resolve(&[&alias[..], after].concat(), &target, hops - 1));
+        Some(defined.unwrap_or((target, name.clone())))
     }
 
     fn file(&self, module: &Module) -> String {
@@ -164,7 +210,10 @@ impl Reader<'_> {
     /// Reads an item of `scope`: the module of the file, or a module that is written inside it.
     fn item(&mut self, item: &Item, scope: &Module) {
         match item {
-            Item::Use(item) if !is_test(&item.attrs) => self.tree(&item.tree, &mut Vec::new(), scope),
+            // A re-export alone needs nothing; if the file uses the name as well, `tokens` finds it.
+            Item::Use(item) if !is_test(&item.attrs) && matches!(item.vis, syn::Visibility::Inherited) => {
+                self.tree(&item.tree, &mut Vec::new(), scope);
+            }
             Item::Mod(item) if !is_test(&item.attrs) => {
                 let inner = [scope.clone(), vec![item.ident.to_string()]].concat();
                 item.content.iter().flat_map(|(_, items)| items).for_each(|item| self.item(item, &inner));
@@ -173,9 +222,13 @@ impl Reader<'_> {
             Item::Fn(item) if is_test(&item.attrs) => {}
             Item::Impl(item) if is_test(&item.attrs) => {}
             Item::Impl(item) => {
-                let mut item = item.clone();
-                item.items.retain(|inner| !matches!(inner, syn::ImplItem::Fn(inner) if is_test(&inner.attrs)));
-                self.tokens(item.to_token_stream(), scope);
+                let head = item.trait_.as_ref().map(|(path, _)| path.to_token_stream());
+                self.tokens(head.into_iter().chain([item.self_ty.to_token_stream()]).collect(), scope);
+                for inner in &item.items {
+                    if !matches!(inner, syn::ImplItem::Fn(inner) if is_test(&inner.attrs)) {
+                        self.tokens(inner.to_token_stream(), scope);
+                    }
+                }
             }
             item => self.tokens(item.to_token_stream(), scope),
         }
@@ -199,16 +252,21 @@ impl Reader<'_> {
     fn tokens(&mut self, tokens: TokenStream, scope: &Module) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
+        let mut generated = false;
         for token in tokens {
             match token {
+                // Paths in `quote!` are those of the generated code.
+                TokenTree::Group(_) if std::mem::take(&mut generated) => {}
                 TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
                 TokenTree::Ident(ident) if colons == 2 && !path.is_empty() => {
                     path.push(ident.to_string());
                     colons = 0;
                 }
                 token => {
+                    let last = path.last().cloned().unwrap_or_default();
                     self.path(&std::mem::take(&mut path), scope);
                     match token {
+                        TokenTree::Punct(punct) if punct.as_char() == '!' => generated = last == "quote",
                         TokenTree::Ident(ident) => path.push(ident.to_string()),
                         TokenTree::Group(group) => self.tokens(group.stream(), scope),
                         _ => {}
@@ -220,44 +278,41 @@ impl Reader<'_> {
         self.path(&path, scope);
     }
 
-    /// Notes the file that a path leads to, if the path is one of this crate.
+    /// Records the file that a path leads to, if the path is one of this crate.
     fn path(&mut self, path: &[String], scope: &Module) {
-        let Some((first, mut rest)) = path.split_first() else { return };
-        if rest.is_empty() {
+        let Some((first, rest)) = path.split_first() else { return };
+        let alias = self.sources.aliases.get(scope).and_then(|names| names.get(first));
+        let path = &alias.map_or_else(|| path.to_vec(), |alias| [&alias[..], rest].concat());
+        if path.len() < 2 {
             return;
         }
-        let mut target = match first.as_str() {
-            "crate" => Module::new(),
-            "self" => scope.clone(),
-            "super" => scope[..scope.len().saturating_sub(1)].to_vec(),
-            name => {
-                let child = [scope.clone(), vec![name.to_owned()]].concat();
-                if !self.sources.files.contains_key(&child) {
-                    return;
-                }
-                child
-            }
-        };
-        while let Some((next, after)) = rest.split_first() {
-            if next == "super" {
-                target.pop();
-            } else {
-                let child = [target.clone(), vec![next.clone()]].concat();
-                if !self.sources.files.contains_key(&child) {
-                    break;
-                }
-                target = child;
-            }
-            rest = after;
-        }
-        // A module that is written inside a file belongs to that file.
-        while !self.sources.files.contains_key(&target) && !target.is_empty() {
-            target.pop();
-        }
-        if target != *self.module && self.sources.files.contains_key(&target) {
-            let name = rest.first().cloned().unwrap_or_else(|| "(the module)".to_owned());
+        if let Some((target, name)) = self.sources.resolve(path, scope, MAX_HOPS)
+            && target != *self.module
+        {
             self.found.entry(target).or_default().insert(name);
         }
+    }
+}
+
+/// Adds the names that a `use` declaration brings into scope, with their paths.
+fn collect_names(tree: &UseTree, path: &mut Vec<String>, names: &mut BTreeMap<String, Vec<String>>) {
+    let full = |path: &[String], name: &str| if name == "self" { path.to_vec() } else { [path, &[name.to_owned()]].concat() };
+    match tree {
+        UseTree::Path(tree) => {
+            path.push(tree.ident.to_string());
+            collect_names(&tree.tree, path, names);
+            path.pop();
+        }
+        UseTree::Group(group) => group.items.iter().for_each(|tree| collect_names(tree, path, names)),
+        UseTree::Name(name) => {
+            let name = name.ident.to_string();
+            let key = if name == "self" { path.last().cloned().unwrap_or_default() } else { name.clone() };
+            names.insert(key, full(path, &name));
+        }
+        UseTree::Rename(name) => {
+            names.insert(name.rename.to_string(), full(path, &name.ident.to_string()));
+        }
+        UseTree::Glob(_) => {}
     }
 }
 

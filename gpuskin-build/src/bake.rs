@@ -1,112 +1,70 @@
-//! `bake`: from a manifest to files in memory. Reads inputs, writes nothing.
+//! Bakes a manifest into files in memory. Reads the input files and writes nothing.
 
 mod assemble;
 mod attempt;
+mod baked_model;
 mod choose;
-mod unencoded;
 mod files;
 pub(crate) mod make;
+mod options;
 mod plan;
+mod unencoded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gpuskin_rt::Encoding;
 use rayon::prelude::*;
 
-use crate::cache::Cache;
 use crate::codegen;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
-use crate::name_collisions::check_identifiers;
+use crate::diagnostic::Diagnostics;
 use crate::import::{Inputs, Pixels};
-use crate::manifest::{Fps, Manifest, ModelEntry, Textures};
+use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
-use crate::suggest::{instead, quoted};
+use crate::name_collisions::check_identifiers;
 use plan::ModelOutline;
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
 pub use crate::measure::ClipErrors;
-pub use assemble::{BakedModel, Trace};
+pub use baked_model::{BakedModel, Trace};
 pub use choose::Candidate;
-pub use unencoded::{UnencodedModel, unencoded_models};
 pub use files::EMBED_LIMIT;
+pub(crate) use options::entries;
+pub use options::{BakeFailure, BakeOptions, Progress, Stage};
 pub use plan::BakePlan;
+pub use unencoded::{UnencodedModel, unencoded_models};
 
-/// The generated module, under the output folder.
+/// Path of the generated module in the output folder.
 pub(crate) const MODULE: &str = "gpuskin.rs";
 
-/// What to bake, and who wants to know how far it is.
-#[derive(Clone, Copy, Default)]
-pub struct BakeOptions<'a> {
-    /// Only the model of this name.
-    pub model: Option<&'a str>,
-    /// Instead of the manifest's encoding.
-    pub encoding: Option<Encoding>,
-    /// Looks at every encoding that the devices can play, and keeps what was found in [`BakedModel::candidates`].
-    pub explain: bool,
-    /// Does not measure errors where the encoding is named: they are zero in the result. For looking at what is drawn, not for shipping it.
-    pub skip_errors: bool,
-    /// Instead of what the manifest says for textures.
-    pub textures: Option<&'a Textures>,
-    /// Where encoded textures are kept from bake to bake.
-    pub cache: Option<&'a Cache>,
-    /// Called from any thread whenever a model enters a stage.
-    pub progress: Option<&'a Progress<'a>>,
-}
-
-/// Told the name of a model and the stage that it enters.
-pub type Progress<'a> = dyn Fn(&str, Stage) + Sync + 'a;
-
-/// How far a model is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Stage {
-    /// Its files are being read.
-    Import,
-    /// Its clips are being sampled and encoded.
-    Encode,
-    /// The error is being measured.
-    Measure,
-    /// It is finished.
-    Done,
-}
-
-/// All that a bake makes.
+/// Result of a bake in memory.
 #[derive(Clone, Debug)]
 pub struct Baked {
-    /// Paths under the output folder, with `/`, and what stands in them. The generated module is `gpuskin.rs`.
+    /// Contents of each output file, by path. Paths are relative to the output folder and use `/`.
+    /// The generated module is `gpuskin.rs`.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Models, in the order of the manifest.
+    /// Models in the order of the manifest.
     pub models: Vec<BakedModel>,
-    /// Every file that was read, the manifest included.
+    /// All files that were read, including the manifest.
     pub inputs: BTreeSet<PathBuf>,
-    /// What was odd.
+    /// Warnings.
     pub warnings: Diagnostics,
 }
 
 impl Baked {
-    /// The models as the runtime takes them, with copies of their files in memory: for tools that draw what they bake.
+    /// Returns the models in the form that the runtime loads, with copies of their files in memory.
+    /// For tools that draw the models that they bake.
     pub fn runtime_models(&self) -> Vec<gpuskin_rt::Model> {
         let file = |name: &str| self.files[&format!("gpuskin/{name}")].clone();
         self.models.iter().map(|model| model.runtime(file)).collect()
     }
 }
 
-/// Why nothing was baked.
-#[derive(Clone, Debug)]
-pub struct BakeFailure {
-    /// All errors, and the warnings among them, in the order of the manifest.
-    pub diagnostics: Diagnostics,
-    /// Every file that was read until then: a change to one of them is worth another try.
-    pub inputs: BTreeSet<PathBuf>,
-}
-
-/// Bakes every model of a manifest.
+/// Bakes all models of a manifest.
 ///
 /// # Errors
-/// All findings of all models, when one of them is an error.
+/// If a model has an error. Contains the diagnostics of all models.
 ///
 /// # Example
 /// ```no_run
@@ -121,10 +79,10 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Bak
     bake_with(manifest, options, Pixels::Decode)
 }
 
-/// What a bake would make of every model, without colour textures: encodings, frames and sizes.
+/// Plans a bake: returns the models with encodings, frames and sizes, but without colour textures.
 ///
 /// # Errors
-/// As [`bake`].
+/// If a model has an error, as with [`bake`].
 pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, BakeFailure> {
     Ok(bake_with(manifest, options, Pixels::SizeOnly)?.models)
 }
@@ -144,14 +102,14 @@ fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> 
     Ok(Baked { files, models, inputs, warnings })
 }
 
-/// Imports the one model that the options name; with what was odd about it.
+/// Imports the model that the options name. Also returns its warnings.
 pub(crate) fn import_one<'m>(
     manifest: &'m Manifest,
     options: &BakeOptions<'_>,
     pixels: Pixels,
 ) -> Result<(Imported<'m>, Diagnostics), Diagnostics> {
     let (outlines, warnings, _) = import_all(manifest, options, pixels).map_err(|failed| failed.diagnostics)?;
-    let (entry, outline) = outlines.into_iter().next().expect("a model of that name, or an error");
+    let (entry, outline) = outlines.into_iter().next().expect("import_all() returns a model or an error");
     Ok((Imported { manifest, entry, outline }, warnings))
 }
 
@@ -167,7 +125,8 @@ impl Imported<'_> {
         &self.outline.model
     }
 
-    /// The frames of each clip, where the manifest says them without looking at an encoding.
+    /// Returns the frames of each clip, if the manifest determines them independently of the
+    /// encoding.
     pub(crate) fn grids(&self, options: &BakeOptions<'_>) -> Option<Vec<FrameGrid>> {
         let encoding = options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value))?;
         let searches = self.outline.clips.iter().any(|clip| clip.fps == Fps::Auto);
@@ -175,7 +134,8 @@ impl Imported<'_> {
         Some(plan.grids)
     }
 
-    /// Bakes it, as the runtime loads it. What was odd is added to the findings.
+    /// Bakes the model and returns it also in the form that the runtime loads. Appends its warnings
+    /// to `warnings`.
     pub(crate) fn bake(
         &self,
         options: &BakeOptions<'_>,
@@ -185,7 +145,7 @@ impl Imported<'_> {
         let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut diagnostics);
         match made {
             Some((baked, mut files)) if !diagnostics.has_errors() => {
-                let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
+                let model = baked.runtime(|name| files.remove(name).expect("every payload has a file"));
                 warnings.extend(diagnostics);
                 Ok((baked, model))
             }
@@ -194,17 +154,22 @@ impl Imported<'_> {
     }
 }
 
-/// What a bake would find wrong with its inputs, without images, texels and errors.
+/// Checks the inputs without decoding images, encoding clips or measuring errors. Returns the
+/// warnings.
 ///
 /// # Errors
-/// As [`bake`].
+/// If a model has an error, as with [`bake`].
 pub fn check(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Diagnostics, BakeFailure> {
     import_all(manifest, options, Pixels::SizeOnly).map(|(_, diagnostics, _)| diagnostics)
 }
 
 type ModelOutlines<'a> = (Vec<(&'a ModelEntry, ModelOutline)>, Diagnostics, BTreeSet<PathBuf>);
 
-fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<ModelOutlines<'a>, BakeFailure> {
+fn import_all<'a>(
+    manifest: &'a Manifest,
+    options: &BakeOptions<'_>,
+    pixels: Pixels,
+) -> Result<ModelOutlines<'a>, BakeFailure> {
     let mut inputs = BTreeSet::from([manifest.path.clone()]);
     let entries = entries(manifest, options)?;
     let results: Vec<_> = entries
@@ -223,41 +188,15 @@ fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pix
         outlines.extend(outline.map(|outline| (entry, outline)));
     }
     diagnostics.extend(check_names(manifest, &outlines));
-    if diagnostics.has_errors() { Err(BakeFailure { diagnostics, inputs }) } else { Ok((outlines, diagnostics, inputs)) }
+    if diagnostics.has_errors() {
+        Err(BakeFailure { diagnostics, inputs })
+    } else {
+        Ok((outlines, diagnostics, inputs))
+    }
 }
 
-/// Finds clips and events, named by their files, whose constants would collide.
+/// Reports clips and events, named by their files, whose constants would collide.
 fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, ModelOutline)]) -> Diagnostics {
     let models: Vec<_> = outlines.iter().map(|(entry, outline)| make::names_of(entry, outline)).collect();
     check_identifiers(&manifest.source, &models)
-}
-
-/// The models that the options name.
-pub(crate) fn entries<'m>(manifest: &'m Manifest, options: &BakeOptions<'_>) -> Result<Vec<&'m ModelEntry>, BakeFailure> {
-    let entries: Vec<&ModelEntry> =
-        manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
-    if let (Some(name), true) = (options.model, entries.is_empty()) {
-        let names = manifest.models.iter().map(|m| m.name.value.as_str());
-        let message = format!("{} has no model {}", manifest.path.display(), quoted(name));
-        let diagnostic = Diagnostic::error(DiagnosticCode::ModelNotFound, message).help(instead(name, names));
-        return Err(BakeFailure { diagnostics: diagnostic.into(), inputs: BTreeSet::from([manifest.path.clone()]) });
-    }
-    Ok(entries)
-}
-
-impl BakeOptions<'_> {
-    fn report(&self, entry: &ModelEntry, stage: Stage) {
-        if let Some(progress) = self.progress {
-            progress(&entry.name.value, stage);
-        }
-    }
-}
-
-impl std::fmt::Debug for BakeOptions<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BakeOptions")
-            .field("model", &self.model)
-            .field("encoding", &self.encoding)
-            .finish_non_exhaustive()
-    }
 }

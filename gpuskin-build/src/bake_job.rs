@@ -1,4 +1,5 @@
-//! A whole bake: from a manifest to its files in a folder, doing only what has to be done, and alone.
+//! A complete bake from a manifest to files in a folder. Does only the necessary work, and excludes
+//! concurrent bakes by a lock.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,72 +7,72 @@ use std::path::{Path, PathBuf};
 
 use miette::NamedSource;
 
-use crate::bake::make::{ModelStore, ModelOutput, inputs, make};
-use crate::bake::{BakeOptions, BakedModel, BakeFailure, MODULE, Progress, entries};
+use crate::bake::make::{ModelOutput, ModelStore, inputs, make};
+use crate::bake::{BakeFailure, BakeOptions, BakedModel, MODULE, Progress, entries};
 use crate::cache::{Cache, EntryKind};
+use crate::checked_manifest::load;
 use crate::codegen;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, CachedDiagnostic};
+use crate::diagnostic::{CachedDiagnostic, Diagnostic, DiagnosticCode, Diagnostics};
 use crate::fs::fingerprint::{FileFingerprint, FileStat};
 use crate::import::Pixels;
-use crate::model_cache::ModelCache;
-use crate::stamp::{Index, BuildStamp};
-use crate::checked_manifest::load;
 use crate::manifest::{Manifest, named_source};
-use crate::output::{self, WritePlan, FileContent, WriteError};
+use crate::model_cache::ModelCache;
+use crate::output::{self, FileContent, WriteError, WritePlan};
 use crate::shard::Shard;
+use crate::stamp::{BuildStamp, Index};
 
-/// How often files that were lost from the cache are baked again, while it loses them.
+/// Maximum number of bakes while files disappear from the cache.
 const ROUNDS: usize = 3;
-/// The largest manifest.
+/// Maximum size of a manifest in bytes.
 const MOST_MANIFEST: u64 = 16 << 20;
 
-/// How much of a bake to do.
+/// Part of a bake to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "a build script bakes the whole"))]
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "build scripts always bake all models"))]
 pub(crate) enum BakeScope {
-    /// All of it.
+    /// All models.
     Whole,
-    /// The models of one shard: into the cache, and their files into the folder, where others are left alone. The module,
-    /// which names all models, is left to the whole.
+    /// The models of one shard. Writes them to the cache and their files to the folder, where files
+    /// of other models stay. Does not write the generated module, because it names all models.
     Shard(Shard),
-    /// The whole of what shards have baked: a model that is not in the cache is an error.
+    /// All models, from the cache. A model that is not in the cache is an error.
     Merge,
 }
 
-/// What to bake, and where to.
+/// A bake: its inputs, its output folder and its callbacks.
 pub(crate) struct BakeJob<'a> {
     pub(crate) manifest: &'a Path,
     pub(crate) out: &'a Path,
-    /// Only this model.
+    /// Bakes only this model.
     pub(crate) model: Option<&'a str>,
     pub(crate) explain: bool,
     pub(crate) share: BakeScope,
     pub(crate) cache: Option<&'a Cache>,
     pub(crate) progress: Option<&'a Progress<'a>>,
-    /// What to say of a model.
+    /// Returns the report about a model.
     pub(crate) describe: &'a (dyn Fn(&BakedModel) -> String + Sync),
-    /// Asked before the first file is written.
+    /// Called before the first file is written.
     pub(crate) may_write: &'a (dyn Fn() -> Result<(), Diagnostic> + Sync),
-    /// Called when somebody else is baking the same.
+    /// Called if another bake holds the lock.
     pub(crate) waiting: &'a (dyn Fn() + Sync),
 }
 
-/// What was made.
+/// Result of a bake.
 #[derive(Debug, Default)]
 pub(crate) struct BakeSummary {
-    /// The models; none where nothing was to do.
+    /// Models; empty if there was nothing to do.
     pub(crate) models: Vec<BakedModel>,
-    /// What there is to say of them.
+    /// Report about the models.
     pub(crate) text: String,
     pub(crate) warnings: Diagnostics,
     pub(crate) inputs: BTreeSet<PathBuf>,
-    /// Models in all, and those that were baked.
+    /// Number of all models, and number of models baked in this run.
     pub(crate) count: usize,
     pub(crate) baked: usize,
-    /// Files in all, and their bytes.
+    /// Number of all files, and their bytes.
     pub(crate) files: usize,
     pub(crate) bytes: u64,
-    /// What stood in the files that were read; `None`: it is not known of all.
+    /// Fingerprints of the files that were read; `None` if one is missing.
     fingerprints: Option<BTreeMap<PathBuf, FileFingerprint>>,
 }
 
@@ -81,7 +82,8 @@ impl BakeJob<'_> {
         BakeOptions { model, explain, cache, progress, ..BakeOptions::default() }
     }
 
-    /// What bakes of the same things to the same place have in common.
+    /// Returns the key of the build stamp. It identifies bakes of the same inputs to the same
+    /// folder.
     fn key(&self) -> blake3::Hash {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let (manifest, out) = (absolute(self.manifest), absolute(self.out));
@@ -89,15 +91,16 @@ impl BakeJob<'_> {
         blake3::hash(format!("{key:?}").as_bytes())
     }
 
-    /// What others do not do at the same time: bakes of the same manifest, or of the same part of it.
+    /// Returns the key of the lock. Bakes of the same manifest, or of the same shard of it, exclude
+    /// each other.
     fn lock_key(&self) -> blake3::Hash {
         let manifest = std::fs::canonicalize(self.manifest).unwrap_or_else(|_| self.manifest.to_owned());
         let shard = if let BakeScope::Shard(shard) = self.share { Some(shard) } else { None };
         blake3::hash(format!("{manifest:?} {shard:?}").as_bytes())
     }
 
-    /// Bakes what has changed, and brings the folder to that state. `fast`: where nothing has, as far as the file system
-    /// knows, no model is looked at.
+    /// Bakes the models that have changed, and updates the folder. With `fast`, does nothing if all
+    /// inputs and outputs are unchanged according to their metadata.
     pub(crate) fn run(&self, fast: bool) -> Result<BakeSummary, BakeFailure> {
         let key = self.key();
         let _alone = self.cache.map(|cache| cache.lock(&self.lock_key(), self.waiting));
@@ -121,25 +124,28 @@ impl BakeJob<'_> {
                 Ok(()) => {
                     if let Some(cache) = self.cache {
                         cache.remember_traffic();
-                        // The last thing that is written: a bake that finds it does not look for what was left.
+                        // The build stamp must be written last: a bake that finds it does not look
+                        // for unfinished files.
                         self.stamp(&manifest, &done, &files).save(cache, &key);
                         cache.tidy();
                         cache.notes().into_iter().for_each(|note| done.warnings.push(note));
                     }
                     return Ok(done);
                 }
-                Err(WriteError::Failed(diagnostic)) => return Err(BakeFailure { diagnostics: diagnostic.into(), inputs: done.inputs }),
+                Err(WriteError::Failed(diagnostic)) => {
+                    return Err(BakeFailure { diagnostics: diagnostic.into(), inputs: done.inputs });
+                }
                 Err(WriteError::Lost(names)) => {
                     lost.extend(names.iter().filter_map(|name| Some(name.split('/').nth(1)?.to_owned())));
                 }
             }
         }
-        let diagnostic = Diagnostic::error(DiagnosticCode::CacheLost, "files disappear from the cache while they are baked")
-            .help("let no other program clean it meanwhile, or name another folder by GPUSKIN_CACHE");
+        let diagnostic = Diagnostic::error(DiagnosticCode::CacheLost, "files disappear from the cache during the bake")
+            .help("do not clean the cache during a bake, or set GPUSKIN_CACHE to another folder");
         Err(BakeFailure { diagnostics: diagnostic.into(), inputs: BTreeSet::from([self.manifest.to_owned()]) })
     }
 
-    /// What [`run`](Self::run) would change, by content alone.
+    /// Returns the changes that [`run`](Self::run) would make. Compares contents, not metadata.
     #[cfg(any(test, feature = "cli"))]
     pub(crate) fn check(&self) -> Result<(BakeSummary, Vec<output::Difference>), BakeFailure> {
         let manifest = self.load()?;
@@ -164,7 +170,12 @@ impl BakeJob<'_> {
         load(self.manifest).map_err(|diagnostics| BakeFailure { diagnostics, inputs })
     }
 
-    fn make(&self, manifest: &Manifest, index: &Index<'_>, anew: &BTreeSet<String>) -> Result<Vec<ModelOutput>, BakeFailure> {
+    fn make(
+        &self,
+        manifest: &Manifest,
+        index: &Index<'_>,
+        anew: &BTreeSet<String>,
+    ) -> Result<Vec<ModelOutput>, BakeFailure> {
         let options = self.options();
         let mut entries = entries(manifest, &options)?;
         if let BakeScope::Shard(shard) = self.share {
@@ -175,10 +186,15 @@ impl BakeJob<'_> {
         make(manifest, &entries, &options, Pixels::Decode, keep.as_ref().map(|keep| keep as &dyn ModelStore))
     }
 
-    /// Everything of all models.
-    fn collect(&self, manifest: &Manifest, made: Vec<ModelOutput>) -> (BakeSummary, BTreeMap<String, FileContent<'static>>) {
+    /// Combines the models into one result, and collects their files.
+    fn collect(
+        &self,
+        manifest: &Manifest,
+        made: Vec<ModelOutput>,
+    ) -> (BakeSummary, BTreeMap<String, FileContent<'static>>) {
         let fingerprints = fingerprints(&made);
-        let mut done = BakeSummary { inputs: inputs(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
+        let mut done =
+            BakeSummary { inputs: inputs(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
         let mut files = BTreeMap::new();
         if !matches!(self.share, BakeScope::Shard(_)) {
             let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();
@@ -202,7 +218,8 @@ impl BakeJob<'_> {
             fingerprint.still_holds(FileStat::at(&self.out.join(name))).then(|| fingerprint.digest.into())
         };
         let load = |digest: &blake3::Hash, len: u64| {
-            // An entry that is whole may still be of somebody who is not honest about its name.
+            // A valid entry of a shared cache can contain data that does not match the digest in
+            // its name.
             let right = |bytes: &Vec<u8>| bytes.len() as u64 == len && blake3::hash(bytes) == *digest;
             self.cache?.get(EntryKind::File, digest, len).filter(right)
         };
@@ -219,12 +236,23 @@ impl BakeJob<'_> {
         Ok(())
     }
 
-    fn stamp(&self, manifest: &Manifest, done: &BakeSummary, files: &BTreeMap<String, FileContent<'static>>) -> BuildStamp {
+    fn stamp(
+        &self,
+        manifest: &Manifest,
+        done: &BakeSummary,
+        files: &BTreeMap<String, FileContent<'static>>,
+    ) -> BuildStamp {
         let relative = |path: &PathBuf| path.strip_prefix(&manifest.folder).unwrap_or(path).to_owned();
         let mut stamp = BuildStamp {
-            // Without a manifest it helps to find out what stands in files, and never says that nothing is to do.
+            // A stamp without the manifest's digest still provides fingerprints, but never reports
+            // that there is nothing to do.
             manifest: done.fingerprints.as_ref().map_or([0; 32], |_| text_digest(&manifest.source)),
-            inputs: done.fingerprints.iter().flatten().map(|(path, fingerprint)| (relative(path), *fingerprint)).collect(),
+            inputs: done
+                .fingerprints
+                .iter()
+                .flatten()
+                .map(|(path, fingerprint)| (relative(path), *fingerprint))
+                .collect(),
             text: done.text.clone(),
             warnings: done.warnings.iter().map(CachedDiagnostic::of).collect(),
             models: done.count,
@@ -237,7 +265,7 @@ impl BakeJob<'_> {
         stamp
     }
 
-    /// The last bake, if there is nothing to do since.
+    /// Returns the result of the last bake if there is nothing to do.
     fn up_to_date(&self, before: &BuildStamp) -> Option<BakeSummary> {
         let text = crate::fs::read(self.manifest, MOST_MANIFEST).ok()?;
         let folder = self.manifest.parent().unwrap_or(Path::new(""));
@@ -265,7 +293,7 @@ fn text_digest(source: &NamedSource<String>) -> [u8; 32] {
     *blake3::hash(source.inner().as_bytes()).as_bytes()
 }
 
-/// What stood in the files that were read; `None` where it is not known of all, or not the same to all.
+/// Merges the fingerprints of all models. Returns `None` if one is missing or two of them differ.
 fn fingerprints(made: &[ModelOutput]) -> Option<BTreeMap<PathBuf, FileFingerprint>> {
     let mut all: BTreeMap<PathBuf, FileFingerprint> = BTreeMap::new();
     for made in made {

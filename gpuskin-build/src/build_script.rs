@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::bake::BakedModel;
+use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::Cache;
-use crate::bake_job::{BakeSummary, BakeJob, BakeScope};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 
 /// Bakes without optimisation that take longer than this give a warning. Shorter ones do not:
 /// models are baked only when they change, not in every build.
@@ -67,8 +67,11 @@ fn unoptimised(took: Duration, opt_level: &str) -> Option<Diagnostic> {
 
 fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built, Diagnostics> {
     let out_dir = std::env::var_os("OUT_DIR").ok_or_else(|| {
-        Diagnostic::error(DiagnosticCode::ScriptOutDir, "the environment variable OUT_DIR is not set: `build` was not called from a build script")
-            .help("use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
+        Diagnostic::error(
+            DiagnosticCode::ScriptOutDir,
+            "the environment variable OUT_DIR is not set: `build` was not called from a build script",
+        )
+        .help("use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
     })?;
     let out = Path::new(&out_dir);
     let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out)).with_shared_of_environment();
@@ -121,8 +124,7 @@ fn job<'a>(manifest: &'a Path, out: &'a Path, cache: Option<&'a Cache>) -> BakeJ
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Built {
-    /// Models in the order of the manifest. Models from the cache have no
-    /// [`trace`](BakedModel::trace).
+    /// Models in the order of the manifest. Models from the cache have no trace to their source.
     pub models: Vec<BakedModel>,
     /// All files that were read, including the manifest.
     pub inputs: BTreeSet<PathBuf>,

@@ -1,5 +1,5 @@
-//! A manifest for those who run a bake: where it is wrong, the models that are not are looked at nevertheless, so that
-//! everything that is wrong comes out in one run.
+//! Loading of a manifest for a bake. If the manifest has errors, its valid models are checked
+//! anyway, so that all errors are reported in one run.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use crate::bake::{BakeOptions, check};
 use crate::diagnostic::Diagnostics;
 use crate::manifest::Manifest;
 
-/// Reads a manifest. What is wrong with it comes together with what is wrong with the files that it names.
+/// Reads a manifest. If it has errors, the models without errors are checked, too.
 ///
 /// # Errors
-/// All of that, in the order of the manifest.
+/// Returns all errors of the manifest and of the files that it names, in the order of the manifest.
 pub(crate) fn load(path: &Path) -> Result<Manifest, Diagnostics> {
     let (manifest, mut diagnostics) = Manifest::recover(path);
     match manifest {

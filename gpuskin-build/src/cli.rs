@@ -14,20 +14,19 @@ mod args;
 mod bake;
 mod cache;
 mod inspect;
+mod outcome;
 mod pose;
 mod preview;
 mod text;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Command};
+use outcome::{CommandOutput, Failure, complain, print};
 
-use crate::bake::BakeFailure;
-use crate::diagnostic::{Diagnostic, Diagnostics, Style};
-use crate::manifest::Manifest;
+use crate::diagnostic::Style;
 use crate::suggest::closest;
 
 /// A subcommand: its arguments and its function.
@@ -40,48 +39,6 @@ const COMMANDS: [Subcommand; 5] = [
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),
 ];
-
-/// Output of a successful command.
-#[derive(Debug, Default)]
-struct CommandOutput {
-    /// Written to standard output.
-    text: String,
-    /// Written to standard error.
-    warnings: Diagnostics,
-}
-
-impl From<String> for CommandOutput {
-    fn from(text: String) -> Self {
-        Self { text, warnings: Diagnostics::default() }
-    }
-}
-
-/// Reason why a command failed.
-#[derive(Debug)]
-enum Failure {
-    /// An error in the command line.
-    Usage(String),
-    /// Errors in the input.
-    Diagnostics(Diagnostics),
-}
-
-impl From<Diagnostics> for Failure {
-    fn from(diagnostics: Diagnostics) -> Self {
-        Self::Diagnostics(diagnostics)
-    }
-}
-
-impl From<BakeFailure> for Failure {
-    fn from(failed: BakeFailure) -> Self {
-        Self::Diagnostics(failed.diagnostics)
-    }
-}
-
-impl From<Diagnostic> for Failure {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Self::Diagnostics(diagnostic.into())
-    }
-}
 
 /// Runs the command given by the arguments of the process.
 pub fn main() -> ExitCode {
@@ -181,18 +138,4 @@ fn overview() -> String {
     }
     text.push_str(&format!("\nFor details: {program} COMMAND --help\n"));
     text
-}
-
-/// Loads a manifest.
-fn load(path: &Path) -> Result<Manifest, Failure> {
-    Ok(crate::checked_manifest::load(path)?)
-}
-
-// Write errors are ignored: a reader that closes the pipe early (`| head`) is not an error.
-fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
-}
-
-fn complain(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

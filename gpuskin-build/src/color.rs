@@ -1,11 +1,11 @@
-//! Textures of materials: which there are, and each of them with its mips in the formats that the manifest asks for.
+//! Textures of materials, with their mip levels, in the formats that the manifest names.
 //!
-//! | | | |
+//! | function or module | input | output |
 //! |---|---|---|
-//! | [`plan`] | materials of the source | materials for the runtime, and the textures that they name |
-//! | `mips` | an image | its levels |
-//! | `blocks` | levels | different blocks of 4 x 4 texels, each once |
-//! | `encode` | blocks | levels in every format; from the cache where they are there |
+//! | [`plan`] | materials of the source | materials for the runtime, and the textures that they use |
+//! | `mips` | an image | its mip levels |
+//! | `blocks` | mip levels | distinct blocks of 4 x 4 texels |
+//! | `encode` | blocks | mip levels in every format, from the cache if possible |
 
 #[cfg(feature = "textures")]
 mod basis;
@@ -23,22 +23,22 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::container::{self, Ktx2};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::Textures;
 use crate::model::Model;
 use mips::{MipFilter, mips};
 pub use plan::{PlannedTexture, plan};
 
-/// A texture and all that becomes a file.
+/// A texture in all its formats.
 #[derive(Debug)]
 pub struct BakedTexture {
-    /// What the game knows of it.
+    /// Description for the runtime.
     pub info: ColorTexture,
-    /// Mip levels in each of its formats.
+    /// Encoded mip levels: `[format][level]`.
     files: Vec<Vec<Vec<u8>>>,
-    /// Mip levels as UASTC, where they are kept.
+    /// Mip levels as UASTC, if a universal file is wanted.
     universal: Option<Vec<Vec<u8>>>,
-    /// Some texel is not opaque.
+    /// Whether a texel is not opaque.
     alpha: bool,
 }
 
@@ -53,7 +53,8 @@ pub fn bake(
     let results: Vec<_> = planned.par_iter().map(|planned| texture(model, planned, textures, cache)).collect();
     let mut all = Vec::with_capacity(results.len());
     for (planned, result) in planned.iter().zip(results) {
-        let within = |diagnostic: Diagnostic| diagnostic.within(planned.name(model)).within(format!("model `{}`", model.name));
+        let within =
+            |diagnostic: Diagnostic| diagnostic.within(planned.name(model)).within(format!("model `{}`", model.name));
         match result {
             Ok((baked, warning)) => {
                 all.push(baked);
@@ -82,16 +83,17 @@ fn texture(
         srgb: planned.kind == MipFilter::Light,
         formats: textures.formats.clone().into(),
     };
-    // wgpu, as WebGPU, takes block-compressed textures of whole blocks only.
+    // wgpu and WebGPU only support block-compressed textures of whole blocks.
     let fits = |format: &ColorFormat| size.iter().all(|side| side.is_multiple_of(format.block_side()));
     let mut wanted = Textures { formats: textures.formats.clone(), universal: textures.universal };
     let mut warning = None;
     if !wanted.formats.iter().all(fits) {
         let [width, height] = size;
-        let message = format!("{width} x {height} texels are not whole blocks of 4 x 4: it is baked to rgba8 alone");
+        let message =
+            format!("{width} x {height} texels do not divide into blocks of 4 x 4: the texture is baked as rgba8 only");
         warning = Some(
             Diagnostic::warning(DiagnosticCode::ImageBlocks, message)
-                .help("scale it to multiples of 4, or use `textures = [\"rgba8\"]`"),
+                .help("scale the image to multiples of 4, or use `textures = [\"rgba8\"]`"),
         );
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
@@ -107,12 +109,12 @@ fn texture(
 }
 
 impl BakedTexture {
-    /// The bytes that devices get, for hashes.
+    /// Returns all encoded bytes, for the content hash.
     pub fn bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().chain(&self.universal).flatten().map(Vec::as_slice)
     }
 
-    /// A file for each format, with its name's ending.
+    /// Returns one file per format, with the name of the format.
     pub fn files(&self, content_hash: &[u8]) -> impl Iterator<Item = (&'static str, Ktx2)> {
         self.info.formats.iter().zip(&self.files).map(|(format, levels)| {
             let texture = container::TextureFile {
@@ -127,7 +129,7 @@ impl BakedTexture {
         })
     }
 
-    /// The portable file, where it was asked for.
+    /// Returns the universal file, if it is wanted.
     pub fn universal(&self, content_hash: &[u8]) -> Option<Vec<u8>> {
         #[cfg(feature = "textures")]
         {

@@ -246,11 +246,4 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-impl fmt::Display for Diagnostics {
-    /// Renders in [`Style::Plain`], for a file or a pipe.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(Style::Plain))
-    }
-}
-
 impl std::error::Error for Diagnostics {}

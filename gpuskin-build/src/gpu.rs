@@ -1,6 +1,6 @@
 //! Opens a GPU for previews and GPU poses.
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 /// Opens the adapter that wgpu selects, with its own limits. `WGPU_BACKEND` and `WGPU_ADAPTER_NAME`
 /// choose another adapter.
@@ -15,6 +15,11 @@ pub fn open() -> Result<(wgpu::Device, wgpu::Queue), Diagnostic> {
         let descriptor =
             wgpu::DeviceDescriptor { label: Some("gpuskin"), required_limits: limits, ..Default::default() };
         let opened = adapter.request_device(&descriptor).await;
-        opened.map_err(|e| Diagnostic::error(DiagnosticCode::GpuFailed, format!("the adapter {} cannot be opened: {e}", adapter.get_info().name)))
+        opened.map_err(|e| {
+            Diagnostic::error(
+                DiagnosticCode::GpuFailed,
+                format!("the adapter {} cannot be opened: {e}", adapter.get_info().name),
+            )
+        })
     })
 }

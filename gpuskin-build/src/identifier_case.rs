@@ -1,25 +1,27 @@
-//! Rust identifiers from the names that artists give.
+//! Conversion of names in asset files to Rust identifiers.
 
 use unicode_ident::{is_xid_continue, is_xid_start};
 
-/// A name without a letter or digit.
+/// Identifier of a name without letters and digits.
 const UNNAMED: &str = "unnamed";
 
-/// `HumanArmature|Run_swordRight` becomes `human_armature_run_sword_right`, `1H_Melee` becomes `_1h_melee`.
+/// Converts a name to snake case: `HumanArmature|Run_swordRight` becomes
+/// `human_armature_run_sword_right`, `1H_Melee` becomes `_1h_melee`.
 ///
-/// What Rust does not allow in an identifier separates words, as do the ends of words in camel case. Letters of all
-/// scripts stay. It may be a keyword (`move`): [`constant`] never is.
+/// Words end at characters that Rust does not allow in identifiers, and at camel case boundaries.
+/// Letters of all scripts are kept. The result may be a keyword such as `move`; the result of
+/// [`constant`] never is.
 pub fn snake(name: &str) -> String {
     joined(&words(name), "_")
 }
 
-/// `Run_swordRight` becomes `RUN_SWORD_RIGHT`.
+/// Converts a name to a constant: `Run_swordRight` becomes `RUN_SWORD_RIGHT`.
 pub fn constant(name: &str) -> String {
     let upper: String = snake(name).chars().flat_map(char::to_uppercase).filter(|c| is_xid_continue(*c)).collect();
     upper
 }
 
-/// `red_soldier` becomes `RedSoldier`.
+/// Converts a name to a type name: `red_soldier` becomes `RedSoldier`.
 pub fn type_name(name: &str) -> String {
     let words: Vec<String> = words(name)
         .iter()
@@ -30,28 +32,29 @@ pub fn type_name(name: &str) -> String {
         })
         .collect();
     let name = joined(&words, "");
-    // The one keyword that looks like a type.
+    // `Self` is the only keyword in the form of a type name.
     if name == "Self" { "Self_".into() } else { name }
 }
 
-/// Constant of a clip or bone of a model: `soldier` and `1H_Chop` become `SOLDIER_1H_CHOP`.
+/// Returns the constant of a clip or bone of a model: `soldier` and `1H_Chop` become
+/// `SOLDIER_1H_CHOP`.
 pub fn member(model: &str, name: &str) -> String {
     format!("{}_{}", constant(model), constant(name).trim_start_matches('_'))
 }
 
-/// Constant of the same in WGSL, where one namespace holds all kinds: `soldier`, `mask` and `upper_body` become
-/// `SOLDIER_MASK_UPPER_BODY`.
+/// Returns the constant of a member in WGSL, which has one namespace for all kinds: `soldier`,
+/// `mask` and `upper_body` become `SOLDIER_MASK_UPPER_BODY`.
 pub fn wgsl_member(model: &str, kind: &str, name: &str) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!("{}_", constant(kind)) };
     format!("{}_{kind}{}", constant(model), constant(name).trim_start_matches('_'))
 }
 
-/// Whether something of a name can stand in an identifier.
+/// Whether a name has a character that can be part of an identifier.
 pub fn has_words(name: &str) -> bool {
     words(name) != [UNNAMED] || name == UNNAMED
 }
 
-/// Joins words, and makes sure that the first character can start an identifier.
+/// Joins words, and adds a prefix if the first character cannot start an identifier.
 fn joined(words: &[String], separator: &str) -> String {
     let name = words.join(separator);
     match name.chars().next() {
@@ -61,11 +64,11 @@ fn joined(words: &[String], separator: &str) -> String {
     }
 }
 
-/// The words of a name, in lower case, none empty.
+/// Splits a name into lower-case words, none empty.
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
-    // Case of the word's last letter; digits have none.
+    // Whether the last letter of the word is upper case; digits do not count.
     let mut upper = None;
     let mut chars = name.chars().peekable();
     while let Some(c) = chars.next() {
@@ -128,8 +131,8 @@ mod tests {
             ("move", "move"),
         ] {
             assert_eq!(snake(name), expected, "{name}");
-            assert_eq!(snake(expected), expected, "a second time");
-            assert_eq!(constant(name), constant(expected), "through snake case");
+            assert_eq!(snake(expected), expected, "snake case of snake case is unchanged");
+            assert_eq!(constant(name), constant(expected), "constants are equal with and without snake case");
         }
     }
 
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn always_an_identifier() {
+    fn unusual_names_become_identifiers() {
         let odd = ["a\u{301}", "\u{301}", "ŉ", "ΐ", "İ", "\u{200d}", "\u{b7}", "٣", "𝟘x", "a'b", "İstanbul", "ǅ"];
         for name in odd {
             for identifier in [snake(name), constant(name), type_name(name)] {

@@ -18,46 +18,48 @@
 //! | [`bake`](mod@bake) | all models | [`bake::Baked`]: files in memory, errors, inputs |
 //! | [`output`] | files in memory | a folder |
 //!
-//! [`pose`](mod@pose) evaluates models for comparison with a reference. [`finding`] holds the
+//! [`pose`](mod@pose) evaluates models for comparison with a reference. [`diagnostic`] holds the
 //! errors and warnings.
 
 pub mod bake;
+mod bake_job;
+mod build_script;
 #[cfg_attr(not(feature = "textures"), allow(dead_code, reason = "parts are used only with the feature `textures`"))]
 pub mod cache;
+mod checked_manifest;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod codegen;
 mod color;
 mod container;
-mod bake_job;
-mod encode;
 pub mod diagnostic;
+mod displacement;
+mod encode;
 mod frames;
 mod fs;
 mod geometry;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-mod name_collisions;
+mod identifier_case;
 pub mod import;
-mod model_cache;
-mod stamp;
 pub mod limits;
-mod checked_manifest;
 pub mod manifest;
 mod measure;
 pub mod model;
-mod identifier_case;
+mod model_cache;
+mod name_collisions;
 pub mod output;
-mod vector_math;
 pub mod pose;
+mod pose_extent;
 #[cfg(feature = "gpu")]
 pub mod preview;
 mod root_motion;
 pub mod sample;
-mod build_script;
 mod shard;
+mod stamp;
 mod suggest;
 mod units;
+mod vector_math;
 mod vertex_mode;
 
 pub use build_script::{BuildError, Built, bake_into, build, try_build};

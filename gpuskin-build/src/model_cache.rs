@@ -1,7 +1,9 @@
-//! Models, kept from bake to bake under the hash of all that they depend on: settings, every file read, and the baker.
+//! Cache of baked models, keyed by a hash of everything that a model depends on: settings, all
+//! files read, and the baker.
 //!
-//! Which files those are stands in the files themselves. So there are two steps, as compiler caches have them: settings
-//! and the files that the manifest names lead to the list of all files; settings and these to the model.
+//! The list of all files is only known from the files themselves. So a lookup has two steps, as in
+//! compiler caches: the settings and the files that the manifest names give the list of all files;
+//! the settings and these files give the model.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,44 +12,45 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::make::{ModelStore, ModelOutput};
+use crate::bake::make::{ModelOutput, ModelStore};
 use crate::bake::{BakeOptions, BakedModel};
 use crate::cache::{Cache, EntryKind};
 use crate::codegen;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, CachedDiagnostic};
+use crate::diagnostic::{CachedDiagnostic, Diagnostic, DiagnosticCode, Diagnostics};
 use crate::fs::fingerprint::FileFingerprint;
 use crate::import::Inputs;
-use crate::stamp::Index;
 use crate::manifest::{Manifest, ModelEntry};
 use crate::output::FileContent;
+use crate::stamp::Index;
 
-/// What makes the same of the same input. A baker of other source is another.
+/// Identity of the baker: version and hash of its source. Another baker can give another result for
+/// the same input.
 pub(crate) const BAKER: &str = concat!("gpuskin ", env!("CARGO_PKG_VERSION"), " ", env!("GPUSKIN_SOURCE"));
-/// The longest list of files and the largest model without its files, bytes.
+/// Maximum sizes in bytes of a list of files, and of a model without its files.
 const MOST_INPUTS: u64 = 16 << 20;
 const MOST_MODEL: u64 = 64 << 20;
 
-/// Keeps the models of a manifest in a cache.
+/// Stores the models of a manifest in a cache.
 pub(crate) struct ModelCache<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) manifest: &'a Manifest,
     pub(crate) options: &'a BakeOptions<'a>,
-    /// What stands in files.
+    /// Fingerprints of files.
     pub(crate) index: &'a Index<'a>,
-    /// Models whose files were lost.
+    /// Names of models to bake again, because their files were removed from the cache.
     pub(crate) anew: &'a BTreeSet<String>,
-    /// What is not kept is an error.
+    /// Whether a model that is not in the cache is an error.
     pub(crate) only_kept: bool,
 }
 
-/// A model as it is kept.
+/// A model as stored in the cache.
 #[derive(Serialize, Deserialize)]
 struct CachedModel {
-    /// The model, then the same for other classes of devices.
+    /// The model, then its variants for other classes of devices.
     models: Vec<BakedModel>,
     part: codegen::ModelCode,
     files: Vec<(String, [u8; 32], u64)>,
-    /// Their places are numbers of the entry's values.
+    /// Their spans are indices into the spans of the manifest entry.
     warnings: Vec<CachedDiagnostic>,
 }
 
@@ -62,8 +65,12 @@ impl ModelStore for ModelCache<'_> {
         let list = self.cache.get(EntryKind::Inputs, &list, MOST_INPUTS)?;
         let list: Vec<String> = postcard::from_bytes(&list).ok()?;
         let paths = list.iter().map(|path| self.manifest.folder.join(path));
-        let fingerprints = paths.map(|path| Some((self.index.fingerprint(&path)?, path))).collect::<Option<Vec<_>>>()?;
-        let key = model_key(&recipe, list.iter().map(String::as_str).zip(fingerprints.iter().map(|(fingerprint, _)| fingerprint)));
+        let fingerprints =
+            paths.map(|path| Some((self.index.fingerprint(&path)?, path))).collect::<Option<Vec<_>>>()?;
+        let key = model_key(
+            &recipe,
+            list.iter().map(String::as_str).zip(fingerprints.iter().map(|(fingerprint, _)| fingerprint)),
+        );
         let kept: CachedModel = postcard::from_bytes(&self.cache.get(EntryKind::Model, &key, MOST_MODEL)?).ok()?;
 
         let mut models = kept.models;
@@ -93,15 +100,17 @@ impl ModelStore for ModelCache<'_> {
     fn refuses(&self, entry: &ModelEntry) -> Option<Diagnostic> {
         let name = &entry.name.value;
         let message =
-            format!("model `{name}` is not in the cache {}, or not as it is now", self.cache.folder().display());
-        let help = "run its shard again; `bake` without --merge bakes it here";
+            format!("the current version of model `{name}` is not in the cache {}", self.cache.folder().display());
+        let help = "run the shard of the model again, or run `bake` without --merge to bake it here";
         self.only_kept.then(|| {
-            Diagnostic::error(DiagnosticCode::CacheMissing, message).help(help).at(&self.manifest.source, entry.name.span.clone())
+            Diagnostic::error(DiagnosticCode::CacheMissing, message)
+                .help(help)
+                .at(&self.manifest.source, entry.name.span.clone())
         })
     }
 
     fn keep(&self, entry: &ModelEntry, made: &mut ModelOutput) {
-        // What cannot be kept is baked again.
+        // A model that cannot be stored is baked again next time.
         let _ = self.try_keep(entry, made);
     }
 }
@@ -113,7 +122,7 @@ impl ModelCache<'_> {
         let warnings = made.warnings.iter().map(|warning| CachedDiagnostic::of(warning).moved(number));
         let warnings = warnings.collect::<Option<Vec<_>>>()?;
 
-        // Files that did not change while they were read.
+        // Fails if a file changed while it was read.
         let fingerprints = made.inputs.fingerprints()?;
         let path = |path: &Path| path.strip_prefix(&self.manifest.folder).unwrap_or(path).to_str().map(str::to_owned);
         let list = fingerprints.iter().map(|(p, _)| path(p)).collect::<Option<Vec<_>>>()?;
@@ -122,7 +131,10 @@ impl ModelCache<'_> {
             fingerprints.iter().find(|(p, _)| *p == path).map(|(_, fingerprint)| fingerprint.digest)
         };
         let named = named(entry).map(digest).collect::<Option<Vec<_>>>()?;
-        let key = model_key(&recipe, list.iter().map(String::as_str).zip(fingerprints.iter().map(|(_, fingerprint)| fingerprint)));
+        let key = model_key(
+            &recipe,
+            list.iter().map(String::as_str).zip(fingerprints.iter().map(|(_, fingerprint)| fingerprint)),
+        );
         fingerprints.iter().for_each(|(path, fingerprint)| self.index.saw(path, *fingerprint));
 
         let mut files = Vec::new();
@@ -144,12 +156,13 @@ impl ModelCache<'_> {
         Some(())
     }
 
-    /// A hash of the baker and the settings of a model; and where the values of the entry stand in the manifest.
+    /// Returns a hash of the baker and the settings of a model, and the spans of the values of its
+    /// manifest entry.
     fn recipe(&self, entry: &ModelEntry) -> Option<(blake3::Hash, Vec<Range<usize>>)> {
         let mut spans = Vec::new();
         let mut settings = serde_json::to_value(entry).ok()?;
         without_spans(&mut settings, &mut spans);
-        // Those that are the same for all models.
+        // Settings that all models share.
         let mut common = serde_json::to_value(self.manifest).ok()?;
         without_spans(&mut common, &mut Vec::new());
         let BakeOptions { model: _, encoding, explain, skip_errors, textures, cache: _, progress: _ } = self.options;
@@ -160,7 +173,8 @@ impl ModelCache<'_> {
     }
 }
 
-/// Takes out where values stand: a model does not change because another is added above it.
+/// Removes the spans of all values, because a model does not change when the text above it changes.
+/// Appends them to `spans`.
 fn without_spans(value: &mut Value, spans: &mut Vec<Range<usize>>) {
     match value {
         Value::Object(fields) => {
@@ -178,7 +192,7 @@ fn without_spans(value: &mut Value, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The files that an entry names.
+/// Returns the files that a manifest entry names.
 fn named(entry: &ModelEntry) -> impl Iterator<Item = &str> {
     std::iter::once(&entry.path).chain(&entry.animations).map(|path| path.value.as_str())
 }
@@ -201,7 +215,7 @@ fn model_key<'a>(recipe: &blake3::Hash, files: impl Iterator<Item = (&'a str, &'
     hasher.finalize()
 }
 
-/// Whether a name is that of a file of this model, and of nothing else.
+/// Whether `name` is a path of a file of this model, and leads nowhere else.
 fn is_of(name: &str, model: &str) -> bool {
     let file = name.strip_prefix("gpuskin/").and_then(|name| name.strip_prefix(model)?.strip_prefix('/'));
     file.is_some_and(|file| {
@@ -215,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_no_part_of_settings() {
+    fn without_spans_removes_all_spans() {
         let text = "[[model]]\nname = \"a\"\npath = \"a.glb\"\n";
         let settings = |text: String| {
             let folder = tempfile::tempdir().unwrap();
@@ -226,7 +240,7 @@ mod tests {
             (value, spans, manifest)
         };
         let (a, a_spans, manifest) = settings(text.to_owned());
-        let (b, b_spans, _) = settings(format!("# a remark\n{text}"));
+        let (b, b_spans, _) = settings(format!("# a comment\n{text}"));
         assert!(!a.to_string().contains("span") && a.to_string().contains("a.glb"), "{a}");
         assert!(a == b && a_spans.len() == b_spans.len() && a_spans != b_spans);
         assert!(a_spans.contains(&manifest.models[0].name.span));
@@ -234,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_that_lead_elsewhere() {
+    fn is_of_rejects_paths_outside_the_model() {
         assert!(is_of("gpuskin/a/mesh.bin", "a") && is_of("gpuskin/a-b/color-0-bc7.ktx2", "a-b"));
         for name in
             ["gpuskin/b/mesh.bin", "gpuskin/a/../x", "gpuskin/a/.x", "/gpuskin/a/x", "gpuskin/a/b/c", "gpuskin/a/b\\c"]

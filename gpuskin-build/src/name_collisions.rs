@@ -1,4 +1,4 @@
-//! Rust and WGSL identifiers from the names of models and what they have, and a check that they stay distinct.
+//! Rust and WGSL identifiers for the names of models and their members, and a check for collisions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,45 +6,45 @@ use std::sync::Arc;
 
 use miette::NamedSource;
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
-use crate::manifest::At;
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::identifier_case::{constant, has_words, member, type_name, wgsl_member};
+use crate::manifest::At;
 
-/// A kind of things that models have, each with a constant.
+/// A kind of model members that have constants in generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameKind {
-    /// The module of its constants.
+    /// Module of the constants.
     pub module: &'static str,
-    /// What messages call one.
+    /// Noun for one member in messages.
     pub noun: &'static str,
-    /// What stands between the model's name and its own in WGSL; `None`: it has no constant there.
+    /// Infix between model name and member name in WGSL; `None` if the kind has no WGSL constants.
     pub wgsl: Option<&'static str>,
 }
 
 /// Clips.
 pub const CLIPS: NameKind = NameKind { module: "clips", noun: "clip", wgsl: Some("") };
-/// Bones: their constants are numbered where they would collide, and not checked.
+/// Bones. Their constants get a number if they collide, and are not checked.
 pub const BONES: NameKind = NameKind { module: "bones", noun: "bone", wgsl: Some("bone") };
-/// What happens in clips.
+/// Events of clips.
 pub const EVENTS: NameKind = NameKind { module: "events", noun: "event", wgsl: None };
 /// Masks.
 pub const MASKS: NameKind = NameKind { module: "masks", noun: "mask", wgsl: Some("mask") };
 /// Parts of the mesh.
 pub const PARTS: NameKind = NameKind { module: "parts", noun: "part", wgsl: Some("part") };
 
-/// A model's name and those of what it has, and where they stand in the manifest.
+/// Names of a model and its members, with their locations in the manifest.
 #[derive(Clone, Debug)]
 pub struct ModelNames<'a> {
-    /// The model's name.
+    /// Name of the model.
     pub name: &'a str,
-    /// Where it stands.
+    /// Location of the name.
     pub span: Range<usize>,
-    /// What it has; names that come from a file stand nowhere. Each kind and name once.
+    /// Members, without repetition; names that come from a glTF file have no location.
     pub members: Vec<(&'static NameKind, &'a str, Option<Range<usize>>)>,
 }
 
 impl<'a> ModelNames<'a> {
-    /// Adds names of the manifest; of those that are there already, the first counts.
+    /// Adds names of the manifest; repeated names are added once.
     pub fn add(&mut self, kind: &'static NameKind, names: impl Iterator<Item = &'a At<String>>) {
         for At { value, span } in names {
             if !self.members.iter().any(|(k, name, _)| *k == kind && name == value) {
@@ -54,15 +54,16 @@ impl<'a> ModelNames<'a> {
     }
 }
 
-/// Finds names that make no identifier, and names that make the same one: over the whole manifest, because
-/// `soldier` with `a_run` and `soldier_a` with `run` are both `clips::SOLDIER_A_RUN`.
+/// Reports names that cannot become an identifier, and names that would become the same identifier.
+/// All models are checked together, because `soldier` with `a_run` and `soldier_a` with `run` both
+/// become `clips::SOLDIER_A_RUN`.
 pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames<'_>]) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     let mut model_names: BTreeMap<String, &ModelNames<'_>> = BTreeMap::new();
     let mut members = Members { source, taken: BTreeMap::new() };
     for model in models {
         if !has_words(model.name) {
-            let message = format!("the name `{}` makes no Rust identifier", model.name);
+            let message = format!("name `{}` cannot become a Rust identifier", model.name);
             diagnostics.push(
                 Diagnostic::error(DiagnosticCode::NameInvalid, message)
                     .help("use letters, digits and `_`")
@@ -71,26 +72,27 @@ pub fn check_identifiers(source: &Arc<NamedSource<String>>, models: &[ModelNames
             continue;
         }
         let (type_name, prefix) = (type_name(model.name), constant(model.name));
-        // The type and the constant of one model may be the same, `A`: they live in different namespaces.
+        // The type and the constant of one model may be equal, such as `A`: types and constants
+        // have separate namespaces.
         let taken = [&type_name, &prefix].into_iter().find_map(|i| Some((i.clone(), *model_names.get(i)?)));
         model_names.entry(type_name).or_insert(model);
         model_names.entry(prefix).or_insert(model);
         if let Some((identifier, first)) = taken {
             diagnostics.push(if first.name == model.name {
-                Diagnostic::error(DiagnosticCode::NameCollision, format!("two models have the name `{}`", model.name))
-                    .help("give one of them another name")
+                Diagnostic::error(DiagnosticCode::NameCollision, format!("two models are named `{}`", model.name))
+                    .help("rename one of them")
                     .at(source, model.span.clone())
                     .label("again here")
                     .also(first.span.clone(), "first here")
             } else {
                 let message =
-                    format!("the models `{}` and `{}` would both be `models::{identifier}`", first.name, model.name);
+                    format!("models `{}` and `{}` would both become `models::{identifier}`", first.name, model.name);
                 Diagnostic::error(DiagnosticCode::NameCollision, message)
-                    .help("give one of them another name")
+                    .help("rename one of them")
                     .at(source, model.span.clone())
                     .also(first.span.clone(), "the other one")
             });
-            // What it has would all be found double, too.
+            // All members of the model would collide, too.
             continue;
         }
         for (kind, name, span) in &model.members {
@@ -111,7 +113,7 @@ struct Member<'a> {
     span: Range<usize>,
 }
 
-/// What models have, by the paths of their constants.
+/// Members of all models, by the paths of their constants.
 struct Members<'a> {
     source: &'a Arc<NamedSource<String>>,
     taken: BTreeMap<String, Member<'a>>,
@@ -127,7 +129,7 @@ impl<'a> Members<'a> {
             let noun = kind.noun;
             return Some(error(
                 DiagnosticCode::NameInvalid,
-                format!("model `{model}`: the name of the {noun} `{name}` makes no Rust identifier"),
+                format!("model `{model}`: the name of {noun} `{name}` cannot become a Rust identifier"),
             ));
         }
         let rust = format!("{}::{}", kind.module, self::member(model, name));
@@ -137,19 +139,20 @@ impl<'a> Members<'a> {
             let Some(other) = self.taken.insert(path.clone(), member.clone()) else { continue };
             let (path, place) =
                 path.split_once(' ').map_or((&*path, String::new()), |(p, rest)| (p, format!(" {rest}")));
-            let both = format!("would both be `{path}`{place}");
+            let both = format!("would both become `{path}`{place}");
             let message = match (other.kind == *kind, other.model == *model) {
-                (true, true) => format!("model `{model}`: the {}s `{}` and `{name}` {both}", kind.noun, other.name),
+                (true, true) => format!("model `{model}`: {}s `{}` and `{name}` {both}", kind.noun, other.name),
                 (true, false) => {
-                    format!("the {}s `{}` of `{}` and `{name}` of `{model}` {both}", kind.noun, other.name, other.model)
+                    format!("{}s `{}` of `{}` and `{name}` of `{model}` {both}", kind.noun, other.name, other.model)
                 }
                 (false, _) => format!(
-                    "the {} `{}` of `{}` and the {} `{name}` of `{model}` {both}",
+                    "{} `{}` of `{}` and {} `{name}` of `{model}` {both}",
                     other.kind.noun, other.name, other.model, kind.noun
                 ),
             };
             let diagnostic = error(DiagnosticCode::NameCollision, message);
-            let diagnostic = if other.span == *span { diagnostic } else { diagnostic.also(other.span, "the other one") };
+            let diagnostic =
+                if other.span == *span { diagnostic } else { diagnostic.also(other.span, "the other one") };
             found.get_or_insert(diagnostic);
         }
         found
@@ -160,8 +163,8 @@ fn rename_help(member: &Member<'_>) -> String {
     match *member.kind == CLIPS {
         true => {
             let source = toml::Value::from(member.name);
-            format!("give it a name of its own:\n[model.clips.other_name]\nsource = {source}")
+            format!("give the clip another name:\n[model.clips.other_name]\nsource = {source}")
         }
-        false => "give one of them another name".to_owned(),
+        false => "choose another name".to_owned(),
     }
 }

@@ -1,7 +1,8 @@
-//! `Baked -> files`: whole files or none, and only those that changed.
+//! `Baked -> files`: writes changed files only, all of them or none.
 //!
-//! All that changes is written beside its place first, and is on the disk, before the first file is moved to its place. So
-//! nothing that can run full has a part in the moving; where that fails nevertheless, what was moved is moved back.
+//! First, every changed file is written beside its final path and flushed to disk. Only then are
+//! the files moved, so that a full disk cannot interrupt the moves. If a move fails nevertheless,
+//! earlier moves are undone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,24 +12,24 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::TempPath;
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::fs;
 use crate::fs::lock::Lock;
 
-/// The largest file that is compared to what is there.
+/// Maximum size in bytes of an existing file that is compared.
 const LARGEST: u64 = 1 << 40;
 
-/// What a file should hold.
+/// Expected content of a file.
 #[derive(Clone, Debug)]
 pub(crate) enum FileContent<'a> {
-    /// These bytes.
+    /// Content in memory.
     Bytes(Cow<'a, [u8]>),
-    /// Bytes with this digest, and so many of them: somebody else has them.
+    /// Content in the cache, given by its digest and its length in bytes.
     Cached { digest: blake3::Hash, len: u64 },
 }
 
 impl FileContent<'_> {
-    /// The bytes, if they are here.
+    /// Returns the bytes if they are in memory.
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Bytes(bytes) => Some(bytes.into_owned()),
@@ -50,7 +51,7 @@ impl FileContent<'_> {
         }
     }
 
-    /// Whether a file holds it.
+    /// Whether a file has this content.
     fn stands_in(&self, path: &Path) -> io::Result<bool> {
         if std::fs::metadata(path)?.len() != self.len() {
             return Ok(false);
@@ -63,19 +64,19 @@ impl FileContent<'_> {
     }
 }
 
-/// How a file in the output folder differs from the bake.
+/// Difference between a file in the output folder and the bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// It is not there.
+    /// The file does not exist.
     Missing(PathBuf),
-    /// It holds something else.
+    /// The file has another content.
     Changed(PathBuf),
-    /// The bake makes no such file.
+    /// The bake does not make this file.
     Stale(PathBuf),
 }
 
 impl Difference {
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         let (Self::Missing(path) | Self::Changed(path) | Self::Stale(path)) = self;
         path
@@ -93,16 +94,19 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// What [`write()`] would change.
+/// Returns the changes that [`write()`] would make.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
     differences(&borrowed(files), folder)
 }
 
-/// What [`bring`] would change.
-pub(crate) fn differences(files: &BTreeMap<String, FileContent<'_>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
+/// Returns the changes that [`bring`] would make.
+pub(crate) fn differences(
+    files: &BTreeMap<String, FileContent<'_>>,
+    folder: &Path,
+) -> Result<Vec<Difference>, Diagnostic> {
     let mut differences = Vec::new();
     for (name, content) in files {
         let path = folder.join(name);
@@ -117,18 +121,20 @@ pub(crate) fn differences(files: &BTreeMap<String, FileContent<'_>>, folder: &Pa
     Ok(differences)
 }
 
-/// Brings a folder to the state of a bake: payloads first, the module that names them last, then what earlier bakes
-/// left is removed. Each file is replaced whole, by a rename; files that are right already are not touched. Nobody else
-/// writes to the folder meanwhile. Returns the files written.
+/// Writes the files of a bake to a folder, and removes stale files of earlier bakes. Returns the
+/// paths that were written.
+///
+/// Payloads are written first, then the module that names them. Each file is replaced atomically by
+/// a rename; unchanged files are not touched. The folder is locked meanwhile.
 ///
 /// # Errors
-/// When the folder cannot be read or written: then what was there is there.
+/// If the folder cannot be read or written. Its files are unchanged then.
 pub fn write(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let lock = open(folder, || ())?;
     let job = WritePlan { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
     bring(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
         WriteError::Failed(diagnostic) => diagnostic,
-        WriteError::Lost(_) => unreachable!("all bytes are here"),
+        WriteError::Lost(_) => unreachable!("all contents are in memory"),
     })
 }
 
@@ -136,39 +142,39 @@ fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, FileContent<'
     files.iter().map(|(name, bytes)| (name.clone(), FileContent::Bytes(Cow::Borrowed(bytes)))).collect()
 }
 
-/// Writes a file beside its place, then moves it there.
+/// Writes a file beside its final path, then moves it there.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let unfinished = fs::write_unfinished(folder, bytes)?;
     fs::rename(unfinished.path, path)
 }
 
-/// Makes an output folder and keeps others out of it.
+/// Creates an output folder and locks it.
 pub(crate) fn open(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Diagnostic> {
-    fs::create_dir(folder).map_err(|e| failure("make", folder, &e))?;
+    fs::create_dir(folder).map_err(|e| failure("create", folder, &e))?;
     Ok(Lock::folder(folder, waiting))
 }
 
-/// What [`bring`] needs to know beside the files.
+/// Inputs of [`bring`] in addition to the files.
 pub(crate) struct WritePlan<'a> {
     pub(crate) folder: &'a Path,
-    /// The files are all that belong into the folder.
+    /// Whether the files are the complete output, so that all others are stale.
     pub(crate) whole: bool,
-    /// The digest of a file that is known to stand there already, by its name.
+    /// Returns the digest of an output file that is known to be unchanged, by name.
     pub(crate) in_place: &'a (dyn Fn(&str) -> Option<blake3::Hash> + Sync),
-    /// The bytes with a digest and a length.
+    /// Loads the bytes with a digest and a length.
     pub(crate) load: &'a (dyn Fn(&blake3::Hash, u64) -> Option<Vec<u8>> + Sync),
 }
 
-/// Why files were not written.
+/// Reason why files were not written.
 pub(crate) enum WriteError {
-    /// It cannot be done.
+    /// A file operation failed.
     Failed(Diagnostic),
-    /// Nobody has the bytes of these files any more.
+    /// The contents of these files are no longer in the cache.
     Lost(BTreeSet<String>),
 }
 
-/// As [`write()`], in a folder that is kept by a lock.
+/// Writes files like [`write()`], in a locked folder.
 pub(crate) fn bring(
     files: &BTreeMap<String, FileContent<'_>>,
     job: &WritePlan<'_>,
@@ -193,7 +199,7 @@ pub(crate) fn bring(
                 None => return Err(WriteError::Lost(BTreeSet::from([name.clone()]))),
             },
         };
-        let beside = path.parent().expect("it is under the folder");
+        let beside = path.parent().expect("the path is inside the folder");
         let written = fs::write_unfinished(beside, &bytes).and_then(|unfinished| {
             fs::sync(&unfinished.file, &path)?;
             Ok(unfinished.path)
@@ -220,24 +226,25 @@ pub(crate) fn bring(
     written.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>().into_iter().for_each(fs::sync_folder);
     for path in stale {
         fs::remove(&path).map_err(|e| failed("remove", &path, &e))?;
-        // Fails, as it should, while the folder holds something else.
+        // Fails intentionally if the folder is not empty.
         let _ = path.parent().map(std::fs::remove_dir);
     }
     Ok(written)
 }
 
-/// A file that is written and not in its place.
+/// A file that is written beside its final path.
 struct Staged {
     from: TempPath,
     path: PathBuf,
     module: bool,
 }
 
-/// Moves files to their places: all, or none.
+/// Moves all files to their final paths, or none.
 fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
     let mut undo: Vec<(PathBuf, Option<TempPath>)> = Vec::new();
     for Staged { from, path, .. } in staged {
-        // Another name for what is there; file systems without that have no way back.
+        // A hard link keeps the old file for the undo. On file systems without hard links there is
+        // no undo.
         let before = from.with_extension("before");
         let before =
             std::fs::hard_link(&path, &before).is_ok().then(|| TempPath::try_from_path(&before).ok()).flatten();
@@ -259,7 +266,7 @@ fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Removes what killed bakes left unfinished.
+/// Removes unfinished files of interrupted bakes.
 fn clear(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
     fs::remove_unfinished(folder, alone);
     let models = folder.join("gpuskin");
@@ -270,7 +277,8 @@ fn clear(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Files of earlier bakes that this one does not make: in the folders of models, with names that bakes give.
+/// Returns files of earlier bakes that this bake does not make: files in model folders whose names
+/// have the form of baked files.
 fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let ours = |name: &str| {
         (name.ends_with(".bin") && (name == "mesh.bin" || name.starts_with("mesh-")))
@@ -294,7 +302,7 @@ fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, 
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     match fs::entries(folder) {
-        // A file, where a folder is looked for.
+        // A file where a folder is expected.
         Err(e) if e.kind() == io::ErrorKind::NotADirectory => Ok(Vec::new()),
         entries => entries.map_err(|e| failure("read", folder, &e)),
     }
@@ -315,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_written_and_what_is_left_over_goes() {
+    fn write_replaces_changed_and_removes_stale_files() {
         let dir = tempfile::tempdir().unwrap();
         let first =
             files(&[("gpuskin.rs", "a"), ("gpuskin/fox/anim-matrix-f16.ktx2", "b"), ("gpuskin/cat/mesh.bin", "c")]);
@@ -345,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
+    fn write_names_the_path_that_cannot_be_written() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("gpuskin"), "a file where a folder should be").unwrap();
         let error = write(&files(&[("gpuskin/fox/mesh.bin", "b")]), dir.path()).unwrap_err();

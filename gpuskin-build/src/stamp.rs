@@ -1,4 +1,5 @@
-//! What a bake found and left: so that the next one knows, without reading a file, what has not changed.
+//! Build stamp: the inputs and outputs of a bake. The next bake compares it with the file system,
+//! and detects without reading a file that there is nothing to do.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -13,33 +14,34 @@ use crate::diagnostic::CachedDiagnostic;
 use crate::fs;
 use crate::fs::fingerprint::{FileFingerprint, FileStat, now};
 
-/// The largest source file, bytes: what a GLB can say of itself.
+/// Maximum size of a source file in bytes: the largest size that a GLB header can state.
 const MOST_SOURCE: u64 = u32::MAX as u64;
-/// The largest ledger.
+/// Maximum size of a build stamp in bytes.
 const MOST_LEDGER: u64 = 256 << 20;
-/// How long writing a ledger may wait for the clock of the file system.
+/// Maximum time in nanoseconds to wait until the modification times of the outputs are settled.
 const LONGEST_WAIT: i64 = 50_000_000;
 
-/// A bake, as the next one sees it.
+/// Record of a bake.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BuildStamp {
     /// Digest of the manifest's text.
     pub(crate) manifest: [u8; 32],
-    /// Files that were read, as reached from the manifest's folder.
+    /// Files that were read, relative to the manifest's folder.
     pub(crate) inputs: BTreeMap<PathBuf, FileFingerprint>,
-    /// Files and folders that were left, under the output folder. Folders have no digest worth naming.
+    /// Files and folders that were written, relative to the output folder. The digest of a folder
+    /// is zero.
     pub(crate) outputs: BTreeMap<String, FileFingerprint>,
-    /// The models, as far as a word about each was asked for.
+    /// Report about the models.
     pub(crate) text: String,
     pub(crate) warnings: Vec<CachedDiagnostic>,
     pub(crate) models: usize,
-    /// Files, and their bytes.
+    /// Number of files, and their bytes.
     pub(crate) files: usize,
     pub(crate) bytes: u64,
 }
 
 impl BuildStamp {
-    /// The ledger under a key; an empty one where there is none.
+    /// Loads the build stamp of a key.
     pub(crate) fn load(cache: &Cache, key: &blake3::Hash) -> Option<Self> {
         postcard::from_bytes(&cache.get(EntryKind::Stamp, key, MOST_LEDGER)?).ok()
     }
@@ -52,13 +54,15 @@ impl BuildStamp {
         }
     }
 
-    /// Whether nothing that was read or written has changed since, as far as the file system knows.
+    /// Whether all inputs and outputs are unchanged according to their metadata.
     pub(crate) fn still_holds(&self, manifest_folder: &Path, out: &Path) -> bool {
         let inputs = self.inputs.par_iter().all(|(path, s)| s.still_holds(FileStat::at(&manifest_folder.join(path))));
-        inputs && self.outputs.par_iter().all(|(name, fingerprint)| fingerprint.still_holds(FileStat::at(&out.join(name))))
+        inputs
+            && self.outputs.par_iter().all(|(name, fingerprint)| fingerprint.still_holds(FileStat::at(&out.join(name))))
     }
 
-    /// Notes what stands in the output folder now. `digests`: of its files. Paths of sources start from `folder`.
+    /// Records the outputs. `digests` are those of the output files. Paths of inputs are relative
+    /// to `folder`.
     pub(crate) fn note_outputs(&mut self, folder: &Path, out: &Path, digests: &BTreeMap<String, blake3::Hash>) {
         let mut names: BTreeMap<String, [u8; 32]> = BTreeMap::new();
         for (name, digest) in digests {
@@ -76,14 +80,15 @@ impl BuildStamp {
             names.iter().filter_map(fingerprint).collect()
         };
         self.outputs = look();
-        // What was written just now could be written once more and keep its time.
+        // A file that was just written could change again without a new modification time.
         let settled = self.outputs.values().map(|fingerprint| fingerprint.stat.settles()).max().unwrap_or_default();
         let wait = settled.saturating_sub(now());
         if (1..=LONGEST_WAIT).contains(&wait) {
             std::thread::sleep(std::time::Duration::from_nanos(wait as u64));
             self.outputs = look();
         }
-        // The same for sources that were read as soon as they were written: they are read once more.
+        // Sources that were read right after they were written have the same problem, and are read
+        // again.
         for (path, fingerprint) in self.inputs.iter_mut().filter(|(_, fingerprint)| !fingerprint.is_settled()) {
             if let Some(again) = look_at(&folder.join(path)).filter(|again| again.digest == fingerprint.digest) {
                 *fingerprint = again;
@@ -92,7 +97,7 @@ impl BuildStamp {
     }
 }
 
-/// What stands in files: known from the last bake where they have not changed since, else read.
+/// Fingerprints of files: taken from the last bake if the metadata is unchanged, else read.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     before: &'a BTreeMap<PathBuf, FileFingerprint>,
@@ -101,12 +106,13 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// `before`: what the last bake saw; empty where only content is trusted. Paths in it start from `folder`.
+    /// `before` holds the fingerprints of the last bake, with paths relative to `folder`. With an
+    /// empty map, every file is read.
     pub(crate) fn new(before: &'a BTreeMap<PathBuf, FileFingerprint>, folder: &'a Path) -> Self {
         Self { before, folder, seen: Mutex::default() }
     }
 
-    /// What stands in a file.
+    /// Returns the fingerprint of a file.
     pub(crate) fn fingerprint(&self, path: &Path) -> Option<FileFingerprint> {
         if let Some(fingerprint) = self.seen().get(path) {
             return Some(*fingerprint);
@@ -118,7 +124,7 @@ impl<'a> Index<'a> {
         Some(fingerprint)
     }
 
-    /// Notes what stands in a file.
+    /// Records the fingerprint of a file.
     pub(crate) fn saw(&self, path: &Path, fingerprint: FileFingerprint) {
         self.seen().insert(path.to_owned(), fingerprint);
     }

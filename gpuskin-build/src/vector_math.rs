@@ -1,18 +1,21 @@
-//! A few operations on vectors in plain arithmetic, for the loops that a bake spends its time in. Build scripts run
-//! unoptimised, where each operator of glam is several calls; these are inlined there too, to nothing but numbers.
+//! Vector operations in plain arithmetic, for the hot loops of a bake. Build scripts run without
+//! optimisation, where each operator of glam takes several calls; these functions are always
+//! inlined.
 
 use glam::Vec3;
 
-/// Four numbers, as a register holds them.
+/// Four numbers, the size of a SIMD register.
 pub(crate) type Lanes = [f32; 4];
 
-/// A matrix of three rows and four columns, by columns. The last lane of each is nothing.
+/// A matrix of three rows and four columns, stored by columns. The last lane of each column is
+/// unused.
 ///
-/// A compiler that optimises makes single instructions of four lanes, where it cannot see that the last is of no use: loops over
-/// them stand in functions of their own, which are not inlined and leave all lanes in memory.
+/// An optimising compiler emits four-lane instructions only if it cannot see that the last lane is
+/// unused. Loops over columns are therefore separate functions without inlining, which write all
+/// lanes to memory.
 pub(crate) type Columns = [Lanes; 4];
 
-/// A matrix times a homogeneous point.
+/// Multiplies a matrix by a homogeneous point.
 #[inline(always)]
 pub(crate) fn transform([x, y, z, w]: &Columns, p: &Lanes) -> Lanes {
     [
@@ -43,7 +46,7 @@ pub(crate) fn sub_lanes(a: Lanes, b: Lanes) -> Lanes {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
 }
 
-/// A row of a matrix times four homogeneous points, which stand by components.
+/// Multiplies a row of a matrix by four homogeneous points, in one lane per point.
 #[inline(always)]
 pub(crate) fn times(row: &[f32; 4], [x, y, z, w]: &[Lanes; 4]) -> Lanes {
     [
@@ -54,14 +57,14 @@ pub(crate) fn times(row: &[f32; 4], [x, y, z, w]: &[Lanes; 4]) -> Lanes {
     ]
 }
 
-/// The products of four pairs of vectors, which stand by components.
+/// Returns the dot products of four pairs of vectors, in one lane per pair.
 #[inline(always)]
 pub(crate) fn dot_of(a: &[Lanes; 3], b: &[Lanes; 3]) -> Lanes {
     let [x, y, z] = [multiply_lanes(a[0], b[0]), multiply_lanes(a[1], b[1]), multiply_lanes(a[2], b[2])];
     add_lanes(add_lanes(x, y), z)
 }
 
-/// The same of what is across both.
+/// Returns the cross products of four pairs of vectors, in one lane per pair.
 #[inline(always)]
 pub(crate) fn cross_of(a: &[Lanes; 3], b: &[Lanes; 3]) -> [Lanes; 3] {
     [
@@ -102,13 +105,13 @@ pub(crate) fn distance_squared(a: Vec3, b: Vec3) -> f32 {
     dot(d, d)
 }
 
-/// The lesser of two numbers; `a` where one is none.
+/// Returns the lesser of two numbers, or `a` if one is NaN.
 #[inline(always)]
 fn lesser(a: f32, b: f32) -> f32 {
     if b < a { b } else { a }
 }
 
-/// The greater of two numbers; `a` where one is none.
+/// Returns the greater of two numbers, or `a` if one is NaN.
 #[inline(always)]
 fn greater(a: f32, b: f32) -> f32 {
     if b > a { b } else { a }
@@ -124,14 +127,22 @@ pub(crate) fn greatest_lanes(a: Lanes, b: Lanes) -> Lanes {
     [greater(a[0], b[0]), greater(a[1], b[1]), greater(a[2], b[2]), greater(a[3], b[3])]
 }
 
-/// The lesser of each component; those of `a` where one is no number.
+/// Returns the lesser of each component, or that of `a` if one is NaN.
 #[inline(always)]
 pub(crate) fn least(a: Vec3, b: Vec3) -> Vec3 {
     Vec3 { x: lesser(a.x, b.x), y: lesser(a.y, b.y), z: lesser(a.z, b.z) }
 }
 
-/// The greater of each component; those of `a` where one is no number.
+/// Returns the greater of each component, or that of `a` if one is NaN.
 #[inline(always)]
 pub(crate) fn greatest(a: Vec3, b: Vec3) -> Vec3 {
     Vec3 { x: greater(a.x, b.x), y: greater(a.y, b.y), z: greater(a.z, b.z) }
+}
+
+pub(crate) fn least_of(lanes: Lanes) -> f32 {
+    lanes.into_iter().fold(f32::INFINITY, f32::min)
+}
+
+pub(crate) fn greatest_of(lanes: Lanes) -> f32 {
+    lanes.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }

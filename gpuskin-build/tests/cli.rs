@@ -73,7 +73,8 @@ fn command_line_errors_are_specific() {
     misused(&both, "`--crossfade` and `--layer` accept only one encoding");
     let nothing = gpuskin(&encoded("trs-f16,"));
     assert!(
-        nothing.status.code() == Some(2) && text(&nothing.stderr).contains("invalid value `` for `--encoding`: expected one of matrix-f32, ")
+        nothing.status.code() == Some(2)
+            && text(&nothing.stderr).contains("invalid value `` for `--encoding`: expected one of matrix-f32, ")
     );
     let pose = ["pose", "--model", "a", "--clip", "0", "--out", "x", "--path"];
     let with = |rest: &[&'static str]| [&pose[..], rest].concat();
@@ -146,7 +147,7 @@ fn inspect_rejects_other_files() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.ktx2"), b"not at all").unwrap();
     let output = in_folder(folder.path(), &["inspect", "a.ktx2"]);
-    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: name ";
+    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: pass ";
     let stderr = text(&output.stderr);
     assert!(output.status.code() == Some(1) && stderr.starts_with(expected), "{stderr}");
     let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
@@ -235,7 +236,7 @@ fn bake_model_refuses_a_folder_with_other_models() {
     works(folder, &["bake", "--model", "hound", "--check"]);
     works(folder, &["bake", "--model", "hound", "--out", "hound"]);
     assert!(folder.join("hound/gpuskin/hound/mesh.bin").exists());
-    assert!(fails(folder, &["bake", "--model", "hond"]).contains("has no model `hond`"));
+    assert!(fails(folder, &["bake", "--model", "hond"]).contains("model `hond` not found"));
 }
 
 #[test]
@@ -266,7 +267,8 @@ fn preview_draws_one_or_two_encodings() {
         assert_eq!(report, format!("{out}: {} x {} pixels\n", image.width(), image.height()));
         [image.width(), image.height()]
     };
-    // Eight cells across; three clips, each with a row of cells and lines of text, or with three rows and more text.
+    // Eight cells per row. Each of the three clips has one row of cells and its lines of text, or
+    // three rows and more text.
     assert_eq!(size(&[], "plain.png"), [1348, 770]);
     assert_eq!(size(&["--encoding", "fixed16"], "coarse.png"), [1348, 770]);
     assert_eq!(size(&["--encoding", "matrix-f32,fixed16"], "both.png"), [1348, 2030]);

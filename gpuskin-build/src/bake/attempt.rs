@@ -1,4 +1,4 @@
-//! One encoding tried on a model: texels, packed vertices, errors.
+//! A model in one encoding: texels, packed vertices and errors.
 
 use std::sync::OnceLock;
 
@@ -7,44 +7,45 @@ use gpuskin_rt::vertex::{self, Vertex};
 use gpuskin_rt::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
 use rayon::prelude::*;
 
-use super::plan::{ModelOutline, BakePlan};
+use super::plan::{BakePlan, ModelOutline};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, DrawnModel, MotionQuery, MeasuredTimes};
+use crate::measure::{self, ClipErrors, DrawnModel, MeasuredTimes, MotionQuery};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
 
-/// Without a tolerance, packed weights are narrow where that makes the error at most this much greater than wide ones would.
+/// Without a tolerance, narrow weights are used if their error is at most this factor times the
+/// error of wide weights.
 const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
-/// Frames of each clip that are looked at to choose how vertices are packed, and to reject encodings early.
+/// Frames measured per clip to choose the vertex packing, and to reject encodings early.
 const PROBES: u32 = 4;
 
-/// What may be lost, in the units of errors.
+/// Error limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ErrorLimits {
-    /// Of positions at frames, metres.
+    /// Position error at frames, in metres.
     pub(super) encoding: f64,
-    /// Of positions between frames, metres.
+    /// Position error between frames, in metres.
     pub(super) motion: f64,
-    /// Of normals, degrees.
+    /// Normal error, in degrees.
     pub(super) normal: f64,
 }
 
-/// What is worst about an attempt, as a multiple of what is allowed.
+/// The error that exceeds its limit by the largest factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Miss {
     pub(super) kind: MissKind,
     /// Index of the clip.
     pub(super) clip: usize,
     pub(super) error: ErrorInfo,
-    /// The error over its limit.
+    /// Error divided by its limit.
     pub(super) ratio: f64,
 }
 
-/// Which limit an error is beyond.
+/// The limit that an error exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissKind {
     Encoding,
@@ -53,7 +54,8 @@ pub(super) enum MissKind {
 }
 
 impl ErrorLimits {
-    /// The error that is farthest beyond its limit. Motion comes last: another encoding does not mend it.
+    /// Returns the error that exceeds its limit by the largest factor. Motion errors are considered
+    /// last, because another encoding does not reduce them.
     pub(super) fn miss(&self, errors: &[ClipErrors]) -> Option<Miss> {
         let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
             let misses = errors.iter().enumerate().map(|(clip, errors)| {
@@ -74,25 +76,25 @@ pub(super) struct Attempt {
     pub(super) texels: encode::EncodedTexture,
     pub(super) mesh: PackedMesh,
     pub(super) errors: Vec<ClipErrors>,
-    /// The errors at a few frames of each clip, where they have been looked at.
+    /// Errors at a few frames of each clip, if they were measured.
     probed: OnceLock<Vec<ClipErrors>>,
-    /// What the encoding cannot hold, with the clip's index.
+    /// Poses that the encoding cannot store, each with the index of its clip.
     pub(super) misfits: Vec<(usize, Misfit)>,
 }
 
-/// What does not change from one attempt to the next.
+/// Inputs that all attempts for a model share.
 #[derive(Clone, Copy)]
 pub(super) struct AttemptSource<'a> {
     pub(super) outline: &'a ModelOutline,
-    /// The mesh of bones.
+    /// Mesh for bone mode.
     pub(super) bones: &'a Geometry,
     pub(super) normals: Normals,
-    /// Metres that encodings with a choice of precision may be off at frames.
+    /// Allowed position error at frames, in metres, for encodings with variable precision.
     pub(super) tolerance: f64,
 }
 
 impl<'a> AttemptSource<'a> {
-    /// The mesh that goes with an encoding.
+    /// Returns the mesh for an encoding.
     pub(super) fn geometry(&self, encoding: Encoding) -> &'a Geometry {
         match &self.outline.vertices {
             Some(mesh) if encoding.is_vertex() => &mesh.geometry,
@@ -102,7 +104,8 @@ impl<'a> AttemptSource<'a> {
 }
 
 impl Attempt {
-    /// `limits`: vertices are packed as small as they allow; without, as small as shows nowhere.
+    /// Encodes a model. With `limits`, vertices get the smallest packing within the limits;
+    /// without, the smallest that does not increase the error noticeably.
     pub(super) fn new(
         source: AttemptSource<'_>,
         encoding: Encoding,
@@ -117,12 +120,12 @@ impl Attempt {
         Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits })
     }
 
-    /// The errors at a few frames of each clip.
+    /// Returns the errors at a few frames of each clip.
     pub(super) fn probe(&self, source: AttemptSource<'_>) -> &[ClipErrors] {
         self.probed.get_or_init(|| self.mesh.probe(source, &self.plan, &self.texels))
     }
 
-    /// For each of some clips, whether its motion error is within a limit, metres.
+    /// Returns for each of the given clips whether its motion error is within a limit in metres.
     pub(super) fn motion_within(&self, source: AttemptSource<'_>, search: MotionQuery<'_>) -> Vec<bool> {
         let drawn = self.mesh.drawn(source, &self.texels);
         if self.plan.encoding.is_vertex() {
@@ -132,7 +135,7 @@ impl Attempt {
         measure::motion_within(&self.plan.model, &self.plan.grids, &self.plan.records, &drawn, search)
     }
 
-    /// Measures its errors.
+    /// Measures the errors.
     pub(super) fn measure(&mut self, source: AttemptSource<'_>, times: MeasuredTimes) {
         self.errors = self.mesh.measure(source, &self.plan, &self.texels, times);
     }
@@ -143,7 +146,8 @@ impl Attempt {
     }
 }
 
-/// Samples and encodes a model; and what the encoding cannot hold, with the clip's index.
+/// Samples and encodes a model. Also returns the poses that the encoding cannot store, each with
+/// the index of its clip.
 pub(super) fn texels(
     outline: &ModelOutline,
     plan: &BakePlan,
@@ -153,8 +157,9 @@ pub(super) fn texels(
         Some(mesh) if plan.encoding.is_vertex() => {
             if mesh.geometry.tangents && !plan.encoding.holds_tangents() {
                 let name = plan.encoding.name();
-                let message = format!("{name} has no room for tangents, which its normal map needs");
-                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, message).help("use `encoding = \"vat-packed-fine\"`"));
+                let message = format!("{name} cannot store tangents, which the normal map of the model needs");
+                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, message)
+                    .help("use `encoding = \"vat-packed-fine\"`"));
             }
             Ok(vertex_mode::encode(&plan.model, mesh, plan.encoding, plan.texture, &plan.grids, &plan.records))
         }
@@ -168,7 +173,7 @@ fn local_packed(plan: &BakePlan, tolerance: f64) -> Result<encode::EncodedTextur
         |error| match error {
             TooLarge::Nodes(count) => Diagnostic::error(
                 DiagnosticCode::EncodingUnfit,
-                format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"),
+                format!("its bones depend on {count} moving nodes; local-packed supports at most {MAX_NODES}"),
             )
             .help("use `encoding = \"trs-packed\"`"),
             TooLarge::Words => {
@@ -197,7 +202,7 @@ fn encode(plan: &BakePlan) -> (encode::EncodedTexture, Vec<(usize, Misfit)>) {
     (encoder.finish(), misfits)
 }
 
-/// Packed vertices, and as the shader unpacks them.
+/// Packed vertices, and their values as the shader unpacks them.
 pub(super) struct PackedMesh {
     pub(super) format: VertexFormat,
     pub(super) range: VertexRange,
@@ -205,7 +210,7 @@ pub(super) struct PackedMesh {
     unpacked: Vec<Vertex>,
 }
 
-/// How vertices are packed, and the errors at a few frames where the choice asked for them.
+/// Packed vertices, and the errors at a few frames if the choice of packing measured them.
 struct Packed {
     mesh: PackedMesh,
     probed: Option<Vec<ClipErrors>>,
@@ -225,15 +230,22 @@ impl PackedMesh {
         Self { format, range, words, unpacked }
     }
 
-    /// Where vertices are baked: what does not move of them, with rows counted from the first of a frame.
+    /// Packs the constant attributes of vertex mode. Row indices are relative to the first row of a
+    /// frame.
     fn fixed(geometry: &Geometry, range: VertexRange, range_rows: u32) -> Self {
         let mut geometry = geometry.clone();
         geometry.vertices.iter_mut().for_each(|v| v.joints[0] += range_rows);
         Self::new(&geometry, range, Packing::Static)
     }
 
-    /// In full for the exact baseline, else the smallest that meets the limits, or else that does not show.
-    fn choose(source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture, limits: Option<&ErrorLimits>) -> Packed {
+    /// Packs vertices in full for exact encodings. Otherwise chooses the smallest packing within
+    /// the limits or, without limits, the smallest that does not increase the error noticeably.
+    fn choose(
+        source: AttemptSource<'_>,
+        plan: &BakePlan,
+        texels: &encode::EncodedTexture,
+        limits: Option<&ErrorLimits>,
+    ) -> Packed {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
         if plan.encoding.is_vertex() {
@@ -243,7 +255,7 @@ impl PackedMesh {
         if plan.encoding.is_exact() {
             return packed(Packing::Full).into();
         }
-        // What is drawn of one bone each has no weights to lose.
+        // Vertices with one bone each have no weights that could lose precision.
         let rigid = geometry.vertices.iter().all(|v| v.weights[1] == 0.0);
         let Some(limits) = limits else {
             let worst =
@@ -268,7 +280,7 @@ impl PackedMesh {
         if fits {
             return small;
         }
-        // Where more precise vertices do not mend it, they would be for nothing.
+        // More precise vertices are wasted if they do not bring the error below the limit.
         let (full, fits) = probed(Packing::Full);
         if fits { full } else { small }
     }
@@ -282,7 +294,13 @@ impl PackedMesh {
         self.measure(source, plan, texels, MeasuredTimes::Some(PROBES))
     }
 
-    fn measure(&self, source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture, times: MeasuredTimes) -> Vec<ClipErrors> {
+    fn measure(
+        &self,
+        source: AttemptSource<'_>,
+        plan: &BakePlan,
+        texels: &encode::EncodedTexture,
+        times: MeasuredTimes,
+    ) -> Vec<ClipErrors> {
         let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
         measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
     }

@@ -1,4 +1,4 @@
-//! Which encoding a class of devices gets: the smallest that meets the tolerances.
+//! Chooses the encoding for a class of devices: the smallest that meets the tolerances.
 
 mod rates;
 mod refusal;
@@ -6,31 +6,32 @@ mod refusal;
 use gpuskin_rt::{Encoding, Packing, VertexFormat};
 
 use super::BakeOptions;
-use super::attempt::{Attempt, ErrorLimits, Miss, MissKind, AttemptSource};
+use super::attempt::{Attempt, AttemptSource, ErrorLimits, Miss, MissKind};
 use super::plan::BakePlan;
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::manifest::{At, DeviceClass, ModelEntry, Tolerance, Tolerances};
 use crate::measure::MeasuredTimes;
 
-/// Why an encoding that would do is not chosen.
-const NOT_SMALLER: &str = "not smaller than the chosen one";
+/// Reason why an encoding that meets the tolerances is not chosen.
+const NOT_SMALLER: &str = "not smaller than the chosen encoding";
 
-/// An encoding that was looked at, for `bake --explain`.
+/// An encoding that was evaluated, for `bake --explain`.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Candidate {
-    /// The encoding.
+    /// Encoding.
     pub encoding: Encoding,
     /// Bytes of animation and vertices on the GPU.
     pub gpu_bytes: u64,
-    /// Bytes of the animation, over bones or vertices and frames stored.
+    /// Bytes of the animation per bone per stored frame; in vertex mode per vertex per stored
+    /// frame.
     pub bytes_a_bone_sample: f64,
-    /// Errors of each clip; none where it was out before they were measured.
+    /// Errors of each clip; empty if the encoding was rejected before they were measured.
     pub errors: Vec<crate::measure::ClipErrors>,
-    /// Why it was not chosen; `None`: it was.
+    /// Reason why the encoding was not chosen; `None` for the chosen one.
     pub refused: Option<String>,
 }
 
-/// How a model wants to be encoded.
+/// Inputs of the choice of an encoding for a model.
 #[derive(Clone, Copy)]
 pub(super) struct EncodingChoice<'a> {
     pub(super) entry: &'a ModelEntry,
@@ -39,12 +40,12 @@ pub(super) struct EncodingChoice<'a> {
 }
 
 impl EncodingChoice<'_> {
-    /// The tolerances, those that are not set as they are by default.
+    /// Returns the tolerances, with defaults for those that are not set.
     fn limits(&self) -> ErrorLimits {
         limits(&self.entry.tolerances, self.source.outline.diagonal)
     }
 
-    /// The tolerances that somebody set; others are infinite.
+    /// Returns the tolerances that the manifest sets; others are infinite.
     fn set_limits(&self) -> ErrorLimits {
         let (limits, set) = (self.limits(), &self.entry.tolerances);
         let or_none = |limit: f64, set: bool| if set { limit } else { f64::INFINITY };
@@ -55,8 +56,8 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// The model in the encoding that the manifest names, or in the smallest that meets the tolerances on such devices;
-    /// and what else was looked at.
+    /// Encodes the model in the named encoding, or in the smallest that meets the tolerances on
+    /// this class of devices. Also returns the other encodings that were evaluated.
     pub(super) fn make(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
         let named = self.options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value));
         match named {
@@ -65,7 +66,8 @@ impl EncodingChoice<'_> {
                 let mut candidates = Vec::new();
                 if self.options.explain {
                     let others = readable(class, encoding.is_vertex()).into_iter().filter(|e| *e != encoding);
-                    candidates = others.map(|e| self.candidate(e, u64::MAX).1.or_refused("another is named")).collect();
+                    candidates =
+                        others.map(|e| self.candidate(e, u64::MAX).1.or_refused("another encoding is named")).collect();
                     candidates.insert(0, Candidate::new(&attempt, None));
                 }
                 Ok((attempt, candidates))
@@ -74,21 +76,23 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// In an encoding that was named, whatever it loses, unless somebody set a tolerance.
+    /// Encodes the model in a named encoding. Fails only if an error exceeds a tolerance that the
+    /// manifest sets.
     fn named(&self, encoding: Encoding) -> Result<Attempt, Diagnostic> {
         let (rates, _) = self.rates(encoding, u64::MAX)?;
         let set = self.set_limits();
         let any = set.encoding.is_finite() || set.normal.is_finite();
         let mut attempt = Attempt::new(self.source, encoding, &rates, any.then_some(&set))?;
-        attempt.measure(self.source, if self.options.skip_errors { MeasuredTimes::Some(1) } else { MeasuredTimes::All });
+        attempt
+            .measure(self.source, if self.options.skip_errors { MeasuredTimes::Some(1) } else { MeasuredTimes::All });
         match set.miss(&attempt.errors) {
             Some(miss) => Err(self.missed(&attempt, &miss)),
             None => Ok(attempt),
         }
     }
 
-    /// The smallest of the modes that the manifest allows. Morph targets are nothing that bones show: where both modes are
-    /// allowed, they decide.
+    /// Returns the smallest encoding of the modes that the manifest allows. Bones cannot reproduce
+    /// morph targets, so if both modes are allowed, a model with morph targets uses vertex mode.
     fn smallest_of_modes(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
         let smallest = |vertices| self.smallest(readable(class, vertices));
         let model = &self.source.outline.model;
@@ -119,14 +123,14 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// Bytes that baked vertices take at the least.
+    /// Returns a lower bound of the bytes that vertex mode takes.
     fn least_of_vertices(&self) -> u64 {
         let rates = self.least_rates();
         Encoding::ALL.into_iter().filter(|e| e.is_vertex()).map(|e| self.least_bytes(e, &rates)).min().unwrap_or(0)
     }
 
-    /// Bytes that an encoding takes on the GPU at the least, known before anything is encoded: with such rates, and vertices as
-    /// small as can be. 0 where nothing is known.
+    /// Returns a lower bound of the bytes that an encoding takes on the GPU, known before encoding:
+    /// with the given rates and the smallest vertices. Returns 0 if no bound is known.
     fn least_bytes(&self, encoding: Encoding, rates: &[f64]) -> u64 {
         if encoding.needs_compute() {
             return 0;
@@ -142,10 +146,11 @@ impl EncodingChoice<'_> {
         BakePlan::new(self.source.outline, encoding, rates).map_or(0, |plan| plan.texture_bytes() + vertices as u64)
     }
 
-    /// The smallest by the bytes that it was found to take. Encodings that cannot be smaller than one that will do are not made.
+    /// Returns the encoding with the smallest measured size. Skips encodings whose lower bound is
+    /// above the size of one that meets the tolerances.
     fn smallest(&self, encodings: Vec<Encoding>) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
         let mut chosen: Option<Attempt> = None;
-        // The attempt that comes nearest to what is allowed.
+        // The attempt that is closest to the limits.
         let mut nearest: Option<(Distance, Diagnostic)> = None;
         let mut candidates = Vec::new();
         for encoding in encodings {
@@ -176,12 +181,16 @@ impl EncodingChoice<'_> {
                 Ok((attempt, candidates))
             }
             (None, Some((_, diagnostic))) => Err(diagnostic),
-            (None, None) => Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, "no encoding is there for such devices")),
+            (None, None) => Err(Diagnostic::error(
+                DiagnosticCode::EncodingUnfit,
+                "no encoding is available for this class of devices",
+            )),
         }
     }
 
-    /// Tries an encoding against the limits, as long as it can take less than so many bytes. An attempt that is out comes as a
-    /// finding, and by how much it is out.
+    /// Evaluates an encoding against the limits. Stops as soon as it is known to take at least
+    /// `most` bytes. A rejected attempt is returned as a diagnostic with its distance to the
+    /// limits.
     fn candidate(&self, encoding: Encoding, most: u64) -> (Result<Attempt, (Distance, Diagnostic)>, Candidate) {
         let limits = self.limits();
         let made = self.rates(encoding, most).and_then(|(rates, made)| match made {
@@ -218,7 +227,7 @@ impl EncodingChoice<'_> {
     }
 }
 
-/// Tolerances in the units of errors, those that are not set as they are by default.
+/// Converts tolerances to the units of errors, with defaults for those that are not set.
 pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> ErrorLimits {
     let metres =
         |set: &Option<At<Tolerance>>, default: Tolerance| set.as_ref().map_or(default, |at| at.value).metres(diagonal);
@@ -229,8 +238,8 @@ pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> ErrorLimits {
     }
 }
 
-/// How far an attempt is from what is allowed: first by what it misses. One that is off between frames only is nearest, because
-/// more frames mend it.
+/// Distance of an attempt to the limits, ordered first by the limit that it exceeds. Motion errors
+/// count as closest, because more frames reduce them.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Distance(u8, f64);
 
@@ -247,7 +256,8 @@ impl Distance {
     }
 }
 
-/// What such devices can play of bones or of vertices, those that mostly are smallest first, of equals the more precise.
+/// Returns the encodings of a mode that a class of devices supports, usually smallest first; among
+/// encodings of equal size the more precise first.
 fn readable(class: DeviceClass, vertices: bool) -> Vec<Encoding> {
     let can = |e: &Encoding| e.is_vertex() == vertices && (class == DeviceClass::Compute || !e.needs_compute());
     let mut all: Vec<Encoding> = Encoding::ALL.into_iter().filter(can).collect();
@@ -256,7 +266,7 @@ fn readable(class: DeviceClass, vertices: bool) -> Vec<Encoding> {
 }
 
 impl Candidate {
-    /// With a reason, unless there is one.
+    /// Sets the reason, unless there already is one.
     fn or_refused(mut self, why: &str) -> Self {
         self.refused.get_or_insert_with(|| why.to_owned());
         self

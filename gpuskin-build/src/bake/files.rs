@@ -1,4 +1,4 @@
-//! The files of a model: animation, mesh and colour textures, bound together by one content hash.
+//! Files of a model: animation, mesh and colour textures, tied together by one content hash.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,27 @@ use gpuskin_rt::{
 use ktx2::Format;
 
 use super::BakePlan;
-use super::attempt::{Attempt, PackedMesh, AttemptSource};
+use super::attempt::{Attempt, AttemptSource, PackedMesh};
 use crate::color;
 use crate::container::{self, Ktx2};
+use crate::displacement::Displacement;
 use crate::encode::{EncodedTexture, bit_set};
-use crate::frames::rest_bounds;
 use crate::geometry::Geometry;
 use crate::geometry::lods::LodMesh;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model};
-use crate::root_motion::Displacement;
+use crate::pose_extent::rest_bounds;
 use crate::sample::rows;
 use crate::vertex_mode::StillMesh;
 
-/// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
+/// Size in bytes up to which files become part of the executable with `storage = "auto"`. Larger
+/// ones slow the compiler down.
 pub const EMBED_LIMIT: u64 = 4 << 20;
-/// Bytes of a content hash. `mesh.bin` starts with it.
+/// Bytes of a content hash. `mesh.bin` starts with the hash.
 const HASH_LEN: usize = 16;
 
-/// The files of a model as they are made.
+/// Files of a model, with metadata and payloads.
 pub(super) struct FileSet {
     pub(super) meta: Metadata,
     pub(super) payloads: Vec<(String, Payload)>,
@@ -41,7 +42,8 @@ pub(super) struct BakedMaterials {
     pub(super) textures: Vec<color::BakedTexture>,
 }
 
-/// `first`: the main one of a model, else the same for other devices, whose materials' textures are those of the first.
+/// Makes the files of a model. `first` is true for the main variant; variants for other classes of
+/// devices share its material textures.
 pub(super) fn write(
     storage: Storage,
     source: AttemptSource<'_>,
@@ -97,7 +99,7 @@ pub(super) fn write(
             set.add(storage, format!("color-{n}-{format}.ktx2"), file);
         }
         if let Some(bytes) = texture.universal(&content_hash) {
-            // Not the runtime's: it is in no payload.
+            // The runtime does not load this file, so it is not a payload.
             set.files.insert(format!("{}/color-{n}-universal.ktx2", set.meta.name), bytes);
         }
     }
@@ -124,7 +126,7 @@ impl FileSet {
     }
 }
 
-/// `still`: where vertices are baked, as they stand still.
+/// Makes the mesh file. `still` is the static mesh of vertex mode.
 fn mesh_file(
     plan: &BakePlan,
     geometry: &Geometry,
@@ -150,7 +152,7 @@ fn mesh_file(
     let indices = if wide_indices {
         section(&mut all_indices.iter().copied())
     } else {
-        // Two to a word; an odd last one is padded.
+        // Two indices per word; an odd last one is padded.
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]));
@@ -212,7 +214,8 @@ fn clip_info(plan: &BakePlan, index: usize, errors: &ClipErrors) -> ClipInfo {
     }
 }
 
-/// A time as a fraction of a clip's length; its end as the greatest.
+/// Converts a time to a fraction of the clip length, scaled to 32 bits. The end of the clip becomes
+/// the largest value.
 fn phase(time: f64, end: f64) -> u32 {
     let fraction = if end > 0.0 { time / end } else { 0.0 };
     (fraction * 4_294_967_296.0).round().clamp(0.0, f64::from(u32::MAX)) as u32

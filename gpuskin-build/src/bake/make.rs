@@ -1,4 +1,4 @@
-//! All models of a manifest: those that somebody has already, and the others baked.
+//! Makes all models of a manifest: loads cached ones and bakes the others.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,48 +7,48 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::{BakeOptions, BakedModel, BakeFailure, ModelOutline, Stage, assemble};
+use super::{BakeFailure, BakeOptions, BakedModel, ModelOutline, Stage, assemble};
 use crate::codegen;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::frames::rest_diagonal;
-use crate::name_collisions::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::import::{Inputs, Pixels, import_seen};
 use crate::manifest::{At, Manifest, ModelEntry};
+use crate::name_collisions::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::output::FileContent;
+use crate::pose_extent::rest_diagonal;
 
 /// A model with its files.
 #[derive(Debug)]
 pub(crate) struct ModelOutput {
     pub(crate) model: BakedModel,
-    /// What it adds to the generated module.
+    /// Code of the model in the generated module.
     pub(crate) part: codegen::ModelCode,
-    /// By their paths under the output folder.
+    /// Files by path in the output folder.
     pub(crate) files: BTreeMap<String, FileContent<'static>>,
-    /// What was odd.
+    /// Warnings.
     pub(crate) warnings: Diagnostics,
-    /// What was read for it.
+    /// Files that were read.
     pub(crate) inputs: Inputs,
-    /// It was baked just now.
+    /// Whether the model was baked in this run rather than loaded from a cache.
     pub(crate) fresh: bool,
 }
 
-/// Somebody who keeps models from bake to bake.
+/// Storage of baked models across bakes.
 pub(crate) trait ModelStore: Sync {
-    /// The model, if what it depends on has not changed.
+    /// Returns the stored model, if none of its inputs has changed.
     fn find(&self, entry: &ModelEntry) -> Option<ModelOutput>;
-    /// Why a model that was not found is not to be baked.
+    /// Returns a reason why a model that was not found must not be baked.
     fn refuses(&self, entry: &ModelEntry) -> Option<Diagnostic>;
-    /// Keeps a model. Its files need not be held in memory afterwards.
+    /// Stores a model. May replace its file contents by paths of stored files, to free memory.
     fn keep(&self, entry: &ModelEntry, made: &mut ModelOutput);
 }
 
-/// A model that is there already, or is yet to be baked.
+/// A cached model, or an imported one that is still to be baked.
 enum PendingModel {
     Cached(Box<ModelOutput>),
     Imported(ModelOutline, Diagnostics, Inputs),
 }
 
-/// Makes the models of these entries. Findings come in their order, a model's together.
+/// Makes the models of `entries`. Diagnostics are grouped per model, in the order of `entries`.
 pub(crate) fn make(
     manifest: &Manifest,
     entries: &[&ModelEntry],
@@ -97,7 +97,7 @@ pub(crate) fn make(
             let (outline, mut warnings, inputs) = match draft {
                 Ok(PendingModel::Cached(made)) => return Ok(*made),
                 Ok(PendingModel::Imported(outline, diagnostics, inputs)) => (outline, diagnostics, inputs),
-                // It has no outline because of an error, and there is none.
+                // A model without an outline has errors, and those were handled above.
                 Err((diagnostics, _)) => return Err(diagnostics),
             };
             match assemble::assemble(manifest, entry, &outline, options, &mut warnings) {
@@ -128,7 +128,8 @@ pub(crate) fn make(
     Err(BakeFailure { diagnostics, inputs: read })
 }
 
-/// What is known of a model before its encoding is chosen, and what was found.
+/// Imports a model. Returns its outline, the state before its encoding is chosen, and its
+/// diagnostics.
 pub(super) fn outline(
     manifest: &Manifest,
     entry: &ModelEntry,
@@ -152,7 +153,7 @@ pub(super) fn outline(
 }
 
 impl PendingModel {
-    /// Names of what it has, some of which come from its files.
+    /// Returns the names in the model, some of which come from its files.
     fn names<'a>(&'a self, entry: &'a ModelEntry) -> ModelNames<'a> {
         match self {
             Self::Cached(made) => {
@@ -164,7 +165,7 @@ impl PendingModel {
     }
 }
 
-/// A model's name and those of what it has, and where they stand in the manifest.
+/// Returns the name of a model and the names in it, with their spans in the manifest.
 pub(super) fn names_of<'a>(entry: &'a ModelEntry, outline: &'a ModelOutline) -> ModelNames<'a> {
     let model = &outline.model;
     names(entry, model.clips.iter().map(|clip| clip.name.as_str()), model.events.iter().map(String::as_str))
@@ -188,7 +189,7 @@ fn names<'a>(
     names
 }
 
-/// The files that were read, the manifest among them.
+/// Returns the files that were read, including the manifest.
 pub(crate) fn inputs(manifest: &Manifest, made: &[ModelOutput]) -> BTreeSet<PathBuf> {
     let read = made.iter().flat_map(|made| made.inputs.paths().cloned());
     std::iter::once(manifest.path.clone()).chain(read).collect()

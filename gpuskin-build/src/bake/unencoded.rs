@@ -1,31 +1,35 @@
-//! Models up to the point where their clips are sampled and encoded: for tools that look at that stage by itself.
+//! Models before sampling and encoding, for tools that run or measure that stage alone.
 
 use gpuskin_rt::Encoding;
 
 use super::attempt;
 use super::choose::limits;
 use super::plan::ModelOutline;
-use super::{BakeOptions, BakeFailure, BakePlan, import_all};
+use super::{BakeFailure, BakeOptions, BakePlan, import_all};
 use crate::diagnostic::Diagnostic;
 use crate::import::Pixels;
 use crate::manifest::Manifest;
 
-/// A model whose frames are known and of which nothing is encoded yet.
+/// A model with planned frames that is not encoded yet.
 #[derive(Clone, Debug)]
 pub struct UnencodedModel {
-    /// The model, its frames and where each will stand.
+    /// Model, its frames, and the planned location of each frame.
     pub plan: BakePlan,
-    /// Metres that encodings with a choice of precision may be off at frames.
+    /// Allowed position error at frames, in metres, for encodings with variable precision.
     pub tolerance: f64,
     outline: ModelOutline,
 }
 
-/// Drafts of every model of a manifest in an encoding, whichever the manifest names. Where frame rates are searched, they are
-/// those that the search starts at.
+/// Plans every model of a manifest in the given encoding instead of the manifest's. Searched frame
+/// rates have the value at which the search starts.
 ///
 /// # Errors
-/// As [`bake`](super::bake).
-pub fn unencoded_models(manifest: &Manifest, options: &BakeOptions<'_>, encoding: Encoding) -> Result<Vec<UnencodedModel>, BakeFailure> {
+/// If a model has an error, as with [`bake`](super::bake()).
+pub fn unencoded_models(
+    manifest: &Manifest,
+    options: &BakeOptions<'_>,
+    encoding: Encoding,
+) -> Result<Vec<UnencodedModel>, BakeFailure> {
     let (outlines, mut diagnostics, inputs) = import_all(manifest, options, Pixels::SizeOnly)?;
     let mut unencoded_models = Vec::new();
     for (entry, outline) in outlines {
@@ -41,10 +45,10 @@ pub fn unencoded_models(manifest: &Manifest, options: &BakeOptions<'_>, encoding
 }
 
 impl UnencodedModel {
-    /// Samples and encodes all clips, as a bake does: the bytes of the animation texture, or of the tracks.
+    /// Samples and encodes all clips. Returns the bytes of the animation texture, or of the tracks.
     ///
     /// # Errors
-    /// When the encoding cannot hold the model.
+    /// If the encoding cannot store the model.
     pub fn encode(&self) -> Result<Vec<u8>, Diagnostic> {
         Ok(attempt::texels(&self.outline, &self.plan, self.tolerance)?.0.bytes)
     }

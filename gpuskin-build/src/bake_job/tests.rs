@@ -1,4 +1,4 @@
-//! What is baked again and what is not, and what is left when something goes wrong.
+//! Incremental bakes, shards, and bakes that are interrupted.
 
 mod failures;
 
@@ -36,7 +36,7 @@ impl TestFolder {
         fs::write(self.path("gpuskin.toml"), format!("{first}{models}")).unwrap();
     }
 
-    /// Another version is another file with other constants.
+    /// Writes a model. Versions differ in the file and in the generated constants.
     fn model(&self, n: usize, version: usize) {
         let text = POLE.replace("\"wood\"", &format!("\"wood {n}.{version}\""));
         assert_ne!(text, POLE);
@@ -59,7 +59,13 @@ impl TestFolder {
         self.with_share(BakeScope::Whole, "baked", cache, then)
     }
 
-    fn with_share<R>(&self, share: BakeScope, out: &str, cache: Option<&Cache>, then: impl FnOnce(&BakeJob<'_>) -> R) -> R {
+    fn with_share<R>(
+        &self,
+        share: BakeScope,
+        out: &str,
+        cache: Option<&Cache>,
+        then: impl FnOnce(&BakeJob<'_>) -> R,
+    ) -> R {
         then(&BakeJob {
             manifest: &self.path("gpuskin.toml"),
             out: &self.path(out),
@@ -81,7 +87,7 @@ impl TestFolder {
         done.baked
     }
 
-    /// Everything under the output folder.
+    /// Returns all files in the output folder.
     fn out(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         tree(&self.path("baked"))
     }
@@ -100,7 +106,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn only_what_changed_is_baked() {
+fn run_bakes_changed_models_only() {
     let place = TestFolder::new(3);
     assert_eq!(place.baked(), 3);
     let first = place.out();
@@ -109,46 +115,48 @@ fn only_what_changed_is_baked() {
     assert_eq!(place.baked(), 1);
     assert_ne!(place.out(), first);
     place.model(1, 0);
-    assert_eq!((place.baked(), place.out()), (0, first.clone()), "it is still there");
+    assert_eq!((place.baked(), place.out()), (0, first.clone()), "the earlier version is still in the cache");
 
-    // A remark and a new model change where the others stand, and nothing else.
+    // A comment and a new model move the other models in the manifest, and change nothing else.
     place.model(3, 0);
-    place.manifest(4, "# remark\n");
+    place.manifest(4, "# comment\n");
     assert_eq!(place.baked(), 1);
     place.manifest(3, "");
-    assert_eq!((place.baked(), place.out()), (0, first.clone()), "what is not baked any more is gone");
+    assert_eq!((place.baked(), place.out()), (0, first.clone()), "files of the removed model are left");
 
     place.manifest(3, "[bake]\nfps = 12\n");
     assert_eq!(place.baked(), 3);
     place.manifest(3, "");
     fs::remove_dir_all(place.path("baked")).unwrap();
-    assert_eq!((place.baked(), place.out()), (0, first.clone()), "all files come from the cache");
-    // As from nothing.
+    assert_eq!((place.baked(), place.out()), (0, first.clone()), "some files do not come from the cache");
+    // The result equals that of a bake from scratch.
     let clean = TestFolder::new(3);
     assert_eq!(clean.baked(), 3);
     assert!(clean.out().into_values().eq(first.into_values()));
 }
 
 #[test]
-fn a_bake_without_changes_opens_no_source() {
+fn run_without_changes_opens_no_source() {
     let place = TestFolder::new(3);
     place.baked();
     let opened = fault::plan(&place.path("art"), Op::Open, 0, Fault::Error(5));
     assert_eq!(place.baked(), 0);
-    // Also where something else is to do: the others' constants stand in the module.
+    // Sources are not opened either if an output file is missing: the constants of the models come
+    // from the cache.
     fs::remove_file(place.path("baked/gpuskin/pole0/mesh.bin")).unwrap();
     assert_eq!(place.baked(), 0);
     assert!(!opened.happened());
     place.with_job(Some(&place.cache()), |job| drop(job.check()));
-    assert!(opened.happened(), "a check trusts content only");
+    assert!(opened.happened(), "`check` must read the sources");
 }
 
 #[test]
-fn a_source_as_young_as_the_look_at_it_is_read_again() {
+fn unsettled_fingerprint_is_read_again() {
     let place = TestFolder::new(1);
     place.baked();
     let source = place.path("art/pole0.gltf");
-    // Seen in the moment of its change; what changes then keeps its time.
+    // The fingerprint is as old as the change of the file, so a later change could have the same
+    // modification time.
     let stat = FileStat::at(&source).unwrap();
     let text = fs::read_to_string(&source).unwrap();
     let fingerprint = |at| FileFingerprint { stat, at, digest: *blake3::hash(b"something else").as_bytes() };
@@ -162,7 +170,7 @@ fn a_source_as_young_as_the_look_at_it_is_read_again() {
 }
 
 #[test]
-fn a_check_finds_what_keeps_its_size_and_time() {
+fn check_detects_changes_with_the_same_size_and_time() {
     let place = TestFolder::new(2);
     place.baked();
     let before = place.out();
@@ -174,13 +182,13 @@ fn a_check_finds_what_keeps_its_size_and_time() {
     let cache = place.cache();
     let (_, differences) = place.with_job(Some(&cache), |job| job.check()).unwrap();
     assert!(differences.iter().any(|d| d.path().ends_with("gpuskin.rs")), "{differences:?}");
-    // Where the system says when a file was last changed in any way, that tells.
+    // On systems with a change time, the metadata shows the change as well.
     place.baked();
     assert_eq!(place.out() != before, cfg!(unix));
 }
 
 #[test]
-fn outputs_that_somebody_changed_are_brought_back() {
+fn run_restores_changed_outputs() {
     let place = TestFolder::new(2);
     place.baked();
     let good = place.out();
@@ -195,7 +203,7 @@ fn outputs_that_somebody_changed_are_brought_back() {
 }
 
 #[test]
-fn warnings_are_shown_again_where_they_stand_now() {
+fn cached_warnings_move_with_the_manifest() {
     let place = TestFolder::new(1);
     let looped = "[model.clips.fall]\nsource = \"Rig|FallOver\"\nloop = true\n";
     let manifest = fs::read_to_string(place.path("gpuskin.toml")).unwrap() + looped;
@@ -205,22 +213,22 @@ fn warnings_are_shown_again_where_they_stand_now() {
         (done.baked, done.warnings.to_string())
     };
     let (baked, first) = rendered();
-    assert!(baked == 1 && first.contains("it will jump there") && first.contains("gpuskin.toml:6:"), "{first}");
-    assert_eq!(rendered(), (0, first.clone()), "from the ledger");
+    assert!(baked == 1 && first.contains("it jumps there") && first.contains("gpuskin.toml:6:"), "{first}");
+    assert_eq!(rendered(), (0, first.clone()), "warnings of the build stamp");
     fs::write(place.path("gpuskin.toml"), format!("\n{manifest}")).unwrap();
     let moved = first.replace("gpuskin.toml:6:", "gpuskin.toml:7:").replace("\n 6 │", "\n 7 │");
-    assert_eq!(rendered(), (0, moved), "from the model");
+    assert_eq!(rendered(), (0, moved), "warnings of the cached model");
 }
 
 #[test]
-fn without_a_cache_everything_is_baked() {
+fn run_without_a_cache_bakes_all_models() {
     let place = TestFolder::new(1);
     let run = || place.with_job(None, |job| job.run(true)).unwrap().baked;
     assert_eq!((run(), run()), (1, 1));
     assert_eq!(place.out().len(), 3, "{:?}", place.out().keys());
 }
 
-/// The files of a bake without its folder.
+/// Returns the files of a bake with paths relative to its folder.
 fn under(place: &TestFolder, folder: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let folder = place.path(folder);
     tree(&folder).into_iter().map(|(path, bytes)| (path.strip_prefix(&folder).unwrap().to_owned(), bytes)).collect()
@@ -238,7 +246,7 @@ fn shards(models: usize, counts: &[usize]) {
             done.unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).baked
         };
         let merge = |out: &str| place.with_share(BakeScope::Merge, out, Some(&place.cache()), |job| job.run(true));
-        // Each machine has a folder of its own; one runs twice, one is lost and run again.
+        // Each shard has its own output folder. One shard runs twice; one is lost and runs later.
         let lost = of / 2;
         let mut baked: usize =
             (0..of).filter(|&index| index != lost || of == 1).map(|n| run(n, &format!("of{of}/{n}"))).sum();
@@ -249,27 +257,27 @@ fn shards(models: usize, counts: &[usize]) {
             assert_eq!(failed.diagnostics.len(), missing, "{of}: {}", failed.diagnostics);
             baked += run(lost, &format!("of{of}/{lost}"));
         }
-        assert_eq!(baked, models, "each model by one shard");
+        assert_eq!(baked, models, "each model must be baked by one shard");
         let mut union = BTreeMap::new();
         (0..of).for_each(|n| union.extend(under(&place, &format!("of{of}/{n}"))));
         assert_eq!(union.len() + 1, whole.len());
         assert!(union.iter().all(|(path, bytes)| whole[path] == *bytes));
         assert_eq!(merge("merged").unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).baked, 0);
-        assert!(under(&place, "merged") == whole, "{of} shards");
+        assert!(under(&place, "merged") == whole, "the merge of {of} shards differs from a single bake");
         println!(
-            "torture: {of} shards of {models} models, one run twice, one lost and run again: the whole, byte for byte"
+            "torture: {of} shards of {models} models, one run twice, one lost and run again: equal to a single bake"
         );
         fs::remove_dir_all(place.path("merged")).unwrap();
     }
 }
 
 #[test]
-fn shards_make_the_whole() {
+fn merged_shards_equal_a_single_bake() {
     shards(6, &[1, 2, 7]);
 }
 
 #[test]
-#[ignore = "minutes: `cargo xtask torture`"]
+#[ignore = "takes minutes; run by `cargo xtask torture`"]
 fn shards_make_the_whole_of_200_models() {
     shards(200, &[1, 2, 7, 64]);
 }

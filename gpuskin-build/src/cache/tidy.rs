@@ -1,4 +1,4 @@
-//! What a cache holds as a whole: how much, whether it is sound, and what goes when it is too much.
+//! Statistics, verification and cleanup of a whole cache.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use std::time::SystemTime;
 use super::{Cache, EntryKind, UNFINISHED, entry, is_entry};
 use crate::fs;
 
-/// The longest list of entries that a bake used.
+/// Maximum size of a list of used entries, in bytes.
 pub(crate) const MOST_USES: u64 = 256 << 20;
 
-/// What is in a cache.
+/// Contents of a cache.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Entries and their bytes, by kind; `None`: left by another version.
+    /// Number and bytes of entries per kind; `None` for entries of another version.
     pub kinds: BTreeMap<Option<EntryKind>, (usize, u64)>,
-    /// Bytes that it may take.
+    /// Size limit in bytes.
     pub limit: u64,
 }
 
-/// What a look at every entry found.
+/// Result of [`Cache::verify`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verified {
-    /// Entries that are as they should be.
+    /// Number of undamaged entries.
     pub sound: usize,
-    /// Those that were not, and are gone.
+    /// Damaged entries, which have been removed.
     pub damaged: Vec<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ struct EntryFile {
 }
 
 impl Cache {
-    /// What is in it.
+    /// Counts the entries.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats { limit: self.limit, ..Stats::default() };
         for found in self.entries() {
@@ -50,14 +50,14 @@ impl Cache {
         stats
     }
 
-    /// Removes all entries. Returns how many, and their bytes.
+    /// Removes all entries. Returns their number and bytes.
     pub fn clean(&self) -> (usize, u64) {
         fs::remove_unfinished(&self.folder.join(UNFINISHED), false);
         let gone = self.entries().into_iter().filter(|found| fs::remove(&found.path).is_ok());
         gone.fold((0, 0), |(count, bytes), found| (count + 1, bytes + found.size))
     }
 
-    /// Reads every entry, and removes those that are damaged or left by another version.
+    /// Reads every entry, and removes damaged ones and those of another version.
     pub fn verify(&self) -> Verified {
         let mut verified = Verified::default();
         for EntryFile { path, name, .. } in self.entries() {
@@ -72,8 +72,8 @@ impl Cache {
         verified
     }
 
-    /// Removes what killed bakes left and, where entries take more than they may, those that were not used for longest;
-    /// none that this bake used.
+    /// Removes unfinished files of interrupted bakes. If the entries exceed the size limit, also
+    /// removes the least recently used ones, except those that this bake used.
     pub(crate) fn tidy(&self) {
         if !self.state().written {
             return;
@@ -100,7 +100,7 @@ impl Cache {
         }
     }
 
-    /// When bakes that had nothing to do would have used entries.
+    /// Returns the last use of each entry by bakes that had nothing to do.
     fn used_by_bakes(&self) -> BTreeMap<String, SystemTime> {
         let mut used = BTreeMap::new();
         for list in self.entries() {
@@ -114,7 +114,7 @@ impl Cache {
         used
     }
 
-    /// Remembers under a key what this bake used.
+    /// Stores the list of entries that this bake used.
     pub(crate) fn remember_uses(&self, key: &blake3::Hash) {
         let names: Vec<String> = self.state().used.iter().cloned().collect();
         self.put(EntryKind::Uses, key, names.join("\n").as_bytes());

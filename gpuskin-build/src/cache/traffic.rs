@@ -1,4 +1,4 @@
-//! Where bakes had their entries from, counted over all of them.
+//! Counts over all bakes: entries that were found, computed, downloaded and uploaded.
 
 use std::collections::BTreeMap;
 
@@ -6,50 +6,54 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cache, EntryKind};
 
-/// The largest such count.
+/// Maximum size of the counts, in bytes.
 const MOST: u64 = 1 << 20;
-/// Shared caches that are told apart.
+/// Maximum number of shared caches that are counted separately.
 const MOST_SHARED: usize = 100;
 
-/// Where the entries of all bakes with a cache came from. Bakes that had nothing to do are not counted.
+/// Entry counts over all bakes with a cache. Bakes that had nothing to do are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Entries that were in the cache.
+    /// Entries that were found in the cache.
     pub here: u64,
-    /// Entries that were made.
+    /// Entries that were computed.
     pub made: u64,
-    /// Entries that were damaged.
+    /// Damaged entries.
     pub damaged: u64,
-    /// By shared cache, under its URL.
+    /// Counts per shared cache, by URL.
     pub shared: BTreeMap<String, SharedTraffic>,
 }
 
-/// What came from a shared cache and went there.
+/// Transfers from and to a shared cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SharedTraffic {
-    /// Entries that were taken from it.
+    /// Number of downloaded entries.
     pub taken: u64,
-    /// Their bytes.
+    /// Bytes of these entries.
     pub taken_bytes: u64,
-    /// Entries that were put there.
+    /// Number of uploaded entries.
     pub put: u64,
-    /// Their bytes.
+    /// Bytes of these entries.
     pub put_bytes: u64,
-    /// Entries that were not what they should be, and not used.
+    /// Number of damaged entries, which were not used.
     pub damaged: u64,
 }
 
 impl Cache {
-    /// Where entries came from since the cache was last emptied.
+    /// Returns the counts since the cache was last emptied.
     pub fn traffic(&self) -> Traffic {
-        let kept =
-            super::entry::read(&self.folder.join(super::name(EntryKind::Traffic, &key())), EntryKind::Traffic, &key(), MOST);
+        let kept = super::entry::read(
+            &self.folder.join(super::name(EntryKind::Traffic, &key())),
+            EntryKind::Traffic,
+            &key(),
+            MOST,
+        );
         kept.ok().and_then(|data| postcard::from_bytes(&data).ok()).unwrap_or_default()
     }
 
-    /// Adds what this bake did.
+    /// Adds the counts of this bake.
     pub(crate) fn remember_traffic(&self) {
         let _alone = self.lock(&key(), || ());
         let mut traffic = self.traffic();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use lexopt::Arg;
 
-use super::Failure;
+use super::outcome::Failure;
 use crate::suggest::closest;
 
 /// Declaration of a subcommand.

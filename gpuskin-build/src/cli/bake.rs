@@ -9,12 +9,12 @@ use gpuskin_rt::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
+use super::outcome::{CommandOutput, Failure, complain, load};
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
-use super::{CommandOutput, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
-use crate::cache::{Cache, SharedMode};
 use crate::bake_job::{BakeJob, BakeScope};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use crate::cache::{Cache, SharedMode};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::output::Difference;
 use crate::shard::Shard;
 use crate::units::{digits, length};
@@ -71,10 +71,11 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         progress: Some(&|model, stage| progress.report(model, stage)),
         describe: &|model| describe(model, explain),
         may_write: &|| model.map_or(Ok(()), |model| refuse_others(&out, model)),
-        waiting: &|| super::complain("waiting for another bake of the same manifest\n"),
+        waiting: &|| complain("waiting for another bake of the same manifest\n"),
     };
     if share != BakeScope::Whole && job.cache.is_none() {
-        let diagnostic = Diagnostic::error(DiagnosticCode::CacheNone, "`--shard` and `--merge` need a cache, but there is none");
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::CacheNone, "`--shard` and `--merge` need a cache, but there is none");
         return Err(diagnostic.help("set GPUSKIN_CACHE to a folder that all shards can access").into());
     }
     if args.has("check") {
@@ -82,7 +83,10 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         progress.bar.finish_and_clear();
         let (done, differences) = result?;
         check(&differences, &out, model)?;
-        return Ok(CommandOutput { text: format!("{}{} is up to date\n", done.text, out.display()), warnings: done.warnings });
+        return Ok(CommandOutput {
+            text: format!("{}{} is up to date\n", done.text, out.display()),
+            warnings: done.warnings,
+        });
     }
     let result = job.run(true);
     progress.bar.finish_and_clear();
@@ -239,7 +243,11 @@ fn candidate_table(model: &BakedModel) -> String {
 fn layers(model: &BakedModel) -> &'static str {
     let meta = &model.meta;
     let any = !meta.masks.is_empty() || meta.clips.iter().any(|clip| clip.additive.is_some());
-    if any && meta.encoding != Encoding::LocalPacked { "  no layers: they need the encoding local-packed\n" } else { "" }
+    if any && meta.encoding != Encoding::LocalPacked {
+        "  no layers: they need the encoding local-packed\n"
+    } else {
+        ""
+    }
 }
 
 /// Lists clips that have tracks with STEP interpolation. Such a track holds its value between keys

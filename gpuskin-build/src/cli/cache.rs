@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option};
+use super::outcome::{CommandOutput, Failure};
 use super::text::{Table, bytes, count};
-use super::{CommandOutput, Failure};
 use crate::cache::{Cache, SharedTraffic, Traffic};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 
 pub(super) const COMMAND: Command = Command {
     name: "cache",
@@ -26,8 +26,9 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let folder = args.manifest().parent().map(Path::to_owned).unwrap_or_default();
     let cache = args.path("dir").map(Cache::new).or_else(|| of(&folder));
     let what = operand.to_str().filter(|what| ["stats", "clean", "verify"].contains(what));
-    let what =
-        what.ok_or_else(|| Failure::Usage(format!("unknown argument `{}`: expected stats, clean or verify", operand.display())))?;
+    let what = what.ok_or_else(|| {
+        Failure::Usage(format!("unknown argument `{}`: expected stats, clean or verify", operand.display()))
+    })?;
     let cache = cache.ok_or_else(|| {
         Diagnostic::error(DiagnosticCode::CacheNone, "there is no cache: the manifest is not inside a Cargo package")
             .help("name a folder with --dir or GPUSKIN_CACHE")
@@ -44,7 +45,10 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
             let mut diagnostics = Diagnostics::default();
             for path in &verified.damaged {
                 let message = format!("{} was damaged and has been removed", path.display());
-                diagnostics.push(Diagnostic::warning(DiagnosticCode::CacheDamaged, message).help("no action needed: the next bake writes the entry again"));
+                diagnostics.push(
+                    Diagnostic::warning(DiagnosticCode::CacheDamaged, message)
+                        .help("no action needed: the next bake writes the entry again"),
+                );
             }
             let sound = count(verified.sound as u64, "entry is", "entries are");
             Ok(CommandOutput { text: format!("{sound} intact in {shown}\n"), warnings: diagnostics })

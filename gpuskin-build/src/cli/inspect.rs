@@ -7,9 +7,9 @@ use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
 use ktx2::{ColorModel, Header, Reader};
 
 use super::args::{Args, Command};
+use super::outcome::{CommandOutput, Failure};
 use super::text::{Table, bytes, clip_table, count, harmless, level_table, model_line, worst};
-use super::{CommandOutput, Failure};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
@@ -25,9 +25,11 @@ const KEY: &str = "gpuskin";
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let path = args.operand();
     let shown = path.display();
-    let data = std::fs::read(&path)
-        .map_err(|error| Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{shown} cannot be read: {error}")))?;
-    let text = inspect(&data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
+    let data = std::fs::read(&path).map_err(|error| {
+        Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{shown} cannot be read: {error}"))
+    })?;
+    let text =
+        inspect(&data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
     Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
 }
 

@@ -4,8 +4,8 @@
 use gpuskin_rt::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
+use super::outcome::{CommandOutput, Failure, load};
 use super::text::count;
-use super::{CommandOutput, Failure, load};
 use crate::pose::{PosePath, PoseRequest, PoseTimes};
 
 pub(super) const COMMAND: Command = Command {

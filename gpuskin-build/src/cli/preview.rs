@@ -5,8 +5,8 @@ use std::path::Path;
 use gpuskin_rt::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
-use super::{CommandOutput, Failure, load};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use super::outcome::{CommandOutput, Failure, load};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::manifest::Manifest;
 
 pub(super) const COMMAND: Command = Command {
@@ -100,14 +100,18 @@ fn acts(args: &Args) -> Result<Vec<SequenceArgs>, Failure> {
     let (fade, layer): (Option<Vec<String>>, Option<Vec<String>>) = (names("crossfade")?, names("layer")?);
     let mut acts = Vec::new();
     if let Some(names) = fade {
-        let names =
-            names.try_into().map_err(|_| Failure::Usage("`--crossfade` expects two clips, for example walk,run".to_owned()))?;
+        let names = names
+            .try_into()
+            .map_err(|_| Failure::Usage("`--crossfade` expects two clips, for example walk,run".to_owned()))?;
         acts.push(SequenceArgs::Crossfade(names));
     }
     if let Some(mut names) = layer {
         let mask = if names.len() == 3 { names.pop() } else { None };
-        let wrong =
-            |_| Failure::Usage("`--layer` expects two clips and optionally a mask, for example walk,attack,upper_body".to_owned());
+        let wrong = |_| {
+            Failure::Usage(
+                "`--layer` expects two clips and optionally a mask, for example walk,attack,upper_body".to_owned(),
+            )
+        };
         acts.push(SequenceArgs::Layer(names.try_into().map_err(wrong)?, mask));
     }
     Ok(acts)

@@ -1,27 +1,28 @@
-//! The seam for encoders: levels of an image in the formats of devices.
+//! Encodes the mip levels of an image in the formats of devices.
 //!
-//! An encoder sees blocks, each different one once, in chunks of a fixed number: the same bytes on any number of threads.
+//! Distinct blocks are encoded in chunks of a fixed size, so the result does not depend on the
+//! number of threads.
 
 use gpuskin_rt::ColorFormat;
 
 use crate::cache::Cache;
 #[cfg(feature = "textures")]
 use crate::cache::EntryKind;
+use crate::diagnostic::Diagnostic;
 #[cfg(feature = "textures")]
 use crate::diagnostic::DiagnosticCode;
-use crate::diagnostic::Diagnostic;
 use crate::manifest::Textures;
 
-/// An image, encoded.
+/// An encoded image.
 #[derive(Debug, Default)]
 pub struct EncodedLevels {
-    /// Mip levels of each block-compressed format that was asked for, in its order.
+    /// Mip levels per requested block-compressed format, in the requested order.
     pub formats: Vec<(ColorFormat, Vec<Vec<u8>>)>,
-    /// Mip levels as UASTC, where that was asked for.
+    /// Mip levels as UASTC, if requested.
     pub universal: Option<Vec<Vec<u8>>>,
 }
 
-/// Encodes the levels of an image in all formats of a list but RGBA8.
+/// Encodes mip levels in all requested formats except RGBA8.
 #[cfg(feature = "textures")]
 pub fn encode<'a>(
     levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
@@ -39,7 +40,7 @@ pub fn encode<'a>(
     }
     let failed = |why: &str| Diagnostic::error(DiagnosticCode::ImageEncoder, why);
     let blocks = Blocks::of(levels);
-    // What is made from UASTC elsewhere may well be ETC2.
+    // Universal files can be transcoded to ETC2 elsewhere.
     let etc = textures.universal || compressed.contains(&ColorFormat::Etc2);
     let hints = if etc { EtcHints::Good } else { EtcHints::Poor };
 
@@ -71,7 +72,7 @@ pub fn encode<'a>(
     Ok(result)
 }
 
-/// Refuses everything but RGBA8.
+/// Fails for every format except RGBA8.
 #[cfg(not(feature = "textures"))]
 pub fn encode<'a>(
     _levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,

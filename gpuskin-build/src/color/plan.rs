@@ -1,30 +1,30 @@
-//! Which textures a model has: one for each image and use of it, however many materials share it.
+//! Textures of a model: one per image and use, shared by all materials.
 
 use gpuskin_rt::{Material, MaterialTexture};
 
 use super::mips::MipFilter;
 use crate::model::{Model, Texture};
 
-/// A texture to be baked.
+/// A texture to bake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedTexture {
     source: TexelSource,
-    /// What its numbers are.
+    /// Meaning of its values.
     pub(super) kind: MipFilter,
 }
 
-/// Where texels come from: indices into [`Model::images`].
+/// Source of texels, as indices into [`Model::images`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TexelSource {
     Image(usize),
-    /// Red of the first, green and blue of the second, 255 for what there is not.
+    /// Red of the first image, green and blue of the second; 255 for a missing image.
     Orm {
         occlusion: Option<usize>,
         metallic_roughness: Option<usize>,
     },
 }
 
-/// Materials as the runtime takes them, and the textures that they name.
+/// Returns the materials for the runtime, and the textures that they use.
 pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
     let mut planned: Vec<PlannedTexture> = Vec::new();
     let mut place = |texture: PlannedTexture| {
@@ -57,10 +57,11 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
     }
     for (m, material) in model.materials.iter().zip(&mut materials) {
         let (occlusion, metallic_roughness) = (&m.occlusion_texture, &m.metallic_roughness_texture);
-        // Sampled as the more telling of the two.
+        // The sampler of the metallic-roughness texture takes precedence.
         material.orm_texture = metallic_roughness.as_ref().or(occlusion.as_ref()).map(|t| {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
-            let source = TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
+            let source =
+                TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
             sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
         });
     }
@@ -72,28 +73,28 @@ fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
 }
 
 impl PlannedTexture {
-    /// For messages.
+    /// Name of the source image, for messages.
     pub(super) fn name<'m>(&self, model: &'m Model) -> &'m str {
         &model.images[self.image()].name
     }
 
-    /// Texels across and down.
+    /// Width and height in texels.
     pub(super) fn size(&self, model: &Model) -> [u32; 2] {
         let image = &model.images[self.image()];
         [image.width, image.height]
     }
 
-    /// The image whose size it has.
+    /// Index of the image that determines the size.
     fn image(&self) -> usize {
         match self.source {
             TexelSource::Image(image) => image,
             TexelSource::Orm { occlusion, metallic_roughness } => {
-                metallic_roughness.or(occlusion).expect("made from at least one of them")
+                metallic_roughness.or(occlusion).expect("an ORM texture has at least one source image")
             }
         }
     }
 
-    /// RGBA8, rows top down.
+    /// Returns the texels as RGBA8, rows from top to bottom.
     pub(super) fn texels(&self, model: &Model) -> Vec<u8> {
         let TexelSource::Orm { occlusion, metallic_roughness } = self.source else {
             return model.images[self.image()].rgba.clone();
@@ -101,7 +102,7 @@ impl PlannedTexture {
         let mut texels = vec![255; model.images[self.image()].rgba.len()];
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
             let Some(image) = image else { return };
-            // The importer has seen to it that both are of one size.
+            // The importer ensures that both images have the same size.
             for (to, from) in texels.chunks_exact_mut(4).zip(model.images[image].rgba.chunks_exact(4)) {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{DiagnosticSubject, Diagnostic, Diagnostics};
+use super::{Diagnostic, DiagnosticSubject, Diagnostics};
 
 #[derive(Serialize)]
 struct JsonDiagnostic<'a> {

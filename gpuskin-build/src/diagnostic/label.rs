@@ -72,7 +72,10 @@ impl Label {
 
     /// Creates the label of an accessor.
     pub fn accessor(index: usize) -> Self {
-        Self { text: format!("accessor {index}"), about: DiagnosticSubject { accessor: Some(index), ..Default::default() } }
+        Self {
+            text: format!("accessor {index}"),
+            about: DiagnosticSubject { accessor: Some(index), ..Default::default() },
+        }
     }
 
     /// Appends a clip.

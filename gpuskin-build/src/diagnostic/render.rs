@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use miette::{
-    Diagnostic as MietteDiagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, NamedSource,
-    Severity, SourceCode, SourceSpan, SpanContents,
+    Diagnostic as MietteDiagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, NamedSource, Severity, SourceCode, SourceSpan, SpanContents,
 };
 
 use super::{Diagnostic, Diagnostics};
@@ -178,5 +178,12 @@ impl Diagnostics {
             lines.push(format!("cargo::{kind}=  and {more} more"));
         }
         lines
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    /// Renders in [`Style::Plain`], for a file or a pipe.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Style::Plain))
     }
 }

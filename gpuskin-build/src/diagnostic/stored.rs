@@ -6,7 +6,7 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use serde::{Deserialize, Serialize};
 
-use super::{DiagnosticSubject, DiagnosticCode, Diagnostic, NodeRef, SpanLabel};
+use super::{Diagnostic, DiagnosticCode, DiagnosticSubject, NodeRef, SpanLabel};
 
 /// A serialisable diagnostic, without the text of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,8 @@ impl CachedDiagnostic {
     /// because another version stored it.
     pub(crate) fn diagnostic(self, source: &Arc<NamedSource<String>>) -> Option<Diagnostic> {
         let node = self.node.map(|(index, name)| NodeRef { index, name });
-        let about = DiagnosticSubject { file: self.file, model: self.model, clip: self.clip, node, accessor: self.accessor };
+        let about =
+            DiagnosticSubject { file: self.file, model: self.model, clip: self.clip, node, accessor: self.accessor };
         Some(Diagnostic {
             code: *DiagnosticCode::ALL.iter().find(|code| code.name() == self.code)?,
             about: Box::new(about),

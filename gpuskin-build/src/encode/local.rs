@@ -1,5 +1,5 @@
-//! `local-packed`: local tracks in as few bits as a tolerance allows, and the hierarchy that composes them.
-//! How they are read back stands in `gpuskin_rt::local`, the twin of the palette pass.
+//! Encoding `local-packed`: local tracks in as few bits as a tolerance allows, and the hierarchy
+//! that composes them. `gpuskin_rt::local`, the CPU reference of the palette pass, decodes them.
 //!
 //! ```text
 //! Model --skeleton--> joints --code, budget--> tracks within the tolerance --write--> words
@@ -17,27 +17,28 @@ use gpuskin_rt::ClipRecord;
 use gpuskin_rt::local::layout::MAX_NODES;
 use rayon::prelude::*;
 
+use crate::displacement::Displacement;
 use crate::frames::FrameGrid;
 use crate::model::{Model, Trs};
-use crate::root_motion::Displacement;
-use code::{Rest, LocalClip};
+use code::{LocalClip, Rest};
 use samples::Samples;
 use skeleton::{ClipCurves, Skeleton};
 
-/// Why a model cannot be encoded.
+/// Reason why a model cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
-    /// So many nodes are above its bones.
+    /// The skeleton needs this number of nodes, which is above the limit.
     Nodes(usize),
-    /// Its tracks take more than 256 MiB.
+    /// The tracks take more than 256 MiB.
     Words,
 }
 
-/// The share of a tolerance that the animation uses up; the rest is for vertices' own rounding, and for those that were
-/// not looked at.
+/// Fraction of the tolerance available to the animation. The rest covers the rounding of vertices,
+/// and vertices that are not sampled.
 const SHARE: f64 = 0.8;
 
-/// Encodes all clips: little-endian words. `tolerance`: metres that any vertex may be off at any frame, as drawn.
+/// Encodes all clips into little-endian words. `tolerance` is the maximum error of any drawn vertex
+/// at any frame, in metres.
 pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolerance: f64) -> Result<Vec<u8>, TooLarge> {
     let tolerance = (tolerance * SHARE).max(f64::MIN_POSITIVE);
     let skeleton = Skeleton::new(model);
@@ -54,7 +55,7 @@ pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolera
     Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
 }
 
-/// A clip at its frames.
+/// Samples a clip at its frames.
 fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> LocalClip {
     let curves = ClipCurves::new(model, &model.clips[clip]);
     let displacement = Displacement::new(model, &model.clips[clip], grid);
@@ -71,8 +72,8 @@ fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> 
     LocalClip { locals, globals }
 }
 
-/// What each joint has where a clip has nothing: of its rest and the values at which clips hold it, the most frequent, so
-/// that what is the same in all clips is stored once.
+/// Returns the rest transform of each joint: the most frequent one among its rest pose and the
+/// values that clips hold constant, so that a value common to all clips is stored once.
 fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
     let held = |values: &[Trs]| -> (bool, bool, bool) {
         let first = &values[0];
@@ -107,7 +108,7 @@ fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
     (0..skeleton.joints.len()).map(joint).collect()
 }
 
-/// Values by how often they were added, in the order of their first.
+/// Counts how often each value was added, in the order of first addition.
 struct Votes<T>(Vec<(T, usize)>);
 
 impl<T: PartialEq + Copy> Votes<T> {

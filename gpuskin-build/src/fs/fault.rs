@@ -1,4 +1,4 @@
-//! Failures of the file system, for tests: the n-th time that something is done below a folder.
+//! File system faults for tests: makes the n-th operation of a kind below a folder fail.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Op;
 
-/// What goes wrong.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// An error of the system, by its number.
+    /// A system error, by number.
     Error(i32),
-    /// A part is written, and no error.
+    /// Writes only a part, without an error.
     Short,
-    /// A part is written, then the disk is full.
+    /// Writes only a part; the next write fails because the disk is full.
     ShortThenFull,
 }
 
@@ -22,17 +22,17 @@ struct PlannedFault {
     folder: PathBuf,
     op: Op,
     fault: Fault,
-    /// Counts down.
+    /// Operations left before the fault. Counts down.
     left: i64,
     happened: bool,
 }
 
 static PLANS: Mutex<Vec<Arc<Mutex<PlannedFault>>>> = Mutex::new(Vec::new());
 
-/// In force until it is dropped.
+/// Keeps a fault active until it is dropped.
 pub(crate) struct FaultGuard(Arc<Mutex<PlannedFault>>);
 
-/// Plans a fault for the `nth` time, counted from zero.
+/// Plans a fault for the `nth` operation, counted from zero.
 pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> FaultGuard {
     let plan = PlannedFault { folder: folder.to_owned(), op, fault, left: nth as i64, happened: false };
     let plan = Arc::new(Mutex::new(plan));
@@ -66,7 +66,7 @@ pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
             plan.happened |= now;
             match plan.fault {
                 Fault::Error(number) if now => return Err(io::Error::from_raw_os_error(number)),
-                // What follows the short write.
+                // The write after the partial one.
                 Fault::ShortThenFull if plan.left == -2 => return Err(io::Error::from_raw_os_error(28)),
                 _ => {}
             }
@@ -75,7 +75,7 @@ pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How much of so many bytes is written.
+/// Returns the number of bytes that are written of `len`.
 pub(crate) fn part(path: &Path, len: usize) -> usize {
     let short = |plan: &Arc<Mutex<PlannedFault>>| {
         let plan = plan.lock().unwrap();

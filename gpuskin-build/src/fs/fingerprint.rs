@@ -1,4 +1,4 @@
-//! Whether a file is still the one that was looked at, without reading it.
+//! File fingerprints: detect whether a file has changed without reading it.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -6,18 +6,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds that pass before a file system gives a change another time than the one before: system clocks tick at
-/// 100 Hz or faster. Where times are whole seconds, it is one of those that count by two.
+/// Minimum nanoseconds between two changes with different modification times: system clocks tick at
+/// 100 Hz or faster. `COARSE_TICK` is for file systems with whole seconds, some of which count in
+/// steps of two.
 const TICK: i64 = 20_000_000;
 const COARSE_TICK: i64 = 2_100_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// What the file system says of a file, or of a folder. Times are nanoseconds since 1970.
+/// Metadata of a file or folder. Times are in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileStat {
     size: u64,
     modified: i64,
-    /// Of the content or of what is said here; it cannot be set back. Zero where the system has none.
+    /// Time of the last change of content or metadata, which programs cannot set back. Zero on
+    /// systems without it.
     changed: i64,
     inode: u64,
 }
@@ -34,19 +36,20 @@ impl FileStat {
         Self { size: metadata.len(), modified: metadata.modified().map_or(i64::MAX, nanoseconds), changed, inode }
     }
 
-    /// `None`: there is nothing.
+    /// Returns the metadata of a path; `None` if it does not exist.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         std::fs::metadata(path).ok().map(|metadata| Self::of(&metadata))
     }
 
-    /// When a change will show as another time than this one's.
+    /// Returns the time from which on a further change is certain to have another modification
+    /// time.
     pub(crate) fn settles(&self) -> i64 {
         let latest = self.modified.max(self.changed);
         latest.saturating_add(if latest % SECOND == 0 { COARSE_TICK } else { TICK })
     }
 }
 
-/// Now.
+/// Current time in nanoseconds since 1970.
 pub(crate) fn now() -> i64 {
     nanoseconds(SystemTime::now())
 }
@@ -58,7 +61,8 @@ fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// A file that was read: what the file system said before, when that was, and what stood in it.
+/// Fingerprint of a file that was read: its metadata before reading, the time of reading, and the
+/// digest of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileFingerprint {
     pub(crate) stat: FileStat,
@@ -67,13 +71,13 @@ pub(crate) struct FileFingerprint {
 }
 
 impl FileFingerprint {
-    /// Whether a change after it must show in what the file system says. A file as young as the look at it may change once
-    /// more and keep its time.
+    /// Whether every later change is certain to change the metadata. A file that was modified just
+    /// before it was read can change again without a new modification time.
     pub(crate) fn is_settled(&self) -> bool {
         self.stat.settles() <= self.at
     }
 
-    /// Whether the file has not changed, as far as the file system knows.
+    /// Whether the file is unchanged according to its current metadata.
     pub(crate) fn still_holds(&self, stat: Option<FileStat>) -> bool {
         self.is_settled() && stat == Some(self.stat)
     }

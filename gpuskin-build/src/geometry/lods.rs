@@ -1,8 +1,9 @@
-//! Levels of detail: the vertices of a mesh with fewer triangles, and how far their surfaces are from the mesh's own.
+//! Levels of detail (LODs): fewer triangles over the same vertices, and the distance of their
+//! surfaces from the finest LOD.
 //!
-//! A level is chosen at run time by its error, so the error must hold for a character that moves: where vertices are in some poses
-//! of every clip decides what is taken away (`simplify`), and the distance between both surfaces is looked for in all of
-//! these poses (`error`).
+//! LODs are selected at run time by their error, so the error must hold for an animated character.
+//! Vertex positions in some poses of every clip decide which triangles are removed (`simplify`),
+//! and the distance between both surfaces is measured in all of these poses (`error`).
 
 mod cluster;
 mod error;
@@ -19,37 +20,38 @@ use super::{Geometry, order};
 use cluster::Clusters;
 use error::LodErrorMeter;
 
+use poses::LodPoses;
 pub(crate) use poses::{of_bones, of_vertices};
 
-/// The coarsest level has at least so many triangles.
+/// Minimum number of triangles of the coarsest LOD.
 const LEAST: f64 = 48.0;
-/// What has fewer triangles has no levels.
+/// Minimum number of triangles of a mesh that gets coarser LODs.
 const WORTH_IT: usize = 128;
-/// A level that keeps more of the triangles of the one before is not worth a draw.
+/// Maximum ratio of triangles to the finer LOD. A LOD with more is not worth a draw call.
 const STALLED: f64 = 0.8;
-/// A result that has so many times the triangles that were asked for is not what was asked for.
+/// Maximum ratio of triangles to the wanted number. A result with more is rejected.
 const KEPT: f64 = 1.2;
-/// Times that a surface is simplified, with what was farthest off before kept.
+/// Number of attempts to simplify a surface; each locks the vertices with the greatest error of the
+/// last one.
 const ATTEMPTS: usize = 3;
-/// Vertices are merged where the error is then so many times what it is otherwise: their texture suffers.
+/// Factor of the error below which merging vertices is preferred to edge collapses. Merging
+/// distorts textures, so it must be better by this factor.
 const MERGED: f32 = 0.9;
-/// Of the diagonal: no level is farther off.
+/// Maximum error of a LOD, relative to the diagonal of the mesh.
 const MOST_ERROR: f32 = 0.1;
 
-/// A mesh with fewer triangles.
+/// A coarser LOD of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LodMesh {
-    /// How far its surface is from that of the finest level, metres.
+    /// Maximum distance of its surface from the finest LOD, in metres.
     pub(crate) error: f32,
-    /// The indices of each of [`Geometry::parts`].
+    /// Indices of each of [`Geometry::parts`].
     pub(crate) parts: Vec<Vec<u32>>,
 }
 
-/// Where all vertices of a mesh are at some moments, metres; at rest first. [pose][vertex]
-pub(crate) type LodPoses = Vec<Vec<Vec3>>;
-
-/// The levels of a mesh below the finest, from fine to coarse, at most so many. Each has about half the triangles of the one
-/// before, or less where a few dozen would not be reached so.
+/// Returns at most `most` LODs coarser than the finest, from fine to coarse. Each has about half
+/// the triangles of the previous one, or fewer if a few dozen triangles would not be reached by
+/// halving.
 pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<LodMesh> {
     let total = geometry.indices.len() / 3;
     let mut levels: Vec<LodMesh> = Vec::new();
@@ -67,7 +69,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MOST_ERROR;
     for level in 1..=most.min(MAX_LEVELS - 1) {
         let wanted = total as f64 / libm::pow(ratio, level as f64);
-        // Room for what rounding did.
+        // Allows for rounding errors.
         if wanted < LEAST * 0.99 {
             break;
         }
@@ -92,7 +94,8 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     levels
 }
 
-/// The parts of a mesh that are worn together: indices into [`Geometry::parts`]. What is one surface is of one of these.
+/// Groups [`Geometry::parts`] by visibility part, as indices. A surface consists of the parts of
+/// one group.
 fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
     let mut worn: Vec<(Option<u8>, Vec<usize>)> = Vec::new();
     for (i, part) in geometry.parts.iter().enumerate() {
@@ -104,22 +107,23 @@ fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
     worn.into_iter().map(|(_, parts)| parts).collect()
 }
 
-/// Finds a level from a finer one.
+/// Builds a LOD from a finer one.
 struct Coarser<'a> {
     geometry: &'a Geometry,
     poses: &'a LodPoses,
     measure: &'a LodErrorMeter<'a>,
-    /// The indices of each part.
+    /// Indices of each part of the finer LOD.
     finer: &'a [Vec<u32>],
-    /// Metres, of what meshopt takes for its error.
+    /// Limit of the error as defined by meshopt, in metres.
     limit: f32,
 }
 
-/// Indices of the parts of one surface, and how far it is from the finest, metres.
+/// Distance of a surface from the finest LOD in metres, and indices of the parts of the surface.
 type PartIndices = (f32, Vec<Vec<u32>>);
 
 impl Coarser<'_> {
-    /// About so many triangles: the largest surface is simplified to its share of them, others as far as the same error goes.
+    /// Returns about `wanted` triangles. The largest surface is simplified to its share of them,
+    /// and the others up to the same error.
     fn find(&self, wanted: f64) -> Vec<Vec<u32>> {
         let worn = self.measure.worn();
         let sizes: Vec<usize> = (0..worn.len()).map(|i| count(&self.of(i))).collect();
@@ -131,7 +135,7 @@ impl Coarser<'_> {
         for i in (0..worn.len()).filter(|&i| i != largest) {
             let mut best: Option<Vec<Vec<u32>>> = None;
             let mut triangles = sizes[i];
-            // Halved as long as the error allows.
+            // Halves the triangles while the error allows.
             while triangles > 1 {
                 let (off, next) = self.with(i, triangles / 2);
                 if off > error || count(&next) >= triangles {
@@ -146,13 +150,13 @@ impl Coarser<'_> {
         parts
     }
 
-    /// What the finer level has of a surface.
+    /// Returns the parts of a surface in the finer LOD.
     fn of(&self, surface: usize) -> Vec<Vec<u32>> {
         self.measure.worn()[surface].iter().map(|&p| self.finer[p].clone()).collect()
     }
 
-    /// A surface with about so many triangles. What is farthest off comes back in a second and third attempt, and the best of
-    /// all counts.
+    /// Simplifies a surface to about `triangles` triangles. Further attempts lock the vertices with
+    /// the greatest error; the best attempt is returned.
     fn with(&self, surface: usize, triangles: usize) -> PartIndices {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
@@ -181,7 +185,7 @@ impl Coarser<'_> {
                 break;
             }
         }
-        // Not as small as it should be, but somewhat.
+        // No attempt reached the target; the smallest result is used.
         best.unwrap_or_else(|| {
             let least = simplify::WAYS.map(|way| simplified.simplify(triangles, self.limit, way));
             let least = least.into_iter().filter(|way| count(way) > 0).min_by_key(|way| count(way)).unwrap_or(own);
@@ -190,7 +194,7 @@ impl Coarser<'_> {
     }
 }
 
-/// Triangles.
+/// Number of triangles.
 fn count(parts: &[Vec<u32>]) -> usize {
     parts.iter().map(Vec::len).sum::<usize>() / 3
 }

@@ -5,7 +5,7 @@ use gltf::json::validation::{Checked, USize64};
 use gltf::json::{Accessor, Index, buffer};
 
 use super::file::File;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 
 /// Maximum number of elements of an accessor without a buffer view: zeros that sparse values
 /// replace. Real files have at most one element per vertex of a primitive.
@@ -53,18 +53,30 @@ struct Strided<'a> {
 impl File<'_> {
     /// Returns the numbers of an accessor, element by element. Normalised integers are mapped to
     /// -1..1 or 0..1.
-    pub(super) fn numbers(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Diagnostic> {
+    pub(super) fn numbers(
+        &self,
+        index: Index<Accessor>,
+        shape: Shape,
+        allowed: Allowed,
+    ) -> Result<Vec<f64>, Diagnostic> {
         self.decode(index, shape, allowed).map_err(|e| e.within(Label::accessor(index.value())))
     }
 
     /// Returns the numbers of an accessor like [`Self::numbers`], and fails if one is not finite.
-    pub(super) fn finite(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Diagnostic> {
+    pub(super) fn finite(
+        &self,
+        index: Index<Accessor>,
+        shape: Shape,
+        allowed: Allowed,
+    ) -> Result<Vec<f64>, Diagnostic> {
         let numbers = self.numbers(index, shape, allowed)?;
         let mut at = 0;
         while at < numbers.len() {
             if !numbers[at].is_finite() {
                 let message = format!("element {} is not finite", at / shape.multiplicity());
-                return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, message).within(Label::accessor(index.value())));
+                return Err(
+                    Diagnostic::error(DiagnosticCode::GltfNotFinite, message).within(Label::accessor(index.value()))
+                );
             }
             at += 1;
         }
@@ -81,7 +93,7 @@ impl File<'_> {
         let accessor = self.get(&self.document.accessors, index, "accessor")?;
         let Checked::Valid(GenericComponentType(component)) = accessor.component_type else {
             let code = self.written(&format!("/accessors/{index}/componentType"));
-            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, format!("component type {code} does not exist")));
+            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, format!("unknown component type {code}")));
         };
         let found = match accessor.type_ {
             Checked::Valid(found) if found == shape => None,
@@ -89,7 +101,10 @@ impl File<'_> {
             Checked::Invalid => Some(self.written(&format!("/accessors/{index}/type"))),
         };
         if let Some(found) = found {
-            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, format!("{} is needed, {found} is there", name(shape))));
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfAccessor,
+                format!("expected {}, found {found}", name(shape)),
+            ));
         }
         // Some exporters set `normalized` on floats, where it has no meaning.
         let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
@@ -100,7 +115,7 @@ impl File<'_> {
         let width = shape.multiplicity();
         let numbers = accessor.count.0.saturating_mul(width as u64);
         if numbers == 0 {
-            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, "it has no elements"));
+            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, "the accessor has no elements"));
         }
         let element = (component.size() * width) as u64;
         let data = match accessor.buffer_view {
@@ -109,8 +124,9 @@ impl File<'_> {
             }
             None if accessor.count.0 > MAX_ZEROS => {
                 let message =
-                    format!("{} elements without a buffer view; at most {MAX_ZEROS} are read", accessor.count.0);
-                return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, message).help("the file is damaged: export it again"));
+                    format!("{} elements without a buffer view; at most {MAX_ZEROS} are supported", accessor.count.0);
+                return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, message)
+                    .help("the file is damaged: export it again"));
             }
             None => None,
         };
@@ -129,13 +145,18 @@ impl File<'_> {
             let (at, values) = (&sparse.indices, &sparse.values);
             if sparse.count.0 > accessor.count.0 {
                 let (some, all) = (sparse.count.0, accessor.count.0);
-                return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, format!("{some} of {all} elements are replaced"))
-                    .within("sparse"));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfAccessor,
+                    format!("{some} replacements for {all} elements"),
+                )
+                .within("sparse"));
             }
             let Checked::Valid(IndexComponentType(places)) = at.component_type else {
                 let code = self.written(&format!("/accessors/{index}/sparse/indices/componentType"));
-                let message = format!("its indices are of component type {code}, which is not allowed here");
-                return Err(within(Diagnostic::error(DiagnosticCode::GltfAccessor, message).help("unsigned integers are needed")));
+                let message = format!("the indices have component type {code}, which is not allowed here");
+                return Err(within(
+                    Diagnostic::error(DiagnosticCode::GltfAccessor, message).help("expected unsigned integers"),
+                ));
             };
             let replaced = at_most(sparse.count);
             let places_data =
@@ -148,8 +169,11 @@ impl File<'_> {
             for (i, place) in indices.iter().enumerate() {
                 let place = *place as usize;
                 if place >= count {
-                    return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, format!("index {place} of {count} elements"))
-                        .within("sparse"));
+                    return Err(Diagnostic::error(
+                        DiagnosticCode::GltfAccessor,
+                        format!("index {place} is out of range for {count} elements"),
+                    )
+                    .within("sparse"));
                 }
                 out[place * width..][..width].copy_from_slice(&numbers[i * width..][..width]);
             }
@@ -171,7 +195,9 @@ impl File<'_> {
         if stride < size {
             return Err(Diagnostic::error(
                 DiagnosticCode::GltfBuffer,
-                format!("buffer view {view}: a stride of {stride} for {size} bytes"),
+                format!(
+                    "buffer view {view}: the stride of {stride} bytes is less than the element size of {size} bytes"
+                ),
             ));
         }
         let last = count.0.saturating_sub(1).checked_mul(stride);
@@ -183,7 +209,7 @@ impl File<'_> {
             _ => Err(Diagnostic::error(
                 DiagnosticCode::GltfBuffer,
                 format!(
-                    "{} elements at {} pass the end of buffer view {view}, which has {} bytes",
+                    "{} elements at offset {} exceed buffer view {view}, which has {} bytes",
                     count.0,
                     offset.0,
                     bytes.len()
@@ -216,15 +242,15 @@ fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(),
     let kind = if normalized { "normalised " } else { "" };
     let diagnostic = Diagnostic::error(
         DiagnosticCode::GltfAccessor,
-        format!("its components are {kind}{component:?}, which are not allowed here"),
+        format!("the components are {kind}{component:?}, which are not allowed here"),
     );
     Err(diagnostic.help(match allowed {
-        Allowed::Float => "floats are needed",
-        Allowed::Normalized => "floats, or integers of 8 or 16 bits with `normalized`, are needed",
-        Allowed::Quantized => "floats, or integers of 8 or 16 bits, are needed",
-        Allowed::Direction => "floats, or signed integers of 8 or 16 bits with `normalized`, are needed",
-        Allowed::Weights => "floats, or unsigned integers of 8 or 16 bits, are needed",
-        Allowed::Unsigned => "unsigned integers are needed",
+        Allowed::Float => "expected floats",
+        Allowed::Normalized => "expected floats, or integers of 8 or 16 bits with `normalized`",
+        Allowed::Quantized => "expected floats, or integers of 8 or 16 bits",
+        Allowed::Direction => "expected floats, or signed integers of 8 or 16 bits with `normalized`",
+        Allowed::Weights => "expected floats, or unsigned integers of 8 or 16 bits",
+        Allowed::Unsigned => "expected unsigned integers",
     }))
 }
 

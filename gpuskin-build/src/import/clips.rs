@@ -9,8 +9,8 @@ use super::document;
 use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
 use super::report::Report;
-use super::select::{SelectedClip, ClipFile};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use super::select::{ClipFile, SelectedClip};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Channel, Clip, MorphChannel, Property};
 use crate::suggest::{list, quoted};
 
@@ -110,7 +110,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         let mut warn = |node: usize, what: &str| {
             let name = self.model.document.nodes[node].name.as_deref();
             let label = label.clone().node(node, name);
-            let message = format!("{what} has two channels: the last wins");
+            let message = format!("{what} has two channels; the last one is used");
             report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
         };
         for (node, property) in keep_last(&mut clip.channels, |c| (c.node, c.property)) {
@@ -152,7 +152,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         }
         if start <= end {
             if start < 0.0 {
-                let message = format!("its first key is at {start} s: what is before 0 s is not played");
+                let message = format!("the first key is at {start} s; the part before 0 s is not played");
                 report.warn(Diagnostic::warning(DiagnosticCode::ClipKeys, message).within(label));
             }
             (clip.start, clip.end) = (start, end.max(0.0));
@@ -173,13 +173,13 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             "scale" => Some(Property::Scale),
             "weights" => None,
             other => {
-                let message = format!("channels of the path {} are not supported: they are left out", quoted(other));
+                let message = format!("channels with path {} are not supported and are ignored", quoted(other));
                 report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
                 return Ok(None);
             }
         };
         let Some(target) = channel.target.node else {
-            let message = "a channel has no target node: it is left out";
+            let message = "a channel without a target node is ignored";
             report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
             return Ok(None);
         };
@@ -200,7 +200,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         let targets = self.targets[node];
         if targets == 0 {
             let node = self.at(node);
-            let message = format!("a channel moves morph weights of {node}, whose mesh has no targets: it is left out");
+            let message = format!("a channel for morph weights of {node} is ignored: its mesh has no morph targets");
             report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
             return Ok(None);
         }
@@ -232,8 +232,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             }
             Some([a, b, ..]) => {
                 let name = quoted(name.unwrap_or_default());
-                let message = format!("{} has two nodes {name}, {a} and {b}: which of them moves?", self.model.shown);
-                Err(Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("give them different names"))
+                let message = format!("{} has two nodes named {name}: {a} and {b}", self.model.shown);
+                Err(Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("rename one of the two nodes"))
             }
         }
     }
@@ -245,7 +245,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         }
         if !chosen {
             report.warn(
-                Diagnostic::warning(DiagnosticCode::ClipUnused, "none of its clips is baked").within(Label::file(&file.shown)),
+                Diagnostic::warning(DiagnosticCode::ClipUnused, "no clip of this file is baked")
+                    .within(Label::file(&file.shown)),
             );
         }
         if self.strangers.is_empty() {
@@ -253,15 +254,18 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         }
         let labels: Vec<String> = self.strangers.iter().map(|i| self.label(*i)).collect();
         let names = list(labels.iter().map(String::as_str), LISTED);
-        let help = format!("clips from other files are matched by the names of nodes; {model} must have the same");
+        let help = format!("nodes of animation files are matched by name: {model} must have nodes of the same names");
         if self.known.is_empty() {
-            let message = format!("no node that its clips move has a namesake in {model}: {names}");
-            let diagnostic = Diagnostic::error(DiagnosticCode::ClipStrangers, message).help(help).within(Label::file(&file.shown));
+            let message = format!("the clips of this file move only nodes that {model} does not have: {names}");
+            let diagnostic =
+                Diagnostic::error(DiagnosticCode::ClipStrangers, message).help(help).within(Label::file(&file.shown));
             report.error_at(&self.source.path.span, diagnostic);
         } else {
             let (count, all) = (labels.len(), labels.len() + self.known.len());
-            let message = format!("{count} of {all} nodes that its clips move have no namesake in {model}: {names}");
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipStrangers, message).help(help).within(Label::file(&file.shown)));
+            let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}");
+            report.warn(
+                Diagnostic::warning(DiagnosticCode::ClipStrangers, message).help(help).within(Label::file(&file.shown)),
+            );
         }
     }
 
@@ -303,7 +307,7 @@ pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'
     for clip in clips {
         let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
         if !nodes.any(|node| moves[node]) {
-            let message = format!("clip {} moves nothing of what is drawn", quoted(&clip.source));
+            let message = format!("clip {} moves nothing that is drawn", quoted(&clip.source));
             report.warn(Diagnostic::warning(DiagnosticCode::ClipIdle, message).clip(&clip.source));
         }
     }

@@ -6,11 +6,11 @@ use gltf::json::validation::Checked;
 use gpuskin_rt::vertex::color_word;
 
 use super::accessor::Allowed;
+use super::attributes::{accessor, same_count, scrub};
 use super::document;
 use super::file::File;
-use super::mesh::{accessor, same_count, scrub};
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Primitive};
 
 /// Reads `COLOR_0` as linear RGBA. Colours of three components are opaque.
@@ -23,7 +23,7 @@ pub(super) fn read(
 ) -> Result<Option<Vec<[f32; 4]>>, Diagnostic> {
     const NAME: &str = "COLOR_0";
     if accessor(source, Semantic::Colors(1)).is_some() {
-        let message = "it has more than one set of vertex colours: all but COLOR_0 are left out";
+        let message = "the primitive has more than one set of vertex colours; only COLOR_0 is used";
         report.warn(Diagnostic::warning(DiagnosticCode::MeshColors, message).within(label));
     }
     let Some(index) = accessor(source, Semantic::Colors(0)) else { return Ok(None) };
@@ -35,13 +35,13 @@ pub(super) fn read(
     same_count(NAME, numbers.len() / width, vertices)?;
     let odd = scrub(&mut numbers);
     if odd > 0 {
-        let message = format!("{NAME}: {odd} numbers are not finite: taken as zero");
+        let message = format!("{NAME}: {odd} numbers are not finite and are set to zero");
         report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
     }
     let outside = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
     if outside > 0 {
         numbers.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
-        let message = format!("{NAME}: {outside} numbers are not in 0..1: taken as the nearer end");
+        let message = format!("{NAME}: {outside} numbers are outside of 0..1 and are clamped");
         report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
     }
     let color = |c: &[f64]| [c[0], c[1], c[2], c.get(3).copied().unwrap_or(1.0)].map(|x| x as f32);

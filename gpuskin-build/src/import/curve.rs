@@ -12,7 +12,7 @@ use gltf::json::{Accessor, Index};
 use super::accessor::Allowed;
 use super::file::File;
 use super::hierarchy::unit;
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Curve, Interpolation, Property, WeightCurve};
 use crate::suggest::quoted;
 
@@ -43,12 +43,13 @@ fn keys(file: &File<'_>, accessor: Index<Accessor>) -> Result<KeyTimes, Diagnost
         if times[i] <= times[i - 1] {
             if times[i] < times[i - 1] {
                 let message = format!(
-                    "key times: accessor {accessor}: key {i} at {} s comes after key {} at {} s",
+                    "key times: accessor {accessor}: key {i} at {} s is earlier than key {} at {} s",
                     times[i],
                     i - 1,
                     times[i - 1]
                 );
-                return Err(Diagnostic::error(DiagnosticCode::ClipCurve, message).help("key times must ascend: export it again"));
+                return Err(Diagnostic::error(DiagnosticCode::ClipCurve, message)
+                    .help("key times must ascend: export the file again"));
             }
             doubled = true;
         }
@@ -89,7 +90,10 @@ pub(super) fn curve(
         at += 4;
     }
     if zeros > 0 {
-        warn(format!("accessor {}: {zeros} rotations are quaternions of length zero: taken as none", sampler.output));
+        warn(format!(
+            "accessor {}: {zeros} rotations are zero-length quaternions; the identity is used",
+            sampler.output
+        ));
     }
     let mut times = keys.times.clone();
     if keys.doubled {
@@ -126,8 +130,8 @@ fn interpolation(file: &File<'_>, sampler: &Sampler, place: &str) -> Result<Inte
         Checked::Valid(Kind::CubicSpline) => Ok(Interpolation::CubicSpline),
         Checked::Invalid => {
             let name = file.written(&format!("{place}/interpolation"));
-            Err(Diagnostic::error(DiagnosticCode::ClipCurve, format!("there is no interpolation {}", quoted(&name)))
-                .help("glTF has LINEAR, STEP and CUBICSPLINE"))
+            Err(Diagnostic::error(DiagnosticCode::ClipCurve, format!("unknown interpolation {}", quoted(&name)))
+                .help("expected LINEAR, STEP or CUBICSPLINE"))
         }
     }
 }
@@ -137,8 +141,8 @@ fn same_count(sampler: &Sampler, have: usize, keys: &KeyTimes, each: usize) -> R
     if have == need {
         return Ok(());
     }
-    let message = format!("accessor {} has {have} values; its {} keys need {need}", sampler.output, keys.times.len());
-    Err(Diagnostic::error(DiagnosticCode::ClipCurve, message).help("export it again"))
+    let message = format!("accessor {} has {have} values, but {} keys need {need}", sampler.output, keys.times.len());
+    Err(Diagnostic::error(DiagnosticCode::ClipCurve, message).help("the file is damaged: export it again"))
 }
 
 /// Merges keys of equal time, so that key times strictly ascend. Among keys of equal time, the
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn doubled_keys_jump() {
+    fn keys_at_equal_times_make_the_curve_jump() {
         let below = 1.0_f64.next_down();
         assert_eq!(
             merged(&[0.0, 1.0, 1.0, 2.0], Interpolation::Linear),

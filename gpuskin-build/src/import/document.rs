@@ -24,7 +24,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::tamed::{Budget, Tamed};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::limits;
 
 /// Maximum size of the JSON text, in bytes. Parsed JSON can take thirty times as much memory. A
@@ -74,9 +74,8 @@ impl Document {
         const HELP: &str = "export it as glTF 2.0 (.glb or .gltf)";
         if json.len() > MAX_JSON {
             let message = format!("the JSON has {} bytes; at most {MAX_JSON} bytes are supported", json.len());
-            return Err(
-                Diagnostic::error(DiagnosticCode::LimitJson, message).help("keep binary data in .bin files, or export as .glb")
-            );
+            return Err(Diagnostic::error(DiagnosticCode::LimitJson, message)
+                .help("keep binary data in .bin files, or export as .glb"));
         }
         let json = text(json);
         let budget = Budget::new(memory);
@@ -93,9 +92,10 @@ impl Document {
             let budget = Budget::new(memory);
             let json = &mut serde_json::Deserializer::from_slice(json);
             match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json, &budget)) {
-                Err(e) if e.path().iter().next().is_some() => {
-                    Diagnostic::error(DiagnosticCode::GltfSyntax, format!("the JSON is not valid glTF: {}: {}", e.path(), e.inner()))
-                }
+                Err(e) if e.path().iter().next().is_some() => Diagnostic::error(
+                    DiagnosticCode::GltfSyntax,
+                    format!("the JSON is not valid glTF: {}: {}", e.path(), e.inner()),
+                ),
                 _ => Diagnostic::error(DiagnosticCode::GltfSyntax, format!("the file is not glTF: {error}")).help(HELP),
             }
         })?;
@@ -103,9 +103,11 @@ impl Document {
         let newer = document.asset.min_version.as_deref().is_some_and(|v| v != "2.0");
         if !version.starts_with("2.") || newer {
             let version = document.asset.min_version.as_ref().filter(|_| newer).unwrap_or(version);
-            return Err(
-                Diagnostic::error(DiagnosticCode::GltfVersion, format!("glTF version {version:?} is not supported")).help(HELP)
-            );
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfVersion,
+                format!("glTF version {version:?} is not supported"),
+            )
+            .help(HELP));
         }
         Ok(document)
     }

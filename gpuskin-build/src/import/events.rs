@@ -16,11 +16,11 @@ use serde_json::value::RawValue;
 use super::document;
 use super::file::File;
 use super::report::Report;
-use super::select::{SelectedClip, ClipFile};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use super::select::{ClipFile, SelectedClip};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::identifier_case::has_words;
 use crate::manifest::ModelEntry;
 use crate::model::Clip;
-use crate::identifier_case::has_words;
 use crate::suggest::quoted;
 
 /// Maximum size of `events` in the extras of an animation, in bytes: more than [`MAX_EVENTS`]
@@ -48,7 +48,8 @@ pub(super) fn read(
         let mut events = Vec::new();
         if let Some(text) = of_files[choice.source].get(choice.animation).copied().flatten() {
             let within = Label::file(&sources[choice.source].file.shown).clip(&choice.title);
-            let mut warn = |message: String| report.warn(Diagnostic::warning(DiagnosticCode::ClipEvent, message).within(&within));
+            let mut warn =
+                |message: String| report.warn(Diagnostic::warning(DiagnosticCode::ClipEvent, message).within(&within));
             let listed = of_extras(text).unwrap_or_else(|why| {
                 warn(format!("`extras.events` is ignored: it {why}"));
                 Vec::new()
@@ -69,11 +70,11 @@ pub(super) fn read(
                     events.push((time.value.min(clip.end), event.name.value.clone()));
                     continue;
                 }
-                let message =
-                    format!("clip {} ends at {} s, before this event", quoted(&clip.name), clip.end as f32);
+                let message = format!("clip {} ends at {} s, before this event", quoted(&clip.name), clip.end as f32);
                 report.error_at(
                     &time.span,
-                    Diagnostic::error(DiagnosticCode::ClipEvent, message).help("write event times in seconds from the start of the clip"),
+                    Diagnostic::error(DiagnosticCode::ClipEvent, message)
+                        .help("write event times in seconds from the start of the clip"),
                 );
             }
         }
@@ -123,7 +124,8 @@ fn extras<'a>(file: &'a File<'_>) -> Vec<Option<&'a RawValue>> {
     if !json.windows(8).any(|w| w == b"\"events\"") {
         return Vec::new();
     }
-    let animations = serde_json::from_slice::<DocumentExtras<'_>>(json).map_or_else(|_| Vec::new(), |root| root.animations);
+    let animations =
+        serde_json::from_slice::<DocumentExtras<'_>>(json).map_or_else(|_| Vec::new(), |root| root.animations);
     // Extras may be any JSON value; only objects can have events.
     let events = |extras: &'a RawValue| {
         let object = Some(extras.get()).filter(|text| text.starts_with('{'))?;
@@ -153,7 +155,9 @@ fn of_extras(text: &RawValue) -> Result<Vec<(String, f64)>, String> {
         return Ok(list.into_iter().map(|event| (event.name, event.time)).collect());
     }
     let table = serde_json::from_str::<BTreeMap<String, EventTimes>>(text);
-    let table = table.map_err(|_| "is neither an object of names and times nor a list of objects with `name` and `time`".to_owned())?;
+    let table = table.map_err(|_| {
+        "is neither an object of names and times nor a list of objects with `name` and `time`".to_owned()
+    })?;
     let each = |(name, times): (String, EventTimes)| {
         let times = match times {
             EventTimes::One(time) => vec![time],

@@ -14,7 +14,7 @@ use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
 use super::{glb, uri};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::fs::fingerprint::{FileStat, now};
 use crate::limits::{self, Limits};
 use crate::manifest::Manifest;
@@ -59,12 +59,16 @@ impl<'a> ImportContext<'a> {
     /// Reads a regular file, up to the size limit.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Diagnostic> {
         self.inputs.borrow_mut().seen(path, None);
-        let failed =
-            |e: std::io::Error| Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()));
+        let failed = |e: std::io::Error| {
+            Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()))
+        };
         // Checked before opening: opening a pipe would block until it has a writer.
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_file() {
-            return Err(Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{} is not a regular file", path.display())));
+            return Err(Diagnostic::error(
+                DiagnosticCode::FileUnreadable,
+                format!("{} is not a regular file", path.display()),
+            ));
         }
         let (stat, at) = (FileStat::of(&metadata), now());
         let most = self.limits.file;
@@ -156,7 +160,10 @@ impl<'a> File<'a> {
     /// such as `accessor`.
     pub(super) fn get<'l, T, I>(&self, list: &'l [T], index: Index<I>, what: &str) -> Result<&'l T, Diagnostic> {
         list.get(index.value()).ok_or_else(|| {
-            Diagnostic::error(DiagnosticCode::GltfIndex, format!("{what} {index} does not exist; the file has {}", list.len()))
+            Diagnostic::error(
+                DiagnosticCode::GltfIndex,
+                format!("{what} {index} does not exist; the file has {}", list.len()),
+            )
         })
     }
 
@@ -193,8 +200,10 @@ impl<'a> File<'a> {
 
     fn decompress(&self, view: &View, header: &Meshopt) -> Result<Vec<u8>, Diagnostic> {
         if let Some(stride) = view.byte_stride.filter(|stride| stride.0 != header.byte_stride.0) {
-            let message =
-                format!("the view has a stride of {} bytes, but its compression header has a stride of {} bytes", stride.0, header.byte_stride.0);
+            let message = format!(
+                "the view has a stride of {} bytes, but its compression header has a stride of {} bytes",
+                stride.0, header.byte_stride.0
+            );
             return Err(Diagnostic::error(DiagnosticCode::GltfCompression, message));
         }
         let stream = Stream::new(header, view.byte_length.0)?;
@@ -204,7 +213,12 @@ impl<'a> File<'a> {
     }
 
     /// Returns a range of the bytes of a buffer.
-    fn range(&self, buffer: Index<json::Buffer>, offset: Option<USize64>, length: USize64) -> Result<&[u8], Diagnostic> {
+    fn range(
+        &self,
+        buffer: Index<json::Buffer>,
+        offset: Option<USize64>,
+        length: USize64,
+    ) -> Result<&[u8], Diagnostic> {
         let bytes = self.buffer(buffer)?;
         let offset = offset.unwrap_or_default().0;
         match offset.checked_add(length.0).filter(|end| *end <= bytes.len() as u64) {
@@ -212,7 +226,11 @@ impl<'a> File<'a> {
             Some(end) => Ok(&bytes[offset as usize..end as usize]),
             None => Err(Diagnostic::error(
                 DiagnosticCode::GltfBuffer,
-                format!("{} bytes at offset {offset} exceed buffer {buffer}, which has {} bytes", length.0, bytes.len()),
+                format!(
+                    "{} bytes at offset {offset} exceed buffer {buffer}, which has {} bytes",
+                    length.0,
+                    bytes.len()
+                ),
             )),
         }
     }
@@ -220,7 +238,10 @@ impl<'a> File<'a> {
     fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Diagnostic> {
         let buffer = self.get(&self.document.buffers, index, "buffer")?;
         if buffer.byte_length.0 == 0 {
-            return Err(Diagnostic::error(DiagnosticCode::GltfBuffer, format!("buffers[{index}].byteLength is missing or zero")));
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfBuffer,
+                format!("buffers[{index}].byteLength is missing or zero"),
+            ));
         }
         let bytes = match &buffer.uri {
             None => match (&self.bin, index.value()) {
@@ -238,8 +259,11 @@ impl<'a> File<'a> {
             }
         };
         if (bytes.len() as u64) < buffer.byte_length.0 {
-            let message = format!("buffer {index} has {} bytes; {} bytes were expected", bytes.len(), buffer.byte_length.0);
-            return Err(Diagnostic::error(DiagnosticCode::GltfCutOff, message).help("the file is truncated: export it again"));
+            let message =
+                format!("buffer {index} has {} bytes; {} bytes were expected", bytes.len(), buffer.byte_length.0);
+            return Err(
+                Diagnostic::error(DiagnosticCode::GltfCutOff, message).help("the file is truncated: export it again")
+            );
         }
         Ok(bytes)
     }
@@ -292,8 +316,11 @@ fn required(document: &Document, purpose: Purpose) -> Vec<Diagnostic> {
             Diagnostic::error(DiagnosticCode::GltfRequired, format!("the required extension {DRACO} is not supported"))
                 .help("export without Draco compression (Blender: Data > Compression off)")
         } else {
-            Diagnostic::error(DiagnosticCode::GltfRequired, format!("the required extension {} is unknown", quoted(name)))
-                .help("export the file without the extension")
+            Diagnostic::error(
+                DiagnosticCode::GltfRequired,
+                format!("the required extension {} is unknown", quoted(name)),
+            )
+            .help("export the file without the extension")
         });
     }
     diagnostics

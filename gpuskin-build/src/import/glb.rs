@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 const MAGIC: &[u8] = b"glTF";
 const JSON: u32 = 0x4E4F_534A;
@@ -23,7 +23,8 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
     }
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     let cut_off = |what: &str| {
-        Diagnostic::error(DiagnosticCode::GltfCutOff, format!("the GLB file is truncated: {what}")).help("export the file again")
+        Diagnostic::error(DiagnosticCode::GltfCutOff, format!("the GLB file is truncated: {what}"))
+            .help("export the file again")
     };
     let (Some(version), Some(length)) = (word(4), word(8)) else {
         return Err(cut_off("the header is incomplete"));

@@ -10,7 +10,7 @@ use super::document;
 use super::file::File;
 use super::morph;
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::manifest::{At, ModelEntry};
 use crate::model::{Local, Node, Trs};
 use crate::suggest::{instead, quoted};
@@ -78,8 +78,10 @@ impl Hierarchy {
         for &i in &order {
             depths[i] = nodes[i].parent.map_or(1, |parent| depths[parent] + 1);
             if depths[i] > most {
-                let message =
-                    format!("the node is {} levels deep in the hierarchy; at most {most} levels are supported", depths[i]);
+                let message = format!(
+                    "the node is {} levels deep in the hierarchy; at most {most} levels are supported",
+                    depths[i]
+                );
                 report.error(Diagnostic::error(DiagnosticCode::LimitDepth, message).within(node_label(file, i)));
                 return None;
             }

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Channel, Clip, Curve, Interpolation, Local, Model, Property};
 
 /// Cosine of 88 degrees: the absolute dot product of two quaternions is below this if the
@@ -31,7 +31,8 @@ fn flips(model: &Model, clip: &Clip, shown: &str, moves: &[bool], report: &mut R
     let Some((node, [from, to])) = all.next() else { return };
     let label = Label::file(clip.file.as_deref().unwrap_or(shown)).clip(&clip.source);
     let label = label.node(node, Some(&model.nodes[node].name));
-    let mut message = format!("the rotation turns by about 180 degrees or more between its keys at {from:.3} s and {to:.3} s");
+    let mut message =
+        format!("the rotation turns by about 180 degrees or more between its keys at {from:.3} s and {to:.3} s");
     match all.count() {
         0 => {}
         1 => message.push_str("; also at another node"),

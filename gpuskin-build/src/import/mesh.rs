@@ -9,53 +9,22 @@ use gltf::json::validation::Checked;
 use gltf::json::{self, Accessor, Index};
 
 use super::accessor::Allowed;
+use super::attributes::{accessor, same_count, scrub};
 use super::bones::{Bones, Skin};
 use super::document::{self, GltfPrimitive};
 use super::file::File;
 use super::hierarchy::node_label;
 use super::material::Materials;
 use super::report::Report;
+use super::unbound::{PrimitiveBinding, UnboundPrimitive};
 use super::weights::Weights;
 use super::{color, morph, topology};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{self, Influences};
 use crate::suggest::quoted;
 
 /// Maximum number of primitives in a scene. A mesh counts once per node that uses it.
 const MAX_PRIMITIVES: usize = 1 << 18;
-
-/// A primitive whose bones have no final index yet.
-pub(super) struct UnboundPrimitive {
-    /// The primitive, without influences.
-    pub primitive: model::Primitive,
-    pub motion: PrimitiveBinding,
-}
-
-/// Bones that move a primitive.
-pub(super) enum PrimitiveBinding {
-    /// Several bones, with weights per vertex.
-    Skinned(Weights),
-    /// One bone.
-    Rigid(u32),
-}
-
-impl UnboundPrimitive {
-    /// Replaces bone indices by final ones: `places[i]` is the final index of bone `i`.
-    pub(super) fn finish(self, places: &[u16]) -> model::Primitive {
-        let mut primitive = self.primitive;
-        primitive.influences = match self.motion {
-            PrimitiveBinding::Skinned(weights) => weights.finish(places),
-            PrimitiveBinding::Rigid(bone) => {
-                let mut influences = Influences::default();
-                for _ in 0..primitive.positions.len() {
-                    influences.push([(places[bone as usize], 1.0)]);
-                }
-                influences
-            }
-        };
-        primitive
-    }
-}
 
 /// Reads the meshes of nodes, in the order of the nodes, then of the primitives.
 pub(super) struct MeshReader<'a, 'f> {
@@ -116,7 +85,9 @@ impl MeshReader<'_, '_> {
         let declared = document.extensions_used.iter().chain(&document.extensions_required);
         if self.file.quantized.get() && !declared.into_iter().any(|name| name == "KHR_mesh_quantization") {
             let message = "vertex attributes are integers, but the file does not declare KHR_mesh_quantization; read as if it did";
-            report.warn(Diagnostic::warning(DiagnosticCode::MeshUndeclared, message).within(Label::file(&self.file.shown)));
+            report.warn(
+                Diagnostic::warning(DiagnosticCode::MeshUndeclared, message).within(Label::file(&self.file.shown)),
+            );
         }
         drafts
     }
@@ -132,7 +103,9 @@ impl MeshReader<'_, '_> {
     ) -> Result<Option<UnboundPrimitive>, Diagnostic> {
         let file = self.file;
         let skip = |report: &mut Report<'_>, why: &str| {
-            report.warn(Diagnostic::warning(DiagnosticCode::MeshLeftOut, format!("{why}; it is not drawn")).within(label));
+            report.warn(
+                Diagnostic::warning(DiagnosticCode::MeshLeftOut, format!("{why}; it is not drawn")).within(label),
+            );
             Ok(None)
         };
         let Checked::Valid(mode) = source.mode else {
@@ -146,8 +119,11 @@ impl MeshReader<'_, '_> {
         }
         let Some(position) = accessor(source, Semantic::Positions) else {
             if source.extensions.contains_key("KHR_draco_mesh_compression") {
-                return Err(Diagnostic::error(DiagnosticCode::GltfRequired, "KHR_draco_mesh_compression is not supported")
-                    .help("export without Draco compression"));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfRequired,
+                    "KHR_draco_mesh_compression is not supported",
+                )
+                .help("export without Draco compression"));
             }
             return skip(report, "the primitive has no positions");
         };
@@ -156,18 +132,19 @@ impl MeshReader<'_, '_> {
         let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
         let vertices = positions.len();
 
-        let mut attribute = |semantic: Semantic, shape: Shape, allowed: Allowed| -> Result<Option<Vec<f64>>, Diagnostic> {
-            let name = &semantic.to_string();
-            let Some(accessor) = accessor(source, semantic) else { return Ok(None) };
-            let mut numbers = file.numbers(accessor, shape, allowed).map_err(|e| e.within(name))?;
-            same_count(name, numbers.len() / shape.multiplicity(), vertices)?;
-            let odd = scrub(&mut numbers);
-            if odd > 0 {
-                let message = format!("{name}: {odd} numbers are not finite and are set to zero");
-                report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
-            }
-            Ok(Some(numbers))
-        };
+        let mut attribute =
+            |semantic: Semantic, shape: Shape, allowed: Allowed| -> Result<Option<Vec<f64>>, Diagnostic> {
+                let name = &semantic.to_string();
+                let Some(accessor) = accessor(source, semantic) else { return Ok(None) };
+                let mut numbers = file.numbers(accessor, shape, allowed).map_err(|e| e.within(name))?;
+                same_count(name, numbers.len() / shape.multiplicity(), vertices)?;
+                let odd = scrub(&mut numbers);
+                if odd > 0 {
+                    let message = format!("{name}: {odd} numbers are not finite and are set to zero");
+                    report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
+                }
+                Ok(Some(numbers))
+            };
         let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Direction)?;
         let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
         let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Direction)?;
@@ -276,32 +253,4 @@ fn warn_of_targets(mesh: &document::GltfMesh, label: &Label, report: &mut Report
         let message = "the primitives have different numbers of morph targets; missing targets change nothing";
         report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(label));
     }
-}
-
-/// Returns the accessor of an attribute.
-pub(super) fn accessor(primitive: &GltfPrimitive, semantic: Semantic) -> Option<Index<Accessor>> {
-    primitive.attributes.get(&Checked::Valid(semantic)).copied()
-}
-
-pub(super) fn same_count(name: &str, count: usize, vertices: usize) -> Result<(), Diagnostic> {
-    if count == vertices {
-        return Ok(());
-    }
-    Err(Diagnostic::error(
-        DiagnosticCode::MeshAttribute,
-        format!("{name} has {count} elements, but POSITION has {vertices}; the counts must be equal"),
-    ))
-}
-
-/// Replaces non-finite numbers by zero, and returns their count. Exporters write NaN for triangles
-/// without area.
-pub(super) fn scrub(numbers: &mut [f64]) -> usize {
-    let mut odd = 0;
-    for x in numbers {
-        if !x.is_finite() {
-            *x = 0.0;
-            odd += 1;
-        }
-    }
-    odd
 }

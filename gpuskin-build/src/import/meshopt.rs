@@ -4,7 +4,7 @@
 
 use super::document::Meshopt;
 use super::meshopt_filter::Filter;
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::quoted;
 
 /// Maximum size of an element of a vertex stream, in bytes, as defined by the format.
@@ -34,7 +34,12 @@ impl Stream {
             "ATTRIBUTES" => StreamMode::Attributes,
             "TRIANGLES" => StreamMode::Triangles,
             "INDICES" => StreamMode::Indices,
-            other => return Err(Diagnostic::error(DiagnosticCode::GltfCompression, format!("there is no mode {}", quoted(other)))),
+            other => {
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfCompression,
+                    format!("unknown mode {}", quoted(other)),
+                ));
+            }
         };
         let filter = match header.filter.as_deref() {
             None | Some("NONE") => Filter::None,
@@ -43,7 +48,10 @@ impl Stream {
             Some("EXPONENTIAL") => Filter::Exponential,
             Some("COLOR") => Filter::Color,
             Some(other) => {
-                return Err(Diagnostic::error(DiagnosticCode::GltfCompression, format!("there is no filter {}", quoted(other))));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfCompression,
+                    format!("unknown filter {}", quoted(other)),
+                ));
             }
         };
         let fits = match (mode, filter) {
@@ -54,24 +62,33 @@ impl Stream {
             (StreamMode::Attributes, Filter::Quaternion) => stride == 8,
             (StreamMode::Triangles | StreamMode::Indices, Filter::None) => stride == 2 || stride == 4,
             (StreamMode::Triangles | StreamMode::Indices, _) => {
-                return Err(Diagnostic::error(DiagnosticCode::GltfCompression, "indices have no filter"));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfCompression,
+                    "a stream of indices cannot have a filter",
+                ));
             }
         };
         if !fits {
             return Err(Diagnostic::error(
                 DiagnosticCode::GltfCompression,
-                format!("a stride of {stride} bytes is not one of its mode and filter"),
+                format!("a stride of {stride} bytes is not allowed for this mode and filter"),
             ));
         }
         if mode == StreamMode::Triangles && !count.is_multiple_of(3) {
-            return Err(Diagnostic::error(DiagnosticCode::GltfCompression, format!("{count} indices are not whole triangles")));
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfCompression,
+                format!("{count} indices do not form whole triangles"),
+            ));
         }
         if count.checked_mul(stride) != Some(length) || count == 0 {
-            let message = format!("{count} elements of {stride} bytes, and the view has {length} bytes");
+            let message = format!("{count} elements of {stride} bytes are declared, but the view has {length} bytes");
             return Err(Diagnostic::error(DiagnosticCode::GltfCompression, message));
         }
-        let fit =
-            |n: u64| usize::try_from(n).map_err(|_| Diagnostic::error(DiagnosticCode::GltfCompression, "it is larger than memory"));
+        let fit = |n: u64| {
+            usize::try_from(n).map_err(|_| {
+                Diagnostic::error(DiagnosticCode::GltfCompression, "the decompressed data is larger than memory")
+            })
+        };
         Ok(Self { mode, filter, stride: fit(stride)?, count: fit(count)? })
     }
 
@@ -85,7 +102,7 @@ impl Stream {
             (StreamMode::Indices, _) => bytes(meshopt::decode_index_sequence::<u32>(encoded, self.count)),
         };
         let mut decoded = decoded.filter(|bytes| bytes.len() == self.count * self.stride).ok_or_else(|| {
-            Diagnostic::error(DiagnosticCode::GltfCompression, "it cannot be decompressed")
+            Diagnostic::error(DiagnosticCode::GltfCompression, "the data cannot be decompressed")
                 .help("the file is damaged: export it again")
         })?;
         for element in decoded.chunks_exact_mut(self.stride) {
@@ -158,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_make_no_sense() {
+    fn invalid_headers_are_rejected() {
         let refused = |mode, filter, stride, count, length, part: &str| {
             let error = Stream::new(&header(mode, filter, stride, count), length).err().expect("refused");
             assert!(error.message().contains(part), "{error}");
@@ -172,14 +189,14 @@ mod tests {
         refused("ATTRIBUTES", Some("OCTAHEDRAL"), 12, 1, 12, "stride of 12");
         refused("TRIANGLES", None, 1, 3, 3, "stride of 1");
         refused("TRIANGLES", None, 2, 4, 8, "4 indices");
-        refused("INDICES", Some("OCTAHEDRAL"), 4, 4, 16, "no filter");
+        refused("INDICES", Some("OCTAHEDRAL"), 4, 4, 16, "cannot have a filter");
         refused("ATTRIBUTES", None, 16, u64::MAX / 8, 16, "the view has 16 bytes");
         refused("ATTRIBUTES", None, 16, 4, 63, "the view has 63 bytes");
         refused("ATTRIBUTES", None, 16, 0, 0, "0 elements");
     }
 
     #[test]
-    fn streams_come_back() {
+    fn streams_round_trip() {
         let numbers: Vec<[u8; 20]> = (0..100_u8).map(|i| [i.wrapping_mul(37); 20]).collect();
         let encoded = meshopt::encode_vertex_buffer(&numbers).expect("encodes");
         let attributes = stream("ATTRIBUTES", None, 20, 100);

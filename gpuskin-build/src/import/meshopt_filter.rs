@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_undone() {
+    fn filters_are_reversed() {
         let normals = [[0.6, -0.48, 0.64, 0.0], [-0.36, 0.48, -0.8, 1.0], [0.0, 0.0, -1.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
         for (v, normal) in meshopt::encode_filter_oct::<u16>(&normals, 16).into_iter().zip(&normals) {
             let mut bytes: Vec<u8> = v.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_take_any_bytes() {
+    fn filters_accept_any_bytes() {
         for filter in [Filter::Octahedral, Filter::Quaternion, Filter::Exponential, Filter::Color] {
             for length in [4, 8] {
                 if (filter, length) == (Filter::Quaternion, 4) {

@@ -41,6 +41,8 @@
 //! | accessors, views and buffers beyond their data, counts above the limits of the importer | error |
 
 mod accessor;
+mod attributes;
+mod binding;
 mod bones;
 mod clips;
 mod color;
@@ -64,7 +66,9 @@ mod report;
 mod select;
 mod surface;
 mod tamed;
+mod textures;
 mod topology;
+mod unbound;
 mod uri;
 mod weights;
 
@@ -73,18 +77,18 @@ use std::path::PathBuf;
 
 use glam::{DMat4, DVec3, DVec4};
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
 use crate::model::Model;
 use bones::Bones;
-use file::{File, Purpose, ImportContext};
+use file::{File, ImportContext, Purpose};
 use hierarchy::Hierarchy;
 use material::Materials;
 use report::Report;
 use select::ClipFile;
+pub use textures::Pixels;
 
 pub(crate) use inputs::Inputs;
-pub use material::Pixels;
 
 /// Imports a model of a manifest.
 ///
@@ -117,7 +121,8 @@ pub(crate) fn import_seen(
     let shared = ImportContext::new(manifest, inputs);
     let mut open = |path: &At<String>, purpose| {
         let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
-        let refused = |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().for_each(|f| report.error_at(&path.span, f));
+        let refused =
+            |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().for_each(|f| report.error_at(&path.span, f));
         file.map_err(refused).ok()
     };
     let model = open(&entry.path, Purpose::Model);
@@ -178,7 +183,11 @@ fn read<'f>(
         if let Some(at) = at {
             let label = hierarchy::node_label(file, primitive.node);
             report.error(
-                Diagnostic::error(DiagnosticCode::GltfNotFinite, format!("vertex {at} is not finite in the scene")).within(label),
+                Diagnostic::error(
+                    DiagnosticCode::GltfNotFinite,
+                    format!("the position of vertex {at} in the scene is not finite"),
+                )
+                .within(label),
             );
         }
     }
@@ -207,7 +216,7 @@ fn read<'f>(
         parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
         primitives,
         materials: materials.list,
-        images: materials.images,
+        images: materials.textures.images,
         clips,
         events,
     };

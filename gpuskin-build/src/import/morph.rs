@@ -5,11 +5,11 @@ use gltf::json::accessor::Type as Shape;
 use gltf::json::{Accessor, Index};
 
 use super::accessor::Allowed;
+use super::attributes::same_count;
 use super::document;
 use super::file::File;
-use super::mesh::same_count;
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::MorphTarget;
 use crate::suggest::{list, quoted};
 
@@ -40,19 +40,18 @@ pub(super) fn rest_weights(
     if targets > MAX_TARGETS {
         return Err(Diagnostic::error(
             DiagnosticCode::LimitMorphs,
-            format!("{targets} morph targets; at most {MAX_TARGETS} are supported"),
+            format!("the mesh has {targets} morph targets; at most {MAX_TARGETS} are supported"),
         ));
     }
     file.claim(targets as u64)?;
     let own = node.weights.as_ref().filter(|weights| !weights.is_empty());
     let given = own.or_else(|| mesh?.weights.as_ref()).map_or(&[][..], |weights| weights);
     if given.iter().any(|weight| weight.abs() > f64::from(f32::MAX)) {
-        return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, "its morph weights are beyond the range of f32"));
+        return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, "the morph weights are beyond the range of f32"));
     }
     if !given.is_empty() && given.len() != targets {
-        let rest =
-            if given.len() < targets { "those that are missing are taken as 0" } else { "the others are left out" };
-        let message = format!("{} weights for {targets} morph targets: {rest}", given.len());
+        let rest = if given.len() < targets { "missing weights are set to 0" } else { "extra weights are ignored" };
+        let message = format!("{} weights for {targets} morph targets; {rest}", given.len());
         report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(label()));
     }
     let mut weights = vec![0.0; targets];
@@ -78,7 +77,8 @@ pub(super) fn targets(
     report: &mut Report<'_>,
 ) -> Result<Vec<MorphTarget>, Diagnostic> {
     if source.targets.len() > MAX_TARGETS {
-        let message = format!("{} morph targets; at most {MAX_TARGETS} are supported", source.targets.len());
+        let message =
+            format!("the primitive has {} morph targets; at most {MAX_TARGETS} are supported", source.targets.len());
         return Err(Diagnostic::error(DiagnosticCode::LimitMorphs, message));
     }
     let mut targets = Vec::with_capacity(source.targets.len());
@@ -100,14 +100,17 @@ pub(super) fn targets(
         }
         if !left_out.is_empty() {
             let names = list(left_out.iter().copied(), LISTED);
-            let message = format!("its morph targets change {names}, which is not supported: they are left out");
+            let message = format!("morph targets of {names} are not supported and are ignored");
             report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(base.label));
         }
         for (name, there, deltas) in
             [("NORMAL", base.has_normals, &mut normals), ("TANGENT", base.has_tangents, &mut tangents)]
         {
             if !there && deltas.take().is_some() {
-                let message = format!("its morph targets change {}, which it does not have: left out", quoted(name));
+                let message = format!(
+                    "morph targets of {} are ignored: the primitive does not have this attribute",
+                    quoted(name)
+                );
                 report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(base.label));
             }
         }
@@ -130,6 +133,6 @@ fn deltas(
     vertices: usize,
 ) -> Result<Vec<DVec3>, Diagnostic> {
     let numbers = file.finite(accessor, Shape::Vec3, allowed)?;
-    same_count("it", numbers.len() / 3, vertices)?;
+    same_count("the accessor", numbers.len() / 3, vertices)?;
     Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
 }

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Clip, Interpolation, Model, Primitive, WeightCurve};
 use crate::sample::{Rows, Sampler, evaluate_weights};
 use crate::units::length;
@@ -29,19 +29,19 @@ struct MorphSample<'a> {
 pub(super) fn in_bone_mode(model: &Model) -> Option<Diagnostic> {
     model.primitives.iter().find(|p| !p.targets.is_empty())?;
     let Some((loss, moment)) = greatest(model) else {
-        let message = "its morph targets are not baked; no clip shows them, so nothing that is drawn is lost";
+        let message = "morph targets are not baked in bone mode; no clip uses them, so the drawn model does not change";
         return Some(Diagnostic::warning(DiagnosticCode::MorphLost, message));
     };
     let when = match moment.clip {
         Some(clip) => format!("clip `{}` at {:.3} s", clip.source, moment.seconds),
-        None => "at rest".to_owned(),
+        None => "in the rest pose".to_owned(),
     };
     let (node, name) = (moment.node, &model.nodes[moment.node].name);
     let off = length(loss as f32);
     let message = format!(
-        "its morph targets are not baked: without them, vertices of node {node} `{name}` are up to {off} off ({when})"
+        "morph targets are not baked in bone mode: vertices of node {node} `{name}` have an error of up to {off} ({when})"
     );
-    Some(Diagnostic::warning(DiagnosticCode::MorphLost, message).help("`mode = \"vertex\"` bakes morph targets"))
+    Some(Diagnostic::warning(DiagnosticCode::MorphLost, message).help("set `mode = \"vertex\"` to bake morph targets"))
 }
 
 /// Returns the greatest displacement by morph targets, in metres, or `None` if it is zero.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::file::{File, is_known};
 use super::material::UNLIT;
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::suggest::{list, quoted};
 
 /// Maximum number of names that a warning lists.
@@ -27,7 +27,7 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
     }
     for (extensions, materials) in by_extensions {
         let message = format!(
-            "not drawn of materials {}: {}",
+            "extensions of materials {} are not drawn: {}",
             list(materials.iter().map(String::as_str), LISTED),
             list(extensions.iter().copied(), LISTED),
         );
@@ -41,7 +41,7 @@ pub(super) fn unknown_extensions(file: &File<'_>, report: &mut Report<'_>) {
     let used: BTreeSet<&str> = file.document.extensions_used.iter().map(String::as_str).collect();
     let unknown: Vec<&str> = used.into_iter().filter(|name| !is_known(name)).collect();
     if !unknown.is_empty() {
-        let message = format!("it uses extensions that are not known: {}", list(unknown, LISTED));
+        let message = format!("the file uses unknown extensions: {}", list(unknown, LISTED));
         report.warn(Diagnostic::warning(DiagnosticCode::GltfExtension, message).within(Label::file(&file.shown)));
     }
 }
@@ -55,9 +55,10 @@ pub(super) fn other_scenes(file: &File<'_>, report: &mut Report<'_>) {
     }
     let name = |i: usize| scenes[i].name.clone().unwrap_or_else(|| format!("scene {i}"));
     let others: Vec<String> = (0..scenes.len()).filter(|i| *i != drawn).map(name).collect();
-    let which = if file.document.scene.is_some() { "the default" } else { "the first, as none is the default" };
+    let which =
+        if file.document.scene.is_some() { "the default" } else { "the first, because the file has no default scene" };
     let message = format!(
-        "it has {} scenes: {}, {which}, is baked, not {}",
+        "the file has {} scenes: {} ({which}) is baked, but not {}",
         scenes.len(),
         quoted(&name(drawn)),
         list(others.iter().map(String::as_str), LISTED)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::file::File;
 use super::hierarchy::Hierarchy;
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::manifest::{At, ModelEntry, RootMotion};
 use crate::model::{Bone, Channel, Clip, Interpolation, Mask, Primitive, Property, RootMotionSource};
 use crate::suggest::quoted;
@@ -54,12 +54,12 @@ pub(super) fn parts(
         let name = quoted(&part.name.value);
         if let Some((other, node)) = both {
             let (other, node) = (&entry.parts[usize::from(other)].name.value, &hierarchy.nodes[node].name);
-            let message = format!("the mesh of node {} is in the parts {} and {name}", quoted(node), quoted(other));
-            let help = "a part has all meshes below its nodes: name nodes farther down";
+            let message = format!("the mesh of node {} is in two parts, {} and {name}", quoted(node), quoted(other));
+            let help = "a part has all meshes at and below its nodes: name nodes further down the hierarchy";
             report.error_at(&part.name.span, Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help));
         } else if !any && report.errors() == errors {
-            let message = format!("the part {name} has no mesh: none is drawn at its nodes or below");
-            let help = "name nodes that carry meshes; for skinned ones that is not the skeleton";
+            let message = format!("part {name} has no mesh: no mesh at or below its nodes is drawn");
+            let help = "name nodes that have meshes; for skinned meshes, these are not nodes of the skeleton";
             report.error_at(&part.name.span, Diagnostic::error(DiagnosticCode::NodeEmpty, message).help(help));
         }
     }
@@ -81,8 +81,8 @@ pub(super) fn masks(
         nodes.iter_mut().zip(excluded).for_each(|(node, excluded)| *node &= !excluded);
         if report.errors() == errors && !bones.iter().any(|bone| nodes[bone.node]) {
             let name = quoted(&mask.name.value);
-            let message = format!("the mask {name} has no bone: nothing at its roots or below moves a vertex");
-            let help = "name nodes of the skeleton; `exclude` takes away";
+            let message = format!("mask {name} has no bone: no node at or below its roots moves a vertex");
+            let help = "name nodes of the skeleton, and check `exclude`";
             report.error_at(&mask.name.span, Diagnostic::error(DiagnosticCode::NodeEmpty, message).help(help));
         }
         masks.push(Mask { name: mask.name.value.clone(), nodes });
@@ -111,12 +111,12 @@ pub(super) fn roots(
             [] => return,
             [node] => above(hierarchy, node),
             [..] => {
-                let (name, _) = named.as_ref().expect("it is");
+                let (name, _) = named.as_ref().expect("a root is named");
                 let message =
-                    format!("{} nodes have the name {}: which of them moves?", nodes.len(), quoted(&name.value));
+                    format!("{} nodes are named {}, but `root` must name one node", nodes.len(), quoted(&name.value));
                 report.error_at(
                     &name.span,
-                    Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("give them different names"),
+                    Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("rename all of them but one"),
                 );
                 return;
             }
@@ -131,11 +131,11 @@ pub(super) fn roots(
             let clip = quoted(&clip.name);
             let (message, help) = match &named {
                 Some((name, _)) => (
-                    format!("clip {clip} moves neither {} nor what is above it", quoted(&name.value)),
+                    format!("clip {clip} moves neither {} nor any of its ancestors", quoted(&name.value)),
                     "remove `root_motion`, or name another `root`",
                 ),
                 None => (
-                    format!("clip {clip} moves no node that is above all bones"),
+                    format!("clip {clip} moves no common ancestor of all bones"),
                     "remove `root_motion`, or name the node that carries the model: root = \"Hips\"",
                 ),
             };

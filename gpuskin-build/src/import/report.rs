@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::manifest::{Manifest, ModelEntry};
 
 /// Maximum number of errors, and of warnings, that are shown per model. A faulty exporter can cause
@@ -80,11 +80,14 @@ impl Drop for Report<'_> {
     fn drop(&mut self) {
         let name = &self.entry.name.value;
         if let Some(more @ 1..) = self.warnings.checked_sub(SHOWN) {
-            self.diagnostics
-                .push(Diagnostic::warning(DiagnosticCode::More, format!("{more} more warnings")).within(Label::model(name)));
+            self.diagnostics.push(
+                Diagnostic::warning(DiagnosticCode::More, format!("{more} more warnings")).within(Label::model(name)),
+            );
         }
         if let Some(more @ 1..) = self.errors.checked_sub(SHOWN) {
-            self.diagnostics.push(Diagnostic::error(DiagnosticCode::More, format!("{more} more errors")).within(Label::model(name)));
+            self.diagnostics.push(
+                Diagnostic::error(DiagnosticCode::More, format!("{more} more errors")).within(Label::model(name)),
+            );
         }
     }
 }

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::file::File;
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
-use crate::manifest::{At, ClipEntry, ModelEntry};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::identifier_case::snake;
+use crate::manifest::{At, ClipEntry, ModelEntry};
 use crate::suggest::{instead, list, quoted};
 
 /// A file with clips.
@@ -56,14 +56,17 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
     let complete = sources.len() == 1 + entry.animations.len();
     let count: usize = sources.iter().map(|source| source.file.document.animations.len()).sum();
     if count > MAX_OFFERS {
-        let message = format!("its files have {count} clips; at most {MAX_OFFERS} are looked at");
-        report.error(Diagnostic::error(DiagnosticCode::LimitClips, message).help("split the files that have so many"));
+        let message = format!("the files of the model have {count} clips; at most {MAX_OFFERS} are supported");
+        report.error(
+            Diagnostic::error(DiagnosticCode::LimitClips, message)
+                .help("remove clips that are not baked from the files"),
+        );
         return Vec::new();
     }
     let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
         if complete {
-            let message = "it has no animation, and nothing to bake without one";
+            let message = "the file has no animation, so there is nothing to bake";
             report.error(Diagnostic::error(DiagnosticCode::ClipNone, message).within(Label::file(&entry.path.value)));
         }
         return Vec::new();
@@ -122,30 +125,33 @@ fn find(
         if !complete {
             return None;
         }
-        let message = format!("there is no clip {}", quoted(&wanted.value));
+        let message = format!("clip {} not found", quoted(&wanted.value));
         let names = offers.iter().map(|o| if clip.source.is_some() { &*o.title } else { &*o.identifier });
         report.error_at(
             &wanted.span,
-            Diagnostic::error(DiagnosticCode::ClipNotFound, message).clip(&wanted.value).help(instead(&wanted.value, names)),
+            Diagnostic::error(DiagnosticCode::ClipNotFound, message)
+                .clip(&wanted.value)
+                .help(instead(&wanted.value, names)),
         );
         return None;
     };
     if let Some(other) = found.iter().find(|o| o.source != first.source || o.title != first.title) {
         let forms = found.iter().map(|o| qualified(o, sources)).collect::<Vec<_>>();
         let message = format!(
-            "{} could be two clips: {} or {}",
+            "{} matches two clips: {} and {}",
             quoted(&wanted.value),
             place(first, sources),
             place(other, sources)
         );
-        let help = format!("write one of them out: source = {}", list(forms.iter().map(String::as_str), 5));
+        let help = format!("name one of them: source = {}", list(forms.iter().map(String::as_str), 5));
         report.error_at(&wanted.span, Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help(help));
         return None;
     }
     if found.len() > 1 {
-        let message = format!("{} clips are named {}: the first is taken", found.len(), quoted(&wanted.value));
+        let message = format!("{} clips are named {}; the first one is used", found.len(), quoted(&wanted.value));
         report.warn(
-            Diagnostic::warning(DiagnosticCode::ClipAmbiguous, message).within(Label::file(&sources[first.source].file.shown)),
+            Diagnostic::warning(DiagnosticCode::ClipAmbiguous, message)
+                .within(Label::file(&sources[first.source].file.shown)),
         );
     }
     Some(first.chosen(&clip.name.value))
@@ -157,18 +163,21 @@ fn refuse_same_names(offers: &[Offer], sources: &[ClipFile<'_, '_>], report: &mu
     for offer in offers {
         let Some(first) = seen.insert(&offer.identifier, offer) else { continue };
         let message = format!(
-            "the clips {} and {} would both be `{}` in Rust",
+            "clips {} and {} would both become `{}` in Rust",
             place(first, sources),
             place(offer, sources),
             offer.identifier
         );
         let span: &Range<usize> = &sources[offer.source].path.span;
         let help = if first.title == offer.title && first.source == offer.source {
-            format!("rename one of them in its file, or write [model.clips.{}]: it takes the first", offer.identifier)
+            format!(
+                "rename one of them in its file, or add [model.clips.{}], which uses the first one",
+                offer.identifier
+            )
         } else {
             let source = if first.title == offer.title { qualified(offer, sources) } else { offer.title.clone() };
             format!(
-                "name all clips that you want, one such table each:\n[model.clips.{}_2]\nsource = {source:?}",
+                "list all clips to bake, one table per clip:\n[model.clips.{}_2]\nsource = {source:?}",
                 offer.identifier
             )
         };

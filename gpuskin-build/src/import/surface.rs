@@ -6,9 +6,9 @@ use gltf::json::texture::Info;
 use gltf::json::{self, Index};
 
 use super::file::File;
-use super::material::{Materials, UvSource};
 use super::report::Report;
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use super::textures::{TextureReader, UvSource};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
 
 /// A texture and the source of its coordinates.
@@ -59,6 +59,12 @@ pub(super) struct Uses {
     emissive: Option<Use>,
 }
 
+/// Texture coordinates of a material's vertices, and the name of the material.
+pub(super) struct BaseColor<'a> {
+    pub uv: Option<UvSource>,
+    pub label: &'a Label,
+}
+
 impl Uses {
     pub(super) fn of(source: &json::Material) -> Self {
         let normal = source
@@ -81,20 +87,19 @@ impl Uses {
         let all = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
         all.into_iter().flatten().find_map(|texture| texture.uv.as_ref().ok().copied())
     }
-}
 
-impl Materials {
     /// Reads factors and textures. `uv` is the source of the vertices' texture coordinates; `label`
     /// names the material.
-    pub(super) fn surface(
-        &mut self,
+    pub(super) fn read(
+        self,
+        textures: &mut TextureReader,
         file: &File<'_>,
         source: &json::Material,
-        uses: Uses,
-        (uv, label): (Option<UvSource>, &Label),
+        base: &BaseColor<'_>,
         material: &mut Material,
         report: &mut Report<'_>,
     ) {
+        let BaseColor { uv, label } = *base;
         let pbr = &source.pbr_metallic_roughness;
         (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
         material.occlusion_strength = source.occlusion_texture.as_ref().map_or(1.0, |t| t.strength.0);
@@ -103,38 +108,41 @@ impl Materials {
         let strength = strength.map_or(1.0, |s| s.emissive_strength.0);
         let emissive = source.emissive_factor.0.map(|c| c * strength);
         if emissive.iter().any(|c| *c < 0.0) {
-            let message = "its emissive factor is negative: taken as zero";
+            let message = "the emissive factor is negative and is set to zero";
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialOdd, message).within(label);
             report.warn(diagnostic.within(Label::file(&file.shown)));
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
         let mut warn = |what: &str, diagnostic: Diagnostic| {
-            let message = format!("its {what} texture is left out: {}", diagnostic.message());
-            let diagnostic =
-                Diagnostic::warning(DiagnosticCode::MaterialTexture, message).within(label).within(Label::file(&file.shown));
-            report.warn(diagnostic.help("gpuskin's own material does without; a game's pipelines may want it"));
+            let message = format!("the {what} texture is ignored: {}", diagnostic.message());
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
+                .within(label)
+                .within(Label::file(&file.shown));
+            report.warn(diagnostic.help(
+                "gpuskin's own material does not need the texture; load it separately if the game's pipeline does",
+            ));
         };
         let mut read = |texture: Option<Use>| -> Option<Texture> {
             let texture = texture?;
             let found = texture.uv.and_then(|own| match uv {
                 Some(uv) if uv != own => Err(Diagnostic::error(
                     DiagnosticCode::MaterialTexture,
-                    "it has other texture coordinates than the base colour, and vertices have one pair",
+                    "its texture coordinates differ from those of the base colour, and vertices have only one set",
                 )),
-                _ => self.texture(file, texture.index),
+                _ => textures.texture(file, texture.index),
             });
             found.map_err(|diagnostic| warn(texture.what, diagnostic)).ok()
         };
-        material.normal_texture = read(uses.normal);
-        material.metallic_roughness_texture = read(uses.metallic_roughness);
-        material.occlusion_texture = read(uses.occlusion);
-        material.emissive_texture = read(uses.emissive);
+        material.normal_texture = read(self.normal);
+        material.metallic_roughness_texture = read(self.metallic_roughness);
+        material.occlusion_texture = read(self.occlusion);
+        material.emissive_texture = read(self.emissive);
         if let (Some(occlusion), Some(other)) = (material.occlusion_texture, material.metallic_roughness_texture) {
-            let [a, b] = [occlusion, other].map(|t| &self.images[t.image]);
+            let [a, b] = [occlusion, other].map(|t| &textures.images[t.image]);
             if (a.width, a.height) != (b.width, b.height) {
                 let message = format!(
-                    "{} x {} texels, the metallic-roughness texture has {} x {}, and they become one",
+                    "it has {} x {} texels, but the metallic-roughness texture, with which it is combined, has {} x {}",
                     a.width, a.height, b.width, b.height
                 );
                 warn("occlusion", Diagnostic::error(DiagnosticCode::MaterialTexture, message));

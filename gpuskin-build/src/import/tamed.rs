@@ -62,7 +62,7 @@ impl Budget {
     fn take<T, E: Error>(&self) -> Result<(), E> {
         let left = self.0.get().saturating_sub(2 * size_of::<T>() as u64);
         self.0.set(left);
-        if left > 0 { Ok(()) } else { Err(E::custom("it unfolds to more than may be")) }
+        if left > 0 { Ok(()) } else { Err(E::custom("the document exceeds the memory limit")) }
     }
 }
 
@@ -144,7 +144,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Tame<'_, V> {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.most {
             None => self.visitor.expecting(f),
-            Some(u64::MAX) => f.write_str("a whole number that is not negative"),
+            Some(u64::MAX) => f.write_str("a non-negative whole number"),
             Some(most) => write!(f, "a whole number from 0 to {most}"),
         }
     }
@@ -239,7 +239,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
         if self.left == 0 {
             return match self.inner.next_element::<IgnoredAny>()? {
                 None => Ok(None),
-                Some(_) => Err(A::Error::custom(format!("a list of more than {MAX_LIST} items"))),
+                Some(_) => Err(A::Error::custom(format!("a list has more than {MAX_LIST} items"))),
             };
         }
         self.left -= 1;

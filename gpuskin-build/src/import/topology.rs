@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes() {
+    fn modes_become_triangle_lists() {
         assert_eq!(triangles(Mode::Triangles, &[0, 1, 2, 2, 1, 3, 9]), Some(vec![[0, 1, 2], [2, 1, 3]]));
         assert_eq!(triangles(Mode::TriangleStrip, &[0, 1, 2, 3, 4]), Some(vec![[0, 1, 2], [1, 3, 2], [2, 3, 4]]));
         assert_eq!(triangles(Mode::TriangleFan, &[0, 1, 2, 3]), Some(vec![[1, 2, 0], [2, 3, 0]]));

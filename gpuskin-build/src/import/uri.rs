@@ -7,7 +7,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::quoted;
 
 /// Base64 decoder that accepts missing padding, which some exporters omit.
@@ -37,7 +37,9 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Diagnostic>> {
     } else {
         BASE64.decode(body)
     };
-    Some(decoded.map_err(|e| Diagnostic::error(DiagnosticCode::UriData, format!("a data URI is not valid base64: {e}"))))
+    Some(
+        decoded.map_err(|e| Diagnostic::error(DiagnosticCode::UriData, format!("a data URI is not valid base64: {e}"))),
+    )
 }
 
 /// Returns the path of a relative URI, relative to the folder of its glTF file. Unless `climbs` is
@@ -50,7 +52,7 @@ pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Diagnostic> {
         return Err(refused("names no file"));
     }
     if text.contains(':') {
-        return Err(refused("has a scheme or a drive"));
+        return Err(refused("has a scheme or a drive letter"));
     }
     if text.contains('\\') {
         return Err(refused("has a backslash"));
@@ -67,8 +69,9 @@ pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Diagnostic> {
 /// Checks that a file is below the folder or one of the roots, after following all links.
 pub(super) fn confined(folder: &Path, roots: &[PathBuf], path: &Path) -> Result<(), Diagnostic> {
     let canonical = |p: &Path| {
-        p.canonicalize()
-            .map_err(|e| Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display())))
+        p.canonicalize().map_err(|e| {
+            Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()))
+        })
     };
     // The folder of `a.gltf` is "", which cannot be canonicalised.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -84,7 +87,7 @@ pub(super) fn confined(folder: &Path, roots: &[PathBuf], path: &Path) -> Result<
     Err(Diagnostic::error(
         DiagnosticCode::UriRefused,
         match path.components().any(|part| part == Component::ParentDir) {
-            true => format!("{} is not in the folder of the file, nor in one of `roots`", path.display()),
+            true => format!("{} is neither in the folder of the file nor in one of `roots`", path.display()),
             false => format!("{} is a link that leaves the folder of the file", path.display()),
         },
     ))

@@ -1,16 +1,16 @@
-//! The vocabulary of the manifest: which keys stand in which table, and which are for a later version.
+//! Keys and values that the manifest can have, including those reserved for later versions.
 
-/// The keys of a table.
+/// Keys of a table.
 pub(super) struct TableKeys {
-    /// How messages name the table.
+    /// Name of the table in messages.
     pub(super) table: &'static str,
-    /// What can stand in it.
+    /// Supported keys.
     pub(super) known: &'static [&'static str],
-    /// What a later version will understand, and what to do until then.
+    /// Keys or values of later versions, each with advice on what to use instead.
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 
-const TOLERANCE: &str = "write it into [[model]], for all of its clips";
+const TOLERANCE: &str = "set it in [[model]], for all clips of the model";
 
 pub(super) const ROOT: TableKeys = TableKeys { table: "the manifest", known: &["bake", "limits", "model"], later: &[] };
 
@@ -77,7 +77,7 @@ pub(super) const CLIP: TableKeys = TableKeys {
     table: "[model.clips.<name>]",
     known: &["source", "loop", "fps", "events", "root_motion", "additive"],
     later: &[
-        ("mask", "name it under [model.masks]: a layer plays any clip on any mask"),
+        ("mask", "define the mask in [model.masks]: a layer can play any clip with any mask"),
         ("tolerance", TOLERANCE),
         ("motion_tolerance", TOLERANCE),
     ],
@@ -85,16 +85,17 @@ pub(super) const CLIP: TableKeys = TableKeys {
 
 pub(super) const MASK: TableKeys = TableKeys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
 
-pub(super) const REST_FRAME: TableKeys = TableKeys { table: "`rest_frame`", known: &["clip", "frame", "time"], later: &[] };
+pub(super) const REST_FRAME: TableKeys =
+    TableKeys { table: "`rest_frame`", known: &["clip", "frame", "time"], later: &[] };
 
-/// Every table, for keys that stand in the wrong one.
+/// All tables, to find the right one for a misplaced key.
 pub(super) const TABLES: [&TableKeys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];
 
 /// Values of a key.
 pub(super) struct Words {
-    /// What it can be.
+    /// Supported values.
     pub(super) known: &'static [&'static str],
-    /// What a later version will understand, and what to do until then.
+    /// Keys or values of later versions, each with advice on what to use instead.
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 

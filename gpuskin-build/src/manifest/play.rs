@@ -1,60 +1,21 @@
-//! What a game does with a model beside playing its clips: events, root motion, layers, parts, sockets.
+//! Settings for gameplay: events, root motion, layers, parts, sockets.
 
 use gpuskin_rt::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
-use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, number, shorten, string, strings};
-use super::{At, ClipEntry, DeviceClass, Mode, keys};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use super::{At, ClipEntry, DeviceClass, EventEntry, MaskEntry, Mode, PartEntry, RootMotion, keys};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::closest;
 use gpuskin_rt::Encoding;
 
-/// An event of a clip.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EventEntry {
-    /// Its name in Rust.
-    pub name: At<String>,
-    /// When it happens, seconds from 0 up; none takes away what the file has under that name.
-    pub times: Vec<At<f64>>,
-}
-
-/// What is taken out of a clip's poses as the model's own motion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum RootMotion {
-    /// Moving in the ground plane, and turning about the up axis.
-    Planar,
-    /// All of it.
-    Full,
-}
-
-/// One mask of `[model.masks]`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MaskEntry {
-    /// Its name in Rust.
-    pub name: At<String>,
-    /// Nodes that are in it, with all below them; at least one.
-    pub roots: Vec<At<String>>,
-    /// Nodes that are not, with all below them.
-    pub exclude: Vec<At<String>>,
-}
-
-/// One part of `parts`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PartEntry {
-    /// Its name in Rust.
-    pub name: At<String>,
-    /// Nodes whose meshes it has, with all below them; at least one.
-    pub nodes: Vec<At<String>>,
-}
-
-/// A table with names of one's own as keys, in the order of the file.
+/// Reads a table whose keys are names, in the order of the file.
 fn named<'d>(value: Value<'d>, key: &str, expected: &str, notes: &mut Notes) -> Vec<(At<String>, Value<'d>)> {
     let DeValue::Table(table) = value.get_ref() else {
         notes.expected(key, expected, value);
         return Vec::new();
     };
-    // The document is sorted by key.
+    // The parser sorts tables by key.
     let mut entries: Vec<_> =
         table.iter().map(|(key, value)| (At { value: key.get_ref().to_string(), span: key.span() }, value)).collect();
     entries.sort_by_key(|(name, _)| name.span.start);
@@ -63,7 +24,7 @@ fn named<'d>(value: Value<'d>, key: &str, expected: &str, notes: &mut Notes) -> 
 
 pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry> {
     let Some(value) = section.get("events") else { return Vec::new() };
-    let expected = "a table of times in seconds, like { footstep = [0.12, 0.47] }";
+    let expected = "a table of times in seconds, such as { footstep = [0.12, 0.47] }";
     let mut left = MAX_EVENTS;
     let mut events = Vec::new();
     for (name, value) in named(value, "events", expected, notes) {
@@ -72,7 +33,12 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
             _ => vec![value],
         };
         let Some(rest) = left.checked_sub(list.len()) else {
-            notes.error(DiagnosticCode::ManifestValue, value.span(), format!("a clip has at most {MAX_EVENTS} events"), "");
+            notes.error(
+                DiagnosticCode::ManifestValue,
+                value.span(),
+                format!("a clip can have at most {MAX_EVENTS} events"),
+                "",
+            );
             return events;
         };
         left = rest;
@@ -82,15 +48,15 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
             match number(value.get_ref()) {
                 Some(time) if time.is_finite() && time >= 0.0 => times.push(At { value: time, span: value.span() }),
                 Some(_) => {
-                    let help = "times count seconds from the clip's start";
+                    let help = "write event times in seconds from the start of the clip";
                     notes.error(
                         DiagnosticCode::ManifestValue,
                         value.span(),
-                        format!("the event `{shown}` cannot be at that time"),
+                        format!("event `{shown}` has an invalid time; expected a finite number of at least 0"),
                         help,
                     );
                 }
-                None => notes.expected(&shown, "a time in seconds, or an array of them", value),
+                None => notes.expected(&shown, "a time in seconds, or an array of times", value),
             }
         }
         events.push(EventEntry { name, times });
@@ -104,7 +70,7 @@ pub(super) fn root_motion(section: Section<'_>, notes: &mut Notes) -> Option<At<
     Some(At { value, span: word.span })
 }
 
-/// The name of the clip whose first frame a clip adds to: its own for `true`.
+/// Reads `additive`: the name of the reference clip. `true` means the clip's own name.
 pub(super) fn additive(section: Section<'_>, own: &At<String>, notes: &mut Notes) -> Option<At<String>> {
     let value = section.get("additive")?;
     match value.get_ref() {
@@ -117,7 +83,7 @@ pub(super) fn additive(section: Section<'_>, own: &At<String>, notes: &mut Notes
     }
 }
 
-/// Notes additive clips whose reference is no clip of the model.
+/// Reports additive clips whose reference is not a clip of the model.
 pub(super) fn check_references(clips: &[ClipEntry], notes: &mut Notes) {
     let names = || clips.iter().map(|clip| clip.name.value.as_str());
     for reference in clips.iter().filter_map(|clip| clip.additive.as_ref()) {
@@ -126,9 +92,12 @@ pub(super) fn check_references(clips: &[ClipEntry], notes: &mut Notes) {
         }
         let help = match closest(&reference.value, names()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None => "name a clip as under [model.clips], or write `additive = true`: its own first frame".to_owned(),
+            None => {
+                "use the name of a clip in [model.clips], or `additive = true` for the first frame of the clip itself"
+                    .to_owned()
+            }
         };
-        let message = format!("the model has no clip `{}`", shorten(&reference.value));
+        let message = format!("clip `{}` not found in [model.clips]", shorten(&reference.value));
         notes.error(DiagnosticCode::ClipNotFound, reference.span.clone(), message, help);
     }
 }
@@ -137,7 +106,7 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
     let Some(value) = section.get("masks") else { return Vec::new() };
     let help = "each mask is a table:\n[model.masks]\nupper_body = { root = \"Spine1\" }";
     let DeValue::Table(_) = value.get_ref() else {
-        notes.error(DiagnosticCode::ManifestType, value.span(), "`masks` is a table of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`masks` must be a table of tables", help);
         return Vec::new();
     };
     let mut masks = Vec::new();
@@ -146,7 +115,7 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
             notes.error(
                 DiagnosticCode::ManifestType,
                 value.span(),
-                format!("the mask `{}` is a table", shorten(&name.value)),
+                format!("mask `{}` must be a table", shorten(&name.value)),
                 help,
             );
             continue;
@@ -157,7 +126,7 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
         notes.error(
             DiagnosticCode::ManifestValue,
             value.span(),
-            format!("{} masks; a model has at most {MAX_MASKS}", masks.len()),
+            format!("the model has {} masks; it can have at most {MAX_MASKS}", masks.len()),
             "",
         );
     }
@@ -171,12 +140,12 @@ fn mask(name: At<String>, table: &DeTable<'_>, notes: &mut Notes) -> Option<Mask
     roots.extend(section.string("root", notes));
     let exclude = section.strings("exclude", notes);
     if roots.is_empty() && notes.diagnostics.len() == findings_before {
-        let message = format!("the mask `{}` has no root", shorten(&name.value));
+        let message = format!("mask `{}` has no root", shorten(&name.value));
         notes.error(
             DiagnosticCode::ManifestValue,
             name.span.clone(),
             message,
-            "name the node from which on it acts: { root = \"Spine1\" }",
+            "name the topmost node of the mask: { root = \"Spine1\" }",
         );
         return None;
     }
@@ -185,30 +154,35 @@ fn mask(name: At<String>, table: &DeTable<'_>, notes: &mut Notes) -> Option<Mask
 
 pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
     let Some(value) = section.get("parts") else { return Vec::new() };
-    let expected = "a table of names of nodes, like { sword = [\"Sword\"] }";
+    let expected = "a table of arrays of node names, such as { sword = [\"Sword\"] }";
     let mut parts = Vec::new();
     for (name, value) in named(value, "parts", expected, notes) {
         let findings_before = notes.diagnostics.len();
         let nodes = strings(value, &shorten(&name.value), notes);
         if nodes.is_empty() && notes.diagnostics.len() == findings_before {
-            let message = format!("the part `{}` has no nodes", shorten(&name.value));
-            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "name the nodes whose meshes it has");
+            let message = format!("part `{}` has no nodes", shorten(&name.value));
+            notes.error(
+                DiagnosticCode::ManifestValue,
+                value.span(),
+                message,
+                "name the nodes whose meshes belong to the part",
+            );
         }
         parts.push(PartEntry { name, nodes });
     }
     if parts.len() > MAX_PARTS {
-        let help = "an instance has a bit for each: put what is always worn together into one";
+        let help = "an instance has one bit per part: combine parts that are always shown together";
         notes.error(
             DiagnosticCode::ManifestValue,
             value.span(),
-            format!("{} parts; a model has at most {MAX_PARTS}", parts.len()),
+            format!("the model has {} parts; it can have at most {MAX_PARTS}", parts.len()),
             help,
         );
     }
     parts
 }
 
-/// Notes what a model asks of its bones that the way it is baked does not have.
+/// Reports settings for bones that the mode, encoding or devices of the model do not support.
 pub(super) fn check_bones(
     section: Section<'_>,
     clips: &[ClipEntry],
@@ -226,21 +200,26 @@ pub(super) fn check_bones(
         (None, mode) => mode.filter(|at| at.value == Mode::Vertex).map(|at| at.span.clone()),
     };
     if let (Some((what, at)), Some(of_vertices)) = (any, vertices) {
-        let message = format!("{what} needs bones, and the model's vertices are baked");
-        let diagnostic =
-            Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(format!("write `mode = \"bone\"`, or remove {what}"));
-        notes.diagnostics.push(diagnostic.at(&notes.source, at).also(of_vertices, "vertices"));
+        let message = format!("{what} needs bones, but the model is baked in vertex mode");
+        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message)
+            .help(format!("set `mode = \"bone\"`, or remove {what}"));
+        notes.diagnostics.push(diagnostic.at(&notes.source, at).also(of_vertices, "vertex mode"));
         return;
     }
     let Some((what, at)) = locals else { return };
     let named = encoding.filter(|named| named.value != Encoding::LocalPacked);
     if let Some(named) = named {
-        let message = format!("{what} needs each bone's own motion, which {} has not", named.value.name());
-        let help = format!("leave `encoding` out, write \"local-packed\", or remove {what}");
+        let message = format!("{what} needs local bone transforms, which {} does not store", named.value.name());
+        let help = format!("remove `encoding`, set it to \"local-packed\", or remove {what}");
         let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help);
         notes.diagnostics.push(diagnostic.at(&notes.source, at).also(named.span.clone(), "the encoding"));
     } else if !devices.contains(&DeviceClass::Compute) {
-        let message = format!("{what} needs compute shaders, and `devices` names none that has them");
-        notes.error(DiagnosticCode::ManifestConflict, at, message, format!("add \"compute\" to `devices`, or remove {what}"));
+        let message = format!("{what} needs compute shaders, but no device class in `devices` has them");
+        notes.error(
+            DiagnosticCode::ManifestConflict,
+            at,
+            message,
+            format!("add \"compute\" to `devices`, or remove {what}"),
+        );
     }
 }

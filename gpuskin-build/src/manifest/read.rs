@@ -1,4 +1,4 @@
-//! Text to [`Manifest`]. Everything that is wrong is collected; nothing stops at the first finding.
+//! Parser of a [`Manifest`]. All errors are collected; none stops the parser.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,22 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::limits;
-use super::play::{self, MaskEntry, PartEntry};
-use super::rest::{self, RestFrame};
+
 use super::section::{Notes, Section, shorten};
 use super::values::{devices, fps, influences, lods, normals, tolerances, up, width};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys,
-    textures,
+    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, MaskEntry, Mode, ModelEntry, PartEntry, RestFrame, Storage,
+    Textures, Tolerances, UpAxis, keys, play, rest, textures,
 };
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
 use crate::name_collisions::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
-/// Syntax errors shown: the parser stumbles on after the first ones.
+/// Maximum number of syntax errors shown. Errors after the first ones are often caused by them.
 const MOST_SYNTAX_ERRORS: usize = 5;
 
-/// What models get that do not say otherwise.
+/// Default settings for models, from `[bake]`.
 #[derive(Default)]
 struct Defaults {
     fps: Fps,
@@ -41,11 +40,11 @@ struct Defaults {
     up: UpAxis,
 }
 
-/// The key `encoding`: not there, "auto", or a name.
+/// Value of the key `encoding`: `None` if missing, `Some(None)` for "auto".
 type EncodingWish = Option<Option<At<Encoding>>>;
 
-/// The manifest with the models that nothing is wrong with, and everything that is wrong. No manifest where the text is
-/// no TOML.
+/// Parses a manifest. Returns the manifest with all models that have no errors, or `None` if the
+/// text is not TOML, and all errors.
 pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnostics) {
     let source = named_source(path, &text);
     let document = match parse(&text, &source) {
@@ -69,8 +68,8 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnost
     (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.diagnostics)
 }
 
-/// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
-/// diagnostic is drawn on.
+/// Creates the named source text of diagnostics. Control characters become `?`, one per byte,
+/// because they would act on the terminal that shows a diagnostic.
 pub(crate) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
     let mut harmless = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -96,7 +95,7 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
     let mut last_line = None;
     for error in errors {
         let span = error.span().unwrap_or_default();
-        // What follows an error in its line is mostly the parser's own confusion.
+        // Further errors in the same line are usually caused by the first.
         let this_line = Some(line(span.start.min(text.len())));
         if last_line == this_line {
             continue;
@@ -120,7 +119,12 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     let mut defaults = Defaults::default();
     let Some(value) = root.get("bake") else { return (defaults, Storage::default(), Vec::new()) };
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(DiagnosticCode::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
+        notes.error(
+            DiagnosticCode::ManifestType,
+            value.span(),
+            "`bake` must be a table",
+            "write the table [bake] once",
+        );
         return (defaults, Storage::default(), Vec::new());
     };
     let section = Section::new(table, &keys::BAKE, notes);
@@ -143,18 +147,18 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     (defaults, storage, roots)
 }
 
-/// The `[[model]]` tables and their headers.
+/// Returns the `[[model]]` tables and the locations of their headers.
 fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, &'d DeTable<'d>)> {
-    let help = "each model is a table of its own:\n[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"";
+    let help = "each model is a separate table:\n[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"";
     let Some(value) = root.get("model") else {
-        // A misspelt header is noted already.
+        // A misspelt header was already reported.
         if !notes.diagnostics.has_errors() {
             notes.error(DiagnosticCode::ManifestEmpty, 0..0, "the manifest has no models", help);
         }
         return Vec::new();
     };
     let DeValue::Array(array) = value.get_ref() else {
-        notes.error(DiagnosticCode::ManifestType, value.span(), "`model` is an array of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`model` must be an array of tables", help);
         return Vec::new();
     };
     if array.is_empty() {
@@ -164,7 +168,7 @@ fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, 
     for entry in array.iter() {
         match entry.get_ref() {
             DeValue::Table(table) => tables.push((entry.span(), table)),
-            _ => notes.error(DiagnosticCode::ManifestType, entry.span(), "a model is a table", help),
+            _ => notes.error(DiagnosticCode::ManifestType, entry.span(), "a model must be a table", help),
         }
     }
     tables
@@ -195,7 +199,7 @@ struct PartialModelEntry {
     parts: Vec<PartEntry>,
     sockets: Vec<At<String>>,
     clips: Option<Vec<ClipEntry>>,
-    /// Nothing is wrong with it.
+    /// Whether the model has no errors.
     sound: bool,
 }
 
@@ -240,7 +244,13 @@ impl PartialModelEntry {
     }
 }
 
-fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &Defaults, notes: &mut Notes) -> PartialModelEntry {
+fn model(
+    table: &DeTable<'_>,
+    header: Range<usize>,
+    folder: &Path,
+    defaults: &Defaults,
+    notes: &mut Notes,
+) -> PartialModelEntry {
     let findings_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| check_name(name, notes));
@@ -290,15 +300,16 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
     }
 }
 
-/// A model's name becomes a type, a constant and a folder: nothing that a file system could take for something else.
+/// Checks the name of a model, which becomes a Rust type, a constant and a folder, so it must be
+/// safe for any file system.
 fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
     let text = name.value.as_str();
     let fits = text.len() <= 64
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if !fits {
-        let message = format!("`{}` cannot be the name of a model", shorten(text));
-        let help = "it becomes a Rust type and a folder: up to 64 letters, digits, `_` and `-`, a letter first";
+        let message = format!("`{}` is not a valid name of a model", shorten(text));
+        let help = "the name becomes a Rust type and a folder: use up to 64 letters, digits, `_` and `-`, starting with a letter";
         notes.error(DiagnosticCode::NameInvalid, name.span.clone(), message, help);
     }
     fits
@@ -306,17 +317,17 @@ fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
 
 fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
     let value = section.get("clips")?;
-    let help = "each clip is a table of its own:\n[model.clips.run]\nsource = \"Armature|Run\"";
+    let help = "each clip is a separate table:\n[model.clips.run]\nsource = \"Armature|Run\"";
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(DiagnosticCode::ManifestType, value.span(), "`clips` is a table of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`clips` must be a table of tables", help);
         return None;
     };
     if table.is_empty() {
         notes.error(
             DiagnosticCode::ManifestValue,
             value.span(),
-            "`clips` names no clip",
-            "remove it to bake every clip of the file",
+            "`clips` is empty",
+            "remove the key to bake all clips of the file",
         );
     }
     let mut clips: Vec<_> = table
@@ -327,7 +338,7 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
                 notes.error(
                     DiagnosticCode::ManifestType,
                     value.span(),
-                    format!("the clip `{}` is a table", shorten(&name.value)),
+                    format!("clip `{}` must be a table", shorten(&name.value)),
                     help,
                 );
                 return None;
@@ -339,7 +350,7 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
             Some(ClipEntry { name, source, looped, fps: fps(section, notes), events, root_motion, additive })
         })
         .collect();
-    // The document is sorted by key.
+    // The parser sorts tables by key.
     clips.sort_by_key(|clip| clip.name.span.start);
     play::check_references(&clips, notes);
     Some(clips)
@@ -360,7 +371,8 @@ fn mode(section: Section<'_>, notes: &mut Notes) -> Option<At<Mode>> {
     Some(At { value, span: word.span })
 }
 
-/// The encoding of a model: its own, which must go with its mode, else the default if that does.
+/// Returns the encoding of a model: its own, which must suit its mode, or the default if that suits
+/// the mode.
 fn in_mode(
     mode: Option<&At<Mode>>,
     own: EncodingWish,
@@ -381,16 +393,16 @@ fn in_mode(
         };
         let diagnostic = Diagnostic::error(
             DiagnosticCode::ManifestConflict,
-            format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"),
+            format!("encoding \"{name}\" stores {rows}, which does not match the mode of the model"),
         )
-        .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
+        .help(format!("set `mode = \"{other}\"`, or remove one of the two keys"));
         let diagnostic = diagnostic.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
         notes.diagnostics.push(diagnostic);
     }
     Some(own)
 }
 
-/// Notes a file that is not there, or is of a kind that cannot be read.
+/// Reports a file that does not exist, or has an unsupported format.
 fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
     let file = folder.join(&path.value);
     let shown = shorten(&path.value);
@@ -399,19 +411,22 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
             let help = match nearby(&file).map(|near| Path::new(&path.value).with_file_name(near)) {
                 Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
                 None if path.value.contains('\\') => "write paths with `/`".to_owned(),
-                None => format!("paths start at the folder of the manifest: there is no {}", file.display()),
+                None => format!("paths are relative to the folder of the manifest: {} does not exist", file.display()),
             };
-            notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("no such file: {shown}"), help);
+            notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("file not found: {shown}"), help);
         }
-        Err(error) => {
-            notes.error(DiagnosticCode::FileUnreadable, path.span.clone(), format!("{shown} cannot be read: {error}"), "")
-        }
+        Err(error) => notes.error(
+            DiagnosticCode::FileUnreadable,
+            path.span.clone(),
+            format!("{shown} cannot be read: {error}"),
+            "",
+        ),
         Ok(metadata) if metadata.is_dir() => {
             notes.error(
                 DiagnosticCode::FileKind,
                 path.span.clone(),
                 format!("{shown} is a folder"),
-                "name the .glb or .gltf file in it",
+                "give the path of the .glb or .gltf file in the folder",
             );
         }
         Ok(_) => {
@@ -424,7 +439,7 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
     }
 }
 
-/// The file in the same folder whose name is nearest.
+/// Returns the glTF file in the same folder with the most similar name.
 fn nearby(file: &Path) -> Option<String> {
     let folder =
         file.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);

@@ -1,30 +1,11 @@
-//! `rest_frame`: the pose that a mesh stands still in where its vertices are baked.
+//! Reader of `rest_frame`: the pose of the undeformed mesh in vertex mode.
 
 use gpuskin_rt::Encoding;
-use serde::Serialize;
 use toml::de::DeValue;
 
 use super::section::{Notes, Section, Value, number};
-use super::{At, Mode, keys};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
-
-/// A pose of a clip.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RestFrame {
-    /// The clip's name in Rust.
-    pub clip: At<String>,
-    /// Which of its poses.
-    pub moment: At<RestMoment>,
-}
-
-/// When in a clip.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum RestMoment {
-    /// At one of the frames that are baked, from 0 up.
-    Frame(u32),
-    /// Seconds from its start.
-    Seconds(f64),
-}
+use super::{At, Mode, RestFrame, RestMoment, keys};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 const EXAMPLE: &str =
     "write rest_frame = { clip = \"idle\", frame = 0 }, or { clip = \"idle\", time = 0.5 } in seconds";
@@ -32,7 +13,7 @@ const EXAMPLE: &str =
 pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<RestFrame> {
     let value = section.get("rest_frame")?;
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(DiagnosticCode::ManifestType, value.span(), "`rest_frame` is a table", EXAMPLE);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`rest_frame` must be a table", EXAMPLE);
         return None;
     };
     let section = Section::new(table, &keys::REST_FRAME, notes);
@@ -45,7 +26,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<RestFrame>
     let moment = match (frame, time) {
         (Some(_), Some(_)) => {
             let message = "`rest_frame` has both `frame` and `time`";
-            notes.error(DiagnosticCode::ManifestConflict, value.span(), message, "leave one of the two out");
+            notes.error(DiagnosticCode::ManifestConflict, value.span(), message, "remove one of the two");
             return None;
         }
         (Some(moment), None) | (None, Some(moment)) => moment?,
@@ -60,10 +41,15 @@ fn frame(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
             return Some(At { value: RestMoment::Frame(n as u32), span: value.span() });
         }
         Some(_) => {
-            let help = "frames are counted from 0; `time` takes seconds";
-            notes.error(DiagnosticCode::ManifestValue, value.span(), "`frame` is a whole number from 0 up", help);
+            let help = "`frame` counts from 0; use `time` for seconds";
+            notes.error(
+                DiagnosticCode::ManifestValue,
+                value.span(),
+                "`frame` must be a whole number of at least 0",
+                help,
+            );
         }
-        None => notes.expected("frame", "a whole number from 0 up", value),
+        None => notes.expected("frame", "a whole number of at least 0", value),
     }
     None
 }
@@ -73,13 +59,18 @@ fn time(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
         Some(n) if n.is_finite() && n >= 0.0 => {
             return Some(At { value: RestMoment::Seconds(n), span: value.span() });
         }
-        Some(_) => notes.error(DiagnosticCode::ManifestValue, value.span(), "`time` is in seconds, from 0 up", ""),
+        Some(_) => notes.error(
+            DiagnosticCode::ManifestValue,
+            value.span(),
+            "`time` must be a finite number of seconds, at least 0",
+            "",
+        ),
         None => notes.expected("time", "a number of seconds", value),
     }
     None
 }
 
-/// Notes a rest frame of a model whose bones are baked.
+/// Reports a rest frame of a model in bone mode.
 pub(super) fn check_mode(
     section: Section<'_>,
     mode: Option<&At<Mode>>,
@@ -93,9 +84,11 @@ pub(super) fn check_mode(
         (None, Some(at)) if at.value != Mode::Bone => return,
         (None, at) => at.map(|at| (at.span.clone(), "the mode")),
     };
-    let message = "`rest_frame` is of vertex mode, and the model's bones are baked: its mesh stands as it was modelled";
-    let help = "write `mode = \"vertex\"`, or remove `rest_frame`";
-    let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help).at(&notes.source, value.span());
+    let message =
+        "`rest_frame` needs vertex mode, but the model is baked in bone mode: its mesh keeps the pose of the file";
+    let help = "set `mode = \"vertex\"`, or remove `rest_frame`";
+    let diagnostic =
+        Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help).at(&notes.source, value.span());
     notes.diagnostics.push(match of_bones {
         Some((span, what)) => diagnostic.also(span, what),
         None => diagnostic,

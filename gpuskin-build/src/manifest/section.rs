@@ -1,4 +1,4 @@
-//! A table of the manifest, read key by key: whatever does not fit is noted, and reading goes on.
+//! Reader of one table of the manifest. Errors are recorded, and reading continues.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::At;
-use super::keys::{TableKeys, TABLES, Words};
-use crate::diagnostic::{DiagnosticCode, Diagnostic, Diagnostics};
+use super::keys::{TABLES, TableKeys, Words};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::suggest::closest;
 
-/// A value of the document and where it stands.
+/// A value of the document with its location.
 pub(super) type Value<'d> = &'d Spanned<DeValue<'d>>;
 
-/// Where findings go, and the text that they point into.
+/// Collected diagnostics, and the source text that they refer to.
 pub(super) struct Notes {
     pub(super) source: Arc<NamedSource<String>>,
     pub(super) diagnostics: Diagnostics,
@@ -35,10 +35,10 @@ impl Notes {
         self.diagnostics.push(diagnostic.at(&self.source, span));
     }
 
-    /// Notes a value of the wrong type.
+    /// Reports a value of the wrong type.
     pub(super) fn expected(&mut self, key: &str, expected: &str, value: Value<'_>) {
         let found = describe(value.get_ref());
-        self.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` is {expected}, not {found}"), "");
+        self.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` must be {expected}, not {found}"), "");
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Section<'d> {
 }
 
 impl<'d> Section<'d> {
-    /// Notes every key that has no business in the table.
+    /// Reports every key that the table does not support.
     pub(super) fn new(table: &'d DeTable<'d>, keys: &'static TableKeys, notes: &mut Notes) -> Self {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
@@ -58,7 +58,12 @@ impl<'d> Section<'d> {
                 continue;
             }
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
-                notes.error(DiagnosticCode::ManifestLater, key.span(), format!("`{name}` is not supported yet"), *instead);
+                notes.error(
+                    DiagnosticCode::ManifestLater,
+                    key.span(),
+                    format!("`{name}` is not supported yet"),
+                    *instead,
+                );
                 continue;
             }
             let near = closest(name, keys.known.iter().copied());
@@ -66,15 +71,20 @@ impl<'d> Section<'d> {
             let help = match (near, home) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
-                (None, None) => format!("its keys are {}", list(keys.known)),
+                (None, None) => format!("supported keys: {}", list(keys.known)),
             };
-            notes.error(DiagnosticCode::ManifestKey, key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
+            notes.error(
+                DiagnosticCode::ManifestKey,
+                key.span(),
+                format!("{} has no key `{}`", keys.table, shorten(name)),
+                help,
+            );
         }
         Self { table, keys }
     }
 
     pub(super) fn get(&self, key: &str) -> Option<Value<'d>> {
-        debug_assert!(self.keys.known.contains(&key), "{key} is read, but not listed");
+        debug_assert!(self.keys.known.contains(&key), "{key} is read, but missing in the list of keys");
         self.table.get(key)
     }
 
@@ -95,7 +105,7 @@ impl<'d> Section<'d> {
                 notes.error(
                     DiagnosticCode::ManifestType,
                     value.span(),
-                    format!("`{key}` is true or false, not a string"),
+                    format!("`{key}` must be true or false, not a string"),
                     "remove the quotes",
                 );
                 None
@@ -107,13 +117,13 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// One of a few words.
+    /// Reads one of a fixed set of words.
     pub(super) fn word(&self, key: &str, words: &Words, notes: &mut Notes) -> Option<At<String>> {
         let text = string(self.get(key)?, key, &one_of(words.known), notes)?;
         check_word(&text, key, words, "", notes).then_some(text)
     }
 
-    /// A number that is finite, greater than 0 and at most `most`.
+    /// Reads a finite number greater than 0 and at most `most`.
     pub(super) fn positive(&self, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
         let value = self.get(key)?;
         let Some(number) = number(value.get_ref()) else {
@@ -124,7 +134,7 @@ impl<'d> Section<'d> {
     }
 }
 
-/// An array of non-empty strings.
+/// Reads an array of non-empty strings.
 pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<String>> {
     let expected = "an array of strings";
     match value.get_ref() {
@@ -133,7 +143,12 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
         }
         DeValue::String(text) => {
             let help = format!("write [{}]", toml::Value::from(shorten(text)));
-            notes.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
+            notes.error(
+                DiagnosticCode::ManifestType,
+                value.span(),
+                format!("`{key}` must be {expected}, not a string"),
+                help,
+            );
             Vec::new()
         }
         _ => {
@@ -143,7 +158,7 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
     }
 }
 
-/// A non-empty string.
+/// Reads a non-empty string.
 pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => {
@@ -158,7 +173,8 @@ pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut No
     }
 }
 
-/// Whether `text` is one of the words; notes it where it is not. `or` names what else the key can be.
+/// Whether `text` is one of the words; reports an error if not. `or` is added to the help text and
+/// names other allowed values.
 pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, notes: &mut Notes) -> bool {
     let value = text.value.as_str();
     if words.known.contains(&value) {
@@ -175,9 +191,14 @@ pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, 
     }
     let help = match closest(value, words.known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("it is {}{or}", one_of(words.known)),
+        None => format!("expected {}{or}", one_of(words.known)),
     };
-    notes.error(DiagnosticCode::ManifestValue, text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
+    notes.error(
+        DiagnosticCode::ManifestValue,
+        text.span.clone(),
+        format!("`{key}` cannot be \"{}\"", shorten(value)),
+        help,
+    );
     false
 }
 
@@ -198,7 +219,7 @@ pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64
 pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(float) => float.as_str().parse().ok(),
-        // Beyond 64 bits it is still a number, and too great or too small.
+        // An integer beyond 64 bits is still a number, and out of any range.
         DeValue::Integer(integer) => Some(match i64::from_str_radix(integer.as_str(), integer.radix()) {
             Ok(integer) => integer as f64,
             Err(_) if integer.as_str().starts_with('-') => f64::MIN,
@@ -232,7 +253,7 @@ fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Names as they go into messages.
+/// Shortens a long name for messages.
 pub(super) fn shorten(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {

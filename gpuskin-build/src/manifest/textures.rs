@@ -1,42 +1,24 @@
-//! `textures`: what colour textures are baked to.
+//! Reader of `textures`: formats of the colour textures.
 
 use gpuskin_rt::ColorFormat;
 
-use super::keys;
 use super::section::{Notes, Section, check_word};
-use crate::diagnostic::DiagnosticCode;
+use super::{Textures, keys};
 #[cfg(not(feature = "textures"))]
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::DiagnosticCode;
 
-/// What colour textures are baked to.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Textures {
-    /// Formats for devices, best first; a file each. Not empty.
-    pub formats: Vec<ColorFormat>,
-    /// Keeps a portable file too: UASTC, which any of the formats can be made from. The runtime does not read it.
-    pub universal: bool,
-}
-
-impl Default for Textures {
-    /// BC7 for desktops, ASTC for phones, RGBA8 for the rest; RGBA8 alone without the feature `textures`.
-    fn default() -> Self {
-        let formats = if cfg!(feature = "textures") {
-            vec![ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]
-        } else {
-            vec![ColorFormat::Rgba8]
-        };
-        Self { formats, universal: false }
-    }
-}
-
-/// The feature that compresses textures is off.
+/// Returns the error for compressed textures without the feature `textures`.
 #[cfg(not(feature = "textures"))]
 pub(crate) fn needs_feature() -> Diagnostic {
-    Diagnostic::error(DiagnosticCode::ManifestFeature, "compressed textures need the feature `textures` of gpuskin-build")
-        .help("add features = [\"textures\"] to the dependency, or write textures = [\"rgba8\"]")
+    Diagnostic::error(
+        DiagnosticCode::ManifestFeature,
+        "compressed textures need the feature `textures` of gpuskin-build",
+    )
+    .help("add features = [\"textures\"] to the dependency, or write textures = [\"rgba8\"]")
 }
 
-/// The key of a table, where it is there.
+/// Reads the key `textures` of a table, if it exists.
 pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> {
     let value = section.get("textures")?;
     let findings_before = notes.diagnostics.len();
@@ -50,7 +32,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
             notes.error(
                 DiagnosticCode::ManifestValue,
                 word.span.clone(),
-                format!("`textures` names \"{}\" twice", word.value),
+                format!("`textures` lists \"{}\" twice", word.value),
                 "",
             );
             continue;
@@ -69,11 +51,16 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
         return None;
     }
     if words.is_empty() {
-        notes.error(DiagnosticCode::ManifestValue, value.span(), "`textures` is empty", "write [\"rgba8\"], or leave it out");
+        notes.error(
+            DiagnosticCode::ManifestValue,
+            value.span(),
+            "`textures` is empty",
+            "write [\"rgba8\"], or remove the key",
+        );
         return None;
     }
     if textures.formats.is_empty() {
-        // The portable file alone: devices get what they get by default.
+        // With only the portable file listed, devices get the default formats.
         textures.formats = Textures::default().formats;
     }
     Some(textures)

@@ -1,92 +1,85 @@
-//! What is measured of a model's vertices: source and drawn ones side by side, four at a time.
+//! Vertices for measuring errors: source and drawn vertices side by side, four at a time.
 
 use std::collections::{HashMap, HashSet};
 
-use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, DVec4, Vec3};
 use gpuskin_rt::vertex::Vertex;
 
 use super::DrawnModel;
-use super::bounds::{BoxCorners, corners, slack};
+use super::bone_term::{BoneTerm, BoxCorners, corners, slack};
 use crate::model::Model;
 use crate::vector_math::{Lanes, greatest, greatest_lanes, least};
 
-/// What one bone adds to the error of a vertex.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct BoneTerm {
-    bone: u32,
-    /// Drawn weight times drawn position, and the weight.
-    pub(super) drawn: [f32; 4],
-    /// The same of the source.
-    source: [f32; 4],
-    /// The source's less the drawn.
-    pub(super) lost: [f32; 4],
-}
-
-/// The entries of four points for one bone, by components.
+/// Entries of four points for one bone, in one lane per point.
 pub(super) struct FourPoints {
     pub(super) drawn: [Lanes; 4],
     pub(super) source: [Lanes; 4],
     pub(super) lost: [Lanes; 4],
 }
 
-/// Vertices that all bones move alike, as those on both sides of a seam: evaluated once.
+/// Vertices with equal positions and influences, such as those on both sides of a seam. Evaluated
+/// once.
 #[derive(Clone, Copy)]
 pub(super) struct WeldedPoint {
-    /// The first of the vertices.
+    /// Index of the first of the vertices.
     pub(super) vertex: u32,
-    /// How many they are.
+    /// Number of vertices.
     pub(super) count: u32,
-    /// The bone of greatest weight.
+    /// Bone with the greatest weight.
     pub(super) bone: u32,
 }
 
-/// Points of the same bones.
+/// Points with the same set of bones.
 pub(super) struct PointGroup {
     pub(super) bones: Vec<u32>,
     pub(super) points: Vec<WeldedPoint>,
-    /// For each four points, in their order, one for each of the bones. The last point stands in for those that lack.
+    /// For every four points, one entry per bone. A last block of fewer points repeats the last
+    /// point.
     fours: Vec<FourPoints>,
     normals: Vec<FourNormals>,
-    /// How many of these have the same weights: all, as where one bone moves everything, or one.
+    /// Number of consecutive normals that share their weights: all, such as where one bone has the
+    /// whole weight, or one.
     alike: usize,
-    /// For those one for each of the bones: the weights of source and picture.
+    /// Source and drawn weights, one entry per bone for each run of normals with shared weights.
     weights: Vec<[Lanes; 2]>,
-    /// The greatest of the points, lane by lane: see [`slack`].
+    /// Maximum over the points, per lane: see [`slack`].
     pub(super) slack: Lanes,
 }
 
-/// Four normals of the source and the drawn ones, by components. The last stands in for those that lack.
+/// Four source normals and drawn normals, in one lane per normal. A last block of fewer normals
+/// repeats the last one.
 pub(super) struct FourNormals {
     pub(super) source: [Lanes; 3],
     pub(super) drawn: [Lanes; 3],
 }
 
-/// The vertices of a model.
+/// The vertices of a model, for measuring.
 pub(super) struct MeasuredMesh {
-    /// Those of fewest bones first: runs of as many are what processors foresee.
+    /// Groups sorted by number of bones, so that loop lengths repeat and branches are predicted
+    /// well.
     pub(super) groups: Vec<PointGroup>,
     pub(super) vertices: usize,
-    /// For each bone: around all that it moves, in the source and as drawn; none of bones without any.
+    /// Box around all points that a bone moves, source and drawn; `None` for bones without points.
+    /// `[bone]`
     pub(super) boxes: Vec<Option<BoxCorners>>,
-    /// The greatest of all points, lane by lane.
+    /// Maximum over all points, per lane: see [`slack`].
     pub(super) slack: Lanes,
 }
 
-/// Points of a group: with what bones do to them they stay in a cache while all moments of a clip's part are looked at.
+/// Maximum number of points per group: a group and its bones stay in the processor cache while all
+/// sample times of a chunk are measured.
 const MOST: usize = 256;
 
-/// What is put together of a point.
+/// Data of a point during construction.
 struct PointBuilder {
     entries: Vec<BoneTerm>,
     normals: Vec<NormalPair>,
     point: WeldedPoint,
-    /// Of the source, and as drawn.
+    /// Source position and drawn position.
     positions: [Vec3; 2],
 }
 
-/// A normal of the source and the drawn one.
+/// A source normal and its drawn normal.
 #[derive(Clone, Copy)]
 struct NormalPair {
     source: Vec3,
@@ -147,18 +140,18 @@ impl PointGroup {
         Self { bones, points, fours, normals, alike, weights, slack }
     }
 
-    /// Four points at a time, and what each bone does to them.
+    /// Iterates over the points in fours, with one entry per bone.
     pub(super) fn fours(&self) -> impl Iterator<Item = (&[WeldedPoint], &[FourPoints])> {
         self.points.chunks(4).zip(self.fours.chunks_exact(self.bones.len()))
     }
 
-    /// Normals that turn alike, and how the bones weigh.
+    /// Iterates over runs of normals with shared weights, with the weights of the bones.
     pub(super) fn normals(&self) -> impl Iterator<Item = (&[FourNormals], &[[Lanes; 2]])> {
         self.normals.chunks(self.alike).zip(self.weights.chunks_exact(self.bones.len()))
     }
 }
 
-/// The normals of some points, once each where they turn alike.
+/// Returns the normals of points, without duplicates of equal normals and weights.
 fn turned(drafts: &[PointBuilder]) -> Vec<(&[BoneTerm], NormalPair)> {
     let mut known = HashSet::new();
     let mut turned = Vec::new();
@@ -193,7 +186,7 @@ fn boxes(drafts: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
     boxes.into_iter().map(|bounds| bounds.map(corners)).collect()
 }
 
-/// The points of a model, and how many vertices they are.
+/// Returns the points of a model, and the number of its vertices.
 fn drafts(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
     let mut drafts: Vec<PointBuilder> = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -208,7 +201,12 @@ fn drafts(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
             if point == next {
                 let bone = u32::from(influences[0].0);
                 let point = WeldedPoint { vertex: vertex as u32, count: 0, bone };
-                drafts.push(PointBuilder { entries, normals: Vec::new(), point, positions: [p.as_vec3(), baked.position] });
+                drafts.push(PointBuilder {
+                    entries,
+                    normals: Vec::new(),
+                    point,
+                    positions: [p.as_vec3(), baked.position],
+                });
             }
             let draft = &mut drafts[point];
             draft.point.count += 1;
@@ -223,7 +221,7 @@ fn drafts(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
     (drafts, vertex)
 }
 
-/// What bones do to a vertex: those of the source first.
+/// Returns the entries of a vertex; bones of the source come first.
 fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<BoneTerm> {
     let of_source = |&(bone, weight): &(u16, f64)| {
         let source = lanes((position * weight).extend(weight));

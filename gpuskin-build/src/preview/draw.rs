@@ -1,4 +1,4 @@
-//! `Model -> pixels`: cells drawn by the runtime, row by row.
+//! `Model -> pixels`: draws cells with the runtime, row by row.
 
 use gpuskin_rt::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor, Time,
@@ -7,15 +7,15 @@ use gpuskin_rt::{
 use super::framing::Framing;
 use super::ground::Ground;
 use super::layout::COLUMNS;
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 const SAMPLES: u32 = 4;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Behind figures, linear.
+/// Linear colour.
 const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.72, g: 0.735, b: 0.76, a: 1.0 };
 
-/// A model before a camera.
+/// A model with a renderer, ground and render targets.
 pub(super) struct PreviewScene {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -28,7 +28,7 @@ pub(super) struct PreviewScene {
 }
 
 impl PreviewScene {
-    /// Brings a model to a device; pictures will have `cell` pixels.
+    /// Uploads a model. Cells have `cell` pixels.
     pub(super) fn new(
         (device, queue): (wgpu::Device, wgpu::Queue),
         model: &Model,
@@ -49,7 +49,8 @@ impl PreviewScene {
         Ok(Self { device, queue, renderer, crowd, actor, ground, targets, cell })
     }
 
-    /// Draws a clip at some times, one beside the other: `use_pixels` gets RGBA rows, and their length in bytes.
+    /// Draws a clip at several times side by side. Passes RGBA rows and their length in bytes to
+    /// `use_pixels`.
     pub(super) fn row(
         &mut self,
         clip: usize,
@@ -67,7 +68,8 @@ impl PreviewScene {
         self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
     }
 
-    /// Draws a clip that plays, at some times after something else begins with it, likewise.
+    /// Draws a playing clip at several times after `begin` starts a transition. Passes RGBA rows
+    /// and their length in bytes to `use_pixels`.
     pub(super) fn sequence(
         &mut self,
         clip: u16,
@@ -78,7 +80,8 @@ impl PreviewScene {
     ) -> Result<(), Diagnostic> {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
-        // The clock goes on from row to row, because what is told to a crowd begins when it was last prepared.
+        // Time continues from row to row, because a command to a crowd starts at the time of the
+        // last `prepare`.
         let start = self.renderer.time();
         self.crowd.despawn(self.actor);
         self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).looping());
@@ -104,7 +107,7 @@ impl PreviewScene {
     }
 }
 
-/// An instance that stands still at a moment of a clip, whatever the clock says.
+/// Returns an instance that shows one time of a clip and does not advance.
 pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
     Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0)
 }
@@ -113,7 +116,7 @@ fn failed(error: gpuskin_rt::Error) -> Diagnostic {
     Diagnostic::error(DiagnosticCode::GpuFailed, error.to_string())
 }
 
-/// What a cell is drawn to, and a buffer for a row of them.
+/// Render targets of a cell, and a readback buffer for a row of cells.
 struct Targets {
     samples: wgpu::TextureView,
     depth: wgpu::TextureView,
@@ -172,7 +175,7 @@ impl Targets {
         })
     }
 
-    /// Copies the cell into the row, `left` pixels from its start.
+    /// Copies the cell into the row buffer, `left` pixels from its start.
     fn copy(&self, encoder: &mut wgpu::CommandEncoder, left: u32) {
         encoder.copy_texture_to_buffer(
             self.cell.as_image_copy(),
@@ -189,8 +192,9 @@ impl Targets {
     }
 
     fn read(&self, device: &wgpu::Device, use_pixels: impl FnOnce(&[u8])) -> Result<(), Diagnostic> {
-        let failed =
-            |reason: String| Diagnostic::error(DiagnosticCode::GpuFailed, format!("the picture could not be read back: {reason}"));
+        let failed = |reason: String| {
+            Diagnostic::error(DiagnosticCode::GpuFailed, format!("the image could not be read back: {reason}"))
+        };
         let (sender, receiver) = std::sync::mpsc::channel();
         self.readback.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = sender.send(result);
@@ -203,15 +207,17 @@ impl Targets {
     }
 }
 
-/// Runs what talks to a device; what the device itself complains of becomes an error rather than a panic.
+/// Runs GPU commands, and returns errors of the device instead of panicking.
 pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
     let scopes = filters.map(|filter| device.push_error_scope(filter));
     let result = run();
-    // The innermost comes off first.
+    // Error scopes are popped from the innermost to the outermost.
     let complaints = scopes.into_iter().rev().filter_map(|scope| pollster::block_on(scope.pop()));
     match complaints.last() {
-        Some(complaint) => Err(Diagnostic::error(DiagnosticCode::GpuFailed, format!("the GPU cannot draw it: {complaint}"))),
+        Some(complaint) => {
+            Err(Diagnostic::error(DiagnosticCode::GpuFailed, format!("the GPU reported an error: {complaint}")))
+        }
         None => result,
     }
 }

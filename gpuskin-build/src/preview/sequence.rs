@@ -1,44 +1,45 @@
-//! What becomes of a clip when something else begins: a crossfade, a layer that fades in. Moments of it, in rows of a sheet.
+//! Rows that show a transition: a crossfade, or a layer that fades in.
 
 use gpuskin_rt::{Clip, Crowd, Dynamic, InstanceId, Mask, Metadata, Transition};
 
 use super::draw::PreviewScene;
 use super::framing::{self, ClipExtent};
+use super::labels;
 use super::layout::{COLUMNS, Layout};
-use super::{Sheet, PreviewModel, aspect, labels};
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use super::sheet::{PreviewModel, Sheet, aspect};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::{instead, quoted};
 
-/// Seconds that everything in a sequence takes.
+/// Duration of a transition, in seconds.
 const SECONDS: f32 = 0.5;
 
-/// What a row of a sheet shows, from the moment on when it begins until it is complete, in half a second. Clips by their
-/// names in Rust.
+/// A row of a sheet that shows a transition from start to end. Takes half a second. Clips are given
+/// by their names in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    /// From one clip to another.
+    /// A crossfade from one clip to another.
     Crossfade {
-        /// What plays.
+        /// Clip that plays at the start.
         from: String,
-        /// What it fades to.
+        /// Clip that is faded in.
         to: String,
     },
-    /// A layer over a clip, whose weight goes to one. In `local-packed` only.
+    /// A layer over a clip that fades in to weight one. Needs the encoding `local-packed`.
     Layer {
-        /// What plays.
+        /// Clip that plays at the start.
         base: String,
-        /// What the layer plays.
+        /// Clip of the layer.
         clip: String,
-        /// Bones that it acts on, by the name in the manifest; `None`: all.
+        /// Mask of the layer, by its name in the manifest; `None` for all bones.
         mask: Option<String>,
     },
 }
 
-/// The same by numbers.
+/// A sequence by indices.
 struct Act {
     base: u16,
     clip: u16,
-    /// As a layer, on a mask or on all bones.
+    /// The mask of a layer; `Some(None)` is a layer on all bones, `None` a crossfade.
     layer: Option<Option<u8>>,
     title: String,
 }
@@ -48,12 +49,13 @@ impl Act {
         let clips = || meta.clips.iter().map(|clip| &*clip.name);
         let masks = || meta.masks.iter().map(|mask| &*mask.name);
         let clip = |name: &String| {
-            let missing = || Diagnostic::error(DiagnosticCode::ClipNotFound, format!("there is no clip {}", quoted(name)));
+            let missing =
+                || Diagnostic::error(DiagnosticCode::ClipNotFound, format!("clip {} not found", quoted(name)));
             let at = clips().position(|clip| clip == name).ok_or_else(|| missing().help(instead(name, clips())))?;
             Ok::<u16, Diagnostic>(at as u16)
         };
         let mask = |name: &String| {
-            let missing = || Diagnostic::error(DiagnosticCode::PreviewMask, format!("there is no mask {}", quoted(name)));
+            let missing = || Diagnostic::error(DiagnosticCode::PreviewMask, format!("mask {} not found", quoted(name)));
             let at = masks().position(|mask| mask == name).ok_or_else(|| missing().help(instead(name, masks())))?;
             Ok::<u8, Diagnostic>(at as u8)
         };
@@ -85,7 +87,7 @@ impl Act {
 }
 
 impl Sheet {
-    /// A row for each sequence.
+    /// Draws one row per sequence.
     pub(super) fn sequences(
         gpu: (wgpu::Device, wgpu::Queue),
         take: &PreviewModel,
@@ -96,7 +98,7 @@ impl Sheet {
         let seconds: Vec<f64> =
             (0..COLUMNS).map(|i| f64::from(SECONDS) * f64::from(i) / f64::from(COLUMNS - 1)).collect();
         let times = vec![seconds.clone(); acts.len()];
-        // Between two clips nothing is far outside of both.
+        // A blend of two clips stays close to the union of their extents.
         let of_clips = take.outlines(&take.times());
         let outline = |act: &Act| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
         let layout = Layout::new(acts.len());

@@ -1,4 +1,4 @@
-//! Every frame of every clip, in texels.
+//! Encoding of all frames of all clips into texels.
 
 use glam::DVec3;
 use gpuskin_rt::encoding::vat::{self, VertexSample};
@@ -6,16 +6,16 @@ use gpuskin_rt::{AnimationTexture, ClipRecord, Encoding, ValueRange};
 use rayon::prelude::*;
 
 use super::{Evaluator, VertexMesh};
-use crate::encode::{Misfit, EncodedTexture};
+use crate::encode::{EncodedTexture, Misfit};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 
-/// Greatest half.
+/// Greatest finite `f16`.
 const GREATEST_HALF: f64 = 65_504.0;
-/// Less than the greatest `f32`, so that extents are finite too.
+/// Maximum of a coordinate: less than the greatest `f32`, so that extents are finite, too.
 const GREATEST: f64 = f32::MAX as f64 / 4.0;
 
-/// The texture, and the first vertex of each clip that is out of the encoding's range.
+/// Returns the texels, and per clip the first vertex outside of the range of the encoding.
 pub(crate) fn encode(
     model: &Model,
     mesh: &VertexMesh,
@@ -38,7 +38,7 @@ pub(crate) fn encode(
         };
         let frames: Vec<(Vec<u8>, Option<usize>)> = (0..grid.stored).into_par_iter().map(frame).collect();
         for (frame, (bytes, _)) in (record.first_frame..).zip(&frames) {
-            // Linear bytes do not see where a row of the texture ends.
+            // Frames are contiguous in bytes, also across rows of the texture.
             let at = texture.byte_offset(encoding, frame, 0, 0) as usize;
             texels.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         }
@@ -48,7 +48,7 @@ pub(crate) fn encode(
     (texels, misfits)
 }
 
-/// The texels of a frame, and the first row that is out of range.
+/// Returns the texels of a frame, and the first row that is out of range.
 fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRange) -> (Vec<u8>, Option<usize>) {
     let most = if encoding == Encoding::VatF16 { GREATEST_HALF } else { GREATEST };
     let out = samples.iter().position(|s| !s.position.abs().cmple(DVec3::splat(most)).all());
@@ -62,7 +62,7 @@ fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRan
     (bytes, out)
 }
 
-/// The range of all frames of all clips.
+/// Returns the range of positions in all frames of all clips.
 fn reach(model: &Model, mesh: &VertexMesh, grids: &[FrameGrid]) -> ValueRange {
     let mut ends = Vec::new();
     for (clip, grid) in model.clips.iter().zip(grids) {

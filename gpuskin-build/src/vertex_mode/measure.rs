@@ -1,5 +1,5 @@
-//! What baking vertices lost: the distance between the glTF evaluated in `f64` and the twin of the vertex shader, over
-//! every source vertex.
+//! Error of a bake in vertex mode: the distance between the glTF model, evaluated in `f64`, and the
+//! CPU reference of the vertex shader, for every source vertex.
 
 use glam::{DVec3, Vec3};
 use gpuskin_rt::encoding::vat::BakedVertex;
@@ -9,12 +9,13 @@ use gpuskin_rt::{ClipRecord, Texels, Time};
 use super::Evaluator;
 use crate::frames::FrameGrid;
 use crate::measure::{
-    ClipErrors, DrawnModel, SampleTime, SampleTimes, MeasuredClip, MotionQuery, ErrorLocation, SteppedVertices, ErrorTally, MeasuredTimes, measure_all, playback_at,
+    ClipErrors, DrawnModel, ErrorLocation, ErrorTally, MeasuredClip, MeasuredTimes, MotionQuery, SampleTime,
+    SampleTimes, SteppedVertices, measure_all, playback_at,
 };
 use crate::model::Model;
 
-/// Measures every clip of a model. `drawn`: texels and vertices as the shader has them; how bones turn normals does not
-/// matter.
+/// Measures every clip of a model. `drawn` has texels and vertices as the shader sees them; its
+/// method for normals is ignored.
 pub(crate) fn measure(
     model: &Model,
     grids: &[FrameGrid],
@@ -26,7 +27,7 @@ pub(crate) fn measure(
     measure_some(model, grids, records, drawn, times, &all)
 }
 
-/// For each of some clips, whether its motion error is within a limit.
+/// For each given clip, whether its motion error is within a limit.
 pub(crate) fn motion_within(
     model: &Model,
     grids: &[FrameGrid],
@@ -67,7 +68,7 @@ struct Work<'a> {
     grid: &'a FrameGrid,
     record: ClipRecord,
     texels: &'a Texels<'a>,
-    /// The row of each source vertex.
+    /// Texture row of each source vertex. `[source vertex]`
     rows: &'a [u32],
     stepped: SteppedVertices,
     instants: SampleTimes,
@@ -100,14 +101,15 @@ impl MeasuredClip for Work<'_> {
     }
 }
 
-/// What is found of a vertex at a moment.
+/// Errors of a vertex at a sample time.
 struct VertexError {
     seen: ErrorLocation,
-    /// Of the source, metres.
+    /// Source position, in metres.
     position: DVec3,
-    /// The squared distance between what the source has and what is drawn.
+    /// Squared distance between source position and drawn position, in square metres.
     squared: f32,
-    /// The same of the normals, where they were asked for and are there.
+    /// Squared chord between source normal and drawn normal; 0 if normals are missing or not
+    /// requested.
     chord_squared: f32,
 }
 
@@ -141,14 +143,19 @@ impl Work<'_> {
                     } else {
                         chord_squared(normal, BakedVertex::lerp(a[row], b[row], frames.t).normal)
                     };
-                    tell(VertexError { seen: ErrorLocation { seconds, vertex: v as u32, bone }, position, squared, chord_squared });
+                    tell(VertexError {
+                        seen: ErrorLocation { seconds, vertex: v as u32, bone },
+                        position,
+                        squared,
+                        chord_squared,
+                    });
                     v += 1;
                 }
             }
         }
     }
 
-    /// All rows of a frame; those that hold its range mean nothing.
+    /// Decodes all rows of a frame. Rows that store the value range decode to default values.
     fn decode(&self, frame: u32) -> Vec<BakedVertex> {
         let first = self.texels.encoding().range_rows();
         let range = (0..first).map(|_| BakedVertex::default());
@@ -157,7 +164,7 @@ impl Work<'_> {
     }
 }
 
-/// Squared distance between the tips of two unit normals.
+/// Returns the squared distance between the tips of two unit normals.
 fn chord_squared(source: DVec3, shown: Vec3) -> f32 {
     if shown == Vec3::ZERO { 0.0 } else { source.distance_squared(shown.as_dvec3()) as f32 }
 }

@@ -1,4 +1,4 @@
-//! `Model -> VertexMesh`: which vertices move alike, and what does not move of them.
+//! Mesh of a model in vertex mode: vertices grouped by equal motion, and their static attributes.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use super::evaluate::{PosedModel, turned, turned_normal};
 use crate::geometry::{CornerAttributes, Dropped, Geometry, Groups, color};
 use crate::model::{Model, Primitive};
 
-/// The mesh of a model whose vertices are baked.
+/// Mesh of a model in vertex mode.
 #[derive(Clone, Debug)]
 pub(crate) struct VertexMesh {
-    /// What does not move; the first joint of a vertex is its row, counted from 0.
+    /// Static attributes. The first joint of a vertex is its row, counted from 0.
     pub(crate) geometry: Geometry,
-    /// What moves each row, in the order in which vertices first use them.
+    /// Source of each row, in the order in which vertices first use the rows.
     rows: Vec<VertexRow>,
 }
 
-/// A vertex of the source, and where its directions come from.
+/// A source vertex, and the sources of its normal and tangent.
 #[derive(Clone, Copy, Debug)]
 struct VertexRow {
     primitive: u32,
@@ -30,17 +30,17 @@ struct VertexRow {
 
 #[derive(Clone, Copy, Debug)]
 enum DirectionSource {
-    /// The source vertex has it.
+    /// Attribute of the source vertex.
     Own,
-    /// It was made for a corner, and turns as the vertex does.
+    /// Direction generated for a corner, transformed like the vertex.
     ModelOutput(DVec3),
-    /// It is that of a triangle of the primitive, wherever its corners go: what the specification asks for where the
-    /// source has no normals.
+    /// Normal of a triangle of the primitive, recomputed from its corners in each frame: glTF
+    /// requires flat normals if the source has none.
     Face(u32),
 }
 
 impl VertexMesh {
-    /// Vertices that are the same in all frames of whatever clip become one row.
+    /// Builds the mesh. Vertices that are equal in all frames of any clip share one row.
     pub(crate) fn new(model: &Model) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = RowWeld::default();
@@ -81,12 +81,12 @@ impl VertexMesh {
         Self { geometry, rows: ordered }
     }
 
-    /// Vertices that move on their own.
+    /// Number of rows: vertices with different motion.
     pub(crate) fn rows(&self) -> u32 {
         self.rows.len() as u32
     }
 
-    /// All rows at a time of a clip.
+    /// Evaluates all rows at a time of a clip.
     pub(crate) fn at<'a>(
         &'a self,
         model: &'a Model,
@@ -115,14 +115,14 @@ impl VertexMesh {
         })
     }
 
-    /// The bone of greatest weight of a row.
+    /// Returns the bone with the greatest weight of a row.
     pub(super) fn bone(&self, model: &Model, row: usize) -> usize {
         let VertexRow { primitive, vertex, .. } = self.rows[row];
         usize::from(model.primitives[primitive as usize].influences.of(vertex as usize)[0].0)
     }
 }
 
-/// Rows and vertices by what they are made of.
+/// Merges equal rows and vertices.
 #[derive(Default)]
 struct RowWeld {
     rows: Vec<VertexRow>,
@@ -132,7 +132,8 @@ struct RowWeld {
 }
 
 impl RowWeld {
-    /// The vertex of a corner of a triangle, or of no triangle.
+    /// Returns the index of the vertex for a corner of a triangle, or for a vertex without
+    /// triangles.
     fn index(
         &mut self,
         p: usize,
@@ -177,19 +178,19 @@ impl RowWeld {
     }
 }
 
-/// Whether the corners of a triangle always move by the same matrix.
+/// Whether all corners of a triangle always have the same matrix.
 fn moves_as_one(primitive: &Primitive, triangle: usize) -> bool {
     let [a, b, c] = primitive.triangles[triangle].map(|v| primitive.influences.of(v as usize));
     primitive.targets.is_empty() && a == b && b == c
 }
 
-/// All that a row's frames follow from.
+/// Hash of everything that determines a row in all frames.
 fn key(primitive: &Primitive, row: &VertexRow) -> [u8; 32] {
     let v = row.vertex as usize;
     let mut hasher = blake3::Hasher::new();
     let mut add = |tag: u8, v: DVec3| {
         hasher.update(&[tag]);
-        // A zero is a zero, whatever its sign.
+        // Adding zero turns -0.0 into 0.0.
         v.to_array().iter().for_each(|c| _ = hasher.update(&(c + 0.0).to_le_bytes()));
     };
     add(0, primitive.positions[v]);
@@ -212,7 +213,7 @@ fn key(primitive: &Primitive, row: &VertexRow) -> [u8; 32] {
         hasher.update(&bone.to_le_bytes());
         hasher.update(&weight.to_le_bytes());
     }
-    // Faces and morph weights are of a primitive and of a node.
+    // Face normals depend on the primitive, and morph weights on the node.
     if let DirectionSource::Face(t) = row.normal {
         hasher.update(&[6]);
         hasher.update(&row.primitive.to_le_bytes());

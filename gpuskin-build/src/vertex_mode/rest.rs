@@ -1,4 +1,5 @@
-//! The mesh as it stands still: at a moment of a clip that the manifest names, or as the file shows it.
+//! The rest mesh of vertex mode: the mesh at a frame or time that the manifest names, or in the
+//! rest pose of the file.
 
 use glam::Vec3;
 use gpuskin_rt::vertex::{Vertex, rest};
@@ -8,14 +9,15 @@ use super::{Evaluator, VertexMesh};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 
-/// A mesh that stands still, packed.
+/// A packed rest mesh.
 pub(crate) struct StillMesh {
-    /// All of it but where in the file it stands.
+    /// Description of the mesh; its byte range in the file is set later.
     pub(crate) info: RestInfo,
     pub(crate) words: Vec<u32>,
 }
 
-/// `moment`: a clip by its index, with its frames, and seconds. As the texture has it there: without root motion.
+/// Builds the rest mesh. `moment` is the index of a clip, the clip's frames, and a time in seconds;
+/// root motion is removed, as in the texture.
 pub(crate) fn still(model: &Model, mesh: &VertexMesh, moment: Option<(usize, &FrameGrid, f64)>) -> StillMesh {
     let evaluator = match moment {
         Some((clip, grid, _)) => Evaluator::in_place(model, &model.clips[clip], grid),

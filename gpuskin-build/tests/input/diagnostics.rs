@@ -1,9 +1,9 @@
-//! Codes, their documentation, and what tools get.
+//! Diagnostic codes, their documentation, and the JSON output for tools.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::diagnostic::{DiagnosticCode, Diagnostic, Label};
+use gpuskin_build::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use gpuskin_build::manifest::Manifest;
 
 fn page() -> String {
@@ -11,38 +11,42 @@ fn page() -> String {
     std::fs::read_to_string(path).unwrap().replace("\r\n", "\n")
 }
 
-/// The sections of the page: name and text.
+/// Returns name and text of each section.
 fn sections(page: &str) -> Vec<(&str, &str)> {
     page.split("\n## `").skip(1).map(|section| section.split_once("`\n").expect("a name between backticks")).collect()
 }
 
-/// The first fenced block of a section, and what it is.
+/// Returns language and text of the first fenced block of a section.
 fn example(section: &str) -> (&str, &str) {
     let block = section.split("```").nth(1).expect("an example");
     block.split_once('\n').expect("text in it")
 }
 
 #[test]
-fn the_page_has_a_section_for_each_code() {
+fn page_has_a_section_for_each_code() {
     let page = page();
     let names: Vec<&str> = sections(&page).iter().map(|(name, _)| *name).collect();
     assert_eq!(names, DiagnosticCode::ALL.iter().map(|code| code.name()).collect::<Vec<_>>());
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     for (code, (name, text)) in DiagnosticCode::ALL.iter().zip(sections(&page)) {
-        assert!(text.starts_with(&format!("\n{}\n", code.meaning())), "{name} means: {}", code.meaning());
+        assert!(
+            text.starts_with(&format!("\n{}\n", code.meaning())),
+            "the section of {name} does not start with: {}",
+            code.meaning()
+        );
         assert!(
             text.ends_with(&format!("\nRemedy: {}\n", code.remedy()).trim_end_matches('\n'))
                 || text.ends_with(&format!("\nRemedy: {}\n", code.remedy())),
-            "{name}: {}",
+            "the section of {name} does not end with: Remedy: {}",
             code.remedy()
         );
-        assert!(!example(text).1.trim().is_empty(), "{name}");
+        assert!(!example(text).1.trim().is_empty(), "the section of {name} has no example");
     }
 }
 
-/// The examples that are manifests are refused for what they are examples of.
+/// Examples that are manifests must give the documented diagnostic.
 #[test]
-fn examples_are_examples() {
+fn example_manifests_give_the_documented_code() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("art")).unwrap();
     for name in ["soldier.glb", "soldier.fbx"] {
@@ -59,7 +63,7 @@ fn examples_are_examples() {
     assert!(count > 10, "{count}");
 }
 
-/// No code is documented that nothing is found with.
+/// Every documented code must be used.
 #[test]
 fn every_code_is_used() {
     fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
@@ -77,12 +81,12 @@ fn every_code_is_used() {
     for code in DiagnosticCode::ALL {
         let word = format!("DiagnosticCode::{code:?}");
         let used = text.match_indices(&word).any(|(at, _)| !text[at + word.len()..].starts_with(char::is_alphanumeric));
-        assert!(used, "{word} is used nowhere");
+        assert!(used, "{word} is not used");
     }
 }
 
 #[test]
-fn what_tools_get() {
+fn json_contains_code_message_and_location() {
     let label = Label::file("art/a.glb").clip("Run").node(3, Some("Hip"));
     let diagnostic = Diagnostic::warning(DiagnosticCode::ClipFlip, "odd \"\n").within(Label::accessor(7)).within(label);
     let diagnostic = diagnostic.within(Label::model("soldier"));

@@ -1,13 +1,13 @@
-//! The shared models: all are imported, and show what the independent reference shows.
+//! The shared models: all can be imported, and match the independent reference.
 
 use crate::common::{import_entry, import_file, models, morph_weights, shared};
 use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use gpuskin_build::import::Pixels;
 use gpuskin_build::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
 
-/// Positions may differ by this share of the model's size: the stored results are `f32`.
+/// Position tolerance, relative to the size of the model. The reference is stored as `f32`.
 const POSITION: f64 = 2e-7;
-/// Normals may differ by this much, radians: 0.01 degree.
+/// Normal tolerance in radians: 0.01 degrees.
 const NORMAL: f64 = 1.7e-4;
 
 #[test]
@@ -26,11 +26,11 @@ fn all_shared_models_are_imported() {
         println!("{path}: {bones} bones, {vertices} vertices, {clips} clips");
         count += 1;
     }
-    assert!(count >= 28, "{count} models");
+    assert!(count >= 28, "only {count} models found");
 }
 
 #[test]
-fn small_facts() {
+fn shared_models_have_expected_names_and_counts() {
     let Some(folder) = shared().map(|s| s.join("models")) else { return };
     let outcome = import_file(&folder, "KnightCharacter/KnightCharacter.glb");
     let knight = outcome.model();
@@ -44,11 +44,11 @@ fn small_facts() {
     assert_eq!((knight.images.len(), knight.images[0].rgba.len()), (1, 0));
     assert!(knight.bones.len() <= 41);
 
-    // A file beside the glTF counts as read.
+    // A file beside the glTF file is an input.
     let outcome = import_file(&folder, "SimpleSkin/glTF/SimpleSkin.gltf");
     assert!(outcome.inputs.len() > 1, "{:?}", outcome.inputs);
 
-    // Of two rigid boxes one stands still.
+    // One of the two rigid boxes is static.
     assert_eq!(import_file(&folder, "BoxAnimated/BoxAnimated.glb").model().bones.len(), 2);
     let robot = import_file(&folder, "RobotExpressive/RobotExpressive.glb");
     assert!(robot.warnings().iter().any(|w| w.contains("morph targets")), "{:#?}", robot.warnings());
@@ -56,7 +56,7 @@ fn small_facts() {
 }
 
 #[test]
-fn vertices_stand_where_the_reference_has_them() {
+fn vertices_match_the_reference() {
     let Some(shared) = shared() else { return };
     let mut compared = 0;
     for path in models(&shared.join("models")) {
@@ -68,7 +68,7 @@ fn vertices_stand_where_the_reference_has_them() {
             compared += 1;
         }
     }
-    assert!(compared >= 47, "{compared} clips");
+    assert!(compared >= 47, "only {compared} clips compared");
 }
 
 fn compare(model: &Model, expected: &std::path::Path, path: &str) {
@@ -110,8 +110,11 @@ fn compare(model: &Model, expected: &std::path::Path, path: &str) {
             }
         }
     }
-    println!("{path} {index}: {worst:.1e} of the size, {turned:.1e} rad");
-    assert!(worst <= POSITION && turned <= NORMAL, "{path} clip {index}: {worst:e}, {turned:e}");
+    println!("{path} clip {index}: position error {worst:.1e} of the size, normal error {turned:.1e} rad");
+    assert!(
+        worst <= POSITION && turned <= NORMAL,
+        "{path} clip {index}: position error {worst:e} of the size, normal error {turned:e} rad"
+    );
 }
 
 fn cofactor(m: DMat3, n: DVec3) -> DVec3 {

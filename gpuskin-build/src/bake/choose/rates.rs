@@ -1,20 +1,21 @@
-//! The frame rates of clips, where they are searched.
+//! Search for the frame rates of clips.
 
 use gpuskin_rt::Encoding;
 
 use super::{EncodingChoice, NOT_SMALLER};
 use crate::bake::attempt::Attempt;
-use crate::diagnostic::{DiagnosticCode, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::frames::rate_ladder;
 use crate::manifest::Fps;
 use crate::measure;
 
-/// The share of the motion tolerance that a search for frame rates goes for: how vertices are packed may change with the rates of
-/// other clips.
+/// Share of the motion tolerance that the search aims for. The packing of vertices can change with
+/// the rates of other clips, so some margin is needed.
 const SEARCH_MARGIN: f64 = 0.98;
 
 impl EncodingChoice<'_> {
-    /// The rate of each clip, where it is searched the lowest that is tried.
+    /// Returns the lowest possible rate of each clip: for searched rates, the lowest one that the
+    /// search tries.
     pub(super) fn least_rates(&self) -> Vec<f64> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
@@ -26,9 +27,12 @@ impl EncodingChoice<'_> {
         rates
     }
 
-    /// The rate of each clip; where it is searched, the lowest at which the motion error is allowed, or the highest that there
-    /// is. All clips search at once: each round encodes and measures the model with the rates that are next; where those of
-    /// the last are the answer, its attempt comes too. An error where it turns out to take as many bytes as `most`.
+    /// Returns the rate of each clip. A searched rate is the lowest one whose motion error is
+    /// within the limit, else the highest available one.
+    ///
+    /// All clips are searched at once: each round encodes and measures the model with the next rate
+    /// of every clip. If the rates of the last round are the result, its attempt is returned too.
+    /// Fails as soon as the encoding is known to take at least `most` bytes.
     pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<(Vec<f64>, Option<Attempt>), Diagnostic> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
@@ -54,7 +58,7 @@ impl EncodingChoice<'_> {
             }
             let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
             let probed = attempt.probe(self.source);
-            // What is beyond the limits whatever the rate needs no search.
+            // An encoding error above its limit cannot be reduced by another rate.
             if !named && limits.miss(probed).is_some() {
                 let source = outline.rates();
                 let same = source == rates;
@@ -76,22 +80,22 @@ impl EncodingChoice<'_> {
     }
 }
 
-/// The search of a clip for its rate.
+/// Binary search for the rate of a clip.
 struct RateSearch {
     clip: usize,
-    /// Lowest first; never empty.
+    /// Rates in ascending order; never empty.
     ladder: Vec<f64>,
-    /// The answer is one of these, the upper one included.
+    /// The result is in `low..=high`, as indices of `ladder`.
     low: usize,
     high: usize,
-    /// To be tried.
+    /// Index of the next rate to try.
     next: usize,
 }
 
 impl RateSearch {
     fn new(clip: usize, ladder: Vec<f64>, fps: Fps) -> Self {
         let high = ladder.len() - 1;
-        // The source's own rate is mostly enough.
+        // The source's own rate is usually sufficient.
         let next = if fps == Fps::Auto { high / 2 } else { 0 };
         Self { clip, ladder, low: 0, high, next }
     }

@@ -1,4 +1,4 @@
-//! Damaged entries of the cache, and a file system that fails.
+//! Damaged cache entries and failing file operations.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::TestFolder;
 use crate::fs::Op;
 use crate::fs::fault::{self, Fault};
 
-/// Entries of the cache, flipped, cut, swapped and emptied.
+/// Damages cache entries: flips a bit, truncates, swaps or empties them.
 fn mutate(seed: &mut u64, entries: &[PathBuf]) -> usize {
     let mut random = |below: usize| {
         *seed ^= *seed << 13;
@@ -38,7 +38,7 @@ fn mutations(least: usize) {
         rounds += 1;
         let mut entries = crate::fs::entries(&place.path("cache")).unwrap();
         entries.retain(|path| path.is_file());
-        // All, or one in three: then some models are whole.
+        // Damages all entries, or one in three, so that some models stay intact.
         if rounds % 2 == 0 {
             entries = entries.into_iter().skip(rounds % 3).step_by(3).collect();
         }
@@ -48,7 +48,7 @@ fn mutations(least: usize) {
         assert_eq!(place.out(), good, "round {rounds}");
         if rounds % 5 == 0 {
             fs::remove_dir_all(place.path("baked")).unwrap();
-            assert_eq!((place.baked(), place.out()), (0, good.clone()), "healed in round {rounds}");
+            assert_eq!((place.baked(), place.out()), (0, good.clone()), "entries were not repaired in round {rounds}");
             assert_eq!(place.cache().verify().damaged, Vec::<PathBuf>::new());
         }
     }
@@ -56,23 +56,23 @@ fn mutations(least: usize) {
 }
 
 #[test]
-fn damaged_entries_are_made_again() {
+fn damaged_entries_are_written_again() {
     mutations(400);
 }
 
 #[test]
-#[ignore = "minutes: `cargo xtask torture`"]
-fn damaged_entries_are_made_again_at_length() {
+#[ignore = "takes minutes; run by `cargo xtask torture`"]
+fn damaged_entries_are_written_again_at_length() {
     mutations(10_000);
 }
 
-/// A bake that has nothing to do does not look for what was left: nobody can be killed while he writes, and leave a ledger
-/// that says so.
+/// A bake that has nothing to do does not look for unfinished files. So the build stamp must be the
+/// last file that a bake writes: an interrupted bake must not leave a stamp.
 #[test]
-fn what_is_killed_at_the_very_end_goes_with_the_next_bake() {
+fn build_stamp_is_the_last_file_written() {
     let place = TestFolder::new(1);
     let mut versions = 0;
-    // With the move in the cache failing that is the nth, or none.
+    // Makes the nth rename in the cache fail. Returns whether there was one.
     let mut failing = |nth: usize| {
         versions += 1;
         place.model(0, versions);
@@ -85,14 +85,14 @@ fn what_is_killed_at_the_very_end_goes_with_the_next_bake() {
     let left = place.path("cache/unfinished/.gpuskin-left");
     fs::write(&left, "half").unwrap();
     place.baked();
-    assert!(!left.exists(), "of {moves} moves the last is not that of the ledger");
+    assert!(!left.exists(), "the last of {moves} renames is not that of the build stamp");
 }
 
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 const EMFILE: i32 = 24;
 
-/// Every failure that a bake over an older one can meet, one at a time. Returns how many there were.
+/// Provokes every failure of a bake over an older one, one at a time. Returns their number.
 fn faults(folders: &[&str], must_fail: bool) -> usize {
     let place = TestFolder::new(2);
     place.baked();
@@ -118,7 +118,7 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
             place.baked();
             assert_eq!(place.out(), old);
             (0..2).for_each(|n| place.model(n, 1));
-            // Nothing of the new bake is known.
+            // The cache has nothing of the new bake.
             let _ = fs::remove_dir_all(place.path("cache"));
             let plans: Vec<_> = folders.iter().map(|folder| fault::plan(&place.path(folder), op, nth, fault)).collect();
             let result = place.run();
@@ -132,7 +132,7 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
                 }
                 Ok(_) => {
                     assert_eq!(place.out(), new, "{op:?} {nth} {fault:?}");
-                    // What cannot be compared is written; short writes go on.
+                    // Files that cannot be compared are written again; short writes are continued.
                     let harmless = op == Op::Open || fault == Fault::Short;
                     assert!(!must_fail || !hit || harmless, "{op:?} {nth} {fault:?}");
                 }

@@ -1,4 +1,4 @@
-//! `poses -> tracks`: a clip at given steps, and how far the result is off.
+//! Quantisation of a clip with given steps, and the poses that result.
 
 use glam::{DMat4, DQuat, DVec3};
 
@@ -6,7 +6,7 @@ use super::skeleton::Skeleton;
 use super::track::Track;
 use crate::model::Trs;
 
-/// What the runtime has for a joint where a clip has nothing.
+/// Rest transform of a joint in the runtime, for clips that have no track for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rest {
     pub(super) rotation: [f32; 4],
@@ -24,7 +24,8 @@ impl Rest {
     }
 }
 
-/// Steps of a joint's tracks: of the projection of its rotation, metres, factors.
+/// Quantisation steps of a joint's tracks: stereographic projection of the rotation, metres of
+/// translation, factor of scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Steps {
     pub(super) rotation: f64,
@@ -32,11 +33,11 @@ pub(super) struct Steps {
     pub(super) scale: f64,
 }
 
-/// A clip before it is coded.
+/// A clip before quantisation.
 pub(super) struct LocalClip {
-    /// `[joint][frame]`
+    /// Joint-to-parent transforms. `[joint][frame]`
     pub(super) locals: Vec<Vec<Trs>>,
-    /// To the model. `[joint][frame]`
+    /// Joint-to-model transforms. `[joint][frame]`
     pub(super) globals: Vec<Vec<DMat4>>,
 }
 
@@ -46,28 +47,28 @@ impl LocalClip {
     }
 }
 
-/// A clip as it is coded.
+/// A clip after quantisation.
 #[derive(Clone, Debug)]
 pub(super) struct Coded {
-    /// Rotation, translation, scale of each joint.
+    /// Rotation, translation and scale track. `[joint]`
     pub(super) tracks: Vec<[Track; 3]>,
-    /// Where the joints are when it is read back. `[joint][frame]`
+    /// Joint-to-model transforms after decoding. `[joint][frame]`
     pub(super) globals: Vec<Vec<DMat4>>,
 }
 
 impl Coded {
-    /// Bits of its tracks.
+    /// Returns the size of the tracks, in bits.
     pub(super) fn bits(&self, frames: usize) -> usize {
         self.tracks.iter().flatten().map(|t| t.bits(frames)).sum()
     }
 }
 
-/// Codes a clip joint by joint, parents first. What rounding did to a joint's parents, its own tracks take back where they
-/// move anyway: errors do not add up down the chain.
+/// Quantises a clip joint by joint, parents first. Moving tracks of a joint also correct the
+/// rounding errors of its ancestors, so that errors do not accumulate along a chain.
 pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &LocalClip, steps: &[Steps]) -> Coded {
     let frames = source.frames();
     let mut coded = Coded { tracks: Vec::new(), globals: Vec::new() };
-    // How rotations down to a joint are off: coded = source * this.
+    // Rotation error of each joint: coded = source * error. `[joint][frame]`
     let mut turned: Vec<Vec<DQuat>> = Vec::new();
     for (j, joint) in skeleton.joints.iter().enumerate() {
         let (rest, steps) = (&rests[j], &steps[j]);

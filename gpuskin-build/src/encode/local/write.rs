@@ -1,4 +1,4 @@
-//! `tracks -> words`: see `gpuskin_rt::local::layout`.
+//! Writer of tracks as words, in the layout of `gpuskin_rt::local::layout`.
 
 use gpuskin_rt::ClipRecord;
 use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
@@ -9,7 +9,7 @@ use super::track::Track;
 use crate::encode::bit_set;
 use crate::model::Model;
 
-/// All words of a model; `None` where they are more than offsets can name.
+/// Returns all words of a model, or `None` if offsets exceed their bit width.
 pub(super) fn words(
     model: &Model,
     skeleton: &Skeleton,
@@ -63,7 +63,7 @@ pub(super) fn words(
         }
         words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
-    // The last component may be read with the word after it.
+    // Padding: the decoder of the last component may read the word after it.
     words.push(0);
     Some(words)
 }
@@ -107,7 +107,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
     Some(())
 }
 
-/// A clip whose tracks stand there already, for the clip at this place.
+/// Appends a clip that refers to the tracks of an equal clip, at the word `other`.
 fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &Coded, record: &ClipRecord) {
     let at = words.len();
     words.extend_from_within(other..other + clip::ENTRIES + coded.tracks.len());
@@ -121,10 +121,10 @@ fn timing(clip: &mut [u32], record: &ClipRecord) {
     clip[clip::HELD] = record.held;
 }
 
-/// Appends bits from the lowest of each word up, from a word of its own on.
+/// Appends bits, lowest first, starting at a new word.
 struct Bits<'a> {
     words: &'a mut Vec<u32>,
-    /// Bits used of the last word.
+    /// Number of bits used in the last word.
     filled: u32,
 }
 

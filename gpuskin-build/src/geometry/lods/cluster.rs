@@ -1,8 +1,9 @@
-//! Few triangles of many: vertices that stay close to each other in all poses become one.
+//! Simplification by clustering: vertices that stay close to each other in all poses are merged.
 //!
-//! Where hardly a triangle is left of a hand, taking away one edge after the other removes hands. Here the farthest vertex
-//! from all that are kept is kept next (Gonzalez 1985, "Clustering to minimize the maximum intercluster distance"), so that
-//! every vertex is within some radius of one that is kept, in every pose, and so is the surface between.
+//! If a hand has few triangles left, collapsing edges one by one can remove the hand. Here the next
+//! vertex to keep is always the one farthest from all kept vertices (Gonzalez 1985, "Clustering to
+//! minimize the maximum intercluster distance"). Every vertex, and the surface between vertices, is
+//! then within some radius of a kept vertex, in every pose.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,19 +11,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::LodPoses;
+use super::poses::LodPoses;
 use crate::geometry::Geometry;
 use crate::vector_math::distance_squared;
 
-/// Vertices that are kept, at most, of a surface; and distances that are looked at for that. Build scripts do this
-/// unoptimised.
+/// Maximum number of kept vertices per surface, and of distances evaluated to find them. Build
+/// scripts run without optimisation.
 const MOST: usize = 384;
 const MOST_DISTANCES: usize = 1 << 24;
 
-/// Surfaces whose vertices are kept in an order, each by the groups of its triangles.
+/// Surfaces with an order in which their vertices are kept. Each surface has groups of triangles.
 pub(super) struct Clusters<'a> {
     surfaces: Vec<ClusteredSurface<'a>>,
-    /// All radii, descending, and how many triangles there are within each, as far as that was asked.
+    /// All radii, descending, each with the number of triangles within it, computed on demand.
     radii: Vec<(f32, OnceCell<usize>)>,
 }
 
@@ -30,31 +31,31 @@ struct ClusteredSurface<'a> {
     geometry: &'a Geometry,
     rest: &'a [Vec3],
     groups: Vec<&'a [u32]>,
-    /// The vertices of the mesh that are used.
+    /// The vertices of the mesh that the surface uses.
     used: Vec<UsedVertex>,
-    /// The corners of each group's triangles: indices into `used`.
+    /// Triangles of each group, as indices into `used`.
     corners: Vec<Vec<[u32; 3]>>,
-    /// Vertices in the order in which they are kept: indices into `used`.
+    /// Vertices in the order in which they are kept, as indices into `used`.
     order: Vec<u32>,
-    /// How far each of them is from all before, metres; descending.
+    /// Distance of each kept vertex from all kept before it, in metres; descending.
     radii: Vec<f32>,
-    /// Whether all vertices are in order.
+    /// Whether `order` has all vertices.
     complete: bool,
-    /// Of each place: the vertices of the mesh that each group has there.
+    /// Vertices of the mesh per group at each position. `[position]`
     places: Vec<BTreeMap<usize, Vec<u32>>>,
 }
 
 struct UsedVertex {
-    /// Of the mesh.
+    /// Index of the vertex in the mesh.
     vertex: u32,
-    /// Index into the places.
+    /// Index of the position in `places`.
     place: u32,
-    /// Those of the order that were the closest when they were kept.
+    /// Kept vertices, as indices into `order`, that were the closest when they were added.
     owners: Vec<u32>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Of surfaces, each some groups of triangles.
+    /// Orders the vertices of surfaces, each given as groups of triangles.
     pub(super) fn new(geometry: &'a Geometry, poses: &'a LodPoses, surfaces: Vec<Vec<&'a [u32]>>) -> Self {
         let surfaces: Vec<ClusteredSurface<'_>> =
             surfaces.into_iter().map(|groups| ClusteredSurface::new(geometry, poses, groups)).collect();
@@ -64,14 +65,14 @@ impl<'a> Clusters<'a> {
         Self { surfaces, radii: radii.into_iter().map(|radius| (radius, OnceCell::new())).collect() }
     }
 
-    /// The groups of each surface with at most so many triangles together, all within the same radius; `None` where more
-    /// vertices would be needed than are in order.
+    /// Returns the groups of each surface for the smallest common radius with at most `triangles`
+    /// triangles in total. Returns `None` if that needs more kept vertices than are in order.
     pub(super) fn with(&self, triangles: usize) -> Option<Vec<Vec<Vec<u32>>>> {
         let at = |radius: f32| -> Vec<Vec<Vec<u32>>> { self.surfaces.iter().map(|s| s.within(radius)).collect() };
         let count = |radius: f32| at(radius).iter().flatten().map(Vec::len).sum::<usize>() / 3;
         let enough = self.radii.partition_point(|(radius, found)| *found.get_or_init(|| count(*radius)) <= triangles);
         let radius = self.radii.get(enough.checked_sub(1)?)?.0;
-        // Of a surface that has no more in order, smaller radii are not known.
+        // For a surface with an incomplete order, smaller radii are unknown.
         let known = |s: &ClusteredSurface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
         self.surfaces.iter().all(known).then(|| at(radius))
     }
@@ -85,7 +86,8 @@ impl<'a> ClusteredSurface<'a> {
         used.dedup();
         let most = (MOST_DISTANCES / used.len().max(1)).min(MOST);
         let (mut order, mut radii) = (Vec::new(), Vec::new());
-        // Squared distance to the closest that is kept, and all that were that.
+        // Squared distance to the closest kept vertex, and all kept vertices that were the closest
+        // at some step.
         let mut nearest = vec![(f32::INFINITY, Vec::new()); used.len()];
         let middle = used.iter().map(|&v| rest[v as usize]).sum::<Vec3>() / used.len().max(1) as f32;
         let farthest = |of: &dyn Fn(usize) -> f32| (0..used.len()).rev().max_by(|&a, &b| of(a).total_cmp(&of(b)));
@@ -132,14 +134,15 @@ impl<'a> ClusteredSurface<'a> {
         Self { geometry, rest, groups, used, corners, order, radii, complete, places }
     }
 
-    /// The groups, as they are where every vertex is within a radius of one that is kept; but never nothing.
+    /// Returns the groups with enough vertices kept that every vertex is within `radius` of one; at
+    /// least one triangle remains.
     fn within(&self, radius: f32) -> Vec<Vec<u32>> {
         let least = self.radii.partition_point(|r| *r > radius).max(2);
         let some = (least..=self.order.len()).map(|kept| self.keeping(kept)).find(|g| g.iter().any(|g| !g.is_empty()));
         some.unwrap_or_else(|| self.groups.iter().map(|group| group.to_vec()).collect())
     }
 
-    /// The groups with so many vertices kept.
+    /// Returns the groups with the first `kept` vertices kept.
     fn keeping(&self, kept: usize) -> Vec<Vec<u32>> {
         let owner = |used: &UsedVertex| used.owners[used.owners.partition_point(|&o| (o as usize) < kept).max(1) - 1];
         let owners: Vec<u32> = self.used.iter().map(owner).collect();
@@ -155,7 +158,7 @@ impl<'a> ClusteredSurface<'a> {
         let mut found = BTreeSet::new();
         let mut pairs = BTreeSet::new();
         let mut out = vec![Vec::new(); self.groups.len()];
-        // Of what is in two groups of vertices, a corner in each.
+        // For triangles that span two clusters, a corner in each.
         let mut ends: BTreeMap<(usize, u32, u32), u32> = BTreeMap::new();
         for (g, corners) in self.corners.iter().enumerate() {
             for &[i, j, k] in corners {
@@ -182,7 +185,8 @@ impl<'a> ClusteredSurface<'a> {
                 }
             }
         }
-        // What is thinner than the radius has no triangle of three: one from end to end, seen from both sides.
+        // Features thinner than the radius have no triangle with three clusters. They become one
+        // triangle from end to end, with both windings.
         for (&(g, a, b), &near_a) in ends.iter().filter(|((_, a, b), _)| a < b) {
             if !pairs.insert((a, b)) {
                 continue;
@@ -201,8 +205,8 @@ impl<'a> ClusteredSurface<'a> {
         out
     }
 
-    /// Where some vertices go: to the one that is kept, or, if they are of several groups, where most of these have one, so
-    /// that nothing gapes.
+    /// Returns the vertex to which a cluster is merged: the kept one, or, if the members belong to
+    /// several groups, the one at a position that most groups share, so that no gaps open.
     fn center<'b>(&self, kept: &'b UsedVertex, members: &[&'b UsedVertex]) -> &'b UsedVertex {
         let groups = |used: &UsedVertex| &self.places[used.place as usize];
         let all: BTreeSet<usize> = members.iter().flat_map(|used| groups(used).keys()).copied().collect();
@@ -220,8 +224,9 @@ impl<'a> ClusteredSurface<'a> {
         self.rest[v as usize]
     }
 
-    /// What a vertex of a group becomes that goes where another is: of those of its group there, the one whose texture
-    /// coordinates are the closest; where its group has none there, it stays.
+    /// Returns the vertex that replaces `v` when it moves to the position of another vertex: the
+    /// one of its group at that position with the closest texture coordinates, or `v` itself if its
+    /// group has none there.
     fn stand_in(&self, group: usize, there: &UsedVertex, v: u32) -> u32 {
         let uv = |v: u32| self.geometry.vertices[v as usize].uv;
         let off = |other: &u32| uv(*other).distance_squared(uv(v));
@@ -231,7 +236,7 @@ impl<'a> ClusteredSurface<'a> {
     }
 }
 
-/// The greatest squared distance of two vertices in any pose, if it is less than a limit.
+/// Returns the greatest squared distance of two vertices in any pose, if it is below a limit.
 fn apart(poses: &LodPoses, [a, b]: [u32; 2], limit: f32) -> Option<f32> {
     let mut greatest = 0.0_f32;
     for pose in poses {

@@ -1,56 +1,57 @@
-//! How far a level's surface is from the finest one's, in every pose that is looked at and both ways: vertices of the finest from
-//! the level, middles of the level's triangles and points of their edges from the finest.
+//! Distance between the surface of a LOD and the finest LOD, in some poses and in both directions:
+//! from vertices of the finest LOD, and from triangle centres and edge points of the coarser LOD.
 //!
-//! At rest all points are looked at, as far as they are not too many; in the other poses those that are farthest off at rest,
-//! and some others.
+//! In the rest pose, all points up to a maximum number are measured; in the other poses, those with
+//! the greatest distance in the rest pose, and some others.
 
 use std::collections::BTreeSet;
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::LodPoses;
-use super::surface::{NodeBoxes, ClosestPoint, FittedTree, BoxTree};
+use super::poses::LodPoses;
+use super::surface::{BoxTree, ClosestPoint, FittedTree, NodeBoxes};
 use crate::geometry::Geometry;
 use crate::vector_math::{add, scale};
 
-/// Points that are looked at. Build scripts do this unoptimised.
+/// Number of measured points. Build scripts run without optimisation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PointSample {
-    /// In the rest pose.
+    /// Maximum number of points in the rest pose.
     at_rest: usize,
-    /// Of these, those that are looked at in every pose: the farthest, and others.
+    /// Number of these points that are measured in every pose: those with the greatest distance,
+    /// and others.
     farthest: usize,
     others: usize,
 }
 
-/// To tell attempts from each other.
+/// Sampling for comparing attempts.
 pub(super) const QUICK: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
-/// For the number that a level is chosen by.
+/// Sampling for the stored error of a LOD.
 const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
 
-/// Points that one thread looks at in turn.
+/// Number of points per unit of parallel work.
 const POINTS_AT_ONCE: usize = 64;
 
-/// What is farther off than this share of the error is what makes it.
+/// Fraction of the error above which a point counts as one that causes the error.
 const FAR: f32 = 0.6;
 
-/// What is found of a surface.
+/// Measured error of a surface.
 pub(super) struct SurfaceError {
-    /// Metres.
+    /// Maximum distance, in metres.
     pub(super) error: f32,
-    /// Vertices of the finest that are about as far off.
+    /// Vertices of the finest LOD with nearly the maximum distance.
     pub(super) vertices: Vec<u32>,
 }
 
-/// A point of a surface: the sum of these vertices' places over their number.
+/// A point of a surface: the mean of three vertex positions.
 type SurfacePoint = [u32; 3];
 
-/// Finds errors of levels of a mesh.
+/// Measures errors of LODs of a mesh.
 pub(super) struct LodErrorMeter<'a> {
     poses: &'a LodPoses,
     worn: Vec<Vec<usize>>,
-    /// Of each surface: what the finest level has.
+    /// Finest LOD of each surface.
     finest: Vec<Finest>,
 }
 
@@ -62,7 +63,7 @@ struct Finest {
 /// A surface in all poses.
 struct PosedSurface {
     tree: BoxTree,
-    /// Of each pose.
+    /// Bounding boxes of the tree. `[pose]`
     boxes: Vec<NodeBoxes>,
 }
 
@@ -96,12 +97,12 @@ impl<'a> LodErrorMeter<'a> {
         Self { poses, worn, finest }
     }
 
-    /// The surfaces of a mesh, each by its parts.
+    /// Returns the surfaces of the mesh, each as indices of its parts.
     pub(super) fn worn(&self) -> &[Vec<usize>] {
         &self.worn
     }
 
-    /// The parts of the mesh, from those of its surfaces.
+    /// Returns the parts of the mesh from the parts of its surfaces.
     pub(super) fn of_mesh(&self, surfaces: Vec<Vec<Vec<u32>>>) -> Vec<Vec<u32>> {
         let mut parts: Vec<(usize, Vec<u32>)> =
             self.worn.iter().flatten().copied().zip(surfaces.into_iter().flatten()).collect();
@@ -109,7 +110,7 @@ impl<'a> LodErrorMeter<'a> {
         parts.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// The error of a level, metres; by the parts of the mesh.
+    /// Returns the error of a LOD, in metres, from the parts of the mesh.
     pub(super) fn error(&self, parts: &[Vec<u32>]) -> f32 {
         let of = |(i, worn): (usize, &Vec<usize>)| {
             self.of_surface(i, &worn.iter().map(|&p| parts[p].clone()).collect::<Vec<_>>(), THOROUGH).error
@@ -117,11 +118,11 @@ impl<'a> LodErrorMeter<'a> {
         self.worn.iter().enumerate().map(of).fold(0.0, f32::max)
     }
 
-    /// That of one of its surfaces, by the parts of that.
+    /// Returns the error of one surface, from its parts.
     pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: PointSample) -> SurfaceError {
         let finest = &self.finest[surface];
         let coarse = PosedSurface::new(parts.iter().flatten(), self.poses);
-        // The middle of a triangle, and a third of each edge.
+        // The centre of a triangle, and a point on each edge.
         let middles =
             coarse.tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]);
         let away = self.distances(&finest.vertices, &coarse, sample);
@@ -131,11 +132,16 @@ impl<'a> LodErrorMeter<'a> {
         SurfaceError { error, vertices: far.map(|(point, _)| point[0]).collect() }
     }
 
-    /// The distances of points from a surface, of each the greatest that is found.
-    fn distances(&self, points: &[SurfacePoint], surface: &PosedSurface, sample: PointSample) -> Vec<(SurfacePoint, f32)> {
+    /// Returns the distances of points from a surface, each the greatest over the measured poses.
+    fn distances(
+        &self,
+        points: &[SurfacePoint],
+        surface: &PosedSurface,
+        sample: PointSample,
+    ) -> Vec<(SurfacePoint, f32)> {
         let at_rest = surface.at(self.poses, 0);
         let points: Vec<SurfacePoint> = strided(points, sample.at_rest).collect();
-        // What is close to one point is not far from the next.
+        // The closest triangle of one point is probably close to the next point.
         let in_turn = |points: &'_ [SurfacePoint]| {
             let mut near = 0;
             let mut next = |point| {
@@ -151,7 +157,7 @@ impl<'a> LodErrorMeter<'a> {
         let others = points.len().min(sample.others);
         let some: BTreeSet<usize> =
             order.into_iter().take(sample.farthest).chain((0..others).map(|i| i * points.len() / others)).collect();
-        // Neither the error nor what is far depends on what is closer than this.
+        // Distances below this affect neither the error nor the list of vertices.
         let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR;
         let in_pose = |pose: usize| {
             let there = surface.at(self.poses, pose);
@@ -161,7 +167,8 @@ impl<'a> LodErrorMeter<'a> {
             some.iter().map(distance).collect()
         };
         let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();
-        let mut found: Vec<(SurfacePoint, f32)> = points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
+        let mut found: Vec<(SurfacePoint, f32)> =
+            points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
         for distances in moving {
             some.iter().zip(distances).for_each(|(&i, distance)| found[i].1 = found[i].1.max(distance));
         }
@@ -169,7 +176,7 @@ impl<'a> LodErrorMeter<'a> {
     }
 }
 
-/// At most so many of them, evenly.
+/// Returns at most `most` points, evenly spaced.
 fn strided(points: &[SurfacePoint], most: usize) -> impl Iterator<Item = SurfacePoint> + '_ {
     let count = points.len().min(most);
     (0..count).map(move |i| points[i * points.len() / count])

@@ -1,21 +1,20 @@
-//! Where the vertices of a mesh are at some moments of its clips.
+//! Vertex positions at some times of the clips.
 
 use glam::{DVec3, Vec3};
 
-use super::LodPoses;
 use crate::geometry::Geometry;
 use crate::model::{Clip, Model};
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode::{Evaluator, VertexMesh};
 
-/// Moments, the rest pose among them.
+/// Maximum number of poses, including the rest pose.
 const MOST: usize = 16;
-/// Of a clip.
+/// Maximum number of poses per clip.
 const OF_A_CLIP: usize = 4;
-/// Vertices of all moments together: 96 MB.
+/// Maximum number of vertex positions in all poses: 96 MB.
 const MOST_POSITIONS: usize = 1 << 23;
 
-/// The clip, if it is not the rest pose, and seconds.
+/// A clip, or `None` for the rest pose, and a time in seconds.
 type PoseTime<'a> = (Option<&'a Clip>, f64);
 
 fn moments(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
@@ -30,7 +29,7 @@ fn moments(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
     std::iter::once((None, 0.0)).chain((0..count).map(|i| all[i * all.len() / count])).collect()
 }
 
-/// As the influences that are kept move them.
+/// Returns the positions of vertices in bone mode, with the influences that are kept.
 pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
     let skinned = |(clip, seconds): PoseTime<'_>| {
         let bones = Sampler::new(model, clip).skin_matrices(seconds);
@@ -46,7 +45,7 @@ pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
     moments(model, geometry.vertices.len()).into_iter().map(skinned).collect()
 }
 
-/// As they are baked.
+/// Returns the positions of vertices in vertex mode.
 pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> LodPoses {
     let posed = |(clip, seconds): PoseTime<'_>| {
         let moment = Evaluator::new(model, clip).at(seconds);
@@ -55,3 +54,6 @@ pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> LodPoses {
     };
     moments(model, mesh.geometry.vertices.len()).into_iter().map(posed).collect()
 }
+
+/// Positions of all vertices in some poses, in metres; the rest pose comes first. `[pose][vertex]`
+pub(crate) type LodPoses = Vec<Vec<Vec3>>;

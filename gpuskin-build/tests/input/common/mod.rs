@@ -1,5 +1,5 @@
-//! What the tests of the importer share.
-#![allow(dead_code, unreachable_pub, reason = "a module of several test crates, each of which uses a part of it")]
+//! Helpers shared by the importer tests.
+#![allow(dead_code, unreachable_pub, reason = "several test crates include this module and use a part of it")]
 
 pub mod bake;
 pub mod build;
@@ -15,12 +15,12 @@ use gpuskin_build::import::{Pixels, import};
 use gpuskin_build::manifest::{At, ClipEntry, Fps, Limits, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
 use gpuskin_build::model::{Clip, Interpolation, Model};
 
-/// A value that stands nowhere.
+/// Returns a value with an empty span.
 pub fn at<T>(value: T) -> At<T> {
     At { value, span: 0..0 }
 }
 
-/// An entry with defaults.
+/// Returns a manifest entry with default settings.
 pub fn entry(path: &str) -> ModelEntry {
     ModelEntry {
         lods: Default::default(),
@@ -49,7 +49,7 @@ pub fn entry(path: &str) -> ModelEntry {
     }
 }
 
-/// A `[model.clips.<name>]` table.
+/// Returns a `[model.clips.<name>]` table.
 pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
     ClipEntry {
         name: at(name.into()),
@@ -62,7 +62,7 @@ pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
     }
 }
 
-/// What an import gives.
+/// Result of an import.
 pub struct Outcome {
     pub model: Option<Model>,
     pub diagnostics: Diagnostics,
@@ -70,7 +70,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The model, which must have been imported without an error.
+    /// Returns the model. Panics with the errors if the import failed.
     #[track_caller]
     pub fn model(&self) -> &Model {
         match &self.model {
@@ -88,12 +88,12 @@ impl Outcome {
     }
 }
 
-/// Imports an entry; paths start from `folder`.
+/// Imports an entry with paths relative to `folder`.
 pub fn import_entry(folder: &Path, entry: &ModelEntry, pixels: Pixels) -> Outcome {
     import_within(folder, entry, pixels, Limits::default())
 }
 
-/// The same with other limits.
+/// Imports an entry with the given limits.
 pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: Limits) -> Outcome {
     let manifest = Manifest {
         path: folder.join("gpuskin.toml"),
@@ -106,7 +106,7 @@ pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: 
     };
     let (mut diagnostics, mut inputs) = (Diagnostics::default(), BTreeSet::new());
     let model = import(&manifest, entry, pixels, &mut diagnostics, &mut inputs);
-    assert_eq!(model.is_none(), diagnostics.has_errors(), "an error, or a model");
+    assert_eq!(model.is_none(), diagnostics.has_errors(), "an import must return either a model or an error");
     if let Some(model) = &model {
         check(model);
     }
@@ -118,7 +118,7 @@ pub fn import_file(folder: &Path, path: &str) -> Outcome {
     import_entry(folder, &entry(path), Pixels::Decode)
 }
 
-/// What the documentation of `Model` promises.
+/// Checks the invariants that are documented for `Model`.
 pub fn check(model: &Model) {
     let nodes = model.nodes.len();
     let mut place = vec![usize::MAX; nodes];
@@ -128,7 +128,7 @@ pub fn check(model: &Model) {
     }
     for (i, node) in model.nodes.iter().enumerate() {
         assert!(place[i] < nodes);
-        assert!(node.parent.is_none_or(|p| place[p] < place[i]), "node {i} before its parent");
+        assert!(node.parent.is_none_or(|p| place[p] < place[i]), "node {i} comes before its parent");
     }
     assert!(model.bones.windows(2).all(|w| place[w[0].node] <= place[w[1].node]));
     let mut used = vec![false; model.bones.len()];
@@ -160,7 +160,7 @@ pub fn check(model: &Model) {
         }
     }
     let needed = used.iter().zip(&model.bones).all(|(used, bone)| *used || model.sockets.contains(&bone.node));
-    assert!(needed, "a bone without vertices, and not a socket");
+    assert!(needed, "a bone has neither vertices nor a socket");
     for m in &model.materials {
         assert!(m.base_color_texture.is_none_or(|t| t.image < model.images.len()));
     }
@@ -189,14 +189,14 @@ pub fn check(model: &Model) {
     }
 }
 
-/// The morph weights of a node at a time of a clip, or at rest.
+/// Returns the morph weights of a node at a time of a clip, or at rest.
 pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64) -> Vec<f64> {
     let Some(channel) = clip.and_then(|c| c.morphs.iter().find(|m| m.node == node)) else {
         return model.nodes[node].weights.clone();
     };
     let curve = &channel.curve;
     let cubic = curve.interpolation == Interpolation::CubicSpline;
-    // Row 0 is the value; in a cubic curve, row -1 is the in-tangent and row 1 the out-tangent.
+    // Row 0 is the value. In a cubic curve, row -1 is the in-tangent and row 1 the out-tangent.
     let at = |key: usize, target: usize, row: isize| {
         let row = if cubic { (3 * key + 1).strict_add_signed(row) } else { key };
         curve.values[row * curve.targets + target]
@@ -214,7 +214,8 @@ pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64)
             if !cubic {
                 return a * (1.0 - u) + b * u;
             }
-            // By Bezier's points, not by Hermite's polynomials.
+            // With Bézier control points instead of Hermite polynomials, to be independent of the
+            // importer.
             let (c, d) = (a + at(key, k, 1) * span / 3.0, b - at(key + 1, k, -1) * span / 3.0);
             let v = 1.0 - u;
             a * v.powi(3) + 3.0 * c * v * v * u + 3.0 * d * v * u * u + b * u.powi(3)
@@ -222,7 +223,8 @@ pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64)
         .collect()
 }
 
-/// The folder of the shared models and the ground truth. Where it is missing, tests fail on CI, and say so elsewhere.
+/// Returns the folder of the shared models and of the ground truth. If it is missing, panics on CI,
+/// and otherwise prints a note and returns `None`.
 pub fn shared() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let folder = std::env::var_os("GPUSKIN_SHARED").map_or(beside, PathBuf::from);
@@ -230,11 +232,11 @@ pub fn shared() -> Option<PathBuf> {
         return Some(folder);
     }
     assert!(std::env::var_os("CI").is_none(), "the shared models are not at {}", folder.display());
-    eprintln!("SKIPPED: the shared models are not at {}; GPUSKIN_SHARED says where they are", folder.display());
+    eprintln!("SKIPPED: the shared models are not at {}; set GPUSKIN_SHARED to their folder", folder.display());
     None
 }
 
-/// All glTF files below a folder, sorted, as paths from it.
+/// Returns all glTF files below a folder, sorted, with paths relative to the folder.
 pub fn models(folder: &Path) -> Vec<String> {
     let mut found = vec![];
     let mut stack = vec![folder.to_owned()];

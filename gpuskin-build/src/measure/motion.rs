@@ -1,27 +1,27 @@
-//! Whether a clip's motion error is within a limit, without looking at every vertex.
+//! Test whether a clip's motion error is within a limit, without evaluating every vertex.
 
 use rayon::prelude::*;
 
-use super::bones::{ClipWork, errors_squared};
 use super::bounds::ErrorBounds;
-use super::mesh::{PointGroup, MeasuredMesh};
+use super::clip::{ClipWork, errors_squared};
+use super::mesh::{MeasuredMesh, PointGroup};
 use super::{DrawnModel, MeasuredTimes};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use crate::vector_math::Lanes;
 use gpuskin_rt::ClipRecord;
 
-/// What to ask of which clips.
+/// Clips to test, and the limit.
 #[derive(Clone, Copy, Debug)]
 pub struct MotionQuery<'a> {
     /// Indices of clips.
     pub clips: &'a [usize],
-    /// Metres.
+    /// Limit of the motion error, in metres.
     pub limit: f64,
 }
 
-/// For each clip, whether its motion error is within the limit, as [`super::measure`] has it. Moments and vertices of which
-/// bounds leave no doubt are skipped.
+/// For each clip, whether its motion error as defined by [`super::measure`] is within the limit.
+/// Skips sample times and vertices whose upper bounds are within the limit.
 pub fn motion_within(
     model: &Model,
     grids: &[FrameGrid],
@@ -35,7 +35,7 @@ pub fn motion_within(
 }
 
 impl ClipWork<'_> {
-    /// Metres.
+    /// Whether the motion error of the clip is within `limit`, in metres.
     fn within(&self, limit: f32) -> bool {
         let squared = limit * limit;
         let at = |moment, counts: &dyn Fn(usize) -> bool| {
@@ -50,7 +50,7 @@ impl ClipWork<'_> {
             };
             bounds.of_all(self.mesh) < limit || self.mesh.groups.iter().all(|g| bounds.of(g) < limit || fits(g))
         };
-        // Vertices that STEP tracks move jump between frames.
+        // Vertices moved by STEP tracks jump between frames, and are excluded there.
         self.instants.frames.iter().all(|moment| at(moment, &|_| true))
             && self.instants.between.iter().all(|moment| at(moment, &|v| !self.stepped.moves(v)))
     }

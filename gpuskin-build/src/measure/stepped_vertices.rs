@@ -1,16 +1,16 @@
-//! What jumps in the source and not in the picture.
+//! Vertices moved by STEP tracks, which jump in the source but are interpolated when drawn.
 
 use crate::model::{Clip, Interpolation, Model};
 
-/// What STEP tracks move.
+/// STEP tracks of a clip, and the vertices that they move.
 pub(crate) struct SteppedVertices {
     pub(crate) tracks: usize,
-    /// Per source vertex; empty where there are no such tracks.
+    /// Whether a STEP track moves the vertex; empty if there are no such tracks. `[source vertex]`
     vertices: Vec<bool>,
 }
 
 impl SteppedVertices {
-    /// `morphs`: tracks of morph weights are among them.
+    /// Finds the STEP tracks of a clip. `morphs` includes tracks of morph weights.
     pub(crate) fn new(model: &Model, clip: &Clip, morphs: bool) -> Self {
         let jumps = |interpolation, moves| interpolation == Interpolation::Step && moves;
         let mut nodes = vec![false; model.nodes.len()];
@@ -41,12 +41,12 @@ impl SteppedVertices {
         Self { tracks, vertices }
     }
 
-    /// How many vertices are.
+    /// Returns the number of vertices that STEP tracks move.
     pub(crate) fn count(&self) -> usize {
         self.vertices.iter().filter(|&&moves| moves).count()
     }
 
-    /// Whether a source vertex is.
+    /// Whether a STEP track moves a source vertex.
     pub(crate) fn moves(&self, vertex: usize) -> bool {
         self.vertices.get(vertex).is_some_and(|moves| *moves)
     }

@@ -1,17 +1,21 @@
-//! A clip of a model whose vertices bones move.
+//! Measurement of a clip in bone mode.
 
-use gpuskin_rt::{ClipRecord, Normals, SkinMatrix};
+use gpuskin_rt::{ClipRecord, Normals};
 
+use super::bone_matrices::BoneMatrices;
 use super::bounds::ErrorBounds;
 use super::mesh::{FourPoints, MeasuredMesh, WeldedPoint};
-use super::normals::{DRAWN, SOURCE, NormalMatrices, WidestAngle};
-use super::{DrawnModel, SampleTime, SampleTimes, MeasuredClip, ErrorLocation, SteppedVertices, ErrorTally, MeasuredTimes, drawn_pose};
+use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
+use super::{
+    DrawnModel, ErrorLocation, ErrorTally, MeasuredClip, MeasuredTimes, SampleTime, SampleTimes, SteppedVertices,
+    drawn_pose,
+};
 use crate::frames::FrameGrid;
 use crate::model::Model;
-use crate::vector_math::{Lanes, add_lanes, dot_of, greatest_lanes, least_lanes, times};
-use crate::sample::{Rows, Sampler};
+use crate::sample::Sampler;
+use crate::vector_math::{Lanes, add_lanes, dot_of, greatest_lanes, greatest_of, least_lanes, least_of, times};
 
-/// A clip, as the source has it and as it is drawn.
+/// A clip in its source form and its drawn form.
 pub(super) struct ClipWork<'a> {
     sampler: Sampler<'a>,
     grid: FrameGrid,
@@ -23,7 +27,7 @@ pub(super) struct ClipWork<'a> {
 }
 
 impl<'a> ClipWork<'a> {
-    /// `clip`: index of a clip of a model.
+    /// Creates the work for one clip; `clip` is an index into [`Model::clips`].
     pub(super) fn new(
         (model, clip): (&'a Model, usize),
         grid: FrameGrid,
@@ -38,7 +42,7 @@ impl<'a> ClipWork<'a> {
         Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, instants, stepped }
     }
 
-    /// The matrices of all bones at a moment.
+    /// Returns the matrices of all bones at a sample time.
     pub(super) fn bones(&self, moment: &SampleTime) -> Vec<BoneMatrices> {
         let source = self.sampler.skin_matrices(moment.seconds);
         let shown = drawn_pose(&self.drawn.texels, &self.grid, &self.record, moment.seconds);
@@ -115,28 +119,11 @@ fn seen(moment: &SampleTime, point: &WeldedPoint) -> ErrorLocation {
     ErrorLocation { seconds: moment.seconds, vertex: point.vertex, bone: point.bone }
 }
 
-/// A bone's matrices at a moment, by rows.
-pub(super) struct BoneMatrices {
-    pub(super) source: [[f32; 4]; 3],
-    pub(super) difference: [[f32; 4]; 3],
-    pub(super) drawn: [[f32; 4]; 3],
-}
+// The following loops are separate functions without inlining, so that the compiler keeps four
+// lanes from load to store.
 
-impl BoneMatrices {
-    fn new(source: &Rows, drawn: &SkinMatrix) -> Self {
-        let drawn = drawn.rows.map(|r| r.to_array());
-        let difference = |r: usize, c: usize| (source[r][c] - f64::from(drawn[r][c])) as f32;
-        Self {
-            source: source.map(|row| row.map(|v| v as f32)),
-            difference: [0, 1, 2].map(|r| [0, 1, 2, 3].map(|c| difference(r, c))),
-            drawn,
-        }
-    }
-}
-
-// The following stand by themselves, so that a compiler sees four lanes from where they are read to where they are written.
-
-/// The squares of how far four points are off. `of`: the bones of their group.
+/// Computes the squared errors of four points, in square metres. `of` lists the bones of their
+/// group.
 #[inline(never)]
 pub(super) fn errors_squared(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], squared: &mut Lanes) {
     let [mut x, mut y, mut z] = [Lanes::default(); 3];
@@ -149,7 +136,7 @@ pub(super) fn errors_squared(fours: &[FourPoints], of: &[u32], bones: &[BoneMatr
     *squared = dot_of(&[x, y, z], &[x, y, z]);
 }
 
-/// What points of the source reach, by components.
+/// Bounding box of source points, in four lanes per component.
 struct ReachedBox {
     low: [Lanes; 3],
     high: [Lanes; 3],
@@ -159,7 +146,7 @@ impl ReachedBox {
     const NOTHING: Self = Self { low: [[f32::INFINITY; 4]; 3], high: [[f32::NEG_INFINITY; 4]; 3] };
 }
 
-/// Widens by where the source has four points, metres.
+/// Extends the bounding box by the source positions of four points, in metres.
 #[inline(never)]
 fn reach(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], reached: &mut ReachedBox) {
     let [mut x, mut y, mut z] = [Lanes::default(); 3];
@@ -172,12 +159,4 @@ fn reach(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], reached: &mut
     let ReachedBox { low, high } = reached;
     *low = [least_lanes(low[0], x), least_lanes(low[1], y), least_lanes(low[2], z)];
     *high = [greatest_lanes(high[0], x), greatest_lanes(high[1], y), greatest_lanes(high[2], z)];
-}
-
-pub(super) fn least_of(lanes: Lanes) -> f32 {
-    lanes.into_iter().fold(f32::INFINITY, f32::min)
-}
-
-pub(super) fn greatest_of(lanes: Lanes) -> f32 {
-    lanes.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }
