@@ -6,8 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_tests::shared::{entries, workspace};
 
 const GOOD: &str = r#"

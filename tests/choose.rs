@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, Baked, Failed, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeFailure, BakeOptions, Baked, Manifest, bake};
 use gpuskin_rt::{Encoding, Packing};
 
 /// Bakes the sample soldier with these keys, without textures.
-fn try_bake(keys: &str, explain: bool) -> Result<Baked, Failed> {
+fn try_bake(keys: &str, explain: bool) -> Result<Baked, BakeFailure> {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
     let text = format!("[[model]]\nname = \"soldier\"\npath = \"soldier.glb\"\ntextures = [\"rgba8\"]\n{keys}");
     let manifest = Manifest::parse(&assets.join("gpuskin.toml"), text).unwrap_or_else(|e| panic!("{e}"));
@@ -59,7 +58,7 @@ fn bytes_that_were_measured_decide() {
     let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one is chosen");
     assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::MatrixUnorm, Encoding::MatrixUnorm));
     let others: Vec<_> =
-        candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen one")).collect();
+        candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen encoding")).collect();
     assert!(others.iter().any(|c| c.encoding == Encoding::LocalPacked));
     assert!(others.iter().all(|c| c.gpu_bytes >= chosen.gpu_bytes));
 }
@@ -82,12 +81,12 @@ fn all_that_was_looked_at_is_explained() {
 fn a_tolerance_nobody_meets_says_what_would() {
     refuses(
         "tolerance = \"0.00001 mm\"\n",
-        &["no encoding meets the tolerance; the nearest: clip `", "matrix-f32 is", "set `tolerance = \"0.000"],
+        &["no encoding meets the tolerance; the closest: clip `", "matrix-f32 has an error of", "set `tolerance = \"0.000"],
     );
-    refuses("encoding = \"fixed16\"\ntolerance = \"1 mm\"\n", &["fixed16 is", "and 1.00 mm are allowed", "clip `"]);
+    refuses("encoding = \"fixed16\"\ntolerance = \"1 mm\"\n", &["fixed16 has an error of", "at most 1.00 mm is allowed", "clip `"]);
     refuses("encoding = \"trs-packed\"\nfps = 6\nmotion_tolerance = \"1 mm\"\n", &["between frames", "fps = \"auto\""]);
-    refuses("devices = [\"webgl2\"]\nfps = \"source\"\n", &["off between frames", "about `fps = "]);
-    refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees off in its normals", "set `normal_tolerance = "]);
+    refuses("devices = [\"webgl2\"]\nfps = \"source\"\n", &[" between frames, but at most ", "about `fps = "]);
+    refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees in its normals", "set `normal_tolerance = "]);
     refuses("influences = 1\n", &["more influences than are kept"]);
 }
 
@@ -95,7 +94,7 @@ fn a_tolerance_nobody_meets_says_what_would() {
 fn what_is_named_must_suit_the_devices() {
     refuses(
         "encoding = \"local-packed\"\ndevices = [\"compute\", \"webgl2\"]\n",
-        &["local-packed needs compute shaders, and `devices` names \"webgl2\"", "leave `encoding` out"],
+        &["`encoding = \"local-packed\"` needs compute shaders, but `devices` contains \"webgl2\"", "remove `encoding`"],
     );
     let baked =
         bakes("influences = 1\ntolerance = \"50 cm\"\nmotion_tolerance = \"50 cm\"\nnormal_tolerance = \"180 deg\"\n");

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_tests::shared::{assets, entries, name};
 
 fn files(folder: &Path, threads: usize) -> BTreeMap<String, Vec<u8>> {

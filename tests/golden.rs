@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::output;
+use gpuskin_build::{BakeOptions, Manifest, bake, compare_folder, write_folder};
 use gpuskin_rt::{BakedModel, Data, Encoding, Metadata};
 
 gpuskin_rt::include_baked!("golden");
@@ -21,7 +19,7 @@ fn a_bake_makes_what_is_checked_in() {
     assert!(baked.warnings.is_empty(), "{}", baked.warnings);
     let bless = std::env::var_os("GPUSKIN_BLESS").is_some_and(|v| v == "1");
     if bless {
-        let written = output::write(&baked.files, &folder()).unwrap();
+        let written = write_folder(&baked.files, &folder()).unwrap();
         println!("written: {written:?}");
     }
     let text = String::from_utf8(baked.files["gpuskin.rs"].clone()).unwrap();
@@ -29,7 +27,7 @@ fn a_bake_makes_what_is_checked_in() {
     for (n, (line, golden)) in text.lines().zip(golden.lines()).enumerate() {
         assert_eq!(line, golden, "line {} of gpuskin.rs; GPUSKIN_BLESS=1 takes it over", n + 1);
     }
-    let differences = output::check(&baked.files, &folder()).unwrap();
+    let differences = compare_folder(&baked.files, &folder()).unwrap();
     assert_eq!(differences, [], "GPUSKIN_BLESS=1 takes them over");
 }
 

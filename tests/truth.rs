@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::DVec3;
-use gpuskin_build::bake::{BakeOptions, BakedModel, bake};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, Poses, pose};
+use gpuskin_build::{BakeOptions, BakedModel, Manifest, bake};
+use gpuskin_build::internals::pose::{PosePath, PoseRequest, PoseTimes, EvaluatedPoses, pose};
 use gpuskin_rt::render::Capture;
 use gpuskin_rt::wgpu::Backends;
 use gpuskin_rt::{Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Time};
@@ -53,13 +52,13 @@ impl Subject {
         Self { name, manifest, clips, keys: keys.to_owned() }
     }
 
-    fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> Poses {
+    fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> EvaluatedPoses {
         let clip = clip.to_string();
         let request = PoseRequest { model: "model".into(), clip, times, path, encoding: Some(encoding) };
         pose(&self.manifest, &request).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
-    fn source(&self, clip: usize, times: PoseTimes) -> Poses {
+    fn source(&self, clip: usize, times: PoseTimes) -> EvaluatedPoses {
         let exact = if self.keys.contains("vertex") { Encoding::VatF32 } else { Encoding::MatrixF32 };
         self.pose(clip, PosePath::Source, times, exact)
     }

@@ -5,10 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use arbitrary::Unstructured;
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::diagnostic::Style;
-use gpuskin_build::limits::Limits;
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::internals::manifest::Limits;
+use gpuskin_build::{BakeOptions, Manifest, Style, bake};
 use serde_json::{Value, json};
 
 /// Room for a small model, so that a hundred of them are baked in a second.
@@ -53,7 +51,7 @@ pub fn glb(data: &[u8]) {
 
 /// What `inspect` says of a file.
 pub fn ktx2(data: &[u8]) {
-    match gpuskin_build::cli::inspect_bytes(data) {
+    match gpuskin_build::internals::inspect_bytes(data) {
         Ok(text) | Err(text) => assert!(!text.is_empty()),
     }
 }
@@ -69,8 +67,8 @@ pub fn metadata(data: &[u8]) {
 /// Changes what stands in the entries of a cache: what is baked with it must be the same as without. Entries that are made
 /// anew around changed content, as only malice does, may lead to anything but a crash.
 pub fn cache(data: &[u8]) {
+    use gpuskin_build::Cache;
     use gpuskin_build::bake_into;
-    use gpuskin_build::cache::Cache;
     let Ok(folder) = work() else { return };
     let path = |name: &str| folder.path().join(name);
     let mut document: Value = serde_json::from_str(include_str!("../seeds/figure.gltf")).expect("JSON");

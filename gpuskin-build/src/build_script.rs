@@ -71,7 +71,7 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
             DiagnosticCode::ScriptOutDir,
             "the environment variable OUT_DIR is not set: `build` was not called from a build script",
         )
-        .help("use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output")
+        .help("use `gpuskin bake`, or gpuskin_build::bake_into")
     })?;
     let out = Path::new(&out_dir);
     let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out)).with_shared_of_environment();

@@ -10,6 +10,7 @@ mod entry;
 mod remote;
 mod shared;
 mod shared_mode;
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line prints statistics"))]
 mod tidy;
 mod traffic;
 
@@ -26,8 +27,8 @@ use entry::{FILE_ENDING, name};
 use shared::SharedCache;
 pub use shared::SharedUse;
 pub use shared_mode::SharedMode;
-pub use tidy::{Stats, Verified};
-pub use traffic::{SharedTraffic, Traffic};
+#[cfg(feature = "cli")]
+pub(crate) use traffic::{SharedTraffic, Traffic};
 
 /// Default size limit of a cache, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -95,33 +96,35 @@ impl Cache {
 
     /// Adds the shared cache given by `GPUSKIN_SHARED_CACHE`, if the variable is set.
     /// `GPUSKIN_SHARED_CACHE_MODE` is `read` (the default) or `read-write`.
-    pub fn with_shared_of_environment(self) -> Self {
+    pub(crate) fn with_shared_of_environment(self) -> Self {
         Self { shared: SharedCache::of_environment(), ..self }
     }
 
     /// Returns the URL of the shared cache, and the transfers of this bake.
-    pub fn shared_use(&self) -> Option<(&str, SharedUse)> {
+    pub(crate) fn shared_use(&self) -> Option<(&str, SharedUse)> {
         self.shared.as_ref().map(|shared| (shared.url.as_str(), shared.used()))
     }
 
     /// Creates the cache in the folder given by the environment variable `GPUSKIN_CACHE`, if it is
     /// set.
-    pub fn shared() -> Option<Self> {
+    pub(crate) fn shared() -> Option<Self> {
         std::env::var_os("GPUSKIN_CACHE").filter(|folder| !folder.is_empty()).map(Self::new)
     }
 
     /// Folder of the cache.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Number of results that were found in the cache.
-    pub fn hits(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn hits(&self) -> usize {
         self.state().hits
     }
 
     /// Number of damaged entries that were found.
-    pub fn damaged(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn damaged(&self) -> usize {
         self.state().damaged
     }
 
@@ -219,7 +222,7 @@ impl Cache {
 
     /// Returns warnings about entries that could not be stored and about a shared cache that could
     /// not be used.
-    pub fn notes(&self) -> Vec<Diagnostic> {
+    pub(crate) fn notes(&self) -> Vec<Diagnostic> {
         let unwritable = self.state().unwritable.as_ref().map(|why| {
             let message = format!("the cache {} cannot be written: {why}", self.folder.display());
             let help = "the next bake does the same work again; set GPUSKIN_CACHE to another folder";

@@ -41,6 +41,7 @@ struct SpanLabel {
 
 impl Diagnostic {
     /// Creates an error, which stops the bake.
+    #[doc(hidden)]
     pub fn error(code: DiagnosticCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -54,26 +55,28 @@ impl Diagnostic {
     }
 
     /// Creates a warning, which does not stop the bake.
+    #[doc(hidden)]
     pub fn warning(code: DiagnosticCode, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
     /// Sets the help text: what to do, when that can be said more precisely than [`Code::remedy`]
     /// does.
+    #[doc(hidden)]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(harmless(help.into()));
         self
     }
 
     /// Sets the location in the manifest. `span` is in bytes of the manifest's text.
-    pub fn at(mut self, source: &Arc<NamedSource<String>>, span: Range<usize>) -> Self {
+    pub(crate) fn at(mut self, source: &Arc<NamedSource<String>>, span: Range<usize>) -> Self {
         self.source = Some(Arc::clone(source));
         self.places = vec![SpanLabel { span, label: None }];
         self
     }
 
     /// Sets the label of the span that was added last: one or two words.
-    pub fn label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(place) = self.places.last_mut() {
             place.label = Some(label.into());
         }
@@ -81,13 +84,14 @@ impl Diagnostic {
     }
 
     /// Adds a related span of the same text.
-    pub fn also(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
+    pub(crate) fn also(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
         self.places.push(SpanLabel { span, label: Some(label.into()) });
         self
     }
 
     /// Prefixes the message with a context such as ``model `soldier` ``. Parts of the subject that
     /// are already set are kept.
+    #[doc(hidden)]
     pub fn within(mut self, context: impl Into<Label>) -> Self {
         let Label { text, about } = context.into();
         self.message = harmless(format!("{text}: {}", self.message));
@@ -96,26 +100,14 @@ impl Diagnostic {
     }
 
     /// Sets the clip at fault, for a message that already names the clip.
-    pub fn clip(mut self, name: &str) -> Self {
+    pub(crate) fn clip(mut self, name: &str) -> Self {
         self.about.clip = Some(name.into());
         self
     }
 
     /// Sets the bone at fault, for a message that already names the bone.
-    pub fn bone(mut self, name: &str) -> Self {
+    pub(crate) fn bone(mut self, name: &str) -> Self {
         self.about.node = Some(NodeRef { index: None, name: Some(name.into()) });
-        self
-    }
-
-    /// Sets the glTF file at fault, for a message that already names the file.
-    pub fn file(mut self, shown: &str) -> Self {
-        self.about.file = Some(shown.into());
-        self
-    }
-
-    /// Sets the accessor at fault, for a message that already names the accessor.
-    pub fn accessor(mut self, index: usize) -> Self {
-        self.about.accessor = Some(index);
         self
     }
 
@@ -196,18 +188,18 @@ pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
     /// Adds a diagnostic.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         self.0.push(diagnostic);
     }
 
     /// Appends all diagnostics of another list.
-    pub fn extend(&mut self, other: Diagnostics) {
+    pub(crate) fn extend(&mut self, other: Diagnostics) {
         self.0.extend(other.0);
     }
 
     /// Sorts by location in the manifest. Diagnostics without a location come last, in their
     /// previous order.
-    pub fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         self.0.sort_by_key(|diagnostic| diagnostic.places.first().map_or(usize::MAX, |place| place.span.start));
     }
 

@@ -44,6 +44,7 @@ impl Manifest {
 
     /// Reads a manifest like [`load`](Self::load), but also returns the part without errors: all
     /// valid models, or `None` if the text is not TOML.
+    #[doc(hidden)]
     pub fn recover(path: &Path) -> (Option<Self>, Diagnostics) {
         match text(path) {
             Ok(text) => read::manifest(path, text),

@@ -98,7 +98,7 @@ impl std::fmt::Display for Difference {
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
+pub fn compare_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
     differences(&borrowed(files), folder)
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn differences(
 ///
 /// # Errors
 /// If the folder cannot be read or written. Its files are unchanged then.
-pub fn write(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+pub fn write_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let lock = open(folder, || ())?;
     let job = WritePlan { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
     bring(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
@@ -327,14 +327,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let first =
             files(&[("gpuskin.rs", "a"), ("gpuskin/fox/anim-matrix-f16.ktx2", "b"), ("gpuskin/cat/mesh.bin", "c")]);
-        assert_eq!(check(&first, dir.path()).unwrap().len(), 3);
-        assert_eq!(write(&first, dir.path()).unwrap().len(), 3);
-        assert_eq!(check(&first, dir.path()).unwrap(), []);
-        assert_eq!(write(&first, dir.path()).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(compare_folder(&first, dir.path()).unwrap().len(), 3);
+        assert_eq!(write_folder(&first, dir.path()).unwrap().len(), 3);
+        assert_eq!(compare_folder(&first, dir.path()).unwrap(), []);
+        assert_eq!(write_folder(&first, dir.path()).unwrap(), Vec::<PathBuf>::new());
 
         fs::write(dir.path().join("gpuskin/fox/notes.txt"), "mine").unwrap();
         let second = files(&[("gpuskin.rs", "x"), ("gpuskin/fox/anim-trs-f16.ktx2", "b")]);
-        let differences = check(&second, dir.path()).unwrap();
+        let differences = compare_folder(&second, dir.path()).unwrap();
         let shown: Vec<String> =
             differences.iter().map(|d| d.to_string().replace(dir.path().to_str().unwrap(), "")).collect();
         assert_eq!(
@@ -346,8 +346,8 @@ mod tests {
                 "stale /gpuskin/fox/anim-matrix-f16.ktx2"
             ]
         );
-        assert_eq!(write(&second, dir.path()).unwrap().len(), 2);
-        assert_eq!(check(&second, dir.path()).unwrap(), []);
+        assert_eq!(write_folder(&second, dir.path()).unwrap().len(), 2);
+        assert_eq!(compare_folder(&second, dir.path()).unwrap(), []);
         assert!(!dir.path().join("gpuskin/cat").exists());
         assert!(dir.path().join("gpuskin/fox/notes.txt").exists());
     }
@@ -356,7 +356,7 @@ mod tests {
     fn write_names_the_path_that_cannot_be_written() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("gpuskin"), "a file where a folder should be").unwrap();
-        let error = write(&files(&[("gpuskin/fox/mesh.bin", "b")]), dir.path()).unwrap_err();
+        let error = write_folder(&files(&[("gpuskin/fox/mesh.bin", "b")]), dir.path()).unwrap_err();
         assert!(error.message().contains("mesh.bin"), "{error}");
     }
 }

@@ -253,7 +253,7 @@ fn pose_writes_source_vertices() {
 #[cfg(feature = "gpu")]
 #[test]
 fn preview_draws_one_or_two_encodings() {
-    if let Err(diagnostic) = gpuskin_build::gpu::open() {
+    if let Err(diagnostic) = gpuskin_build::internals::gpu::open() {
         let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
         assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no GPU was found: {}", diagnostic.message());
         println!("SKIPPED: {}; set GPUSKIN_REQUIRE_GPU=1 to fail instead", diagnostic.message());

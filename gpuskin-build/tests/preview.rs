@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::preview::{Sequence, Sheet, compare, preview, sequences};
+use gpuskin_build::Manifest;
+use gpuskin_build::internals::preview::{Sequence, Sheet, compare, preview, sequences};
 use gpuskin_rt::Encoding;
 
 /// Whether there is an adapter. With `GPUSKIN_REQUIRE_GPU=1`, a missing adapter is a failure.
 fn gpu() -> bool {
-    let Err(diagnostic) = gpuskin_build::gpu::open() else { return true };
+    let Err(diagnostic) = gpuskin_build::internals::gpu::open() else { return true };
     let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
     assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no GPU was found: {}", diagnostic.message());
     println!("SKIPPED: {}; set GPUSKIN_REQUIRE_GPU=1 to fail instead", diagnostic.message());

@@ -1,8 +1,7 @@
 //! Crowds of the sample models as a game draws them, with WebGL2's limits where those do, on Vulkan and on OpenGL.
 
 use glam::Vec3;
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_rt::render::Capture;
 use gpuskin_rt::skin::{blend, in_world, skin, skin_vertex};
 use gpuskin_rt::vertex::{Vertex, unpack};

@@ -1,7 +1,6 @@
 //! Levels of detail of the sample models, as they are baked and drawn.
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_rt::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, View,
 };

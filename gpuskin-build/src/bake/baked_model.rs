@@ -15,18 +15,24 @@ pub struct BakedModel {
     pub meta: Metadata,
     /// Payloads with their paths under `gpuskin/`: animation, mesh, colour textures. The bytes of
     /// embedded payloads are not stored here.
+    #[doc(hidden)]
     pub payloads: Vec<(String, Payload)>,
     /// Errors of each clip, more detailed than in the metadata.
+    #[doc(hidden)]
     pub errors: Vec<ClipErrors>,
     /// Influences dropped beyond four per vertex.
+    #[doc(hidden)]
     pub dropped: Dropped,
     /// Encodings that were evaluated: none if one was named, all with [`BakeOptions::explain`].
+    #[doc(hidden)]
     pub candidates: Vec<Candidate>,
     /// Variants of the model for other classes of devices.
     #[serde(skip)]
+    #[doc(hidden)]
     pub others: Vec<BakedModel>,
     /// Trace to the source; `None` for a model from a cache.
     #[serde(skip)]
+    #[doc(hidden)]
     pub trace: Option<Trace>,
 }
 
@@ -44,6 +50,7 @@ impl BakedModel {
     ///
     /// # Panics
     /// If the model comes from a cache. [`bake`](super::bake()) returns no such models.
+    #[doc(hidden)]
     pub fn trace(&self) -> &Trace {
         self.trace.as_ref().expect("only models from a cache have no trace")
     }

@@ -19,11 +19,14 @@ pub struct BakeOptions<'a> {
     pub encoding: Option<Encoding>,
     /// Whether to evaluate every encoding that the devices support, and to report all of them in
     /// [`BakedModel::candidates`].
+    #[doc(hidden)]
     pub explain: bool,
     /// Whether to leave out the error measurement for models with a named encoding; their errors
     /// are zero in the result. Meant for previews, not for shipped models.
+    #[doc(hidden)]
     pub skip_errors: bool,
     /// Overrides the manifest's `textures`.
+    #[doc(hidden)]
     pub textures: Option<&'a Textures>,
     /// Cache of encoded textures.
     pub cache: Option<&'a Cache>,

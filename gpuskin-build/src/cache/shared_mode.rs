@@ -13,7 +13,7 @@ pub enum SharedMode {
 
 impl SharedMode {
     /// Parses `read` or `read-write`.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         match text {
             "read" => Some(Self::Read),
             "read-write" => Some(Self::ReadWrite),

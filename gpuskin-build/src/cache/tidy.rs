@@ -39,7 +39,7 @@ struct EntryFile {
 
 impl Cache {
     /// Counts the entries.
-    pub fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         let mut stats = Stats { limit: self.limit, ..Stats::default() };
         for found in self.entries() {
             let kind = entry::parse(&found.name).map(|(kind, _)| kind);
@@ -51,14 +51,14 @@ impl Cache {
     }
 
     /// Removes all entries. Returns their number and bytes.
-    pub fn clean(&self) -> (usize, u64) {
+    pub(crate) fn clean(&self) -> (usize, u64) {
         fs::remove_unfinished(&self.folder.join(UNFINISHED), false);
         let gone = self.entries().into_iter().filter(|found| fs::remove(&found.path).is_ok());
         gone.fold((0, 0), |(count, bytes), found| (count + 1, bytes + found.size))
     }
 
     /// Reads every entry, and removes damaged ones and those of another version.
-    pub fn verify(&self) -> Verified {
+    pub(crate) fn verify(&self) -> Verified {
         let mut verified = Verified::default();
         for EntryFile { path, name, .. } in self.entries() {
             let sound = entry::parse(&name).is_some_and(|(kind, key)| entry::read(&path, kind, &key, u64::MAX).is_ok());

@@ -43,7 +43,7 @@ pub struct SharedTraffic {
 
 impl Cache {
     /// Returns the counts since the cache was last emptied.
-    pub fn traffic(&self) -> Traffic {
+    pub(crate) fn traffic(&self) -> Traffic {
         let kept = super::entry::read(
             &self.folder.join(super::name(EntryKind::Traffic, &key())),
             EntryKind::Traffic,

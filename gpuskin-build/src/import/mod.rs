@@ -92,7 +92,7 @@ pub(crate) use inputs::Inputs;
 
 /// Imports a model of a manifest.
 ///
-/// Returns `None` if an error stops the bake; `findings` then has at least one error. `findings`
+/// Returns `None` if an error stops the bake; `diagnostics` then has at least one error. It
 /// receives all errors and warnings of the model, not only the first. `inputs` receives every file
 /// that was read or should have been read, including buffers and images, also when the import
 /// fails.

@@ -19,21 +19,28 @@ use crate::limits::Limits;
 pub struct Manifest {
     /// Path of the manifest.
     #[serde(skip)]
+    #[doc(hidden)]
     pub path: PathBuf,
     /// Folder to which paths in the manifest are relative.
     #[serde(skip)]
+    #[doc(hidden)]
     pub folder: PathBuf,
     /// Text of the manifest, for diagnostics.
     #[serde(skip)]
+    #[doc(hidden)]
     pub source: Arc<NamedSource<String>>,
     /// Storage of the baked files.
+    #[doc(hidden)]
     pub storage: Storage,
     /// Limits for glTF files.
+    #[doc(hidden)]
     pub limits: Limits,
     /// Folders, besides a glTF file's own, that URIs in glTF files may lead to; as written.
+    #[doc(hidden)]
     pub roots: Vec<PathBuf>,
     /// Models, in the order of the file.
     #[serde(skip)]
+    #[doc(hidden)]
     pub models: Vec<ModelEntry>,
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::common::build::{Gltf, figure};
 use crate::common::{Outcome, at, clip, entry, import_entry};
 use glam::{DMat4, DVec3};
-use gpuskin_build::import::Pixels;
-use gpuskin_build::manifest::UpAxis;
-use gpuskin_build::model::{Local, Model, Primitive};
+use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::manifest::UpAxis;
+use gpuskin_build::internals::model::{Local, Model, Primitive};
 use miette::Diagnostic as _;
 use serde_json::json;
 
@@ -179,7 +179,7 @@ fn clips_with_the_same_name_are_rejected() {
     assert_eq!(outcome.model().clips[0].index, 0);
 }
 
-fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::manifest::ClipEntry>>) -> Outcome {
+fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::internals::manifest::ClipEntry>>) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
     std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::diagnostic::{Diagnostic, DiagnosticCode, Label};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::internals::diagnostic::Label;
+use gpuskin_build::{Diagnostic, DiagnosticCode, Manifest};
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/diagnostics.md");

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::common::build::{Gltf, figure, glb};
 use crate::common::mutate::{Random, places};
 use crate::common::{Outcome, entry, import_file, import_within, shared};
-use gpuskin_build::import::Pixels;
-use gpuskin_build::manifest::Limits;
+use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::manifest::Limits;
 use serde_json::{Value, json};
 
 /// Time limit: far above the time of any of these files in an unoptimised build.

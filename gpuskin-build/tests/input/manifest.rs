@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::diagnostic::{Diagnostic, DiagnosticCode, Style};
-use gpuskin_build::manifest::{
-    DeviceClass, Fps, Lods, Manifest, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
+use gpuskin_build::internals::manifest::{
+    DeviceClass, Fps, Lods, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
 };
+use gpuskin_build::{Diagnostic, DiagnosticCode, Manifest, Style};
 use gpuskin_rt::{ColorFormat, Encoding, Normals};
 
 /// Returns a folder with the files that the manifests below name.
@@ -432,11 +432,11 @@ fn colliding_names_are_rejected() {
 #[test]
 fn limits_are_read_and_bounded() {
     let limits = |text: &str| good(&format!("[limits]\n{text}\n{SOLDIER}")).limits;
-    let default = gpuskin_build::manifest::Limits::default();
+    let default = gpuskin_build::internals::manifest::Limits::default();
     assert_eq!(good(SOLDIER).limits, default);
     assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").memory, 2 << 30);
     assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").bones, 64);
-    assert_eq!(limits("file = 1000"), gpuskin_build::manifest::Limits { file: 1000, ..default });
+    assert_eq!(limits("file = 1000"), gpuskin_build::internals::manifest::Limits { file: 1000, ..default });
     refuses(
         &format!("[limits]\nbone = 3\nmemory = \"much\"\nbones = 2000\nfile = \"8 GiB\"\ndepth = 0\n{SOLDIER}"),
         &[
@@ -516,9 +516,8 @@ fn cargo_directives_have_one_line_each() {
             "cargo::error=  help: `fps` is a key of [bake]",
         ]
     );
-    let warnings = gpuskin_build::diagnostic::Diagnostics::from(
-        Diagnostic::warning(DiagnosticCode::ScriptSlow, "odd").help("look"),
-    );
+    let warnings =
+        gpuskin_build::Diagnostics::from(Diagnostic::warning(DiagnosticCode::ScriptSlow, "odd").help("look"));
     assert_eq!(
         warnings.cargo_directives(),
         ["cargo::warning=gpuskin::script::unoptimised", "cargo::warning=  ⚠ odd", "cargo::warning=  help: look"]

@@ -1,7 +1,7 @@
 //! Events, root motion, layers, parts and sockets in `gpuskin.toml`, and their diagnostics.
 
-use gpuskin_build::diagnostic::Style;
-use gpuskin_build::manifest::{Manifest, RootMotion};
+use gpuskin_build::internals::manifest::RootMotion;
+use gpuskin_build::{Manifest, Style};
 
 const HOUND: &str = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\n";
 

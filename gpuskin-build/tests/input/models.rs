@@ -2,8 +2,8 @@
 
 use crate::common::{import_entry, import_file, models, morph_weights, shared};
 use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
-use gpuskin_build::import::Pixels;
-use gpuskin_build::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
+use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs};
 
 /// Position tolerance, relative to the size of the model. The reference is stored as `f32`.
 const POSITION: f64 = 2e-7;

@@ -4,10 +4,9 @@
 use crate::common::build::{Gltf, figure};
 use crate::common::{at, clip};
 use glam::DVec3;
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::diagnostic::Style;
-use gpuskin_build::manifest::{EventEntry, Manifest, MaskEntry, PartEntry, RootMotion};
-use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::internals::manifest::{EventEntry, MaskEntry, PartEntry, RootMotion};
+use gpuskin_build::internals::pose::{PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::{BakeOptions, Manifest, Style, bake};
 use gpuskin_rt::local::LocalTracks;
 use gpuskin_rt::{Encoding, Model, RootKey};
 use serde_json::json;
@@ -43,7 +42,7 @@ fn events_come_from_files_and_manifests() {
     let outcome = g.import_with(|entry| {
         let walk = events(&["hit"], &[0.1, 0.9]);
         entry.clips = Some(vec![
-            gpuskin_build::manifest::ClipEntry { events: walk, ..clip("walk", None) },
+            gpuskin_build::internals::manifest::ClipEntry { events: walk, ..clip("walk", None) },
             clip("run_fast", None),
         ]);
     });
@@ -63,7 +62,7 @@ fn events_come_from_files_and_manifests() {
 
     let late = g.import_with(|entry| {
         let walk = events(&["hit"], &[1.25]);
-        entry.clips = Some(vec![gpuskin_build::manifest::ClipEntry { events: walk, ..clip("walk", None) }]);
+        entry.clips = Some(vec![gpuskin_build::internals::manifest::ClipEntry { events: walk, ..clip("walk", None) }]);
     });
     assert!(late.errors()[0].contains("clip `walk` ends at 1 s, before this event"), "{:?}", late.errors());
 }
@@ -136,8 +135,10 @@ fn invalid_nodes_are_rejected() {
         let part = |name: &str, node: &str| PartEntry { name: at(name.into()), nodes: vec![at(node.into())] };
         entry.parts = vec![part("a", "Hat"), part("b", "Head"), part("c", "Spine"), part("d", "Triangle")];
         let clips = [("walk", RootMotion::Full), ("run_fast", RootMotion::Planar)];
-        let root =
-            |(name, kind)| gpuskin_build::manifest::ClipEntry { root_motion: Some(at(kind)), ..clip(name, None) };
+        let root = |(name, kind)| gpuskin_build::internals::manifest::ClipEntry {
+            root_motion: Some(at(kind)),
+            ..clip(name, None)
+        };
         entry.clips = Some(clips.into_iter().map(root).collect());
     });
     let errors: Vec<String> =

@@ -2,7 +2,7 @@
 //! with a reason.
 
 use crate::common::build::{Gltf, figure};
-use gpuskin_build::model::{Material, Model};
+use gpuskin_build::internals::model::{Material, Model};
 use serde_json::{Value, json};
 
 fn png(width: u32, height: u32) -> Vec<u8> {
@@ -51,7 +51,7 @@ fn textures_and_factors_are_read() {
     let outcome = with(&[&png(4, 4), &png(8, 4), &png(4, 8)], material).import();
     assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
     let m = surface(outcome.model());
-    let image = |texture: Option<gpuskin_build::model::Texture>| {
+    let image = |texture: Option<gpuskin_build::internals::model::Texture>| {
         texture.map(|t| (outcome.model().images[t.image].width, outcome.model().images[t.image].height))
     };
     assert_eq!((image(m.base_color_texture), image(m.emissive_texture)), (Some((4, 4)), Some((4, 4))));

@@ -2,8 +2,7 @@
 
 use crate::common::build::Gltf;
 use glam::Vec3;
-use gpuskin_build::bake::{BakeOptions, Baked, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Baked, Manifest, bake};
 use gpuskin_rt::vertex::unpack;
 use gpuskin_rt::{Data, Encoding, Packing};
 use serde_json::json;

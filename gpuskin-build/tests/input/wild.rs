@@ -4,7 +4,7 @@
 use crate::common::Outcome;
 use crate::common::build::{Gltf, figure};
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_build::model::{Local, Model, Primitive};
+use gpuskin_build::internals::model::{Local, Model, Primitive};
 use serde_json::json;
 
 #[track_caller]

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 
 use crate::Options;
 use crate::context::text;

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::diagnostic::{Diagnostics, Style};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Diagnostics, Manifest, Style, bake};
 use gpuskin_rt::{Model, wgpu};
 
 use crate::report::heading;

@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gpuskin_build::bake::{BakeOptions, Draft, drafts};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::sample::{Sampler, rows};
+use gpuskin_build::{BakeOptions, Manifest};
+use gpuskin_build::internals::bake::{UnencodedModel, unencoded_models};
+use gpuskin_build::internals::sample::{Sampler, rows};
 use gpuskin_rt::Encoding;
 
 use crate::Options;
@@ -49,7 +49,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
 }
 
 fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
-    let all = |encoding| drafts(manifest, &BakeOptions::default(), encoding);
+    let all = |encoding| unencoded_models(manifest, &BakeOptions::default(), encoding);
     let mut of_encodings = Vec::new();
     // Those of bones.
     for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex()) {
@@ -61,7 +61,7 @@ fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
         }
     }
     for (i, entry) in manifest.models.iter().enumerate() {
-        let drafts: Vec<&Draft> = of_encodings.iter().map(|drafts| &drafts[i]).collect();
+        let drafts: Vec<&UnencodedModel> = of_encodings.iter().map(|drafts| &drafts[i]).collect();
         if drafts[0].plan.model.bones.len() >= least_bones {
             sampling(drafts[0], &manifest.folder.join(&entry.path.value))?;
             encoding(&drafts);
@@ -71,13 +71,13 @@ fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
 }
 
 /// Stored frames times bones.
-fn bone_samples(draft: &Draft) -> f64 {
+fn bone_samples(draft: &UnencodedModel) -> f64 {
     let frames: u32 = draft.plan.grids.iter().map(|grid| grid.stored).sum();
     f64::from(frames) * draft.plan.model.bones.len() as f64
 }
 
 /// Both sides by turns.
-fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
+fn sampling(draft: &UnencodedModel, path: &Path) -> Result<(), String> {
     let (model, samples) = (&draft.plan.model, bone_samples(draft));
     let (bones, clips) = (model.bones.len(), model.clips.len());
     line(&model.name, format!("{bones} bones, {clips} clips, {samples:.0} bone-samples"));
@@ -112,7 +112,7 @@ fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
 }
 
 /// From curves to bytes, all encodings by turns.
-fn encoding(drafts: &[&Draft]) {
+fn encoding(drafts: &[&UnencodedModel]) {
     let mut times = vec![Vec::new(); drafts.len()];
     let mut bytes = vec![Ok(0); drafts.len()];
     repeat(|| {
@@ -147,7 +147,7 @@ fn repeat(mut round: impl FnMut()) {
     }
 }
 
-fn sample(draft: &Draft) {
+fn sample(draft: &UnencodedModel) {
     let plan = &draft.plan;
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
         let sampler = Sampler::new(&plan.model, Some(clip));
@@ -155,7 +155,7 @@ fn sample(draft: &Draft) {
     }
 }
 
-fn sample_peer(draft: &Draft, peer: &Peer) {
+fn sample_peer(draft: &UnencodedModel, peer: &Peer) {
     let plan = &draft.plan;
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
         (0..grid.stored).for_each(|frame| drop(black_box(peer.skin_matrices(clip.index, grid.time_of(frame)))));
@@ -163,7 +163,7 @@ fn sample_peer(draft: &Draft, peer: &Peer) {
 }
 
 /// Greatest difference of an element of both sides' matrices, and the greatest element.
-fn difference(draft: &Draft, peer: &Peer) -> (f64, f64) {
+fn difference(draft: &UnencodedModel, peer: &Peer) -> (f64, f64) {
     let plan = &draft.plan;
     let (mut apart, mut greatest) = (0.0_f64, 0.0_f64);
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {

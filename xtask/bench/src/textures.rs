@@ -7,12 +7,9 @@ use std::path::Path;
 use basis_universal::encoding::{ColorSpace, Compressor, CompressorParams};
 use basis_universal::transcoding::{TranscodeParameters, Transcoder, TranscoderTextureFormat};
 use basis_universal::{BasisTextureFormat, sys};
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::cache::Cache;
-use gpuskin_build::diagnostic::Diagnostics;
-use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::model::Image;
+use gpuskin_build::{BakeOptions, Cache, Diagnostics, Manifest, bake};
+use gpuskin_build::internals::import::{Pixels, import};
+use gpuskin_build::internals::model::Image;
 
 use crate::Options;
 use crate::bake::find_models;

@@ -145,7 +145,7 @@ impl Samples {
 }
 
 /// Computes the error vector of a vertex. Not inlined, so that the compiler uses four lanes: see
-/// `crate::plain`.
+/// `crate::vector_math`.
 #[inline(never)]
 fn sum(influences: &[Influence], differences: &[Columns], off: &mut Lanes) {
     let mut sum = Lanes::default();

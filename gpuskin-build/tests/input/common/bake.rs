@@ -1,9 +1,7 @@
 //! Bakes whole files, and checks that the result has only finite numbers.
 
-use gpuskin_build::bake::{BakeOptions, Baked, bake};
-use gpuskin_build::diagnostic::Diagnostics;
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::internals::pose::{PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::{BakeOptions, Baked, Diagnostics, Manifest, bake};
 use gpuskin_rt::Encoding;
 
 use super::build::Gltf;

@@ -1,6 +1,6 @@
 //! Builder of glTF files.
 
-use gpuskin_build::import::Pixels;
+use gpuskin_build::internals::import::Pixels;
 use serde_json::{Value, json};
 
 use super::{Outcome, entry, import_entry};
@@ -96,7 +96,7 @@ impl Gltf {
         self.import_with(|_| {})
     }
 
-    pub fn import_with(&self, change: impl FnOnce(&mut gpuskin_build::manifest::ModelEntry)) -> Outcome {
+    pub fn import_with(&self, change: impl FnOnce(&mut gpuskin_build::internals::manifest::ModelEntry)) -> Outcome {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("model.glb"), self.glb()).expect("writable");
         let mut entry = entry("model.glb");

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_build::diagnostic::{Diagnostic, Diagnostics};
-use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Limits, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
-use gpuskin_build::model::{Clip, Interpolation, Model};
+use gpuskin_build::internals::import::{Pixels, import};
+use gpuskin_build::internals::manifest::{At, ClipEntry, Fps, Limits, Mode, ModelEntry, Storage, Textures, UpAxis};
+use gpuskin_build::internals::model::{Clip, Interpolation, Model};
+use gpuskin_build::{Diagnostic, Diagnostics, Manifest};
 
 /// Returns a value with an empty span.
 pub fn at<T>(value: T) -> At<T> {
@@ -34,7 +34,7 @@ pub fn entry(path: &str) -> ModelEntry {
         rest_frame: None,
         encoding: Some(at(gpuskin_rt::Encoding::MatrixF32)),
         tolerances: Default::default(),
-        devices: vec![gpuskin_build::manifest::DeviceClass::Compute],
+        devices: vec![gpuskin_build::internals::manifest::DeviceClass::Compute],
         influences: 4,
         normals: Default::default(),
         textures: Textures::default(),

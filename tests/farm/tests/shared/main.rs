@@ -135,7 +135,7 @@ fn through_an_s3_server() {
 #[track_caller]
 fn warned(stderr: &str) {
     assert_eq!(stderr.matches("gpuskin::cache::shared").count(), 1, "{stderr}");
-    assert!(stderr.contains("is left aside: "), "{stderr}");
+    assert!(stderr.contains("is not used: "), "{stderr}");
 }
 
 /// A bake with a shared cache of which nothing can be had.
@@ -187,7 +187,7 @@ fn something_else_is_there() {
 fn addresses_that_are_none() {
     let place = Place::new();
     for (url, part) in [
-        ("studio/baked", "it is no URL"),
+        ("studio/baked", "invalid URL"),
         ("https://example.com/baked", "expected s3://"),
         ("ftp://example.com/baked", "expected s3://"),
         ("file:///no/such/folder/anywhere", "No such file"),

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_rt::{Encoding, Model};
 
 use super::tube;

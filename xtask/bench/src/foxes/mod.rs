@@ -6,8 +6,7 @@ mod welded;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_rt::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, View,
 };
