@@ -68,7 +68,7 @@ impl Baked {
 ///
 /// # Example
 /// ```no_run
-/// # use gpuskin_build::{bake::{bake, BakeOptions}, manifest::Manifest};
+/// # use gpuskin_build::{BakeOptions, Manifest, bake};
 /// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
 /// let baked = bake(&manifest, &BakeOptions::default()).expect("models that can be baked");
 /// for model in &baked.models {

@@ -19,12 +19,12 @@ use crate::manifest::{Manifest, named_source};
 use crate::model_cache::ModelCache;
 use crate::output::{self, FileContent, WriteError, WritePlan};
 use crate::shard::Shard;
-use crate::stamp::{BuildStamp, Index};
+use crate::stamp::{BuildStamp, FingerprintIndex};
 
 /// Maximum number of bakes while files disappear from the cache.
-const ROUNDS: usize = 3;
+const MAX_ROUNDS: usize = 3;
 /// Maximum size of a manifest in bytes.
-const MOST_MANIFEST: u64 = 16 << 20;
+const MAX_MANIFEST_BYTES: u64 = 16 << 20;
 
 /// Part of a bake to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) struct BakeJob<'a> {
     /// Bakes only this model.
     pub(crate) model: Option<&'a str>,
     pub(crate) explain: bool,
-    pub(crate) share: BakeScope,
+    pub(crate) scope: BakeScope,
     pub(crate) cache: Option<&'a Cache>,
     pub(crate) progress: Option<&'a Progress<'a>>,
     /// Returns the report about a model.
@@ -87,7 +87,7 @@ impl BakeJob<'_> {
     fn key(&self) -> blake3::Hash {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let (manifest, out) = (absolute(self.manifest), absolute(self.out));
-        let key = (crate::model_cache::BAKER, manifest, out, self.model, self.explain, self.share);
+        let key = (crate::model_cache::BAKER, manifest, out, self.model, self.explain, self.scope);
         blake3::hash(format!("{key:?}").as_bytes())
     }
 
@@ -95,7 +95,7 @@ impl BakeJob<'_> {
     /// each other.
     fn lock_key(&self) -> blake3::Hash {
         let manifest = std::fs::canonicalize(self.manifest).unwrap_or_else(|_| self.manifest.to_owned());
-        let shard = if let BakeScope::Shard(shard) = self.share { Some(shard) } else { None };
+        let shard = if let BakeScope::Shard(shard) = self.scope { Some(shard) } else { None };
         blake3::hash(format!("{manifest:?} {shard:?}").as_bytes())
     }
 
@@ -107,15 +107,15 @@ impl BakeJob<'_> {
         let before = self.cache.and_then(|cache| BuildStamp::load(cache, &key)).unwrap_or_default();
         if let (true, Some(done)) = (fast, self.up_to_date(&before)) {
             if let Some(cache) = self.cache {
-                cache.used_again(EntryKind::Uses, &key);
+                cache.mark_used(EntryKind::Uses, &key);
             }
             return Ok(done);
         }
         let manifest = self.load()?;
-        let index = Index::new(&before.inputs, &manifest.folder);
+        let index = FingerprintIndex::new(&before.inputs, &manifest.folder);
         let mut lost = BTreeSet::new();
         let mut baked = BTreeSet::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let made = self.make(&manifest, &index, &lost)?;
             baked.extend(made.iter().filter(|made| made.fresh).map(|made| made.model.meta.name.to_string()));
             let (mut done, files) = self.collect(&manifest, made);
@@ -140,8 +140,9 @@ impl BakeJob<'_> {
                 }
             }
         }
-        let diagnostic = Diagnostic::error(DiagnosticCode::CacheLost, "files disappear from the cache during the bake")
-            .help("do not clean the cache during a bake, or set GPUSKIN_CACHE to another folder");
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::CacheFilesRemoved, "files disappear from the cache during the bake")
+                .help("do not clean the cache during a bake, or set GPUSKIN_CACHE to another folder");
         Err(BakeFailure { diagnostics: diagnostic.into(), inputs: BTreeSet::from([self.manifest.to_owned()]) })
     }
 
@@ -150,7 +151,7 @@ impl BakeJob<'_> {
     pub(crate) fn check(&self) -> Result<(BakeSummary, Vec<output::Difference>), BakeFailure> {
         let manifest = self.load()?;
         let nothing = BTreeMap::new();
-        let index = Index::new(&nothing, &manifest.folder);
+        let index = FingerprintIndex::new(&nothing, &manifest.folder);
         let made = self.make(&manifest, &index, &BTreeSet::new())?;
         if let Some(cache) = self.cache {
             cache.remember_traffic();
@@ -173,16 +174,17 @@ impl BakeJob<'_> {
     fn make(
         &self,
         manifest: &Manifest,
-        index: &Index<'_>,
-        anew: &BTreeSet<String>,
+        index: &FingerprintIndex<'_>,
+        lost: &BTreeSet<String>,
     ) -> Result<Vec<ModelOutput>, BakeFailure> {
         let options = self.options();
         let mut entries = entries(manifest, &options)?;
-        if let BakeScope::Shard(shard) = self.share {
-            entries = shard.take(&manifest.folder, entries);
+        if let BakeScope::Shard(shard) = self.scope {
+            entries = shard.select(&manifest.folder, entries);
         }
-        let only_kept = self.share == BakeScope::Merge;
-        let keep = self.cache.map(|cache| ModelCache { cache, manifest, options: &options, index, anew, only_kept });
+        let require_cached = self.scope == BakeScope::Merge;
+        let keep =
+            self.cache.map(|cache| ModelCache { cache, manifest, options: &options, index, lost, require_cached });
         make(manifest, &entries, &options, Pixels::Decode, keep.as_ref().map(|keep| keep as &dyn ModelStore))
     }
 
@@ -196,7 +198,7 @@ impl BakeJob<'_> {
         let mut done =
             BakeSummary { inputs: inputs(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
         let mut files = BTreeMap::new();
-        if !matches!(self.share, BakeScope::Shard(_)) {
+        if !matches!(self.scope, BakeScope::Shard(_)) {
             let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();
             files.insert(MODULE.to_owned(), FileContent::Bytes(Cow::Owned(module)));
         }
@@ -212,10 +214,10 @@ impl BakeJob<'_> {
 
     fn write(&self, files: &BTreeMap<String, FileContent<'static>>, before: &BuildStamp) -> Result<(), WriteError> {
         (self.may_write)().map_err(WriteError::Failed)?;
-        let lock = output::open(self.out, self.waiting).map_err(WriteError::Failed)?;
+        let lock = output::lock_folder(self.out, self.waiting).map_err(WriteError::Failed)?;
         let in_place = |name: &str| {
             let fingerprint = before.outputs.get(name)?;
-            fingerprint.still_holds(FileStat::at(&self.out.join(name))).then(|| fingerprint.digest.into())
+            fingerprint.is_unchanged(FileStat::at(&self.out.join(name))).then(|| fingerprint.digest.into())
         };
         let load = |digest: &blake3::Hash, len: u64| {
             // A valid entry of a shared cache can contain data that does not match the digest in
@@ -223,11 +225,11 @@ impl BakeJob<'_> {
             let right = |bytes: &Vec<u8>| bytes.len() as u64 == len && blake3::hash(bytes) == *digest;
             self.cache?.get(EntryKind::File, digest, len).filter(right)
         };
-        output::bring(
+        output::apply(
             files,
             &WritePlan {
                 folder: self.out,
-                whole: !matches!(self.share, BakeScope::Shard(_)),
+                whole: !matches!(self.scope, BakeScope::Shard(_)),
                 in_place: &in_place,
                 load: &load,
             },
@@ -261,16 +263,16 @@ impl BakeJob<'_> {
             ..BuildStamp::default()
         };
         let digests = files.iter().map(|(name, content)| (name.clone(), content.digest())).collect();
-        stamp.note_outputs(&manifest.folder, self.out, &digests);
+        stamp.record_outputs(&manifest.folder, self.out, &digests);
         stamp
     }
 
     /// Returns the result of the last bake if there is nothing to do.
     fn up_to_date(&self, before: &BuildStamp) -> Option<BakeSummary> {
-        let text = crate::fs::read(self.manifest, MOST_MANIFEST).ok()?;
+        let text = crate::fs::read(self.manifest, MAX_MANIFEST_BYTES).ok()?;
         let folder = self.manifest.parent().unwrap_or(Path::new(""));
         let source = named_source(self.manifest, &String::from_utf8(text).ok()?);
-        if text_digest(&source) != before.manifest || !before.still_holds(folder, self.out) {
+        if text_digest(&source) != before.manifest || !before.is_unchanged(folder, self.out) {
             return None;
         }
         let mut warnings = Diagnostics::default();

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 
 /// Bakes without optimisation that take longer than this give a warning. Shorter ones do not:
 /// models are baked only when they change, not in every build.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_UNOPTIMISED_BAKE: Duration = Duration::from_secs(10);
 
 /// Bakes a manifest from a build script into `OUT_DIR`, where `gpuskin_rt::include_baked!()` finds
 /// the result.
@@ -59,7 +59,7 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Built, BuildError> {
 
 /// Returns a warning if the bake was slow because the baker was compiled without optimisation.
 fn unoptimised(took: Duration, opt_level: &str) -> Option<Diagnostic> {
-    (took > PATIENCE && opt_level == "0").then(|| {
+    (took > MAX_UNOPTIMISED_BAKE && opt_level == "0").then(|| {
         Diagnostic::warning(DiagnosticCode::ScriptSlow, format!("baking took {} s, because build scripts are compiled without optimisation", took.as_secs()))
             .help("in Cargo.toml:\n[profile.dev.build-override]\nopt-level = 3\n[profile.release.build-override]\nopt-level = 3")
     })
@@ -74,7 +74,7 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
         .help("use `gpuskin bake`, or gpuskin_build::bake_into")
     })?;
     let out = Path::new(&out_dir);
-    let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out)).with_shared_of_environment();
+    let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out)).with_shared_from_environment();
     match job(path, out, Some(&cache)).run(false) {
         Ok(BakeSummary { models, warnings, inputs: read, .. }) => {
             inputs.extend(read.iter().cloned());
@@ -111,7 +111,7 @@ fn job<'a>(manifest: &'a Path, out: &'a Path, cache: Option<&'a Cache>) -> BakeJ
         out,
         model: None,
         explain: false,
-        share: BakeScope::Whole,
+        scope: BakeScope::Whole,
         cache,
         progress: None,
         describe: &|_| String::new(),

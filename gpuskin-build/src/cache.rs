@@ -6,12 +6,12 @@
 //! cannot be written, every bake computes its results again.
 
 mod entry;
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line prints statistics"))]
+mod maintenance;
 #[cfg(feature = "shared-cache")]
 mod remote;
 mod shared;
 mod shared_mode;
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line prints statistics"))]
-mod tidy;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ const LOCKS: &str = "locks";
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
-    keeps_files: bool,
+    stores_files: bool,
     shared: Option<SharedCache>,
     state: Mutex<CacheState>,
 }
@@ -68,13 +68,13 @@ impl Cache {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let wish = std::env::var("GPUSKIN_CACHE_SIZE").ok().and_then(|text| size(&text));
         let limit = wish.unwrap_or(LIMIT);
-        Self { folder: folder.into(), limit, keeps_files: true, shared: None, state: Mutex::default() }
+        Self { folder: folder.into(), limit, stores_files: true, shared: None, state: Mutex::default() }
     }
 
     /// Creates the cache of a build script. It does not store baked files, because they are already
     /// in the output folder beside it.
     pub(crate) fn of_script(out_dir: &Path) -> Self {
-        Self { limit: OWN_LIMIT, keeps_files: false, ..Self::new(out_dir.join("gpuskin-cache")) }
+        Self { limit: OWN_LIMIT, stores_files: false, ..Self::new(out_dir.join("gpuskin-cache")) }
     }
 
     /// Sets the size limit, in bytes.
@@ -96,7 +96,7 @@ impl Cache {
 
     /// Adds the shared cache given by `GPUSKIN_SHARED_CACHE`, if the variable is set.
     /// `GPUSKIN_SHARED_CACHE_MODE` is `read` (the default) or `read-write`.
-    pub(crate) fn with_shared_of_environment(self) -> Self {
+    pub(crate) fn with_shared_from_environment(self) -> Self {
         Self { shared: SharedCache::of_environment(), ..self }
     }
 
@@ -129,17 +129,17 @@ impl Cache {
     }
 
     /// Whether baked files are stored in this cache.
-    pub(crate) fn keeps_files(&self) -> bool {
-        self.keeps_files
+    pub(crate) fn stores_files(&self) -> bool {
+        self.stores_files
     }
 
     /// Whether baked files are stored in this cache or uploaded to the shared cache.
-    pub(crate) fn takes_files(&self) -> bool {
-        self.keeps_files || self.shared.as_ref().is_some_and(|shared| shared.takes(EntryKind::File))
+    pub(crate) fn shares_files(&self) -> bool {
+        self.stores_files || self.shared.as_ref().is_some_and(|shared| shared.writes(EntryKind::File))
     }
 
-    fn keeps(&self, kind: EntryKind) -> bool {
-        self.keeps_files || kind != EntryKind::File
+    fn stores(&self, kind: EntryKind) -> bool {
+        self.stores_files || kind != EntryKind::File
     }
 
     /// Returns the entry of a key, if it exists, is undamaged and has at most `most` bytes.
@@ -167,7 +167,7 @@ impl Cache {
     fn fetch(&self, kind: EntryKind, key: &blake3::Hash, name: &str, most: u64) -> Option<Vec<u8>> {
         let sound = |bytes| entry::open(bytes, kind, key);
         let data = self.shared.as_ref()?.get(kind, name, entry::len(most), sound)?;
-        if self.keeps(kind) {
+        if self.stores(kind) {
             self.write(name, &entry::bytes(kind, key, &data));
         }
         Some(data)
@@ -177,7 +177,7 @@ impl Cache {
     pub(crate) fn put(&self, kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> bool {
         let name = name(kind, key);
         let bytes = entry::bytes(kind, key, data);
-        let kept = self.keeps(kind) && self.write(&name, &bytes);
+        let kept = self.stores(kind) && self.write(&name, &bytes);
         self.state().made += usize::from(shared::is_shared(kind));
         if let Some(shared) = &self.shared {
             shared.put(kind, &name, bytes);
@@ -206,12 +206,12 @@ impl Cache {
     }
 
     /// Records that this bake depends on an entry without having read it.
-    pub(crate) fn stands_on(&self, kind: EntryKind, key: &blake3::Hash) {
+    pub(crate) fn depends_on(&self, kind: EntryKind, key: &blake3::Hash) {
         self.state().used.insert(name(kind, key));
     }
 
     /// Sets the time of an entry's last use to now.
-    pub(crate) fn used_again(&self, kind: EntryKind, key: &blake3::Hash) {
+    pub(crate) fn mark_used(&self, kind: EntryKind, key: &blake3::Hash) {
         touch(&self.folder.join(name(kind, key)));
     }
 

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Command};
-use outcome::{CommandOutput, Failure, complain, print};
+use outcome::{CommandOutput, Failure, print, print_error};
 
 use crate::diagnostic::Style;
 use crate::suggest::closest;
@@ -69,7 +69,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
                 None => format!("unknown command `{name}`"),
             },
         };
-        complain(&format!("error: {problem}\n\n{}", overview()));
+        print_error(&format!("error: {problem}\n\n{}", overview()));
         return ExitCode::from(2);
     };
     let mut json = false;
@@ -90,14 +90,14 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(done) => {
-            complain(&done.warnings.render(Style::for_stderr()));
+            print_error(&done.warnings.render(Style::for_stderr()));
             print(&done.text);
             ExitCode::SUCCESS
         }
         Err(Failure::Usage(problem)) => {
             let program = program();
             let usage = command.usage(&program);
-            complain(&format!("error: {problem}\n\n{usage}\nFor details: {program} {} --help\n", command.name));
+            print_error(&format!("error: {problem}\n\n{usage}\nFor details: {program} {} --help\n", command.name));
             ExitCode::from(2)
         }
         Err(Failure::Diagnostics(diagnostics)) if json => {
@@ -105,7 +105,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
         Err(Failure::Diagnostics(diagnostics)) => {
-            complain(&diagnostics.render(Style::for_stderr()));
+            print_error(&diagnostics.render(Style::for_stderr()));
             ExitCode::FAILURE
         }
     }
@@ -116,6 +116,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
 /// # Errors
 /// Returns the reason why the bytes cannot be inspected, as a sentence without its subject: `is not
 /// a KTX2 file`.
+#[doc(hidden)]
 pub fn inspect_bytes(data: &[u8]) -> Result<String, String> {
     inspect::inspect(data)
 }

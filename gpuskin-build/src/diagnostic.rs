@@ -1,11 +1,11 @@
 //! Diagnostics: errors and warnings about the input, collected during a whole run and reported
 //! together.
 
+mod cached;
 mod code;
 mod json;
 mod label;
 mod render;
-mod stored;
 
 use std::fmt;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use miette::{Diagnostic as MietteDiagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
+pub(crate) use cached::CachedDiagnostic;
 pub use code::DiagnosticCode;
 pub use label::{DiagnosticSubject, Label, NodeRef};
 pub use render::Style;
-pub(crate) use stored::CachedDiagnostic;
 
 /// An error or a warning. Names the file, model, clip and node at fault, and says what to do.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Diagnostic {
     help: Option<String>,
     about: Box<DiagnosticSubject>,
     source: Option<Arc<NamedSource<String>>>,
-    places: Vec<SpanLabel>,
+    spans: Vec<SpanLabel>,
 }
 
 /// A span of the source text. The first span of a diagnostic is its location; the others are
@@ -50,7 +50,7 @@ impl Diagnostic {
             help: None,
             about: Box::default(),
             source: None,
-            places: Vec::new(),
+            spans: Vec::new(),
         }
     }
 
@@ -71,13 +71,13 @@ impl Diagnostic {
     /// Sets the location in the manifest. `span` is in bytes of the manifest's text.
     pub(crate) fn at(mut self, source: &Arc<NamedSource<String>>, span: Range<usize>) -> Self {
         self.source = Some(Arc::clone(source));
-        self.places = vec![SpanLabel { span, label: None }];
+        self.spans = vec![SpanLabel { span, label: None }];
         self
     }
 
     /// Sets the label of the span that was added last: one or two words.
     pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
-        if let Some(place) = self.places.last_mut() {
+        if let Some(place) = self.spans.last_mut() {
             place.label = Some(label.into());
         }
         self
@@ -85,7 +85,7 @@ impl Diagnostic {
 
     /// Adds a related span of the same text.
     pub(crate) fn also(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
-        self.places.push(SpanLabel { span, label: Some(label.into()) });
+        self.spans.push(SpanLabel { span, label: Some(label.into()) });
         self
     }
 
@@ -163,7 +163,7 @@ impl MietteDiagnostic for Diagnostic {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let labels = self.places.iter().enumerate().map(|(i, place)| {
+        let labels = self.spans.iter().enumerate().map(|(i, place)| {
             let span = place.span.clone();
             if i == 0 {
                 LabeledSpan::new_primary_with_span(place.label.clone(), span)
@@ -171,7 +171,7 @@ impl MietteDiagnostic for Diagnostic {
                 LabeledSpan::new_with_span(place.label.clone(), span)
             }
         });
-        (!self.places.is_empty()).then(|| Box::new(labels) as _)
+        (!self.spans.is_empty()).then(|| Box::new(labels) as _)
     }
 }
 
@@ -200,7 +200,7 @@ impl Diagnostics {
     /// Sorts by location in the manifest. Diagnostics without a location come last, in their
     /// previous order.
     pub(crate) fn sort(&mut self) {
-        self.0.sort_by_key(|diagnostic| diagnostic.places.first().map_or(usize::MAX, |place| place.span.start));
+        self.0.sort_by_key(|diagnostic| diagnostic.spans.first().map_or(usize::MAX, |place| place.span.start));
     }
 
     /// Whether at least one diagnostic is an error.

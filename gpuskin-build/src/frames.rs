@@ -10,10 +10,10 @@ const FALLBACK_RATE: f64 = 30.0;
 /// Minimum rate for `fps = "source"`, in frames per second. Hand-keyed clips have one or two keys
 /// per second. Drawn poses are interpolated linearly between frames, so a lower rate is multiplied
 /// by a whole number: frames are then close enough, and every key still falls on a frame.
-const LEAST_SOURCE_RATE: f64 = 24.0;
+const MIN_SOURCE_RATE: f64 = 24.0;
 /// Maximum rate of keys that counts as a frame rate, in frames per second. Higher rates are noise
 /// in key times.
-const GREATEST_SOURCE_RATE: f64 = 240.0;
+const MAX_SOURCE_RATE: f64 = 240.0;
 /// Maximum distance between a key and its frame, in frames. Times in `f32` seconds are precise to
 /// 1e-4 frames at one minute.
 const KEY_TOLERANCE: f64 = 5e-3;
@@ -114,7 +114,7 @@ pub fn rate_ladder(clip: &Clip, fewer: bool, morphs: bool) -> Vec<f64> {
     let down = [24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2].map(|divisor| source / f64::from(divisor));
     let up = [1, 2, 3, 4, 6, 8].map(|factor| source * f64::from(factor));
     let down = down.into_iter().filter(|_| fewer);
-    let mut rates: Vec<f64> = down.chain(up).filter(|rate| *rate <= GREATEST_SOURCE_RATE * 1.001).collect();
+    let mut rates: Vec<f64> = down.chain(up).filter(|rate| *rate <= MAX_SOURCE_RATE * 1.001).collect();
     // Rates below one frame per clip all give one interval.
     rates.dedup_by_key(|rate| FrameGrid::new(clip.end, *rate, false).intervals);
     rates
@@ -128,8 +128,7 @@ fn source_rate(clip: &Clip, morphs: bool) -> Option<f64> {
     times.push(0.0);
     times.sort_by(f64::total_cmp);
     let last = *times.last()?;
-    let gap =
-        times.windows(2).map(|w| w[1] - w[0]).filter(|&g| g * GREATEST_SOURCE_RATE > 0.5).min_by(f64::total_cmp)?;
+    let gap = times.windows(2).map(|w| w[1] - w[0]).filter(|&g| g * MAX_SOURCE_RATE > 0.5).min_by(f64::total_cmp)?;
     // The smallest gap is one frame, or up to four frames if no two neighbouring frames have keys.
     let rate = (1..=4).find_map(|frames_in_gap| {
         let frames = (last * f64::from(frames_in_gap) / gap).round();
@@ -137,8 +136,8 @@ fn source_rate(clip: &Clip, morphs: bool) -> Option<f64> {
         let on_frame = |t: &f64| (t * rate - (t * rate).round()).abs() < KEY_TOLERANCE;
         times.iter().all(on_frame).then_some(rate)
     })?;
-    let rate = rate * (LEAST_SOURCE_RATE / rate - 1e-3).ceil().max(1.0);
-    (rate <= GREATEST_SOURCE_RATE * 1.001).then_some(rate)
+    let rate = rate * (MIN_SOURCE_RATE / rate - 1e-3).ceil().max(1.0);
+    (rate <= MAX_SOURCE_RATE * 1.001).then_some(rate)
 }
 
 /// A time span in which no curve of a clip changes.

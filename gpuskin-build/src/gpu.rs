@@ -2,9 +2,18 @@
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
+/// An open GPU.
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    /// Device, with the limits of its adapter.
+    pub device: wgpu::Device,
+    /// Queue of the device.
+    pub queue: wgpu::Queue,
+}
+
 /// Opens the adapter that wgpu selects, with its own limits. `WGPU_BACKEND` and `WGPU_ADAPTER_NAME`
 /// choose another adapter.
-pub fn open() -> Result<(wgpu::Device, wgpu::Queue), Diagnostic> {
+pub fn open() -> Result<Gpu, Diagnostic> {
     pollster::block_on(async {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
         let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await.map_err(|e| {
@@ -15,7 +24,7 @@ pub fn open() -> Result<(wgpu::Device, wgpu::Queue), Diagnostic> {
         let descriptor =
             wgpu::DeviceDescriptor { label: Some("gpuskin"), required_limits: limits, ..Default::default() };
         let opened = adapter.request_device(&descriptor).await;
-        opened.map_err(|e| {
+        opened.map(|(device, queue)| Gpu { device, queue }).map_err(|e| {
             Diagnostic::error(
                 DiagnosticCode::GpuFailed,
                 format!("the adapter {} cannot be opened: {e}", adapter.get_info().name),

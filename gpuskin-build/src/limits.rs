@@ -48,7 +48,7 @@ impl Default for Limits {
 }
 
 /// Formats a number of bytes with a unit, such as `512 MiB`.
-pub(crate) fn bytes(count: u64) -> String {
+pub(crate) fn format_bytes(count: u64) -> String {
     match [(30, "GiB"), (20, "MiB"), (10, "KiB")].into_iter().find(|(shift, _)| count >= 1 << shift) {
         Some((shift, unit)) if count.is_multiple_of(1 << shift) => format!("{} {unit}", count >> shift),
         Some((shift, unit)) => format!("{:.1} {unit}", count as f64 / (1_u64 << shift) as f64),

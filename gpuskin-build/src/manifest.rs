@@ -1,11 +1,11 @@
 //! The manifest `gpuskin.toml`: the models to bake, and their settings.
 
 mod entry;
+mod gameplay;
 mod keys;
 mod limits;
-mod play;
 mod read;
-mod rest;
+mod rest_frame;
 mod section;
 mod textures;
 mod values;
@@ -23,7 +23,7 @@ pub(crate) use read::named_source;
 pub(crate) use textures::needs_feature;
 
 /// Maximum size of a manifest, in bytes.
-const LARGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -70,8 +70,8 @@ fn text(path: &Path) -> Result<String, Diagnostic> {
     if !metadata.is_file() {
         return Err(unreadable("is not a file".into()).help("give the path of a gpuskin.toml file"));
     }
-    if metadata.len() > LARGEST {
-        return Err(unreadable(format!("has {} bytes; at most {LARGEST} bytes are supported", metadata.len())));
+    if metadata.len() > MAX_BYTES {
+        return Err(unreadable(format!("has {} bytes; at most {MAX_BYTES} bytes are supported", metadata.len())));
     }
     let bytes = std::fs::read(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
     String::from_utf8(bytes).map_err(|error| {

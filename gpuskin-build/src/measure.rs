@@ -49,6 +49,6 @@ pub fn measure(
     times: MeasuredTimes,
 ) -> Vec<ClipErrors> {
     let mesh = MeasuredMesh::new(model, drawn);
-    let work = |i| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, times);
+    let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times);
     measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices)
 }

@@ -21,14 +21,14 @@ use crate::fs::fingerprint::FileFingerprint;
 use crate::import::Inputs;
 use crate::manifest::{Manifest, ModelEntry};
 use crate::output::FileContent;
-use crate::stamp::Index;
+use crate::stamp::FingerprintIndex;
 
 /// Identity of the baker: version and hash of its source. Another baker can give another result for
 /// the same input.
 pub(crate) const BAKER: &str = concat!("gpuskin ", env!("CARGO_PKG_VERSION"), " ", env!("GPUSKIN_SOURCE"));
 /// Maximum sizes in bytes of a list of files, and of a model without its files.
-const MOST_INPUTS: u64 = 16 << 20;
-const MOST_MODEL: u64 = 64 << 20;
+const MAX_INPUT_LIST_BYTES: u64 = 16 << 20;
+const MAX_MODEL_BYTES: u64 = 64 << 20;
 
 /// Stores the models of a manifest in a cache.
 pub(crate) struct ModelCache<'a> {
@@ -36,11 +36,11 @@ pub(crate) struct ModelCache<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) options: &'a BakeOptions<'a>,
     /// Fingerprints of files.
-    pub(crate) index: &'a Index<'a>,
+    pub(crate) index: &'a FingerprintIndex<'a>,
     /// Names of models to bake again, because their files were removed from the cache.
-    pub(crate) anew: &'a BTreeSet<String>,
+    pub(crate) lost: &'a BTreeSet<String>,
     /// Whether a model that is not in the cache is an error.
-    pub(crate) only_kept: bool,
+    pub(crate) require_cached: bool,
 }
 
 /// A model as stored in the cache.
@@ -55,23 +55,24 @@ struct CachedModel {
 }
 
 impl ModelStore for ModelCache<'_> {
-    fn find(&self, entry: &ModelEntry) -> Option<ModelOutput> {
-        if self.anew.contains(&entry.name.value) {
+    fn load(&self, entry: &ModelEntry) -> Option<ModelOutput> {
+        if self.lost.contains(&entry.name.value) {
             return None;
         }
-        let (recipe, spans) = self.recipe(entry)?;
-        let named = named(entry).map(|path| Some(self.index.fingerprint(&self.manifest.folder.join(path))?.digest));
-        let list = under(&recipe, named.collect::<Option<Vec<_>>>()?);
-        let list = self.cache.get(EntryKind::Inputs, &list, MOST_INPUTS)?;
+        let (settings_key, spans) = self.settings_key(entry)?;
+        let named =
+            named_files(entry).map(|path| Some(self.index.fingerprint(&self.manifest.folder.join(path))?.digest));
+        let list = inputs_key(&settings_key, named.collect::<Option<Vec<_>>>()?);
+        let list = self.cache.get(EntryKind::Inputs, &list, MAX_INPUT_LIST_BYTES)?;
         let list: Vec<String> = postcard::from_bytes(&list).ok()?;
         let paths = list.iter().map(|path| self.manifest.folder.join(path));
         let fingerprints =
             paths.map(|path| Some((self.index.fingerprint(&path)?, path))).collect::<Option<Vec<_>>>()?;
         let key = model_key(
-            &recipe,
+            &settings_key,
             list.iter().map(String::as_str).zip(fingerprints.iter().map(|(fingerprint, _)| fingerprint)),
         );
-        let kept: CachedModel = postcard::from_bytes(&self.cache.get(EntryKind::Model, &key, MOST_MODEL)?).ok()?;
+        let kept: CachedModel = postcard::from_bytes(&self.cache.get(EntryKind::Model, &key, MAX_MODEL_BYTES)?).ok()?;
 
         let mut models = kept.models;
         if models.first().is_none_or(|model| model.meta.name != entry.name.value) {
@@ -80,16 +81,16 @@ impl ModelStore for ModelCache<'_> {
         let others = models.split_off(1);
         let model = BakedModel { others, ..models.pop()? };
         let files = kept.files.into_iter().map(|(name, digest, len)| {
-            let ours = is_of(&name, &entry.name.value);
-            if self.cache.keeps_files() {
-                self.cache.stands_on(EntryKind::File, &digest.into());
+            let ours = belongs_to_model(&name, &entry.name.value);
+            if self.cache.stores_files() {
+                self.cache.depends_on(EntryKind::File, &digest.into());
             }
             ours.then_some((name, FileContent::Cached { digest: digest.into(), len }))
         });
         let files = files.collect::<Option<_>>()?;
         let mut warnings = Diagnostics::default();
         for warning in kept.warnings {
-            let warning = warning.moved(|number| spans.get(number.start).cloned())?;
+            let warning = warning.with_spans_mapped(|number| spans.get(number.start).cloned())?;
             warnings.push(warning.diagnostic(&self.manifest.source)?);
         }
         let mut inputs = Inputs::with_digests();
@@ -97,29 +98,29 @@ impl ModelStore for ModelCache<'_> {
         Some(ModelOutput { model, part: kept.part, files, warnings, inputs, fresh: false })
     }
 
-    fn refuses(&self, entry: &ModelEntry) -> Option<Diagnostic> {
+    fn rejection(&self, entry: &ModelEntry) -> Option<Diagnostic> {
         let name = &entry.name.value;
         let message =
             format!("the current version of model `{name}` is not in the cache {}", self.cache.folder().display());
         let help = "run the shard of the model again, or run `bake` without --merge to bake it here";
-        self.only_kept.then(|| {
+        self.require_cached.then(|| {
             Diagnostic::error(DiagnosticCode::CacheMissing, message)
                 .help(help)
                 .at(&self.manifest.source, entry.name.span.clone())
         })
     }
 
-    fn keep(&self, entry: &ModelEntry, made: &mut ModelOutput) {
+    fn store(&self, entry: &ModelEntry, made: &mut ModelOutput) {
         // A model that cannot be stored is baked again next time.
-        let _ = self.try_keep(entry, made);
+        let _ = self.try_store(entry, made);
     }
 }
 
 impl ModelCache<'_> {
-    fn try_keep(&self, entry: &ModelEntry, made: &mut ModelOutput) -> Option<()> {
-        let (recipe, spans) = self.recipe(entry)?;
+    fn try_store(&self, entry: &ModelEntry, made: &mut ModelOutput) -> Option<()> {
+        let (settings_key, spans) = self.settings_key(entry)?;
         let number = |span: &Range<usize>| spans.iter().position(|s| s == span).map(|number| number..number);
-        let warnings = made.warnings.iter().map(|warning| CachedDiagnostic::of(warning).moved(number));
+        let warnings = made.warnings.iter().map(|warning| CachedDiagnostic::of(warning).with_spans_mapped(number));
         let warnings = warnings.collect::<Option<Vec<_>>>()?;
 
         // Fails if a file changed while it was read.
@@ -130,18 +131,18 @@ impl ModelCache<'_> {
             let path = self.manifest.folder.join(wanted);
             fingerprints.iter().find(|(p, _)| *p == path).map(|(_, fingerprint)| fingerprint.digest)
         };
-        let named = named(entry).map(digest).collect::<Option<Vec<_>>>()?;
+        let named = named_files(entry).map(digest).collect::<Option<Vec<_>>>()?;
         let key = model_key(
-            &recipe,
+            &settings_key,
             list.iter().map(String::as_str).zip(fingerprints.iter().map(|(_, fingerprint)| fingerprint)),
         );
-        fingerprints.iter().for_each(|(path, fingerprint)| self.index.saw(path, *fingerprint));
+        fingerprints.iter().for_each(|(path, fingerprint)| self.index.record(path, *fingerprint));
 
         let mut files = Vec::new();
         for (name, content) in &mut made.files {
             let (digest, len) = (content.digest(), content.len());
             files.push((name.clone(), *digest.as_bytes(), len));
-            if let (true, FileContent::Bytes(bytes)) = (self.cache.takes_files(), &*content)
+            if let (true, FileContent::Bytes(bytes)) = (self.cache.shares_files(), &*content)
                 && self.cache.put(EntryKind::File, &digest, bytes)
             {
                 *content = FileContent::Cached { digest, len };
@@ -152,13 +153,13 @@ impl ModelCache<'_> {
         let part = made.part.clone();
         let kept = postcard::to_stdvec(&CachedModel { models, part, files, warnings }).ok()?;
         self.cache.put(EntryKind::Model, &key, &kept);
-        self.cache.put(EntryKind::Inputs, &under(&recipe, named), &postcard::to_stdvec(&list).ok()?);
+        self.cache.put(EntryKind::Inputs, &inputs_key(&settings_key, named), &postcard::to_stdvec(&list).ok()?);
         Some(())
     }
 
     /// Returns a hash of the baker and the settings of a model, and the spans of the values of its
     /// manifest entry.
-    fn recipe(&self, entry: &ModelEntry) -> Option<(blake3::Hash, Vec<Range<usize>>)> {
+    fn settings_key(&self, entry: &ModelEntry) -> Option<(blake3::Hash, Vec<Range<usize>>)> {
         let mut spans = Vec::new();
         let mut settings = serde_json::to_value(entry).ok()?;
         without_spans(&mut settings, &mut spans);
@@ -168,8 +169,8 @@ impl ModelCache<'_> {
         let BakeOptions { model: _, encoding, explain, skip_errors, textures, cache: _, progress: _ } = self.options;
         let options = serde_json::to_string(&(encoding, explain, skip_errors, textures)).ok()?;
         let textures = cfg!(feature = "textures");
-        let recipe = format!("{BAKER} {textures}\n{options}\n{common}\n{settings}");
-        Some((blake3::hash(recipe.as_bytes()), spans))
+        let settings_key = format!("{BAKER} {textures}\n{options}\n{common}\n{settings}");
+        Some((blake3::hash(settings_key.as_bytes()), spans))
     }
 }
 
@@ -193,22 +194,25 @@ fn without_spans(value: &mut Value, spans: &mut Vec<Range<usize>>) {
 }
 
 /// Returns the files that a manifest entry names.
-fn named(entry: &ModelEntry) -> impl Iterator<Item = &str> {
+fn named_files(entry: &ModelEntry) -> impl Iterator<Item = &str> {
     std::iter::once(&entry.path).chain(&entry.animations).map(|path| path.value.as_str())
 }
 
-fn under(recipe: &blake3::Hash, digests: impl IntoIterator<Item = [u8; 32]>) -> blake3::Hash {
+fn inputs_key(settings_key: &blake3::Hash, digests: impl IntoIterator<Item = [u8; 32]>) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(recipe.as_bytes());
+    hasher.update(settings_key.as_bytes());
     for digest in digests {
         hasher.update(&digest);
     }
     hasher.finalize()
 }
 
-fn model_key<'a>(recipe: &blake3::Hash, files: impl Iterator<Item = (&'a str, &'a FileFingerprint)>) -> blake3::Hash {
+fn model_key<'a>(
+    settings_key: &blake3::Hash,
+    files: impl Iterator<Item = (&'a str, &'a FileFingerprint)>,
+) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(recipe.as_bytes());
+    hasher.update(settings_key.as_bytes());
     for (path, fingerprint) in files {
         hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes()).update(&fingerprint.digest);
     }
@@ -216,7 +220,7 @@ fn model_key<'a>(recipe: &blake3::Hash, files: impl Iterator<Item = (&'a str, &'
 }
 
 /// Whether `name` is a path of a file of this model, and leads nowhere else.
-fn is_of(name: &str, model: &str) -> bool {
+fn belongs_to_model(name: &str, model: &str) -> bool {
     let file = name.strip_prefix("gpuskin/").and_then(|name| name.strip_prefix(model)?.strip_prefix('/'));
     file.is_some_and(|file| {
         file.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -249,11 +253,11 @@ mod tests {
 
     #[test]
     fn is_of_rejects_paths_outside_the_model() {
-        assert!(is_of("gpuskin/a/mesh.bin", "a") && is_of("gpuskin/a-b/color-0-bc7.ktx2", "a-b"));
+        assert!(belongs_to_model("gpuskin/a/mesh.bin", "a") && belongs_to_model("gpuskin/a-b/color-0-bc7.ktx2", "a-b"));
         for name in
             ["gpuskin/b/mesh.bin", "gpuskin/a/../x", "gpuskin/a/.x", "/gpuskin/a/x", "gpuskin/a/b/c", "gpuskin/a/b\\c"]
         {
-            assert!(!is_of(name, "a"), "{name}");
+            assert!(!belongs_to_model(name, "a"), "{name}");
         }
     }
 }

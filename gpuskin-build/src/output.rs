@@ -17,7 +17,7 @@ use crate::fs;
 use crate::fs::lock::Lock;
 
 /// Maximum size in bytes of an existing file that is compared.
-const LARGEST: u64 = 1 << 40;
+const MAX_COMPARED_BYTES: u64 = 1 << 40;
 
 /// Expected content of a file.
 #[derive(Clone, Debug)]
@@ -52,11 +52,11 @@ impl FileContent<'_> {
     }
 
     /// Whether a file has this content.
-    fn stands_in(&self, path: &Path) -> io::Result<bool> {
+    fn matches_file(&self, path: &Path) -> io::Result<bool> {
         if std::fs::metadata(path)?.len() != self.len() {
             return Ok(false);
         }
-        let found = fs::read(path, LARGEST)?;
+        let found = fs::read(path, MAX_COMPARED_BYTES)?;
         Ok(match self {
             Self::Bytes(bytes) => found == **bytes,
             Self::Cached { digest, .. } => blake3::hash(&found) == *digest,
@@ -110,14 +110,14 @@ pub(crate) fn differences(
     let mut differences = Vec::new();
     for (name, content) in files {
         let path = folder.join(name);
-        match content.stands_in(&path) {
+        match content.matches_file(&path) {
             Ok(true) => {}
             Ok(false) => differences.push(Difference::Changed(path)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => differences.push(Difference::Missing(path)),
             Err(e) => return Err(failure("read", &path, &e)),
         }
     }
-    differences.extend(stale(files, folder)?.into_iter().map(Difference::Stale));
+    differences.extend(stale_files(files, folder)?.into_iter().map(Difference::Stale));
     Ok(differences)
 }
 
@@ -130,9 +130,9 @@ pub(crate) fn differences(
 /// # Errors
 /// If the folder cannot be read or written. Its files are unchanged then.
 pub fn write_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
-    let lock = open(folder, || ())?;
+    let lock = lock_folder(folder, || ())?;
     let job = WritePlan { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
-    bring(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
+    apply(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
         WriteError::Failed(diagnostic) => diagnostic,
         WriteError::Lost(_) => unreachable!("all contents are in memory"),
     })
@@ -143,14 +143,14 @@ fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, FileContent<'
 }
 
 /// Writes a file beside its final path, then moves it there.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let unfinished = fs::write_unfinished(folder, bytes)?;
     fs::rename(unfinished.path, path)
 }
 
 /// Creates an output folder and locks it.
-pub(crate) fn open(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Diagnostic> {
+pub(crate) fn lock_folder(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Diagnostic> {
     fs::create_dir(folder).map_err(|e| failure("create", folder, &e))?;
     Ok(Lock::folder(folder, waiting))
 }
@@ -175,21 +175,21 @@ pub(crate) enum WriteError {
 }
 
 /// Writes files like [`write()`], in a locked folder.
-pub(crate) fn bring(
+pub(crate) fn apply(
     files: &BTreeMap<String, FileContent<'_>>,
     job: &WritePlan<'_>,
     lock: &Lock,
 ) -> Result<Vec<PathBuf>, WriteError> {
     let folder = job.folder;
     let failed = |what: &str, path: &Path, e: &io::Error| WriteError::Failed(failure(what, path, e));
-    clear(folder, lock.held()).map_err(WriteError::Failed)?;
+    remove_unfinished(folder, lock.held()).map_err(WriteError::Failed)?;
     let stage = |(name, content): (&String, &FileContent<'_>)| -> Result<Option<Staged>, WriteError> {
         let path = folder.join(name);
         let known = || match content {
             FileContent::Cached { digest, .. } => (job.in_place)(name) == Some(*digest),
             FileContent::Bytes(_) => false,
         };
-        if known() || content.stands_in(&path).unwrap_or(false) {
+        if known() || content.matches_file(&path).unwrap_or(false) {
             return Ok(None);
         }
         let bytes = match content {
@@ -219,7 +219,7 @@ pub(crate) fn bring(
     if !lost.is_empty() {
         return Err(WriteError::Lost(lost));
     }
-    let stale = if job.whole { stale(files, folder).map_err(WriteError::Failed)? } else { Vec::new() };
+    let stale = if job.whole { stale_files(files, folder).map_err(WriteError::Failed)? } else { Vec::new() };
     staged.sort_by_key(|file| file.module);
     let written: Vec<PathBuf> = staged.iter().map(|file| file.path.clone()).collect();
     commit(staged).map_err(WriteError::Failed)?;
@@ -267,7 +267,7 @@ fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
 }
 
 /// Removes unfinished files of interrupted bakes.
-fn clear(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
+fn remove_unfinished(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
     fs::remove_unfinished(folder, alone);
     let models = folder.join("gpuskin");
     fs::remove_unfinished(&models, alone);
@@ -279,7 +279,7 @@ fn clear(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
 
 /// Returns files of earlier bakes that this bake does not make: files in model folders whose names
 /// have the form of baked files.
-fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+fn stale_files<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let ours = |name: &str| {
         (name.ends_with(".bin") && (name == "mesh.bin" || name.starts_with("mesh-")))
             || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))

@@ -157,7 +157,7 @@ fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>>
         for (p, primitive) in model.primitives.iter().enumerate() {
             vertices.extend((0..primitive.positions.len()).map(|v| {
                 let matrix = moment.matrix(p, v);
-                (moment.carried(&matrix, p, v), moment.normal(&matrix, p, v))
+                (moment.transformed_position(&matrix, p, v), moment.normal(&matrix, p, v))
             }));
         }
         vertices
@@ -166,7 +166,7 @@ fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>>
 }
 
 /// Returns an instance at the origin that shows one time of a clip and does not advance.
-fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
+fn static_pose(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
     let playback = playback_at(grid, seconds);
     let playback = Playback { clip: playback.clip | clip as u32, ..playback };
     InstanceRecord::playing(playback)
@@ -174,7 +174,7 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
-    let instance = standing(&baked.trace().plan.grids[clip], clip, seconds);
+    let instance = static_pose(&baked.trace().plan.grids[clip], clip, seconds);
     let shown = instance.shown(&baked.trace().plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
         vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
@@ -194,13 +194,13 @@ fn on_gpu(
     clip: usize,
     times: &[f64],
 ) -> Result<Vec<Vec<(DVec3, DVec3)>>, Diagnostic> {
-    let (device, queue) = crate::gpu::open()?;
+    let crate::gpu::Gpu { device, queue } = crate::gpu::open()?;
     let failed = |e: gpuskin_rt::Error| {
         Diagnostic::error(DiagnosticCode::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name))
     };
     let capture = gpuskin_rt::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.trace().plan.grids[clip];
-    let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
+    let instances: Vec<_> = times.iter().map(|&t| (static_pose(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
     let vertex =
         |v: &gpuskin_rt::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
@@ -289,7 +289,7 @@ impl EvaluatedPoses {
         writeln!(text).expect("writing to memory does not fail");
         for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
             let path = folder.join(name);
-            output::replace(&path, &bytes).map_err(|e| {
+            output::replace_file(&path, &bytes).map_err(|e| {
                 Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot write {}: {e}", path.display()))
             })?;
         }

@@ -15,6 +15,7 @@ mod sheet;
 use gpuskin_rt::Encoding;
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
+use crate::gpu::{self, Gpu};
 use crate::manifest::Manifest;
 pub use sequence::Sequence;
 use sheet::PreviewModel;
@@ -60,7 +61,7 @@ pub fn sequences(
 ///
 /// # Example
 /// ```no_run
-/// # use gpuskin_build::{manifest::Manifest, preview::compare};
+/// # use gpuskin_build::{Manifest, internals::preview::compare};
 /// # use gpuskin_rt::Encoding;
 /// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
 /// let encodings = [Encoding::MatrixF32, Encoding::Fixed16];
@@ -83,11 +84,8 @@ pub fn compare(manifest: &Manifest, model: &str, [first, second]: [Encoding; 2])
     Ok(sheet.with_warnings(warnings))
 }
 
-fn on_gpu(
-    model: &str,
-    draw: impl FnOnce((wgpu::Device, wgpu::Queue)) -> Result<Sheet, Diagnostic>,
-) -> Result<Sheet, Diagnostic> {
-    let gpu = crate::gpu::open()?;
-    let device = gpu.0.clone();
+fn on_gpu(model: &str, draw: impl FnOnce(Gpu) -> Result<Sheet, Diagnostic>) -> Result<Sheet, Diagnostic> {
+    let gpu = gpu::open()?;
+    let device = gpu.device.clone();
     draw::guarded(&device, || draw(gpu)).map_err(|diagnostic| diagnostic.within(Label::model(model)))
 }

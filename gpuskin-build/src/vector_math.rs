@@ -139,10 +139,10 @@ pub(crate) fn greatest(a: Vec3, b: Vec3) -> Vec3 {
     Vec3 { x: greater(a.x, b.x), y: greater(a.y, b.y), z: greater(a.z, b.z) }
 }
 
-pub(crate) fn least_of(lanes: Lanes) -> f32 {
+pub(crate) fn min_lane(lanes: Lanes) -> f32 {
     lanes.into_iter().fold(f32::INFINITY, f32::min)
 }
 
-pub(crate) fn greatest_of(lanes: Lanes) -> f32 {
+pub(crate) fn max_lane(lanes: Lanes) -> f32 {
     lanes.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }

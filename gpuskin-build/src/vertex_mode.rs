@@ -18,7 +18,7 @@ mod encode;
 mod evaluate;
 mod measure;
 mod mesh;
-mod rest;
+mod rest_mesh;
 #[cfg(test)]
 mod tests;
 
@@ -26,4 +26,4 @@ pub(crate) use encode::encode;
 pub(crate) use evaluate::Evaluator;
 pub(crate) use measure::{measure, motion_within};
 pub(crate) use mesh::VertexMesh;
-pub(crate) use rest::{StillMesh, still};
+pub(crate) use rest_mesh::{RestMesh, rest_mesh};

@@ -17,7 +17,7 @@ use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry, RestMoment};
 use crate::units::length;
-use crate::vertex_mode::{StillMesh, still};
+use crate::vertex_mode::{RestMesh, rest_mesh};
 
 /// Bakes a model for all classes of devices. Also returns its files by path under `gpuskin/`.
 /// Returns `None` after an error.
@@ -82,10 +82,10 @@ pub(super) fn assemble(
         LodCache { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
     let mut made = attempts.into_iter().enumerate().map(|(n, (attempt, candidates))| {
         for (clip, misfit) in &attempt.misfits {
-            diagnostics.push(choice.misfit(&attempt, *clip, *misfit).within(&within));
+            diagnostics.push(choice.misfit_diagnostic(&attempt, *clip, *misfit).within(&within));
         }
-        judge(&attempt, outline.diagonal, diagnostics);
-        let still = still_mesh(outline, &attempt.plan).unwrap_or_else(|diagnostic| {
+        check_errors(&attempt, outline.diagonal, diagnostics);
+        let still = rest_mesh_at_frame(outline, &attempt.plan).unwrap_or_else(|diagnostic| {
             let span = entry.rest_frame.as_ref().map_or(entry.name.span.clone(), |rest| rest.moment.span.clone());
             diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
             None
@@ -110,9 +110,9 @@ pub(super) fn assemble(
 }
 
 /// Returns the static mesh of vertex mode; `None` in bone mode.
-fn still_mesh(outline: &ModelOutline, plan: &BakePlan) -> Result<Option<StillMesh>, Diagnostic> {
+fn rest_mesh_at_frame(outline: &ModelOutline, plan: &BakePlan) -> Result<Option<RestMesh>, Diagnostic> {
     let Some(mesh) = outline.vertices.as_ref().filter(|_| plan.encoding.is_vertex()) else { return Ok(None) };
-    let Some((clip, moment)) = outline.rest else { return Ok(Some(still(&plan.model, mesh, None))) };
+    let Some((clip, moment)) = outline.rest else { return Ok(Some(rest_mesh(&plan.model, mesh, None))) };
     let grid = &plan.grids[clip];
     let seconds = match moment {
         RestMoment::Seconds(seconds) => seconds,
@@ -124,7 +124,7 @@ fn still_mesh(outline: &ModelOutline, plan: &BakePlan) -> Result<Option<StillMes
             return Err(Diagnostic::error(DiagnosticCode::ManifestValue, message).help(help).clip(name));
         }
     };
-    Ok(Some(still(&plan.model, mesh, Some((clip, grid, seconds)))))
+    Ok(Some(rest_mesh(&plan.model, mesh, Some((clip, grid, seconds)))))
 }
 
 /// Levels of detail, computed once for all encodings that share a mesh.
@@ -170,11 +170,11 @@ fn dropped(dropped: &Dropped, influences: usize) -> Diagnostic {
 
 /// Encoding error, relative to the diagonal of the rest pose, from which on a warning is given:
 /// such an error is visible at a distance.
-const COARSE: f64 = 0.01;
+const VISIBLE_ERROR_RATIO: f64 = 0.01;
 
 /// Reports an error for clips with poses that are not finite, and a warning for clips with a
 /// visible encoding error.
-fn judge(attempt: &Attempt, size: f64, diagnostics: &mut Diagnostics) {
+fn check_errors(attempt: &Attempt, size: f64, diagnostics: &mut Diagnostics) {
     let plan = &attempt.plan;
     for (clip, errors) in plan.model.clips.iter().zip(&attempt.errors) {
         let ErrorInfo { max, time, bone, .. } = errors.encoding;
@@ -185,7 +185,7 @@ fn judge(attempt: &Attempt, size: f64, diagnostics: &mut Diagnostics) {
                 DiagnosticCode::EncodingRange,
                 format!("{place}: the pose is out of the range of {encoding}"),
             )
-        } else if f64::from(max) > size * COARSE {
+        } else if f64::from(max) > size * VISIBLE_ERROR_RATIO {
             let message = format!(
                 "{place}: {encoding} has an error of {}, on a model with a diagonal of {}",
                 length(max),

@@ -36,8 +36,8 @@ pub(super) struct ErrorLimits {
 
 /// The error that exceeds its limit by the largest factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Miss {
-    pub(super) kind: MissKind,
+pub(super) struct ExceededLimit {
+    pub(super) kind: LimitKind,
     /// Index of the clip.
     pub(super) clip: usize,
     pub(super) error: ErrorInfo,
@@ -47,7 +47,7 @@ pub(super) struct Miss {
 
 /// The limit that an error exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MissKind {
+pub(super) enum LimitKind {
     Encoding,
     Motion,
     Normal,
@@ -56,17 +56,17 @@ pub(super) enum MissKind {
 impl ErrorLimits {
     /// Returns the error that exceeds its limit by the largest factor. Motion errors are considered
     /// last, because another encoding does not reduce them.
-    pub(super) fn miss(&self, errors: &[ClipErrors]) -> Option<Miss> {
+    pub(super) fn exceeded(&self, errors: &[ClipErrors]) -> Option<ExceededLimit> {
         let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
             let misses = errors.iter().enumerate().map(|(clip, errors)| {
                 let error = error(errors);
-                Miss { kind, clip, error, ratio: f64::from(size(&error)) / limit }
+                ExceededLimit { kind, clip, error, ratio: f64::from(size(&error)) / limit }
             });
             misses.filter(|miss| miss.ratio > 1.0 || miss.ratio.is_nan()).max_by(|a, b| a.ratio.total_cmp(&b.ratio))
         };
-        worst(MissKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
-            .or_else(|| worst(MissKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))
-            .or_else(|| worst(MissKind::Motion, &|e| e.motion, &|e| e.max, self.motion))
+        worst(LimitKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
+            .or_else(|| worst(LimitKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))
+            .or_else(|| worst(LimitKind::Motion, &|e| e.motion, &|e| e.max, self.motion))
     }
 }
 
@@ -115,7 +115,7 @@ impl Attempt {
         let mut plan = BakePlan::new(source.outline, encoding, rates)?;
         let (texels, misfits) = texels(source.outline, &plan, source.tolerance)?;
         plan.texture = texels.texture;
-        let Packed { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
+        let PackedVertices { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
         let probed = probed.map_or_else(OnceLock::new, OnceLock::from);
         Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits })
     }
@@ -211,12 +211,12 @@ pub(super) struct PackedMesh {
 }
 
 /// Packed vertices, and the errors at a few frames if the choice of packing measured them.
-struct Packed {
+struct PackedVertices {
     mesh: PackedMesh,
     probed: Option<Vec<ClipErrors>>,
 }
 
-impl From<PackedMesh> for Packed {
+impl From<PackedMesh> for PackedVertices {
     fn from(mesh: PackedMesh) -> Self {
         Self { mesh, probed: None }
     }
@@ -245,7 +245,7 @@ impl PackedMesh {
         plan: &BakePlan,
         texels: &encode::EncodedTexture,
         limits: Option<&ErrorLimits>,
-    ) -> Packed {
+    ) -> PackedVertices {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
         if plan.encoding.is_vertex() {
@@ -270,8 +270,8 @@ impl PackedMesh {
         let probed = |packing| {
             let mesh = packed(packing);
             let errors = mesh.probe(source, plan, texels);
-            let fits = limits.miss(&errors).is_none();
-            (Packed { mesh, probed: Some(errors) }, fits)
+            let fits = limits.exceeded(&errors).is_none();
+            (PackedVertices { mesh, probed: Some(errors) }, fits)
         };
         let (mut small, mut fits) = probed(Packing::Narrow);
         if !fits && !rigid {

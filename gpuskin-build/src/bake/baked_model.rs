@@ -28,7 +28,6 @@ pub struct BakedModel {
     pub candidates: Vec<Candidate>,
     /// Variants of the model for other classes of devices.
     #[serde(skip)]
-    #[doc(hidden)]
     pub others: Vec<BakedModel>,
     /// Trace to the source; `None` for a model from a cache.
     #[serde(skip)]

@@ -6,7 +6,7 @@ mod refusal;
 use gpuskin_rt::{Encoding, Packing, VertexFormat};
 
 use super::BakeOptions;
-use super::attempt::{Attempt, AttemptSource, ErrorLimits, Miss, MissKind};
+use super::attempt::{Attempt, AttemptSource, ErrorLimits, ExceededLimit, LimitKind};
 use super::plan::BakePlan;
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::manifest::{At, DeviceClass, ModelEntry, Tolerance, Tolerances};
@@ -24,7 +24,7 @@ pub struct Candidate {
     pub gpu_bytes: u64,
     /// Bytes of the animation per bone per stored frame; in vertex mode per vertex per stored
     /// frame.
-    pub bytes_a_bone_sample: f64,
+    pub bytes_per_bone_sample: f64,
     /// Errors of each clip; empty if the encoding was rejected before they were measured.
     pub errors: Vec<crate::measure::ClipErrors>,
     /// Reason why the encoding was not chosen; `None` for the chosen one.
@@ -66,8 +66,9 @@ impl EncodingChoice<'_> {
                 let mut candidates = Vec::new();
                 if self.options.explain {
                     let others = readable(class, encoding.is_vertex()).into_iter().filter(|e| *e != encoding);
-                    candidates =
-                        others.map(|e| self.candidate(e, u64::MAX).1.or_refused("another encoding is named")).collect();
+                    candidates = others
+                        .map(|e| self.candidate(e, u64::MAX).1.refused_unless("another encoding is named"))
+                        .collect();
                     candidates.insert(0, Candidate::new(&attempt, None));
                 }
                 Ok((attempt, candidates))
@@ -85,8 +86,8 @@ impl EncodingChoice<'_> {
         let mut attempt = Attempt::new(self.source, encoding, &rates, any.then_some(&set))?;
         attempt
             .measure(self.source, if self.options.skip_errors { MeasuredTimes::Some(1) } else { MeasuredTimes::All });
-        match set.miss(&attempt.errors) {
-            Some(miss) => Err(self.missed(&attempt, &miss)),
+        match set.exceeded(&attempt.errors) {
+            Some(miss) => Err(self.rejection(&attempt, &miss)),
             None => Ok(attempt),
         }
     }
@@ -108,13 +109,13 @@ impl EncodingChoice<'_> {
         }
         let bones = smallest(false);
         match &bones {
-            Ok((attempt, _)) if !self.options.explain && self.least_of_vertices() >= attempt.gpu_bytes() => bones,
+            Ok((attempt, _)) if !self.options.explain && self.min_vertex_bytes() >= attempt.gpu_bytes() => bones,
             _ => match (bones, smallest(true)) {
                 (Ok(mut a), Ok(mut b)) => {
                     if b.0.gpu_bytes() < a.0.gpu_bytes() {
                         std::mem::swap(&mut a, &mut b);
                     }
-                    a.1.extend(b.1.into_iter().map(|c| c.or_refused(NOT_SMALLER)));
+                    a.1.extend(b.1.into_iter().map(|c| c.refused_unless(NOT_SMALLER)));
                     Ok(a)
                 }
                 (bones, Err(_)) => bones,
@@ -124,14 +125,14 @@ impl EncodingChoice<'_> {
     }
 
     /// Returns a lower bound of the bytes that vertex mode takes.
-    fn least_of_vertices(&self) -> u64 {
-        let rates = self.least_rates();
-        Encoding::ALL.into_iter().filter(|e| e.is_vertex()).map(|e| self.least_bytes(e, &rates)).min().unwrap_or(0)
+    fn min_vertex_bytes(&self) -> u64 {
+        let rates = self.lowest_rates();
+        Encoding::ALL.into_iter().filter(|e| e.is_vertex()).map(|e| self.min_bytes(e, &rates)).min().unwrap_or(0)
     }
 
     /// Returns a lower bound of the bytes that an encoding takes on the GPU, known before encoding:
     /// with the given rates and the smallest vertices. Returns 0 if no bound is known.
-    fn least_bytes(&self, encoding: Encoding, rates: &[f64]) -> u64 {
+    fn min_bytes(&self, encoding: Encoding, rates: &[f64]) -> u64 {
         if encoding.needs_compute() {
             return 0;
         }
@@ -155,7 +156,7 @@ impl EncodingChoice<'_> {
         let mut candidates = Vec::new();
         for encoding in encodings {
             let most = chosen.as_ref().filter(|_| !self.options.explain).map_or(u64::MAX, Attempt::gpu_bytes);
-            if self.least_bytes(encoding, &self.least_rates()) >= most {
+            if self.min_bytes(encoding, &self.lowest_rates()) >= most {
                 continue;
             }
             let (attempt, candidate) = self.candidate(encoding, most);
@@ -176,7 +177,7 @@ impl EncodingChoice<'_> {
         match (chosen, nearest) {
             (Some(attempt), _) => {
                 let other =
-                    |c: Candidate| if c.encoding == attempt.plan.encoding { c } else { c.or_refused(NOT_SMALLER) };
+                    |c: Candidate| if c.encoding == attempt.plan.encoding { c } else { c.refused_unless(NOT_SMALLER) };
                 let candidates = candidates.into_iter().map(other).collect();
                 Ok((attempt, candidates))
             }
@@ -201,23 +202,24 @@ impl EncodingChoice<'_> {
             Ok(attempt) => attempt,
             Err(diagnostic) => {
                 let refused = Some(diagnostic.message().to_owned());
-                let none = Candidate { encoding, gpu_bytes: 0, bytes_a_bone_sample: 0.0, errors: Vec::new(), refused };
+                let none =
+                    Candidate { encoding, gpu_bytes: 0, bytes_per_bone_sample: 0.0, errors: Vec::new(), refused };
                 return (Err((Distance::FAR, diagnostic)), none);
             }
         };
         if let Some((clip, misfit)) = attempt.misfits.first() {
-            let diagnostic = self.misfit(&attempt, *clip, *misfit);
+            let diagnostic = self.misfit_diagnostic(&attempt, *clip, *misfit);
             let candidate = Candidate::new(&attempt, Some(diagnostic.message().to_owned()));
             return (Err((Distance::FAR, diagnostic)), candidate);
         }
-        let early = limits.miss(attempt.probe(self.source));
+        let early = limits.exceeded(attempt.probe(self.source));
         if early.is_none() || self.options.explain {
             attempt.measure(self.source, MeasuredTimes::All);
         }
-        match early.or_else(|| limits.miss(&attempt.errors)) {
+        match early.or_else(|| limits.exceeded(&attempt.errors)) {
             Some(miss) => {
-                let candidate = Candidate::new(&attempt, Some(self.off(&attempt, &miss)));
-                (Err((Distance::of(&miss), self.missed(&attempt, &miss))), candidate)
+                let candidate = Candidate::new(&attempt, Some(self.error_text(&attempt, &miss)));
+                (Err((Distance::of(&miss), self.rejection(&attempt, &miss))), candidate)
             }
             None => {
                 let candidate = Candidate::new(&attempt, None);
@@ -246,11 +248,11 @@ struct Distance(u8, f64);
 impl Distance {
     const FAR: Self = Self(u8::MAX, f64::INFINITY);
 
-    fn of(miss: &Miss) -> Self {
+    fn of(miss: &ExceededLimit) -> Self {
         let kind = match miss.kind {
-            MissKind::Motion => 0,
-            MissKind::Normal => 1,
-            MissKind::Encoding => 2,
+            LimitKind::Motion => 0,
+            LimitKind::Normal => 1,
+            LimitKind::Encoding => 2,
         };
         Self(kind, miss.ratio)
     }
@@ -267,7 +269,7 @@ fn readable(class: DeviceClass, vertices: bool) -> Vec<Encoding> {
 
 impl Candidate {
     /// Sets the reason, unless there already is one.
-    fn or_refused(mut self, why: &str) -> Self {
+    fn refused_unless(mut self, why: &str) -> Self {
         self.refused.get_or_insert_with(|| why.to_owned());
         self
     }
@@ -278,7 +280,7 @@ impl Candidate {
         Self {
             encoding: plan.encoding,
             gpu_bytes: attempt.gpu_bytes(),
-            bytes_a_bone_sample: attempt.texels.bytes.len() as f64 / samples.max(1) as f64,
+            bytes_per_bone_sample: attempt.texels.bytes.len() as f64 / samples.max(1) as f64,
             errors: attempt.errors.clone(),
             refused,
         }

@@ -21,7 +21,7 @@ use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model};
 use crate::pose_extent::rest_bounds;
 use crate::sample::rows;
-use crate::vertex_mode::StillMesh;
+use crate::vertex_mode::RestMesh;
 
 /// Size in bytes up to which files become part of the executable with `storage = "auto"`. Larger
 /// ones slow the compiler down.
@@ -49,13 +49,13 @@ pub(super) fn write(
     source: AttemptSource<'_>,
     attempt: &Attempt,
     levels: &[LodMesh],
-    still: Option<&StillMesh>,
+    still: Option<&RestMesh>,
     colors: &BakedMaterials,
     first: bool,
 ) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, (mesh, still));
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, mesh, still);
     let BakedMaterials { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
@@ -131,7 +131,8 @@ fn mesh_file(
     plan: &BakePlan,
     geometry: &Geometry,
     levels: &[LodMesh],
-    (mesh, still): (&PackedMesh, Option<&StillMesh>),
+    mesh: &PackedMesh,
+    still: Option<&RestMesh>,
 ) -> (MeshInfo, Vec<u8>) {
     let mut bytes = vec![0; HASH_LEN];
     let mut section = |data: &mut dyn Iterator<Item = u32>| {

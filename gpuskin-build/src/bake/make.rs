@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{BakeFailure, BakeOptions, BakedModel, ModelOutline, Stage, assemble};
 use crate::codegen;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::import::{Inputs, Pixels, import_seen};
+use crate::import::{Inputs, Pixels, import_with_inputs};
 use crate::manifest::{At, Manifest, ModelEntry};
 use crate::name_collisions::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
 use crate::output::FileContent;
@@ -35,11 +35,11 @@ pub(crate) struct ModelOutput {
 /// Storage of baked models across bakes.
 pub(crate) trait ModelStore: Sync {
     /// Returns the stored model, if none of its inputs has changed.
-    fn find(&self, entry: &ModelEntry) -> Option<ModelOutput>;
+    fn load(&self, entry: &ModelEntry) -> Option<ModelOutput>;
     /// Returns a reason why a model that was not found must not be baked.
-    fn refuses(&self, entry: &ModelEntry) -> Option<Diagnostic>;
+    fn rejection(&self, entry: &ModelEntry) -> Option<Diagnostic>;
     /// Stores a model. May replace its file contents by paths of stored files, to free memory.
-    fn keep(&self, entry: &ModelEntry, made: &mut ModelOutput);
+    fn store(&self, entry: &ModelEntry, made: &mut ModelOutput);
 }
 
 /// A cached model, or an imported one that is still to be baked.
@@ -54,19 +54,19 @@ pub(crate) fn make(
     entries: &[&ModelEntry],
     options: &BakeOptions<'_>,
     pixels: Pixels,
-    keeper: Option<&dyn ModelStore>,
+    store: Option<&dyn ModelStore>,
 ) -> Result<Vec<ModelOutput>, BakeFailure> {
     let drafts: Vec<_> = entries
         .par_iter()
         .map(|entry| {
-            if let Some(made) = keeper.and_then(|keeper| keeper.find(entry)) {
+            if let Some(made) = store.and_then(|store| store.load(entry)) {
                 options.report(entry, Stage::Done);
                 return Ok(PendingModel::Cached(Box::new(made)));
             }
-            if let Some(diagnostic) = keeper.and_then(|keeper| keeper.refuses(entry)) {
+            if let Some(diagnostic) = store.and_then(|store| store.rejection(entry)) {
                 return Err((diagnostic.into(), Inputs::default()));
             }
-            let mut inputs = if keeper.is_some() { Inputs::with_digests() } else { Inputs::without_digests() };
+            let mut inputs = if store.is_some() { Inputs::with_digests() } else { Inputs::without_digests() };
             let (outline, diagnostics) = outline(manifest, entry, options, pixels, &mut inputs);
             match outline {
                 Some(outline) => Ok(PendingModel::Imported(outline, diagnostics, inputs)),
@@ -106,8 +106,8 @@ pub(crate) fn make(
                     let files = files.into_iter().map(content).collect();
                     let part = codegen::part(&model);
                     let mut made = ModelOutput { model, part, files, warnings, inputs, fresh: true };
-                    if let Some(keeper) = keeper {
-                        keeper.keep(entry, &mut made);
+                    if let Some(store) = store {
+                        store.store(entry, &mut made);
                     }
                     Ok(made)
                 }
@@ -141,7 +141,7 @@ pub(super) fn outline(
     let mut diagnostics = Diagnostics::default();
     let named = options.encoding.map(|value| At { value, span: entry.name.span.clone() });
     let wanted = ModelEntry { encoding: named.or(entry.encoding.clone()), ..entry.clone() };
-    let model = import_seen(manifest, &wanted, pixels, &mut diagnostics, inputs);
+    let model = import_with_inputs(manifest, &wanted, pixels, &mut diagnostics, inputs);
     let outline = model.and_then(|mut model| {
         if pixels == Pixels::SizeOnly {
             model.drop_images();

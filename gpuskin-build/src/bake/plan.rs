@@ -132,10 +132,10 @@ impl ModelOutline {
 }
 
 /// A diagnostic and its span in the manifest.
-type Misplaced = (Diagnostic, Range<usize>);
+type LocatedDiagnostic = (Diagnostic, Range<usize>);
 
 /// Finds the clip of the manifest's `rest_frame`.
-fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, Misplaced> {
+fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, LocatedDiagnostic> {
     let Some(rest) = &entry.rest_frame else { return Ok(None) };
     let names = || model.clips.iter().map(|clip| clip.name.as_str());
     let Some(clip) = names().position(|name| name == rest.clip.value) else {
@@ -223,14 +223,14 @@ impl BakePlan {
         }
         let poses = u64::from(grids[longest].stored).saturating_mul(u64::from(rows)).saturating_mul(POSE_BYTES);
         if poses > limits.memory {
-            let most = limits::bytes(limits.memory);
+            let most = limits::format_bytes(limits.memory);
             let message =
                 format!("the poses of {rows} {what} take more memory than the limit of {most}; {} frames", alone());
             return Err(Diagnostic::error(DiagnosticCode::LimitMemory, message).clip(&model.clips[longest].name));
         }
         let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= limits.texture);
         let Some(texture) = frames.and_then(|frames| encode::shape(encoding, frames, rows, outline.width)) else {
-            let most = limits::bytes(limits.texture);
+            let most = limits::format_bytes(limits.texture);
             let message = format!(
                 "{first_frame} frames of {rows} {what} in {name} do not fit into a texture of {most}; {} frames",
                 alone()

@@ -61,7 +61,7 @@ impl TestFolder {
 
     fn with_share<R>(
         &self,
-        share: BakeScope,
+        scope: BakeScope,
         out: &str,
         cache: Option<&Cache>,
         then: impl FnOnce(&BakeJob<'_>) -> R,
@@ -71,7 +71,7 @@ impl TestFolder {
             out: &self.path(out),
             model: None,
             explain: false,
-            share,
+            scope,
             cache,
             progress: None,
             describe: &|model| format!("{}\n", model.meta.name),
@@ -145,9 +145,9 @@ fn run_without_changes_opens_no_source() {
     // from the cache.
     fs::remove_file(place.path("baked/gpuskin/pole0/mesh.bin")).unwrap();
     assert_eq!(place.baked(), 0);
-    assert!(!opened.happened());
+    assert!(!opened.triggered());
     place.with_job(Some(&place.cache()), |job| drop(job.check()));
-    assert!(opened.happened(), "`check` must read the sources");
+    assert!(opened.triggered(), "`check` must read the sources");
 }
 
 #[test]
@@ -161,11 +161,11 @@ fn unsettled_fingerprint_is_read_again() {
     let text = fs::read_to_string(&source).unwrap();
     let fingerprint = |at| FileFingerprint { stat, at, digest: *blake3::hash(b"something else").as_bytes() };
     let before = |fingerprint| BTreeMap::from([(PathBuf::from("art/pole0.gltf"), fingerprint)]);
-    let young = before(fingerprint(stat.settles() - 1));
-    let seen = Index::new(&young, place.folder.path()).fingerprint(&source).unwrap();
+    let young = before(fingerprint(stat.settles_at() - 1));
+    let seen = FingerprintIndex::new(&young, place.folder.path()).fingerprint(&source).unwrap();
     assert_eq!(seen.digest, *blake3::hash(text.as_bytes()).as_bytes());
-    let old = before(fingerprint(stat.settles()));
-    let seen = Index::new(&old, place.folder.path()).fingerprint(&source).unwrap();
+    let old = before(fingerprint(stat.settles_at()));
+    let seen = FingerprintIndex::new(&old, place.folder.path()).fingerprint(&source).unwrap();
     assert_eq!(seen.digest, *blake3::hash(b"something else").as_bytes());
 }
 
@@ -241,8 +241,8 @@ fn shards(models: usize, counts: &[usize]) {
     for &of in counts {
         fs::remove_dir_all(place.path("cache")).unwrap();
         let run = |index, out: &str| {
-            let share = BakeScope::Shard(Shard { index, of });
-            let done = place.with_share(share, out, Some(&place.cache()), |job| job.run(true));
+            let scope = BakeScope::Shard(Shard { index, count: of });
+            let done = place.with_share(scope, out, Some(&place.cache()), |job| job.run(true));
             done.unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).baked
         };
         let merge = |out: &str| place.with_share(BakeScope::Merge, out, Some(&place.cache()), |job| job.run(true));

@@ -20,7 +20,7 @@ const LATENCY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(4);
 /// Minimum useful transfer rate, in bytes per second. With a slower connection, baking is usually
 /// faster.
-const SLOWEST: u64 = 256 << 10;
+const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
 /// A bucket or folder of objects.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Remote {
                         Ok(key) => builder.with_config(key, value),
                         Err(_) => builder,
                     });
-                Box::new(builder.build().map_err(said)?)
+                Box::new(builder.build().map_err(error_text)?)
             }};
         }
         let store: Box<dyn ObjectStore> = match scheme {
@@ -71,13 +71,13 @@ impl Remote {
     /// Opens a shared folder. With [`SharedMode::Read`] the folder must exist.
     fn in_folder(path: &FilePath, mode: SharedMode) -> Result<Self, String> {
         if mode == SharedMode::ReadWrite {
-            std::fs::create_dir_all(path).map_err(said)?;
+            std::fs::create_dir_all(path).map_err(error_text)?;
         }
-        Self::new(Box::new(LocalFileSystem::new_with_prefix(path).map_err(said)?), Path::default())
+        Self::new(Box::new(LocalFileSystem::new_with_prefix(path).map_err(error_text)?), Path::default())
     }
 
     fn new(store: Box<dyn ObjectStore>, folder: Path) -> Result<Self, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(said)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(error_text)?;
         Ok(Self { store, folder, runtime })
     }
 
@@ -129,7 +129,7 @@ async fn read(found: GetResult, most: u64) -> Result<Option<Vec<u8>>, Error> {
 }
 
 fn time_for(bytes: u64) -> Duration {
-    Duration::from_secs(bytes / SLOWEST)
+    Duration::from_secs(bytes / MIN_BYTES_PER_SECOND)
 }
 
 /// Reason why an object cannot be read or written.
@@ -142,7 +142,7 @@ impl Display for RemoteError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Time(time) => write!(f, "no answer within {} s", time.as_secs()),
-            Self::Object(error) => f.write_str(&said(error)),
+            Self::Object(error) => f.write_str(&error_text(error)),
         }
     }
 }
@@ -154,7 +154,7 @@ async fn within<T>(more: Duration, what: impl Future<Output = Result<T, Error>>)
 }
 
 /// Returns an error and its sources as one line.
-fn said(error: impl std::error::Error) -> String {
+fn error_text(error: impl std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(reason) = source {

@@ -14,9 +14,9 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode};
 #[non_exhaustive]
 pub struct SharedUse {
     /// Downloaded entries: number and bytes.
-    pub taken: (usize, u64),
+    pub downloaded: (usize, u64),
     /// Uploaded entries: number and bytes.
-    pub put: (usize, u64),
+    pub uploaded: (usize, u64),
     /// Number of damaged entries, which were not used.
     pub damaged: usize,
 }
@@ -73,7 +73,7 @@ impl SharedCache {
     }
 
     /// Whether entries of this kind are uploaded.
-    pub(super) fn takes(&self, kind: EntryKind) -> bool {
+    pub(super) fn writes(&self, kind: EntryKind) -> bool {
         self.mode == SharedMode::ReadWrite && is_shared(kind) && self.state().trouble.is_none()
     }
 
@@ -100,7 +100,7 @@ impl SharedCache {
         let entry = sound(found);
         let mut state = self.state();
         match entry {
-            Some(_) => add(&mut state.used.taken, len),
+            Some(_) => add(&mut state.used.downloaded, len),
             None => state.used.damaged += 1,
         }
         entry
@@ -108,14 +108,14 @@ impl SharedCache {
 
     /// Uploads an entry.
     pub(super) fn put(&self, kind: EntryKind, name: &str, entry: Vec<u8>) {
-        if !self.takes(kind) {
+        if !self.writes(kind) {
             return;
         }
         let len = entry.len();
         let result = self.send(name, entry);
         let mut state = self.state();
         match result {
-            Ok(()) => add(&mut state.used.put, len),
+            Ok(()) => add(&mut state.used.uploaded, len),
             Err(trouble) => {
                 state.trouble.get_or_insert(trouble);
             }

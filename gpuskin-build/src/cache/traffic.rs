@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{Cache, EntryKind};
 
 /// Maximum size of the counts, in bytes.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// Maximum number of shared caches that are counted separately.
-const MOST_SHARED: usize = 100;
+const MAX_SHARED: usize = 100;
 
 /// Entry counts over all bakes with a cache. Bakes that had nothing to do are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +30,13 @@ pub struct Traffic {
 #[non_exhaustive]
 pub struct SharedTraffic {
     /// Number of downloaded entries.
-    pub taken: u64,
+    pub downloaded: u64,
     /// Bytes of these entries.
-    pub taken_bytes: u64,
+    pub downloaded_bytes: u64,
     /// Number of uploaded entries.
-    pub put: u64,
+    pub uploaded: u64,
     /// Bytes of these entries.
-    pub put_bytes: u64,
+    pub uploaded_bytes: u64,
     /// Number of damaged entries, which were not used.
     pub damaged: u64,
 }
@@ -48,7 +48,7 @@ impl Cache {
             &self.folder.join(super::name(EntryKind::Traffic, &key())),
             EntryKind::Traffic,
             &key(),
-            MOST,
+            MAX_BYTES,
         );
         kept.ok().and_then(|data| postcard::from_bytes(&data).ok()).unwrap_or_default()
     }
@@ -64,13 +64,13 @@ impl Cache {
             traffic.damaged += state.damaged as u64;
         }
         if let Some((url, used)) = self.shared_use()
-            && (traffic.shared.len() < MOST_SHARED || traffic.shared.contains_key(url))
+            && (traffic.shared.len() < MAX_SHARED || traffic.shared.contains_key(url))
         {
             let shared = traffic.shared.entry(url.to_owned()).or_default();
-            shared.taken += used.taken.0 as u64;
-            shared.taken_bytes += used.taken.1;
-            shared.put += used.put.0 as u64;
-            shared.put_bytes += used.put.1;
+            shared.downloaded += used.downloaded.0 as u64;
+            shared.downloaded_bytes += used.downloaded.1;
+            shared.uploaded += used.uploaded.0 as u64;
+            shared.uploaded_bytes += used.uploaded.1;
             shared.damaged += used.damaged as u64;
         }
         if let Ok(bytes) = postcard::to_stdvec(&traffic) {

@@ -9,7 +9,7 @@ use gpuskin_rt::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
-use super::outcome::{CommandOutput, Failure, complain, load};
+use super::outcome::{CommandOutput, Failure, load, print_error};
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
 use crate::bake_job::{BakeJob, BakeScope};
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     if args.has("check") && args.has("dry-run") {
         return Err(Failure::Usage("`--check` and `--dry-run` exclude each other".to_owned()));
     }
-    let share = share(args)?;
+    let scope = scope(args)?;
     let path = args.manifest();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let out = args.path("out").unwrap_or_else(|| folder.join("baked"));
@@ -59,21 +59,21 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     }
 
     let explain = args.has("explain");
-    let progress = Progress::new();
-    let cache = behind(super::cache::of(&folder), args)?;
+    let progress = ProgressDisplay::new();
+    let cache = with_shared_cache(super::cache::for_folder(&folder), args)?;
     let job = BakeJob {
         manifest: &path,
         out: &out,
         model,
         explain,
-        share,
+        scope,
         cache: cache.as_ref(),
         progress: Some(&|model, stage| progress.report(model, stage)),
         describe: &|model| describe(model, explain),
         may_write: &|| model.map_or(Ok(()), |model| refuse_others(&out, model)),
-        waiting: &|| complain("waiting for another bake of the same manifest\n"),
+        waiting: &|| print_error("waiting for another bake of the same manifest\n"),
     };
-    if share != BakeScope::Whole && job.cache.is_none() {
+    if scope != BakeScope::Whole && job.cache.is_none() {
         let diagnostic =
             Diagnostic::error(DiagnosticCode::CacheNone, "`--shard` and `--merge` need a cache, but there is none");
         return Err(diagnostic.help("set GPUSKIN_CACHE to a folder that all shards can access").into());
@@ -97,13 +97,18 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
     if let Some((url, used)) = cache.as_ref().and_then(Cache::shared_use) {
         let entries = |number: usize| count(number as u64, "entry", "entries");
-        let _ = writeln!(text, "{} downloaded from {url}, {} uploaded", entries(used.taken.0), entries(used.put.0));
+        let _ = writeln!(
+            text,
+            "{} downloaded from {url}, {} uploaded",
+            entries(used.downloaded.0),
+            entries(used.uploaded.0)
+        );
     }
     Ok(CommandOutput { text, warnings: done.warnings })
 }
 
 /// Adds the shared cache given by the arguments.
-fn behind(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
+fn with_shared_cache(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
     let mode = match args.word("shared-cache-mode", &["read", "read-write"])? {
         Some("read-write") => SharedMode::ReadWrite,
         _ => SharedMode::Read,
@@ -116,7 +121,7 @@ fn behind(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
 }
 
 /// Returns the part of the bake that the arguments ask for.
-fn share(args: &Args) -> Result<BakeScope, Failure> {
+fn scope(args: &Args) -> Result<BakeScope, Failure> {
     let shard = args.text("shard")?;
     let other = ["check", "dry-run", "model"].into_iter().find(|flag| args.has(flag));
     match (shard, args.has("merge"), other) {
@@ -178,7 +183,7 @@ fn refuse_others(out: &Path, model: &str) -> Result<(), Diagnostic> {
         return Ok(());
     }
     let message = format!("{} also contains other models ({})", out.display(), others.join(", "));
-    Err(Diagnostic::error(DiagnosticCode::OutputOthers, message)
+    Err(Diagnostic::error(DiagnosticCode::OutputOtherModels, message)
         .help("leave out --model to bake all models, or choose another folder with --out"))
 }
 
@@ -226,7 +231,7 @@ fn candidate_table(model: &BakedModel) -> String {
         table.row([
             candidate.encoding.name().to_owned(),
             bytes(candidate.gpu_bytes),
-            digits(candidate.bytes_a_bone_sample),
+            digits(candidate.bytes_per_bone_sample),
             cell(|e| e.encoding.max),
             cell(|e| e.encoding.p9996),
             cell(|e| e.motion.max),
@@ -277,13 +282,13 @@ fn planned(model: &BakedModel) -> String {
 }
 
 /// Progress bar on standard error, if that is a terminal.
-struct Progress {
+struct ProgressDisplay {
     bar: ProgressBar,
     /// Stages completed per model.
     reached: Mutex<BTreeMap<String, u64>>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     fn new() -> Self {
         let bar = ProgressBar::new(0);
         let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is valid");

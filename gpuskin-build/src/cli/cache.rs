@@ -24,7 +24,7 @@ pub(super) const COMMAND: Command = Command {
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let operand = args.operand();
     let folder = args.manifest().parent().map(Path::to_owned).unwrap_or_default();
-    let cache = args.path("dir").map(Cache::new).or_else(|| of(&folder));
+    let cache = args.path("dir").map(Cache::new).or_else(|| for_folder(&folder));
     let what = operand.to_str().filter(|what| ["stats", "clean", "verify"].contains(what));
     let what = what.ok_or_else(|| {
         Failure::Usage(format!("unknown argument `{}`: expected stats, clean or verify", operand.display()))
@@ -71,13 +71,13 @@ fn stats(cache: &Cache) -> String {
     let Traffic { here, made, damaged, shared, .. } = cache.traffic();
     let entries = |number| count(number, "entry", "entries");
     let _ = writeln!(text, "  bakes read {} and wrote {}; {damaged} damaged", entries(here), entries(made));
-    for (url, SharedTraffic { taken, taken_bytes, put, put_bytes, damaged, .. }) in &shared {
-        let (taken, put) = (entries(*taken), entries(*put));
+    for (url, SharedTraffic { downloaded, downloaded_bytes, uploaded, uploaded_bytes, damaged, .. }) in &shared {
+        let (downloaded, uploaded) = (entries(*downloaded), entries(*uploaded));
         let _ = writeln!(
             text,
-            "  {url}: {taken} downloaded, {}; {put} uploaded, {}; {damaged} damaged",
-            bytes(*taken_bytes),
-            bytes(*put_bytes)
+            "  {url}: {downloaded} downloaded, {}; {uploaded} uploaded, {}; {damaged} damaged",
+            bytes(*downloaded_bytes),
+            bytes(*uploaded_bytes)
         );
     }
     text
@@ -85,7 +85,7 @@ fn stats(cache: &Cache) -> String {
 
 /// Returns the cache for a manifest in `folder`: `GPUSKIN_CACHE`, else a folder in the target
 /// folder of the Cargo package that contains the manifest.
-pub(super) fn of(folder: &Path) -> Option<Cache> {
+pub(super) fn for_folder(folder: &Path) -> Option<Cache> {
     let target = || {
         if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|target| !target.is_empty()) {
             return Some(PathBuf::from(target));
@@ -94,5 +94,5 @@ pub(super) fn of(folder: &Path) -> Option<Cache> {
         Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
     };
     let cache = Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))?;
-    Some(cache.with_shared_of_environment())
+    Some(cache.with_shared_from_environment())
 }

@@ -8,7 +8,7 @@ use ktx2::{ColorModel, Header, Reader};
 
 use super::args::{Args, Command};
 use super::outcome::{CommandOutput, Failure};
-use super::text::{Table, bytes, clip_table, count, harmless, level_table, model_line, worst};
+use super::text::{Table, bytes, clip_table, count, level_table, model_line, printable, worst};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
@@ -20,7 +20,7 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// KTX2 key of the model's metadata.
-const KEY: &str = "gpuskin";
+const METADATA_KEY: &str = "gpuskin";
 
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let path = args.operand();
@@ -59,13 +59,13 @@ pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     let mut metadata = None;
     for (key, value) in reader.key_value_data() {
         let shown = match std::str::from_utf8(value) {
-            Ok(text) if key != KEY && value.ends_with(&[0]) => {
-                format!("\"{}\"", harmless(text.trim_end_matches('\0'), 60))
+            Ok(text) if key != METADATA_KEY && value.ends_with(&[0]) => {
+                format!("\"{}\"", printable(text.trim_end_matches('\0'), 60))
             }
             _ => bytes(value.len() as u64),
         };
-        let _ = writeln!(text, "  key          {}: {shown}", harmless(key, 40));
-        if key == KEY {
+        let _ = writeln!(text, "  key          {}: {shown}", printable(key, 40));
+        if key == METADATA_KEY {
             metadata = Some(value);
         }
     }
@@ -203,7 +203,7 @@ fn hex(hash: &[u8; 16]) -> String {
 
 /// Returns the metadata, with a note if the texture size differs from the file header.
 fn model(meta: &Metadata, header: &Header) -> String {
-    let mut text = format!("\n{}  {}\n", harmless(&meta.name, 64), model_line(meta));
+    let mut text = format!("\n{}  {}\n", printable(&meta.name, 64), model_line(meta));
     let sides = (header.pixel_width, header.pixel_height, header.layer_count.max(1));
     if (meta.texture.width, meta.texture.height, meta.texture.layers) != sides {
         text.push_str("  The texture size in the metadata differs from the size in the file header.\n");
@@ -224,7 +224,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
     if let Some(rest) = &mesh.rest {
         let clip = rest.clip.map(|clip| meta.clips.get(usize::from(clip)));
         let pose = match clip {
-            Some(Some(clip)) => format!("clip {} at {:.3} s", harmless(&clip.name, 24), rest.seconds),
+            Some(Some(clip)) => format!("clip {} at {:.3} s", printable(&clip.name, 24), rest.seconds),
             Some(None) => "a clip that does not exist".to_owned(),
             None => "node transforms of the file".to_owned(),
         };
@@ -240,8 +240,8 @@ fn model(meta: &Metadata, header: &Header) -> String {
     let mut names = Table::new(["clip", "in the glTF file", ">first frame", ">intervals"]);
     for clip in meta.clips.iter() {
         names.row([
-            harmless(&clip.name, 24),
-            harmless(&clip.source, 48),
+            printable(&clip.name, 24),
+            printable(&clip.source, 48),
             clip.first_frame.to_string(),
             clip.intervals.to_string(),
         ]);
@@ -251,8 +251,8 @@ fn model(meta: &Metadata, header: &Header) -> String {
     let mut bones = Table::new([">bone", "name", "parent"]);
     for (index, bone) in meta.bones.iter().enumerate() {
         let parent = bone.parent.and_then(|parent| meta.bones.get(parent as usize));
-        let parent = parent.map(|parent| harmless(&parent.name, 40)).unwrap_or_default();
-        bones.row([index.to_string(), harmless(&bone.name, 40), parent]);
+        let parent = parent.map(|parent| printable(&parent.name, 40)).unwrap_or_default();
+        bones.row([index.to_string(), printable(&bone.name, 40), parent]);
     }
     text.push_str(&bones.render());
     if !meta.materials.is_empty() {
@@ -262,7 +262,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
             let texture =
                 |texture: &Option<MaterialTexture>| texture.map(|t| format!("color-{}", t.texture)).unwrap_or_default();
             materials.row([
-                harmless(&material.name, 32),
+                printable(&material.name, 32),
                 format!("{:.3?}", material.base_color),
                 texture(&material.base_color_texture),
                 texture(&material.orm_texture),
@@ -296,10 +296,10 @@ fn animator(meta: &Metadata) -> String {
     let mut text = String::new();
     let mut line = |what: String| _ = writeln!(text, "  {what}");
     for clip in meta.clips.iter() {
-        let name = harmless(&clip.name, 24);
+        let name = printable(&clip.name, 24);
         for event in clip.events.iter() {
             let seconds = clip.duration * f64::from(event.phase) / 4_294_967_296.0;
-            let event = meta.events.get(usize::from(event.event)).map_or_else(|| "?".to_owned(), |e| harmless(e, 40));
+            let event = meta.events.get(usize::from(event.event)).map_or_else(|| "?".to_owned(), |e| printable(e, 40));
             line(format!("{name}: {event} at {seconds:.3} s"));
         }
         if let Some(motion) = &clip.root_motion {
@@ -309,18 +309,18 @@ fn animator(meta: &Metadata) -> String {
         }
         if let Some(reference) = clip.additive {
             let reference =
-                meta.clips.get(usize::from(reference)).map_or_else(|| "?".to_owned(), |c| harmless(&c.name, 24));
+                meta.clips.get(usize::from(reference)).map_or_else(|| "?".to_owned(), |c| printable(&c.name, 24));
             line(format!("{name}: additive, relative to the first frame of {reference}"));
         }
     }
     for mask in meta.masks.iter() {
         let bones = mask.bones.iter().map(|word| u64::from(word.count_ones())).sum();
-        line(format!("mask {}: {}", harmless(&mask.name, 40), count(bones, "bone", "bones")));
+        line(format!("mask {}: {}", printable(&mask.name, 40), count(bones, "bone", "bones")));
     }
     for (index, part) in meta.parts.iter().enumerate() {
         let meshes = meta.mesh.parts.iter().filter(|mesh| mesh.part.is_some_and(|p| usize::from(p) == index));
         let triangles = meshes.map(|mesh| u64::from(mesh.index_count / 3)).sum();
-        line(format!("part {}: {}", harmless(part, 40), count(triangles, "triangle", "triangles")));
+        line(format!("part {}: {}", printable(part, 40), count(triangles, "triangle", "triangles")));
     }
     if !text.is_empty() {
         text.push('\n');

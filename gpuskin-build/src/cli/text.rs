@@ -60,7 +60,7 @@ pub(super) fn count(number: u64, one: &str, many: &str) -> String {
 
 /// Makes text from a file safe to print: replaces control characters, and truncates to `most`
 /// characters.
-pub(super) fn harmless(text: &str, most: usize) -> String {
+pub(super) fn printable(text: &str, most: usize) -> String {
     let mut cleaned: String = text.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(most).is_some() {
         cleaned.pop();
@@ -131,7 +131,7 @@ pub(super) fn clip_table(meta: &Metadata) -> String {
     for clip in meta.clips.iter() {
         let normals = clip.encoding_error.normal_degrees.max(clip.motion_error.normal_degrees);
         table.row([
-            harmless(&clip.name, 24),
+            printable(&clip.name, 24),
             clip.stored.to_string(),
             short(clip.frame_rate),
             short(clip.duration),
@@ -154,14 +154,14 @@ pub(super) fn worst(meta: &Metadata, title: &str, error: impl Fn(&ClipInfo) -> E
     };
     let error = error(clip);
     let bone = match meta.bones.get(error.bone as usize) {
-        Some(bone) => harmless(&bone.name, 32),
+        Some(bone) => printable(&bone.name, 32),
         None => format!("number {}", error.bone),
     };
     format!(
         "  {title:<15} {} (p99.96 {}) in {} at {} s, bone {bone}\n",
         length(error.max),
         length(error.p9996),
-        harmless(&clip.name, 24),
+        printable(&clip.name, 24),
         short(error.time.into()),
     )
 }
@@ -190,6 +190,6 @@ mod tests {
             (short(30.0), short(59.94), short(0.1 + 0.2), short(1e300)),
             ("30".into(), "59.94".into(), "0.3".into(), "1.00e300".into())
         );
-        assert_eq!(harmless("a\u{1b}[31mb", 4), "a?[~");
+        assert_eq!(printable("a\u{1b}[31mb", 4), "a?[~");
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn modules(models: &[&BakedModel], parts: &[&ModelConstants]) -> Stri
     // `coat_l` of model `red` could collide with `l` of model `red_coat`. Models with such names
     // are generated together.
     let starts: Vec<String> = models.iter().map(|model| constant(&model.meta.name) + "_").collect();
-    let meets = meets(&starts);
+    let meets = can_collide(&starts);
     let mut taken = UsedNames::of(models.iter().zip(&meets).filter(|(_, meets)| **meets).map(|(model, _)| *model));
     let ids = models.iter().zip(parts).zip(meets);
     let ids = ids.map(|((model, kept), meets)| match meets {
@@ -151,7 +151,7 @@ pub(super) fn modules(models: &[&BakedModel], parts: &[&ModelConstants]) -> Stri
 }
 
 /// Returns for each prefix whether it is a prefix of another one, or has another one as its prefix.
-fn meets(starts: &[String]) -> Vec<bool> {
+fn can_collide(starts: &[String]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..starts.len()).collect();
     order.sort_by_key(|&at| &starts[at]);
     let mut meets = vec![false; starts.len()];
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn prefixes_of_other_names_are_detected() {
-        let of = |starts: &[&str]| meets(&starts.iter().map(|&start| start.to_owned()).collect::<Vec<_>>());
+        let of = |starts: &[&str]| can_collide(&starts.iter().map(|&start| start.to_owned()).collect::<Vec<_>>());
         assert_eq!(of(&["RED_", "BLUE_", "RED_COAT_", "REDDER_"]), [true, false, true, false]);
         assert_eq!(of(&["A_B_C_", "A_B_", "A_", "B_"]), [true, true, true, false]);
         assert_eq!(of(&["A_", "A_B_", "A_C_"]), [true; 3]);

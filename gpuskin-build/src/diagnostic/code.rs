@@ -38,7 +38,7 @@ codes! {
     ManifestUnreadable, "manifest::unreadable", "The manifest does not exist, cannot be read, or is not text.", "pass the path of an existing, readable gpuskin.toml";
     ManifestSyntax, "manifest::syntax", "The manifest is not valid TOML.", "correct the line; https://toml.io has the grammar";
     ManifestKey, "manifest::unknown_key", "A table of the manifest has an unknown key.", "remove the key, or correct its name";
-    ManifestLater, "manifest::not_yet", "A key or value of the manifest is reserved for a later version.", "remove the key or value";
+    ManifestNotYetSupported, "manifest::not_yet", "A key or value of the manifest is reserved for a later version.", "remove the key or value";
     ManifestType, "manifest::wrong_type", "A value of the manifest has the wrong type.", "write a value of the type that the message names";
     ManifestValue, "manifest::bad_value", "A value of the manifest is not allowed for its key.", "write one of the values that the manifest reference lists for the key";
     ManifestMissing, "manifest::missing_key", "A model has no `name` or no `path`.", "add the missing key";
@@ -68,8 +68,8 @@ codes! {
     NodeNotFound, "node::not_found", "A key of the manifest names a node that the scene does not have.", "use the name of a node in the scene";
     NodeTransform, "node::odd_transform", "A transform is not allowed by glTF; it was read in the same way as other programs do.", "apply transforms in the modelling tool, and export the file again";
     NodeUnevenScale, "node::uneven_scale", "A node that moves vertices or other nodes has a non-uniform scale: its children shear when they turn, and the smaller encodings cannot store shear.", "apply scales in the modelling tool, or scale all axes by the same factor";
-    NodeEmpty, "node::nothing_there", "A mask contains no bone, or a part contains no mesh: the named nodes and their descendants have none.", "name nodes that have bones (for a mask) or meshes (for a part) at or below them";
-    SceneOthers, "scene::others", "A file has several scenes; only one is baked.", "make the intended scene the default scene of the file";
+    NodeEmptySelection, "node::nothing_there", "A mask contains no bone, or a part contains no mesh: the named nodes and their descendants have none.", "name nodes that have bones (for a mask) or meshes (for a part) at or below them";
+    SceneMultiple, "scene::others", "A file has several scenes; only one is baked.", "make the intended scene the default scene of the file";
     SceneEmpty, "scene::empty", "The scene has no mesh to draw.", "check `include` and `exclude`, and check that the default scene of the file is the intended one";
     SkinInvalid, "skin::invalid", "A skin has no joints, or too few inverse bind matrices.", "the file is damaged: export it again";
     SkinMatrix, "skin::odd_matrix", "An inverse bind matrix is singular or not affine.", "look for joints with scale zero in the rest pose, and export the file again";
@@ -87,8 +87,8 @@ codes! {
     MeshUndeclared, "mesh::undeclared_quantization", "Vertex attributes are integers, but the file does not declare KHR_mesh_quantization.", "declare KHR_mesh_quantization, or export floats";
     MeshColors, "mesh::colors", "Vertex colours are not drawn.", "bake the colours into the texture of the material";
     MorphLost, "morph::not_baked", "Morph targets are not baked in bone mode.", "set `mode = \"vertex\"` to bake morph targets";
-    MorphOdd, "morph::odd", "Morph targets or their weights do not match the mesh; they were read in the same way as other programs do.", "export the file again";
-    MaterialOdd, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
+    MorphMismatch, "morph::odd", "Morph targets or their weights do not match the mesh; they were read in the same way as other programs do.", "export the file again";
+    MaterialInvalid, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";
     MaterialBlend, "material::blend", "Alpha blending is not supported: the material is drawn opaque.", "use alpha mode MASK, which cuts out by a threshold";
     MaterialTexture, "material::texture_left_out", "A texture other than the base colour is not baked.", "gpuskin's own material does not need the texture; load it separately if the game's pipeline does";
@@ -99,8 +99,8 @@ codes! {
     ClipAmbiguous, "clip::ambiguous", "A name matches several clips or nodes.", "rename one of them";
     ClipNone, "clip::none", "A model has no clips.", "export the file with its animations, or add files that contain them: `animations = [\"run.glb\"]`";
     ClipUnused, "clip::unused_file", "No clip of a file in `animations` is baked.", "remove the file from `animations`, or add a [model.clips.<name>] table for its clips";
-    ClipIdle, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
-    ClipStrangers, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";
+    ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
+    ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";
     ClipSeam, "clip::seam", "A clip has `loop = true`, but its last pose differs from its first.", "make the last key equal to the first, or remove `loop = true`";
     ClipFlip, "clip::flip", "A rotation turns by 180 degrees or more between two keys, so that its direction is ambiguous.", "add a key between the two, or run the tool's Euler or quaternion filter, and export the file again";
     ClipChannel, "clip::channel_left_out", "A channel of a clip is ignored, or was read in the same way as other programs do.", "remove the channel, or export the file again";
@@ -111,7 +111,7 @@ codes! {
     ClipFrame, "clip::no_frame", "A clip does not have the requested frame.", "request a frame that the clip has";
     EncodingTolerance, "encoding::tolerance", "The error of the named encoding, or of every encoding, is above the tolerance.", "raise `tolerance`, or name a more precise `encoding`";
     EncodingRange, "encoding::out_of_range", "A pose is outside the range of the encoding.", "set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
-    EncodingUneven, "encoding::uneven_scale", "A clip scales a bone non-uniformly, which the encoding cannot store.", "use `encoding = \"matrix-f16\"`";
+    EncodingUnevenScale, "encoding::uneven_scale", "A clip scales a bone non-uniformly, which the encoding cannot store.", "use `encoding = \"matrix-f16\"`";
     EncodingCoarse, "encoding::coarse", "The error of the encoding is large enough to be visible.", "use a more precise `encoding`, or set `scale` so that the model is in metres";
     EncodingUnfit, "encoding::unfit", "The encoding cannot store the model.", "use another `encoding`, or remove the key";
     LimitFile, "limit::file", "A file is larger than the limit.", "split the file, or raise `file` in [limits]";
@@ -130,13 +130,13 @@ codes! {
     LimitTexture, "limit::texture", "The animation does not fit into one texture.", "bake fewer clips, set a lower `fps`, or raise `texture` in [limits]";
     CacheUnwritable, "cache::unwritable", "The cache cannot be written, so the next bake encodes everything again.", "set GPUSKIN_CACHE to another folder";
     CacheDamaged, "cache::damaged", "A cache entry is damaged.", "no action needed: the entry was removed, and the next bake writes it again";
-    CacheLost, "cache::lost", "Files were removed from the cache while a bake needed them.", "do not clean the cache during a bake, or set GPUSKIN_CACHE to another folder";
+    CacheFilesRemoved, "cache::lost", "Files were removed from the cache while a bake needed them.", "do not clean the cache during a bake, or set GPUSKIN_CACHE to another folder";
     CacheMissing, "cache::missing", "`bake --merge` did not find a model in the cache.", "run the shard of the model again, or run `bake` without --merge to bake it here";
     CacheNone, "cache::none", "A command needs a cache, but there is none.", "set GPUSKIN_CACHE to a folder";
     CacheShared, "cache::shared", "The shared cache cannot be used; the bake continues without it.", "check GPUSKIN_SHARED_CACHE, the network, and the access keys";
     OutputFailed, "output::failed", "A file cannot be written.", "check that the folder is writable, and that the disk is not full";
     OutputDiffers, "output::differs", "A file in the output folder differs from the result of the bake.", "bake again, and commit the files that it writes";
-    OutputOthers, "output::other_models", "The output folder has other models, which baking a single model would remove.", "leave out --model to bake all models, or choose another folder with --out";
+    OutputOtherModels, "output::other_models", "The output folder has other models, which baking a single model would remove.", "leave out --model to bake all models, or choose another folder with --out";
     ScriptOutDir, "script::no_out_dir", "`build` was called outside of a build script.", "use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output";
     ScriptSlow, "script::unoptimised", "Baking took long, because build scripts are compiled without optimisation.", "set `opt-level = 3` under [profile.dev.build-override]";
     GpuMissing, "gpu::none", "No GPU was found, or this build was compiled without GPU support.", "install a Vulkan driver, or build with the feature `gpu`";

@@ -42,7 +42,7 @@ impl Diagnostic {
     /// file), `model`, `clip`, `node`, `accessor`, and `span` and `related` (spans of the
     /// manifest).
     pub fn to_json(&self) -> String {
-        let spans = self.places.iter().map(|place| self.span(&place.span, place.label.as_deref()));
+        let spans = self.spans.iter().map(|place| self.span(&place.span, place.label.as_deref()));
         let mut spans = spans.flatten();
         let object = JsonDiagnostic {
             code: self.code.name(),

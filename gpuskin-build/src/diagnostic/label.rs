@@ -94,7 +94,7 @@ impl Label {
     }
 
     /// Sets the node for tools, without naming it in the text.
-    pub fn of_node(mut self, index: usize, name: Option<&str>) -> Self {
+    pub fn at_node(mut self, index: usize, name: Option<&str>) -> Self {
         self.about.node = Some(NodeRef { index: Some(index), name: name.map(Into::into) });
         self
     }

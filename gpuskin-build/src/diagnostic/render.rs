@@ -33,9 +33,9 @@ impl Style {
 /// Column at which messages are wrapped. Snippets of the manifest are not wrapped.
 const WIDTH: usize = 100;
 /// Maximum number of diagnostics rendered in full. The rest is only counted.
-const MOST: usize = 50;
+const MAX_RENDERED: usize = 50;
 /// Maximum length of a manifest line in a snippet, in bytes. A longer line would fill the screen.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE: usize = 400;
 
 impl Diagnostic {
     /// Renders the diagnostic with a snippet of the manifest. Lines end in `\n`.
@@ -48,10 +48,10 @@ impl Diagnostic {
             GraphicalReportHandler::new_themed(theme).with_links(false).with_width(WIDTH).without_syntax_highlighting();
         let mut text = String::new();
         let drawn = RenderedDiagnostic { diagnostic: self, lines: self.source.as_deref().map(WholeLines) };
-        let result = match self.undrawable_place() {
+        let result = match self.location_without_snippet() {
             Some(place) => {
                 let message = format!("{place}: {}", self.message);
-                let placeless = Self { source: None, places: Vec::new(), message, ..self.clone() };
+                let placeless = Self { source: None, spans: Vec::new(), message, ..self.clone() };
                 handler.render_report(&mut text, &placeless)
             }
             None => handler.render_report(&mut text, &drawn),
@@ -62,18 +62,18 @@ impl Diagnostic {
     }
 
     /// Returns the location as text (`gpuskin.toml:1:30000`) if its snippet cannot be rendered.
-    fn undrawable_place(&self) -> Option<String> {
+    fn location_without_snippet(&self) -> Option<String> {
         let source = self.source.as_deref()?;
         let text = source.inner().as_str();
         let drawable = !text.is_empty()
-            && self.places.iter().all(|place| {
+            && self.spans.iter().all(|place| {
                 text.get(place.span.clone()).is_some()
-                    && text[lines_around(text, &place.span)].lines().all(|line| line.len() <= LONGEST_LINE)
+                    && text[lines_around(text, &place.span)].lines().all(|line| line.len() <= MAX_LINE)
             });
         if drawable {
             return None;
         }
-        let before = text.get(..self.places.first()?.span.start).unwrap_or(text);
+        let before = text.get(..self.spans.first()?.span.start).unwrap_or(text);
         let (line, column) = (before.matches('\n').count(), before.chars().rev().take_while(|&c| c != '\n').count());
         Some(format!("{}:{}:{}", source.name(), line + 1, column + 1))
     }
@@ -151,9 +151,9 @@ impl Diagnostics {
     /// Renders the diagnostics one after the other, up to a maximum number, and then says how many
     /// more there are.
     pub fn render(&self, style: Style) -> String {
-        let drawn: Vec<_> = self.0.iter().take(MOST).map(|diagnostic| diagnostic.render(style)).collect();
+        let drawn: Vec<_> = self.0.iter().take(MAX_RENDERED).map(|diagnostic| diagnostic.render(style)).collect();
         let mut text = drawn.join("\n");
-        if let Some(more @ 1..) = self.len().checked_sub(MOST) {
+        if let Some(more @ 1..) = self.len().checked_sub(MAX_RENDERED) {
             text.push_str(&format!("\n  and {more} more\n"));
         }
         text
@@ -166,14 +166,14 @@ impl Diagnostics {
     /// these lines.
     pub fn cargo_directives(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for diagnostic in self.0.iter().take(MOST) {
+        for diagnostic in self.0.iter().take(MAX_RENDERED) {
             let kind = if diagnostic.is_error() { "error" } else { "warning" };
             // Cargo prefixes every line with `error: name@version: `, so only the cross shows where
             // a diagnostic begins.
             let text = diagnostic.render(Style::Plain);
             lines.extend(text.trim_start().lines().map(|line| format!("cargo::{kind}={line}")));
         }
-        if let Some(more @ 1..) = self.len().checked_sub(MOST) {
+        if let Some(more @ 1..) = self.len().checked_sub(MAX_RENDERED) {
             let kind = if self.has_errors() { "error" } else { "warning" };
             lines.push(format!("cargo::{kind}=  and {more} more"));
         }

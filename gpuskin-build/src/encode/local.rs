@@ -7,7 +7,7 @@
 
 mod affine;
 mod budget;
-mod code;
+mod clip;
 mod samples;
 mod skeleton;
 mod track;
@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use crate::displacement::Displacement;
 use crate::frames::FrameGrid;
 use crate::model::{Model, Trs};
-use code::{LocalClip, Rest};
+use clip::{LocalClip, RestTransform};
 use samples::Samples;
 use skeleton::{ClipCurves, Skeleton};
 
@@ -49,7 +49,7 @@ pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolera
         (0..grids.len()).into_par_iter().map(|i| source(model, &skeleton, i, &grids[i])).collect();
     let rests = rests(&skeleton, &sources);
     let samples = Samples::new(model);
-    let clips: Vec<code::Coded> =
+    let clips: Vec<clip::EncodedClip> =
         sources.par_iter().map(|s| budget::fit(&skeleton, &rests, &samples, s, tolerance)).collect();
     let words = write::words(model, &skeleton, &rests, records, &clips).ok_or(TooLarge::Words)?;
     Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
@@ -74,7 +74,7 @@ fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> 
 
 /// Returns the rest transform of each joint: the most frequent one among its rest pose and the
 /// values that clips hold constant, so that a value common to all clips is stored once.
-fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
+fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<RestTransform> {
     let held = |values: &[Trs]| -> (bool, bool, bool) {
         let first = &values[0];
         (
@@ -84,10 +84,11 @@ fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
         )
     };
     let joint = |j: usize| {
-        let own = Rest::of(&skeleton.joints[j].rest);
-        let (mut rotations, mut translations, mut scales) = (Votes(vec![]), Votes(vec![]), Votes(vec![]));
+        let own = RestTransform::of(&skeleton.joints[j].rest);
+        let (mut rotations, mut translations, mut scales) =
+            (ValueCounts(vec![]), ValueCounts(vec![]), ValueCounts(vec![]));
         for locals in sources.iter().map(|s| &s.locals[j]) {
-            let value = Rest::of(&locals[0]);
+            let value = RestTransform::of(&locals[0]);
             let (rotation, translation, scale) = held(locals);
             if rotation {
                 rotations.add(value.rotation);
@@ -99,7 +100,7 @@ fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
                 scales.add(value.scale);
             }
         }
-        Rest {
+        RestTransform {
             rotation: rotations.winner(own.rotation),
             translation: translations.winner(own.translation),
             scale: scales.winner(own.scale),
@@ -109,9 +110,9 @@ fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<Rest> {
 }
 
 /// Counts how often each value was added, in the order of first addition.
-struct Votes<T>(Vec<(T, usize)>);
+struct ValueCounts<T>(Vec<(T, usize)>);
 
-impl<T: PartialEq + Copy> Votes<T> {
+impl<T: PartialEq + Copy> ValueCounts<T> {
     fn add(&mut self, value: T) {
         match self.0.iter_mut().find(|(v, _)| *v == value) {
             Some((_, count)) => *count += 1,

@@ -7,10 +7,10 @@ use super::{EncodedTexture, Misfit};
 use crate::sample::Rows;
 
 /// Greatest finite `f16`.
-const GREATEST_HALF: f64 = 65_504.0;
+const MAX_HALF: f64 = 65_504.0;
 
 pub(super) fn floats(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
-    let most = if texels.encoding.format() == TexelFormat::Rgba16Float { GREATEST_HALF } else { f64::from(f32::MAX) };
+    let most = if texels.encoding.format() == TexelFormat::Rgba16Float { MAX_HALF } else { f64::from(f32::MAX) };
     each(poses, |frame, bone, rows| {
         texels.put_floats(first_frame + frame, bone, rows.iter().flatten().copied());
         rows.iter().flatten().all(|v| v.abs() <= most)

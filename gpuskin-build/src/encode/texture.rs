@@ -54,11 +54,11 @@ pub enum Misfit {
 }
 
 /// Minimum width of a texture, in texels: a row then fills at least a cache line.
-const LEAST_WIDTH: u32 = 64;
+const MIN_WIDTH: u32 = 64;
 
 /// Returns the width of an approximately square texture for a number of texels.
 pub(super) fn width(texels: u64) -> u32 {
-    let mut width = LEAST_WIDTH;
+    let mut width = MIN_WIDTH;
     while width < MAX_SIDE && texels > u64::from(width) * u64::from(width) {
         width *= 2;
     }

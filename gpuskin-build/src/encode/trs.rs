@@ -8,13 +8,13 @@ use super::{EncodedTexture, Misfit};
 use crate::sample::Rows;
 
 /// Greatest finite `f16`.
-const GREATEST_HALF: f64 = 65_504.0;
+const MAX_HALF: f64 = 65_504.0;
 
 pub(super) fn halves(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     each(poses, |frame, bone, trs| {
         let values = trs.values();
         texels.put_floats(first_frame + frame, bone, values);
-        values.iter().all(|v| v.abs() <= GREATEST_HALF)
+        values.iter().all(|v| v.abs() <= MAX_HALF)
     })
 }
 

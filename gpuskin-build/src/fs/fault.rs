@@ -24,7 +24,7 @@ struct PlannedFault {
     fault: Fault,
     /// Operations left before the fault. Counts down.
     left: i64,
-    happened: bool,
+    triggered: bool,
 }
 
 static PLANS: Mutex<Vec<Arc<Mutex<PlannedFault>>>> = Mutex::new(Vec::new());
@@ -34,15 +34,15 @@ pub(crate) struct FaultGuard(Arc<Mutex<PlannedFault>>);
 
 /// Plans a fault for the `nth` operation, counted from zero.
 pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> FaultGuard {
-    let plan = PlannedFault { folder: folder.to_owned(), op, fault, left: nth as i64, happened: false };
+    let plan = PlannedFault { folder: folder.to_owned(), op, fault, left: nth as i64, triggered: false };
     let plan = Arc::new(Mutex::new(plan));
     PLANS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plan));
     FaultGuard(plan)
 }
 
 impl FaultGuard {
-    pub(crate) fn happened(&self) -> bool {
-        self.0.lock().unwrap().happened
+    pub(crate) fn triggered(&self) -> bool {
+        self.0.lock().unwrap().triggered
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
         if plan.op == op {
             plan.left -= 1;
             let now = plan.left == -1;
-            plan.happened |= now;
+            plan.triggered |= now;
             match plan.fault {
                 Fault::Error(number) if now => return Err(io::Error::from_raw_os_error(number)),
                 // The write after the partial one.

@@ -43,7 +43,7 @@ impl FileStat {
 
     /// Returns the time from which on a further change is certain to have another modification
     /// time.
-    pub(crate) fn settles(&self) -> i64 {
+    pub(crate) fn settles_at(&self) -> i64 {
         let latest = self.modified.max(self.changed);
         latest.saturating_add(if latest % SECOND == 0 { COARSE_TICK } else { TICK })
     }
@@ -74,11 +74,11 @@ impl FileFingerprint {
     /// Whether every later change is certain to change the metadata. A file that was modified just
     /// before it was read can change again without a new modification time.
     pub(crate) fn is_settled(&self) -> bool {
-        self.stat.settles() <= self.at
+        self.stat.settles_at() <= self.at
     }
 
     /// Whether the file is unchanged according to its current metadata.
-    pub(crate) fn still_holds(&self, stat: Option<FileStat>) -> bool {
+    pub(crate) fn is_unchanged(&self, stat: Option<FileStat>) -> bool {
         self.is_settled() && stat == Some(self.stat)
     }
 }

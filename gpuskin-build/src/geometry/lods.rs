@@ -24,21 +24,21 @@ use poses::LodPoses;
 pub(crate) use poses::{of_bones, of_vertices};
 
 /// Minimum number of triangles of the coarsest LOD.
-const LEAST: f64 = 48.0;
+const MIN_TRIANGLES: f64 = 48.0;
 /// Minimum number of triangles of a mesh that gets coarser LODs.
-const WORTH_IT: usize = 128;
+const MIN_SOURCE_TRIANGLES: usize = 128;
 /// Maximum ratio of triangles to the finer LOD. A LOD with more is not worth a draw call.
-const STALLED: f64 = 0.8;
+const MAX_TRIANGLE_RATIO: f64 = 0.8;
 /// Maximum ratio of triangles to the wanted number. A result with more is rejected.
-const KEPT: f64 = 1.2;
+const MAX_OVERSHOOT: f64 = 1.2;
 /// Number of attempts to simplify a surface; each locks the vertices with the greatest error of the
 /// last one.
 const ATTEMPTS: usize = 3;
 /// Factor of the error below which merging vertices is preferred to edge collapses. Merging
 /// distorts textures, so it must be better by this factor.
-const MERGED: f32 = 0.9;
+const MERGE_PREFERENCE: f32 = 0.9;
 /// Maximum error of a LOD, relative to the diagonal of the mesh.
-const MOST_ERROR: f32 = 0.1;
+const MAX_ERROR: f32 = 0.1;
 
 /// A coarser LOD of a mesh.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +55,10 @@ pub(crate) struct LodMesh {
 pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<LodMesh> {
     let total = geometry.indices.len() / 3;
     let mut levels: Vec<LodMesh> = Vec::new();
-    if total < WORTH_IT {
+    if total < MIN_SOURCE_TRIANGLES {
         return levels;
     }
-    let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LEVELS - 1) as f64).max(2.0);
+    let ratio = libm::pow(total as f64 / MIN_TRIANGLES, 1.0 / (MAX_LEVELS - 1) as f64).max(2.0);
     let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
@@ -66,24 +66,24 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     let clusters = Clusters::new(geometry, poses, surfaces);
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
-    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MOST_ERROR;
+    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
     for level in 1..=most.min(MAX_LEVELS - 1) {
         let wanted = total as f64 / libm::pow(ratio, level as f64);
         // Allows for rounding errors.
-        if wanted < LEAST * 0.99 {
+        if wanted < MIN_TRIANGLES * 0.99 {
             break;
         }
-        let parts = Coarser { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
+        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
         let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
         if let Some(merged) = &merged {
             let off = measure.error(merged);
-            if off < error * MERGED || count(&parts) as f64 > wanted * KEPT {
+            if off < error * MERGE_PREFERENCE || count(&parts) as f64 > wanted * MAX_OVERSHOOT {
                 (error, chosen) = (off, merged);
             }
         }
         let before = levels.last().map_or(total, |level| count(&level.parts));
-        if count(chosen) as f64 > before as f64 * STALLED || !error.is_finite() {
+        if count(chosen) as f64 > before as f64 * MAX_TRIANGLE_RATIO || !error.is_finite() {
             break;
         }
         let error = error.max(levels.last().map_or(0.0, |level| level.error));
@@ -108,7 +108,7 @@ fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
 }
 
 /// Builds a LOD from a finer one.
-struct Coarser<'a> {
+struct LodBuilder<'a> {
     geometry: &'a Geometry,
     poses: &'a LodPoses,
     measure: &'a LodErrorMeter<'a>,
@@ -121,7 +121,7 @@ struct Coarser<'a> {
 /// Distance of a surface from the finest LOD in metres, and indices of the parts of the surface.
 type PartIndices = (f32, Vec<Vec<u32>>);
 
-impl Coarser<'_> {
+impl LodBuilder<'_> {
     /// Returns about `wanted` triangles. The largest surface is simplified to its share of them,
     /// and the others up to the same error.
     fn find(&self, wanted: f64) -> Vec<Vec<u32>> {
@@ -161,16 +161,16 @@ impl Coarser<'_> {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
         let mut simplified = simplify::SplitSurface::new(self.geometry, self.poses, &groups);
-        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * KEPT;
+        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * MAX_OVERSHOOT;
         let mut locked = BTreeSet::new();
         let mut best: Option<PartIndices> = None;
-        for way in simplify::WAYS {
+        for way in simplify::OPTIONS {
             for _ in 0..ATTEMPTS {
                 let next = simplified.simplify(triangles, self.limit, way);
                 if !enough(&next) {
                     break;
                 }
-                let found = self.measure.of_surface(surface, &next, error::QUICK);
+                let found = self.measure.of_surface(surface, &next, error::QUICK_SAMPLE);
                 if best.as_ref().is_none_or(|(error, _)| found.error < *error) {
                     best = Some((found.error, next));
                 }
@@ -187,9 +187,9 @@ impl Coarser<'_> {
         }
         // No attempt reached the target; the smallest result is used.
         best.unwrap_or_else(|| {
-            let least = simplify::WAYS.map(|way| simplified.simplify(triangles, self.limit, way));
+            let least = simplify::OPTIONS.map(|way| simplified.simplify(triangles, self.limit, way));
             let least = least.into_iter().filter(|way| count(way) > 0).min_by_key(|way| count(way)).unwrap_or(own);
-            (self.measure.of_surface(surface, &least, error::QUICK).error, least)
+            (self.measure.of_surface(surface, &least, error::QUICK_SAMPLE).error, least)
         })
     }
 }

@@ -26,7 +26,7 @@ fn name(shape: Shape) -> &'static str {
 
 /// Component types that are allowed for a use of an accessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Allowed {
+pub(super) enum AllowedComponents {
     /// `f32`.
     Float,
     /// `f32`, or normalised integers of 8 or 16 bits.
@@ -57,7 +57,7 @@ impl File<'_> {
         &self,
         index: Index<Accessor>,
         shape: Shape,
-        allowed: Allowed,
+        allowed: AllowedComponents,
     ) -> Result<Vec<f64>, Diagnostic> {
         self.decode(index, shape, allowed).map_err(|e| e.within(Label::accessor(index.value())))
     }
@@ -67,7 +67,7 @@ impl File<'_> {
         &self,
         index: Index<Accessor>,
         shape: Shape,
-        allowed: Allowed,
+        allowed: AllowedComponents,
     ) -> Result<Vec<f64>, Diagnostic> {
         let numbers = self.numbers(index, shape, allowed)?;
         let mut at = 0;
@@ -85,11 +85,11 @@ impl File<'_> {
 
     /// Returns the unsigned integers of an accessor, such as indices or joints.
     pub(super) fn integers(&self, index: Index<Accessor>, shape: Shape) -> Result<Vec<u32>, Diagnostic> {
-        let numbers = self.numbers(index, shape, Allowed::Unsigned)?;
+        let numbers = self.numbers(index, shape, AllowedComponents::Unsigned)?;
         Ok(numbers.into_iter().map(|n| n as u32).collect())
     }
 
-    fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Diagnostic> {
+    fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: AllowedComponents) -> Result<Vec<f64>, Diagnostic> {
         let accessor = self.get(&self.document.accessors, index, "accessor")?;
         let Checked::Valid(GenericComponentType(component)) = accessor.component_type else {
             let code = self.written(&format!("/accessors/{index}/componentType"));
@@ -107,10 +107,10 @@ impl File<'_> {
             ));
         }
         // Some exporters set `normalized` on floats, where it has no meaning.
-        let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
+        let normalized = (accessor.normalized || allowed == AllowedComponents::Weights) && component != Component::F32;
         check(component, normalized, allowed)?;
         let core = component == Component::F32 || (normalized && matches!(component, Component::U8 | Component::U16));
-        let integers = matches!(allowed, Allowed::Quantized | Allowed::Direction) && !core;
+        let integers = matches!(allowed, AllowedComponents::Quantized | AllowedComponents::Direction) && !core;
         self.quantized.set(self.quantized.get() || integers);
         let width = shape.multiplicity();
         let numbers = accessor.count.0.saturating_mul(width as u64);
@@ -225,15 +225,15 @@ fn at_most(count: USize64) -> usize {
     usize::try_from(count.0).unwrap_or(usize::MAX)
 }
 
-fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(), Diagnostic> {
+fn check(component: Component, normalized: bool, allowed: AllowedComponents) -> Result<(), Diagnostic> {
     use Component::{F32, I8, I16, U8, U16, U32};
     let ok = match (allowed, component) {
-        (Allowed::Unsigned, U8 | U16 | U32) => !normalized,
-        (Allowed::Unsigned, _) => false,
+        (AllowedComponents::Unsigned, U8 | U16 | U32) => !normalized,
+        (AllowedComponents::Unsigned, _) => false,
         (_, F32) => true,
-        (Allowed::Normalized, I8 | U8 | I16 | U16) => normalized,
-        (Allowed::Weights, U8 | U16) | (Allowed::Quantized, I8 | U8 | I16 | U16) => true,
-        (Allowed::Direction, I8 | I16) => normalized,
+        (AllowedComponents::Normalized, I8 | U8 | I16 | U16) => normalized,
+        (AllowedComponents::Weights, U8 | U16) | (AllowedComponents::Quantized, I8 | U8 | I16 | U16) => true,
+        (AllowedComponents::Direction, I8 | I16) => normalized,
         _ => false,
     };
     if ok {
@@ -245,12 +245,12 @@ fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(),
         format!("the components are {kind}{component:?}, which are not allowed here"),
     );
     Err(diagnostic.help(match allowed {
-        Allowed::Float => "expected floats",
-        Allowed::Normalized => "expected floats, or integers of 8 or 16 bits with `normalized`",
-        Allowed::Quantized => "expected floats, or integers of 8 or 16 bits",
-        Allowed::Direction => "expected floats, or signed integers of 8 or 16 bits with `normalized`",
-        Allowed::Weights => "expected floats, or unsigned integers of 8 or 16 bits",
-        Allowed::Unsigned => "expected unsigned integers",
+        AllowedComponents::Float => "expected floats",
+        AllowedComponents::Normalized => "expected floats, or integers of 8 or 16 bits with `normalized`",
+        AllowedComponents::Quantized => "expected floats, or integers of 8 or 16 bits",
+        AllowedComponents::Direction => "expected floats, or signed integers of 8 or 16 bits with `normalized`",
+        AllowedComponents::Weights => "expected floats, or unsigned integers of 8 or 16 bits",
+        AllowedComponents::Unsigned => "expected unsigned integers",
     }))
 }
 

@@ -139,8 +139,8 @@ impl Bones {
         }
         for node in std::mem::take(&mut self.sockets) {
             // A used bone with an invertible bind matrix already yields the node's transform.
-            let of_node = self.by_node.get(&node).into_iter().flatten().map(|bone| *bone as usize);
-            let known = of_node.into_iter().any(|bone| used[bone] && inverse(self.list[bone].1).is_some());
+            let at_node = self.by_node.get(&node).into_iter().flatten().map(|bone| *bone as usize);
+            let known = at_node.into_iter().any(|bone| used[bone] && inverse(self.list[bone].1).is_some());
             if !known {
                 let bone = self.add(node, DMat4::IDENTITY) as usize;
                 used.resize(self.list.len(), false);

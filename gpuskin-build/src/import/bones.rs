@@ -6,7 +6,7 @@ use glam::DMat4;
 use gltf::json::accessor::Type as Shape;
 use gltf::json::{self, Index};
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::file::File;
 use super::hierarchy::affine;
 use super::report::Report;
@@ -43,7 +43,7 @@ impl Skin {
         let inverse_bind = match skin.inverse_bind_matrices {
             None => vec![DMat4::IDENTITY; joints.len()],
             Some(accessor) => {
-                let numbers = file.finite(accessor, Shape::Mat4, Allowed::Float);
+                let numbers = file.finite(accessor, Shape::Mat4, AllowedComponents::Float);
                 let numbers = numbers.map_err(|e| within(e.within("inverse bind matrices")))?;
                 if numbers.len() < joints.len() * 16 {
                     let (have, need) = (numbers.len() / 16, joints.len());

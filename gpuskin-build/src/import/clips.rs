@@ -257,14 +257,17 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         let help = format!("nodes of animation files are matched by name: {model} must have nodes of the same names");
         if self.known.is_empty() {
             let message = format!("the clips of this file move only nodes that {model} does not have: {names}");
-            let diagnostic =
-                Diagnostic::error(DiagnosticCode::ClipStrangers, message).help(help).within(Label::file(&file.shown));
+            let diagnostic = Diagnostic::error(DiagnosticCode::ClipUnknownNodes, message)
+                .help(help)
+                .within(Label::file(&file.shown));
             report.error_at(&self.source.path.span, diagnostic);
         } else {
             let (count, all) = (labels.len(), labels.len() + self.known.len());
             let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}");
             report.warn(
-                Diagnostic::warning(DiagnosticCode::ClipStrangers, message).help(help).within(Label::file(&file.shown)),
+                Diagnostic::warning(DiagnosticCode::ClipUnknownNodes, message)
+                    .help(help)
+                    .within(Label::file(&file.shown)),
             );
         }
     }
@@ -308,7 +311,7 @@ pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'
         let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
         if !nodes.any(|node| moves[node]) {
             let message = format!("clip {} moves nothing that is drawn", quoted(&clip.source));
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipIdle, message).clip(&clip.source));
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipWithoutEffect, message).clip(&clip.source));
         }
     }
 }

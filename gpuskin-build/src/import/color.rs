@@ -5,7 +5,7 @@ use gltf::json::mesh::Semantic;
 use gltf::json::validation::Checked;
 use gpuskin_rt::vertex::color_word;
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::attributes::{accessor, same_count, scrub};
 use super::document;
 use super::file::File;
@@ -30,7 +30,7 @@ pub(super) fn read(
     let within = |e: Diagnostic| e.within(NAME);
     let type_ = file.get(&file.document.accessors, index, "accessor").map_err(within)?.type_;
     let shape = if type_ == Checked::Valid(Shape::Vec3) { Shape::Vec3 } else { Shape::Vec4 };
-    let mut numbers = file.numbers(index, shape, Allowed::Weights).map_err(within)?;
+    let mut numbers = file.numbers(index, shape, AllowedComponents::Weights).map_err(within)?;
     let width = shape.multiplicity();
     same_count(NAME, numbers.len() / width, vertices)?;
     let odd = scrub(&mut numbers);

@@ -9,7 +9,7 @@ use gltf::json::animation::{Interpolation as Kind, Sampler};
 use gltf::json::validation::Checked;
 use gltf::json::{Accessor, Index};
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::file::File;
 use super::hierarchy::unit;
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
@@ -36,7 +36,7 @@ impl KeyTimesCache {
 }
 
 fn keys(file: &File<'_>, accessor: Index<Accessor>) -> Result<KeyTimes, Diagnostic> {
-    let times = file.finite(accessor, Shape::Scalar, Allowed::Float).map_err(|e| e.within("key times"))?;
+    let times = file.finite(accessor, Shape::Scalar, AllowedComponents::Float).map_err(|e| e.within("key times"))?;
     let mut doubled = false;
     let mut i = 1;
     while i < times.len() {
@@ -69,7 +69,7 @@ pub(super) fn curve(
 ) -> Result<Curve, Diagnostic> {
     let interpolation = interpolation(file, sampler, place)?;
     let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
-    let numbers = file.finite(sampler.output, shape, Allowed::Normalized).map_err(|e| e.within("values"))?;
+    let numbers = file.finite(sampler.output, shape, AllowedComponents::Normalized).map_err(|e| e.within("values"))?;
     let each = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let have = numbers.len() / shape.multiplicity();
     same_count(sampler, have, keys, each)?;
@@ -111,7 +111,7 @@ pub(super) fn weights(
     place: &str,
 ) -> Result<WeightCurve, Diagnostic> {
     let interpolation = interpolation(file, sampler, place)?;
-    let values = file.finite(sampler.output, Shape::Scalar, Allowed::Normalized);
+    let values = file.finite(sampler.output, Shape::Scalar, AllowedComponents::Normalized);
     let mut values = values.map_err(|e| e.within("values"))?;
     let each = if interpolation == Interpolation::CubicSpline { 3 * targets } else { targets };
     same_count(sampler, values.len(), keys, each)

@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::tamed::{Budget, Tamed};
+use super::json_budget::{Budget, BudgetDeserializer};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::limits;
 
@@ -81,17 +81,17 @@ impl Document {
         let budget = Budget::new(memory);
         let read = || {
             let mut json = serde_json::Deserializer::from_slice(json);
-            let document = Self::deserialize(Tamed::new(&mut json, &budget))?;
+            let document = Self::deserialize(BudgetDeserializer::new(&mut json, &budget))?;
             json.end().map(|()| document)
         };
         let document = read().map_err(|error| {
             if budget.is_spent() {
-                let message = format!("the parsed JSON takes more than {}", limits::bytes(memory));
+                let message = format!("the parsed JSON takes more than {}", limits::format_bytes(memory));
                 return Diagnostic::error(DiagnosticCode::LimitMemory, message);
             }
             let budget = Budget::new(memory);
             let json = &mut serde_json::Deserializer::from_slice(json);
-            match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json, &budget)) {
+            match serde_path_to_error::deserialize::<_, Self>(BudgetDeserializer::new(json, &budget)) {
                 Err(e) if e.path().iter().next().is_some() => Diagnostic::error(
                     DiagnosticCode::GltfSyntax,
                     format!("the JSON is not valid glTF: {}: {}", e.path(), e.inner()),

@@ -78,7 +78,7 @@ impl<'a> ImportContext<'a> {
             crate::fs::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
         }
         if metadata.len() > most || bytes.len() as u64 > most {
-            let message = format!("{} is larger than the limit of {}", path.display(), limits::bytes(most));
+            let message = format!("{} is larger than the limit of {}", path.display(), limits::format_bytes(most));
             return Err(Diagnostic::error(DiagnosticCode::LimitFile, message));
         }
         self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
@@ -284,7 +284,7 @@ impl<'a> File<'a> {
     pub(super) fn claim(&self, numbers: u64) -> Result<(), Diagnostic> {
         let left = self.shared.numbers.get();
         self.shared.numbers.set(left.checked_sub(numbers).ok_or_else(|| {
-            let most = limits::bytes(self.limits().memory);
+            let most = limits::format_bytes(self.limits().memory);
             Diagnostic::error(
                 DiagnosticCode::LimitMemory,
                 format!("with these {numbers} numbers, the decoded model is larger than the limit of {most}"),

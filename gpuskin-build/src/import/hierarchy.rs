@@ -224,13 +224,13 @@ pub(super) fn matrix(local: &Local) -> DMat4 {
     }
 }
 
-struct Order {
+struct NodeOrder {
     list: Vec<usize>,
     reached: Vec<bool>,
 }
 
 /// Sorts nodes topologically: parents before their children, lowest index first.
-fn order(file: &File<'_>, nodes: &[Node]) -> Order {
+fn order(file: &File<'_>, nodes: &[Node]) -> NodeOrder {
     let mut ready: BinaryHeap<_> = (0..nodes.len()).filter(|i| nodes[*i].parent.is_none()).map(Reverse).collect();
     let mut list = Vec::with_capacity(nodes.len());
     let mut reached = vec![false; nodes.len()];
@@ -245,7 +245,7 @@ fn order(file: &File<'_>, nodes: &[Node]) -> Order {
             }
         }
     }
-    Order { list, reached }
+    NodeOrder { list, reached }
 }
 
 /// For each node, whether the scene contains it: the roots of the scene and their descendants. In a

@@ -8,7 +8,7 @@ use gltf::json::{self, Index};
 
 use super::file::File;
 use super::report::Report;
-use super::surface::{BaseColor, Uses};
+use super::surface::{BaseColor, MaterialTextures};
 use super::textures::{Pixels, TextureReader, UvSource};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::Material;
@@ -99,7 +99,7 @@ impl Materials {
             Checked::Invalid => {
                 let name = file.written(&format!("/materials/{index}/alphaMode"));
                 return Err(within(Diagnostic::error(
-                    DiagnosticCode::MaterialOdd,
+                    DiagnosticCode::MaterialInvalid,
                     format!("unknown alpha mode {}; expected OPAQUE, MASK or BLEND", quoted(&name)),
                 )));
             }
@@ -131,7 +131,7 @@ impl Materials {
         if let Some(info) = base {
             result.base_color_texture = Some(self.textures.texture(file, info.index).map_err(within)?);
         }
-        let uses = Uses::of(source);
+        let uses = MaterialTextures::of(source);
         let uv = match base {
             Some(info) => {
                 let transform = info.extensions.as_ref().and_then(|e| e.texture_transform.as_ref());

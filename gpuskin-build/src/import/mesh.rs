@@ -8,7 +8,7 @@ use gltf::json::mesh::{Mode, Semantic};
 use gltf::json::validation::Checked;
 use gltf::json::{self, Accessor, Index};
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::attributes::{accessor, same_count, scrub};
 use super::bones::{Bones, Skin};
 use super::document::{self, GltfPrimitive};
@@ -55,7 +55,7 @@ impl MeshReader<'_, '_> {
             else {
                 continue;
             };
-            let label = Label::file(&file.shown).of_node(node, carrier.name.as_deref());
+            let label = Label::file(&file.shown).at_node(node, carrier.name.as_deref());
             let label = match &mesh.name {
                 Some(name) => label.then(format_args!("mesh {index} {}", quoted(name))),
                 None => label.then(format_args!("mesh {index}")),
@@ -128,12 +128,13 @@ impl MeshReader<'_, '_> {
             return skip(report, "the primitive has no positions");
         };
         self.claim_vertices(position).map_err(|e| e.within("POSITION"))?;
-        let positions = file.finite(position, Shape::Vec3, Allowed::Quantized).map_err(|e| e.within("POSITION"))?;
+        let positions =
+            file.finite(position, Shape::Vec3, AllowedComponents::Quantized).map_err(|e| e.within("POSITION"))?;
         let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
         let vertices = positions.len();
 
         let mut attribute =
-            |semantic: Semantic, shape: Shape, allowed: Allowed| -> Result<Option<Vec<f64>>, Diagnostic> {
+            |semantic: Semantic, shape: Shape, allowed: AllowedComponents| -> Result<Option<Vec<f64>>, Diagnostic> {
                 let name = &semantic.to_string();
                 let Some(accessor) = accessor(source, semantic) else { return Ok(None) };
                 let mut numbers = file.numbers(accessor, shape, allowed).map_err(|e| e.within(name))?;
@@ -145,11 +146,12 @@ impl MeshReader<'_, '_> {
                 }
                 Ok(Some(numbers))
             };
-        let normals = attribute(Semantic::Normals, Shape::Vec3, Allowed::Direction)?;
+        let normals = attribute(Semantic::Normals, Shape::Vec3, AllowedComponents::Direction)?;
         let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
-        let tangents = attribute(Semantic::Tangents, Shape::Vec4, Allowed::Direction)?;
+        let tangents = attribute(Semantic::Tangents, Shape::Vec4, AllowedComponents::Direction)?;
         let tangents = tangents.map(|t| t.chunks_exact(4).map(DVec4::from_slice).collect());
-        let base = morph::Base { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
+        let base =
+            morph::MorphBase { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
         let targets = morph::targets(file, source, &base, report)?;
 
         let Some(material) = self.materials.slot(file, source.material, report) else { return Ok(None) };
@@ -159,8 +161,9 @@ impl MeshReader<'_, '_> {
             let name = semantic.to_string();
             match accessor(source, semantic) {
                 Some(accessor) => {
-                    let mut numbers =
-                        file.numbers(accessor, Shape::Vec2, Allowed::Quantized).map_err(|e| e.within(&name))?;
+                    let mut numbers = file
+                        .numbers(accessor, Shape::Vec2, AllowedComponents::Quantized)
+                        .map_err(|e| e.within(&name))?;
                     same_count(&name, numbers.len() / 2, vertices)?;
                     if scrub(&mut numbers) > 0 {
                         let message = format!("{name} has non-finite numbers, which are set to zero");
@@ -251,6 +254,6 @@ fn warn_of_targets(mesh: &document::GltfMesh, label: &Label, report: &mut Report
     let targets = |p: &GltfPrimitive| p.targets.len();
     if mesh.primitives.windows(2).any(|w| targets(&w[0]) != targets(&w[1])) {
         let message = "the primitives have different numbers of morph targets; missing targets change nothing";
-        report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(label));
+        report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(label));
     }
 }

@@ -52,7 +52,9 @@ mod events;
 mod file;
 mod glb;
 mod hierarchy;
+mod ignored_content;
 mod inputs;
+mod json_budget;
 mod lint;
 mod material;
 mod mesh;
@@ -60,12 +62,10 @@ mod meshopt;
 mod meshopt_filter;
 mod morph;
 mod morph_loss;
-mod noted;
-mod play;
+mod references;
 mod report;
 mod select;
 mod surface;
-mod tamed;
 mod textures;
 mod topology;
 mod unbound;
@@ -104,13 +104,13 @@ pub fn import(
     inputs: &mut BTreeSet<PathBuf>,
 ) -> Option<Model> {
     let mut read = Inputs::without_digests();
-    let model = import_seen(manifest, entry, pixels, diagnostics, &mut read);
+    let model = import_with_inputs(manifest, entry, pixels, diagnostics, &mut read);
     inputs.extend(read.paths().cloned());
     model
 }
 
 /// Imports a model like [`import`], and also records the fingerprints of the files that were read.
-pub(crate) fn import_seen(
+pub(crate) fn import_with_inputs(
     manifest: &Manifest,
     entry: &ModelEntry,
     pixels: Pixels,
@@ -149,7 +149,7 @@ fn read<'f>(
     let choices = select::choose(&sources, entry, report);
     let mut clips = clips::read(&choices, &sources, &hierarchy, report);
     let events = events::read(&choices, &sources, entry, &mut clips, report);
-    play::references(entry, &mut clips);
+    references::references(entry, &mut clips);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::MeshReader { file, materials, bones: Bones::default(), skins, vertices: 0 };
@@ -161,21 +161,21 @@ fn read<'f>(
         report.error(diagnostic.within(Label::file(&file.shown)));
     }
 
-    noted::other_scenes(file, report);
-    noted::unknown_extensions(file, report);
-    noted::material_extensions(file, materials.used(), report);
+    ignored_content::other_scenes(file, report);
+    ignored_content::unknown_extensions(file, report);
+    ignored_content::material_extensions(file, materials.used(), report);
 
     bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    bones.sockets = play::sockets(file, entry, &hierarchy, report);
+    bones.sockets = references::sockets(file, entry, &hierarchy, report);
     let sockets = bones.sockets.clone();
     let (bones, places) = report
         .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
     let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
-    play::parts(file, entry, &hierarchy, &mut primitives, report);
-    let masks = play::masks(file, entry, &hierarchy, &bones, report);
-    play::roots(file, entry, &hierarchy, &bones, &mut clips, report);
+    references::parts(file, entry, &hierarchy, &mut primitives, report);
+    let masks = references::masks(file, entry, &hierarchy, &bones, report);
+    references::roots(file, entry, &hierarchy, &bones, &mut clips, report);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =

@@ -4,7 +4,7 @@ use glam::DVec3;
 use gltf::json::accessor::Type as Shape;
 use gltf::json::{Accessor, Index};
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::attributes::same_count;
 use super::document;
 use super::file::File;
@@ -52,7 +52,7 @@ pub(super) fn rest_weights(
     if !given.is_empty() && given.len() != targets {
         let rest = if given.len() < targets { "missing weights are set to 0" } else { "extra weights are ignored" };
         let message = format!("{} weights for {targets} morph targets; {rest}", given.len());
-        report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(label()));
+        report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(label()));
     }
     let mut weights = vec![0.0; targets];
     for (weight, given) in weights.iter_mut().zip(given) {
@@ -62,7 +62,7 @@ pub(super) fn rest_weights(
 }
 
 /// Properties of the primitive whose morph targets are read.
-pub(super) struct Base<'a> {
+pub(super) struct MorphBase<'a> {
     pub vertices: usize,
     pub has_normals: bool,
     pub has_tangents: bool,
@@ -73,7 +73,7 @@ pub(super) struct Base<'a> {
 pub(super) fn targets(
     file: &File<'_>,
     source: &document::GltfPrimitive,
-    base: &Base<'_>,
+    base: &MorphBase<'_>,
     report: &mut Report<'_>,
 ) -> Result<Vec<MorphTarget>, Diagnostic> {
     if source.targets.len() > MAX_TARGETS {
@@ -85,7 +85,7 @@ pub(super) fn targets(
     for (i, attributes) in source.targets.iter().enumerate() {
         let read = |name: &str| -> Result<Option<Vec<DVec3>>, Diagnostic> {
             let Some(accessor) = attributes.get(name) else { return Ok(None) };
-            let allowed = if name == "POSITION" { Allowed::Quantized } else { Allowed::Direction };
+            let allowed = if name == "POSITION" { AllowedComponents::Quantized } else { AllowedComponents::Direction };
             deltas(file, *accessor, allowed, base.vertices)
                 .map(Some)
                 .map_err(|e| e.within(format_args!("target {i}, {name}")))
@@ -101,7 +101,7 @@ pub(super) fn targets(
         if !left_out.is_empty() {
             let names = list(left_out.iter().copied(), LISTED);
             let message = format!("morph targets of {names} are not supported and are ignored");
-            report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(base.label));
+            report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(base.label));
         }
         for (name, there, deltas) in
             [("NORMAL", base.has_normals, &mut normals), ("TANGENT", base.has_tangents, &mut tangents)]
@@ -111,7 +111,7 @@ pub(super) fn targets(
                     "morph targets of {} are ignored: the primitive does not have this attribute",
                     quoted(name)
                 );
-                report.warn(Diagnostic::warning(DiagnosticCode::MorphOdd, message).within(base.label));
+                report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(base.label));
             }
         }
         let positions = match positions {
@@ -129,7 +129,7 @@ pub(super) fn targets(
 fn deltas(
     file: &File<'_>,
     accessor: Index<Accessor>,
-    allowed: Allowed,
+    allowed: AllowedComponents,
     vertices: usize,
 ) -> Result<Vec<DVec3>, Diagnostic> {
     let numbers = file.finite(accessor, Shape::Vec3, allowed)?;

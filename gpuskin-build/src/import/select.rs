@@ -35,16 +35,16 @@ pub(super) struct SelectedClip {
 const MAX_OFFERS: usize = 1 << 14;
 
 /// A clip that is available in a source file.
-struct Offer {
+struct AvailableClip {
     source: usize,
     animation: usize,
     title: String,
     identifier: String,
 }
 
-impl Offer {
+impl AvailableClip {
     fn chosen(&self, name: &str) -> SelectedClip {
-        let Offer { source, animation, title, .. } = self;
+        let AvailableClip { source, animation, title, .. } = self;
         SelectedClip { source: *source, animation: *animation, name: name.to_owned(), title: title.clone() }
     }
 }
@@ -63,7 +63,8 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
         );
         return Vec::new();
     }
-    let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
+    let offers: Vec<AvailableClip> =
+        sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
         if complete {
             let message = "the file has no animation, so there is nothing to bake";
@@ -84,7 +85,7 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
 
 /// Returns the clips of a file. Identifiers omit a prefix that all names share, such as
 /// `HumanArmature|`, which some exporters add.
-fn offers(source: usize, file: &File<'_>) -> Vec<Offer> {
+fn offers(source: usize, file: &File<'_>) -> Vec<AvailableClip> {
     let animations = &file.document.animations;
     let title = |i: usize| {
         animations[i].name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("animation {i}"))
@@ -95,24 +96,24 @@ fn offers(source: usize, file: &File<'_>) -> Vec<Offer> {
     let cut = prefix.map_or(0, |prefix| prefix.len());
     let offer = |(animation, title): (usize, String)| {
         let identifier = snake(&title[cut..]);
-        Offer { source, animation, title, identifier }
+        AvailableClip { source, animation, title, identifier }
     };
     titles.into_iter().enumerate().map(offer).collect()
 }
 
 fn find(
     clip: &ClipEntry,
-    offers: &[Offer],
+    offers: &[AvailableClip],
     sources: &[ClipFile<'_, '_>],
     complete: bool,
     report: &mut Report<'_>,
 ) -> Option<SelectedClip> {
     let wanted = clip.source.as_ref().unwrap_or(&clip.name);
-    let mut found: Vec<&Offer> = offers.iter().filter(|offer| offer.title == wanted.value).collect();
+    let mut found: Vec<&AvailableClip> = offers.iter().filter(|offer| offer.title == wanted.value).collect();
     if found.is_empty()
         && let Some((file, title)) = wanted.value.split_once('#')
     {
-        let named = |o: &&Offer| sources[o.source].path.value == file && o.title == title;
+        let named = |o: &&AvailableClip| sources[o.source].path.value == file && o.title == title;
         found = offers.iter().filter(named).collect();
     }
     // A table without `source` is named like the Rust identifier: `run` matches
@@ -158,8 +159,8 @@ fn find(
 }
 
 /// Reports clips that would have the same name in Rust.
-fn refuse_same_names(offers: &[Offer], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
-    let mut seen: BTreeMap<&str, &Offer> = BTreeMap::new();
+fn refuse_same_names(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
+    let mut seen: BTreeMap<&str, &AvailableClip> = BTreeMap::new();
     for offer in offers {
         let Some(first) = seen.insert(&offer.identifier, offer) else { continue };
         let message = format!(
@@ -186,11 +187,11 @@ fn refuse_same_names(offers: &[Offer], sources: &[ClipFile<'_, '_>], report: &mu
 }
 
 /// Returns the clip and its file for messages, such as `` `Run` of run.glb ``.
-fn place(offer: &Offer, sources: &[ClipFile<'_, '_>]) -> String {
+fn place(offer: &AvailableClip, sources: &[ClipFile<'_, '_>]) -> String {
     format!("{} of {}", quoted(&offer.title), sources[offer.source].file.shown)
 }
 
 /// Returns `art/run.glb#Run`, which is unique among clips of the same name in several files.
-fn qualified(offer: &Offer, sources: &[ClipFile<'_, '_>]) -> String {
+fn qualified(offer: &AvailableClip, sources: &[ClipFile<'_, '_>]) -> String {
     format!("{}#{}", sources[offer.source].path.value, offer.title)
 }

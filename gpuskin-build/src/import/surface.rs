@@ -12,14 +12,14 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
 
 /// A texture and the source of its coordinates.
-pub(super) struct Use {
+pub(super) struct TextureUse {
     /// Name in messages, such as `normal`.
     what: &'static str,
     index: Index<json::Texture>,
     uv: Result<UvSource, Diagnostic>,
 }
 
-impl Use {
+impl TextureUse {
     fn new(what: &'static str, index: Index<json::Texture>, set: u32, transform: Option<&TextureTransform>) -> Self {
         Self { what, index, uv: UvSource::new(set, transform) }
     }
@@ -44,7 +44,7 @@ impl Use {
                 Err(e) => Self {
                     what,
                     index,
-                    uv: Err(Diagnostic::error(DiagnosticCode::MaterialOdd, format!("KHR_texture_transform: {e}"))),
+                    uv: Err(Diagnostic::error(DiagnosticCode::MaterialInvalid, format!("KHR_texture_transform: {e}"))),
                 },
             },
         }
@@ -52,11 +52,11 @@ impl Use {
 }
 
 /// The textures of a material other than its base colour.
-pub(super) struct Uses {
-    normal: Option<Use>,
-    metallic_roughness: Option<Use>,
-    occlusion: Option<Use>,
-    emissive: Option<Use>,
+pub(super) struct MaterialTextures {
+    normal: Option<TextureUse>,
+    metallic_roughness: Option<TextureUse>,
+    occlusion: Option<TextureUse>,
+    emissive: Option<TextureUse>,
 }
 
 /// Texture coordinates of a material's vertices, and the name of the material.
@@ -65,20 +65,20 @@ pub(super) struct BaseColor<'a> {
     pub label: &'a Label,
 }
 
-impl Uses {
+impl MaterialTextures {
     pub(super) fn of(source: &json::Material) -> Self {
         let normal = source
             .normal_texture
             .as_ref()
-            .map(|t| Use::of_json("normal", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
+            .map(|t| TextureUse::of_json("normal", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
         let occlusion = source
             .occlusion_texture
             .as_ref()
-            .map(|t| Use::of_json("occlusion", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
+            .map(|t| TextureUse::of_json("occlusion", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
         let pbr = &source.pbr_metallic_roughness;
         let metallic_roughness =
-            pbr.metallic_roughness_texture.as_ref().map(|info| Use::of_info("metallic-roughness", info));
-        let emissive = source.emissive_texture.as_ref().map(|info| Use::of_info("emissive", info));
+            pbr.metallic_roughness_texture.as_ref().map(|info| TextureUse::of_info("metallic-roughness", info));
+        let emissive = source.emissive_texture.as_ref().map(|info| TextureUse::of_info("emissive", info));
         Self { normal, metallic_roughness, occlusion, emissive }
     }
 
@@ -109,7 +109,7 @@ impl Uses {
         let emissive = source.emissive_factor.0.map(|c| c * strength);
         if emissive.iter().any(|c| *c < 0.0) {
             let message = "the emissive factor is negative and is set to zero";
-            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialOdd, message).within(label);
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
             report.warn(diagnostic.within(Label::file(&file.shown)));
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
@@ -123,7 +123,7 @@ impl Uses {
                 "gpuskin's own material does not need the texture; load it separately if the game's pipeline does",
             ));
         };
-        let mut read = |texture: Option<Use>| -> Option<Texture> {
+        let mut read = |texture: Option<TextureUse>| -> Option<Texture> {
             let texture = texture?;
             let found = texture.uv.and_then(|own| match uv {
                 Some(uv) if uv != own => Err(Diagnostic::error(

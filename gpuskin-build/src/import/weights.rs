@@ -3,7 +3,7 @@
 use gltf::json::accessor::Type as Shape;
 use gltf::json::mesh::Semantic;
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::attributes::{accessor, same_count};
 use super::bones::{Bones, Skin};
 use super::document::GltfPrimitive;
@@ -56,7 +56,9 @@ impl Weights {
                 ));
             }
             let joint = file.integers(joint_accessor, Shape::Vec4).map_err(|e| e.within(&joints))?;
-            let weight = file.finite(weight_accessor, Shape::Vec4, Allowed::Weights).map_err(|e| e.within(&weights))?;
+            let weight = file
+                .finite(weight_accessor, Shape::Vec4, AllowedComponents::Weights)
+                .map_err(|e| e.within(&weights))?;
             same_count(&joints, joint.len() / 4, vertices)?;
             same_count(&weights, weight.len() / 4, vertices)?;
             sets.push((joint, weight, joint_accessor));

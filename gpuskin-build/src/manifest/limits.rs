@@ -32,7 +32,7 @@ pub(super) fn read(root: Section<'_>, notes: &mut Notes) -> Limits {
         match given {
             Some(count) if count <= most => *limit = count,
             Some(_) => {
-                let most = if size { crate::limits::bytes(most) } else { most.to_string() };
+                let most = if size { crate::limits::format_bytes(most) } else { most.to_string() };
                 notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` must be at most {most}"), "");
             }
             None if size => {

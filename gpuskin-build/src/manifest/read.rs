@@ -15,7 +15,7 @@ use super::section::{Notes, Section, shorten};
 use super::values::{devices, fps, influences, lods, normals, tolerances, up, width};
 use super::{
     At, ClipEntry, DeviceClass, Fps, Lods, Manifest, MaskEntry, Mode, ModelEntry, PartEntry, RestFrame, Storage,
-    Textures, Tolerances, UpAxis, keys, play, rest, textures,
+    Textures, Tolerances, UpAxis, gameplay, keys, rest_frame, textures,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
@@ -23,7 +23,7 @@ use crate::name_collisions::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
 /// Maximum number of syntax errors shown. Errors after the first ones are often caused by them.
-const MOST_SYNTAX_ERRORS: usize = 5;
+const MAX_SYNTAX_ERRORS: usize = 5;
 
 /// Default settings for models, from `[bake]`.
 #[derive(Default)]
@@ -108,7 +108,7 @@ fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned
             diagnostic
         };
         diagnostics.push(diagnostic.at(source, span));
-        if diagnostics.len() == MOST_SYNTAX_ERRORS {
+        if diagnostics.len() == MAX_SYNTAX_ERRORS {
             break;
         }
     }
@@ -270,8 +270,8 @@ fn model(
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
     let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
     let clips = clips(section, notes);
-    play::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
-    rest::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
+    gameplay::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
+    rest_frame::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
     PartialModelEntry {
         name,
         path,
@@ -280,7 +280,7 @@ fn model(
         exclude: section.strings("exclude", notes),
         mode: mode.map_or(Mode::default(), |at| at.value),
         width: width(section, notes),
-        rest_frame: rest::read(section, notes),
+        rest_frame: rest_frame::read(section, notes),
         encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices,
@@ -292,8 +292,8 @@ fn model(
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
         up: up(section, notes).unwrap_or(defaults.up),
         root: section.string("root", notes),
-        masks: play::masks(section, notes),
-        parts: play::parts(section, notes),
+        masks: gameplay::masks(section, notes),
+        parts: gameplay::parts(section, notes),
         sockets: section.strings("sockets", notes),
         clips,
         sound: notes.diagnostics.len() == findings_before,
@@ -345,14 +345,14 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
             };
             let section = Section::new(table, &keys::CLIP, notes);
             let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
-            let (events, root_motion) = (play::events(section, notes), play::root_motion(section, notes));
-            let additive = play::additive(section, &name, notes);
+            let (events, root_motion) = (gameplay::events(section, notes), gameplay::root_motion(section, notes));
+            let additive = gameplay::additive(section, &name, notes);
             Some(ClipEntry { name, source, looped, fps: fps(section, notes), events, root_motion, additive })
         })
         .collect();
     // The parser sorts tables by key.
     clips.sort_by_key(|clip| clip.name.span.start);
-    play::check_references(&clips, notes);
+    gameplay::check_references(&clips, notes);
     Some(clips)
 }
 

@@ -59,7 +59,7 @@ impl<'d> Section<'d> {
             }
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
                 notes.error(
-                    DiagnosticCode::ManifestLater,
+                    DiagnosticCode::ManifestNotYetSupported,
                     key.span(),
                     format!("`{name}` is not supported yet"),
                     *instead,
@@ -182,7 +182,7 @@ pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, 
     }
     if let Some((_, instead)) = words.later.iter().find(|(later, _)| *later == value) {
         notes.error(
-            DiagnosticCode::ManifestLater,
+            DiagnosticCode::ManifestNotYetSupported,
             text.span.clone(),
             format!("`{key}`: \"{value}\" is not supported yet"),
             *instead,
@@ -255,8 +255,8 @@ fn list(words: &[&str]) -> String {
 
 /// Shortens a long name for messages.
 pub(super) fn shorten(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
+    const MAX_SHOWN: usize = 60;
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }

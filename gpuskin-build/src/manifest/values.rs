@@ -8,9 +8,9 @@ use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances, UpAxis, keys};
 use crate::diagnostic::DiagnosticCode;
 
 /// Maximum frame rate, in frames per second. A higher value is a mistake.
-const MOST_FPS: f64 = 1000.0;
+const MAX_FPS: f64 = 1000.0;
 /// Maximum of a frame rate relative to the source, in percent.
-const MOST_SHARE: f64 = 1000.0;
+const MAX_SHARE: f64 = 1000.0;
 
 /// Reads the width of the animation texture, in texels.
 pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
@@ -128,14 +128,14 @@ pub(super) fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals
 
 /// Reads the number of levels of detail below the finest.
 pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
-    const MOST: usize = MAX_LEVELS - 1;
+    const MAX_SHOWN: usize = MAX_LEVELS - 1;
     let value = section.get("lods")?;
     match (value.get_ref(), number(value.get_ref())) {
         (DeValue::Boolean(true), _) => return Some(Lods::Auto),
         (DeValue::Boolean(false), _) => return Some(Lods::Most(0)),
-        (_, Some(number)) if (0..=MOST).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
+        (_, Some(number)) if (0..=MAX_SHOWN).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
         (_, Some(_)) => {
-            let message = format!("`lods` must be a whole number of at most {MOST}, or true or false");
+            let message = format!("`lods` must be a whole number of at most {MAX_SHOWN}, or true or false");
             notes.error(DiagnosticCode::ManifestValue, value.span(), message, "false bakes only the finest LOD");
         }
         _ => notes.expected("lods", "true, false or a number of LODs", value),
@@ -151,7 +151,7 @@ pub(super) fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {
 pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     let value: Value<'_> = section.get("fps")?;
     if let Some(number) = number(value.get_ref()) {
-        return check_positive(number, value, "fps", MOST_FPS, notes).map(Fps::Rate);
+        return check_positive(number, value, "fps", MAX_FPS, notes).map(Fps::Rate);
     }
     let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
     if word.value.parse::<f64>().is_ok() {
@@ -164,12 +164,12 @@ pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
         return None;
     }
     match quantity(&word.value) {
-        Some((share, "%")) if share <= MOST_SHARE => return Some(Fps::Share(share / 100.0)),
+        Some((share, "%")) if share <= MAX_SHARE => return Some(Fps::Share(share / 100.0)),
         Some((_, "%")) => {
             notes.error(
                 DiagnosticCode::ManifestValue,
                 word.span,
-                format!("`fps` must be at most {MOST_SHARE} % of the source rate"),
+                format!("`fps` must be at most {MAX_SHARE} % of the source rate"),
                 "",
             );
             return None;

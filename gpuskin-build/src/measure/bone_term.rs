@@ -37,7 +37,7 @@ pub(super) fn slack(position: Vec3, entries: &[BoneTerm]) -> Lanes {
 }
 
 /// Returns the corners of a box.
-pub(super) fn corners((low, high): (Vec3, Vec3)) -> BoxCorners {
+pub(super) fn corners(low: Vec3, high: Vec3) -> BoxCorners {
     let x = [low.x, high.x, low.x, high.x];
     let y = [low.y, low.y, high.y, high.y];
     [low.z, high.z].map(|z| [x, y, [z; 4], [1.0; 4]])

@@ -17,7 +17,7 @@ use glam::Vec3;
 
 use super::bone_matrices::BoneMatrices;
 use super::mesh::{MeasuredMesh, PointGroup};
-use crate::vector_math::{Lanes, dot_lanes, dot_of, greatest_lanes, greatest_of, least_lanes, least_of, times};
+use crate::vector_math::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, max_lane, min_lane, times};
 
 /// Factor that covers rounding errors in all bounds.
 const ROUNDING: f32 = 1.01;
@@ -51,7 +51,7 @@ impl ErrorBounds {
             }
         }
         bounds.bones.iter_mut().for_each(|squared| *squared = squared.sqrt());
-        let (low, high) = (Vec3::from(low.map(least_of)), Vec3::from(high.map(greatest_of)));
+        let (low, high) = (Vec3::from(low.map(min_lane)), Vec3::from(high.map(max_lane)));
         (bounds.radius, bounds.middle) = ((high - low).length() * 0.5, ((high + low) * 0.5).length());
         bounds.stretch = bounds.stretch.sqrt();
         bounds

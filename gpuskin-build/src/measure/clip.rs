@@ -13,7 +13,7 @@ use super::{
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use crate::sample::Sampler;
-use crate::vector_math::{Lanes, add_lanes, dot_of, greatest_lanes, greatest_of, least_lanes, least_of, times};
+use crate::vector_math::{Lanes, add_lanes, dot_of, greatest_lanes, least_lanes, max_lane, min_lane, times};
 
 /// A clip in its source form and its drawn form.
 pub(super) struct ClipWork<'a> {
@@ -29,7 +29,8 @@ pub(super) struct ClipWork<'a> {
 impl<'a> ClipWork<'a> {
     /// Creates the work for one clip; `clip` is an index into [`Model::clips`].
     pub(super) fn new(
-        (model, clip): (&'a Model, usize),
+        model: &'a Model,
+        clip: usize,
         grid: FrameGrid,
         record: ClipRecord,
         mesh: &'a MeasuredMesh,
@@ -75,15 +76,14 @@ impl MeasuredClip for ClipWork<'_> {
                 }
                 for (normals, weights) in group.normals() {
                     let (mut source, mut drawn) = (NormalMatrices::default(), NormalMatrices::default());
-                    let of = (weights, &group.bones[..], &bones[..]);
-                    source.set(of, SOURCE, Normals::Cofactor);
-                    drawn.set(of, DRAWN, self.drawn.normals);
+                    source.set(weights, &group.bones, bones, SOURCE, Normals::Cofactor);
+                    drawn.set(weights, &group.bones, bones, DRAWN, self.drawn.normals);
                     normals.iter().for_each(|normals| widest.look(&source, &drawn, normals));
                 }
             }
         }
         tally.normal = widest.chord_squared;
-        tally.widen(reached.low.map(least_of), reached.high.map(greatest_of));
+        tally.widen(reached.low.map(min_lane), reached.high.map(max_lane));
     }
 
     fn between(&self, instants: &[SampleTime], tally: &mut ErrorTally) {

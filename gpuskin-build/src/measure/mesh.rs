@@ -68,7 +68,7 @@ pub(super) struct MeasuredMesh {
 
 /// Maximum number of points per group: a group and its bones stay in the processor cache while all
 /// sample times of a chunk are measured.
-const MOST: usize = 256;
+const MAX_GROUP_POINTS: usize = 256;
 
 /// Data of a point during construction.
 struct PointBuilder {
@@ -98,7 +98,8 @@ impl MeasuredMesh {
         drafts.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
         let boxes = boxes(&drafts, model.bones.len());
         let alike = drafts.chunk_by(|a, b| a.bones().eq(b.bones()));
-        let groups: Vec<PointGroup> = alike.flat_map(|alike| alike.chunks(MOST)).map(PointGroup::new).collect();
+        let groups: Vec<PointGroup> =
+            alike.flat_map(|alike| alike.chunks(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
         Self { groups, vertices, boxes, slack }
     }
@@ -183,7 +184,7 @@ fn boxes(drafts: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
             (*low, *high) = (least(*low, least(p, q)), greatest(*high, greatest(p, q)));
         }
     }
-    boxes.into_iter().map(|bounds| bounds.map(corners)).collect()
+    boxes.into_iter().map(|bounds| bounds.map(|(low, high)| corners(low, high))).collect()
 }
 
 /// Returns the points of a model, and the number of its vertices.

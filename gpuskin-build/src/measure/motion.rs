@@ -30,7 +30,7 @@ pub fn motion_within(
     search: MotionQuery<'_>,
 ) -> Vec<bool> {
     let mesh = MeasuredMesh::new(model, drawn);
-    let clip = |i: usize| ClipWork::new((model, i), grids[i], records[i], &mesh, drawn, MeasuredTimes::All);
+    let clip = |i: usize| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, MeasuredTimes::All);
     search.clips.par_iter().map(|&i| clip(i).within(search.limit as f32)).collect()
 }
 

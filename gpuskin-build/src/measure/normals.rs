@@ -19,7 +19,9 @@ impl NormalMatrices {
     #[inline(never)]
     pub(super) fn set(
         &mut self,
-        (weights, of, bones): (&[[Lanes; 2]], &[u32], &[BoneMatrices]),
+        weights: &[[Lanes; 2]],
+        of: &[u32],
+        bones: &[BoneMatrices],
         which: usize,
         how: Normals,
     ) {

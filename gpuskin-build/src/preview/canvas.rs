@@ -31,7 +31,7 @@ impl Canvas {
     }
 
     /// Copies an image of RGBA pixels with `stride` bytes per row to `x, y`.
-    pub(super) fn lay(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
+    pub(super) fn blit(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
         for (row, line) in (0..height).zip(bytes.chunks(stride)) {
             for (column, pixel) in (0..width).zip(line.chunks_exact(4)) {
                 self.set(x + column, y + row, [pixel[0], pixel[1], pixel[2]]);
@@ -80,7 +80,7 @@ mod tests {
     fn images_are_copied_to_their_position() {
         let mut canvas = Canvas::new(4, 3, [0; 3]);
         // Two rows of one pixel each, with padding.
-        canvas.lay([2, 1], [1, 2], &[1, 2, 3, 255, 0, 0, 0, 0, 4, 5, 6, 255, 0, 0, 0, 0], 8);
+        canvas.blit([2, 1], [1, 2], &[1, 2, 3, 255, 0, 0, 0, 0, 4, 5, 6, 255, 0, 0, 0, 0], 8);
         assert_eq!(canvas.pixels[4 + 2], [1, 2, 3]);
         assert_eq!(canvas.pixels[2 * 4 + 2], [4, 5, 6]);
         assert_eq!(canvas.pixels.iter().filter(|p| **p != [0; 3]).count(), 2);

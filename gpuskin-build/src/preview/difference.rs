@@ -3,10 +3,10 @@
 use super::canvas::{Canvas, Rgb};
 
 /// Maximum amplification of differences.
-const MOST: u32 = 64;
+const MAX_FACTOR: u32 = 64;
 /// Maximum share of the differing pixels that may saturate. Along contours, pixels differ by half
 /// the range even if surfaces differ by one or two steps.
-const BLOWN_OUT: f64 = 0.2;
+const MAX_SATURATED_SHARE: f64 = 0.2;
 
 /// Histogram of pixels by the largest difference of their channels, in stored values from 0 to 255.
 #[derive(Clone, Debug)]
@@ -48,12 +48,12 @@ impl Differences {
     /// Returns the largest power of two up to [`MOST`] that leaves most of the differing pixels
     /// below 255.
     pub(super) fn factor(&self) -> u32 {
-        let some = self.differing() as f64 * BLOWN_OUT;
+        let some = self.differing() as f64 * MAX_SATURATED_SHARE;
         let blown_out = |factor: u32| -> u64 {
             let too_great = (1_u32..).zip(&self.counts[1..]).filter(|(d, _)| d * factor > 255);
             too_great.map(|(_, count)| count).sum()
         };
-        let mut factor = MOST;
+        let mut factor = MAX_FACTOR;
         while factor > 1 && blown_out(factor) as f64 > some {
             factor /= 2;
         }
@@ -71,7 +71,7 @@ pub(super) fn draw(canvas: &mut Canvas, to: [u32; 2], [a, b]: [[u32; 2]; 2], siz
             [r, g, b, 255]
         })
         .collect();
-    canvas.lay(to, size, &pixels, size[0] as usize * 4);
+    canvas.blit(to, size, &pixels, size[0] as usize * 4);
 }
 
 fn distance(a: Rgb, b: Rgb) -> Rgb {

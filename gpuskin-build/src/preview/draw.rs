@@ -8,6 +8,7 @@ use super::framing::Framing;
 use super::ground::Ground;
 use super::layout::COLUMNS;
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::gpu::Gpu;
 
 const SAMPLES: u32 = 4;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
@@ -29,11 +30,8 @@ pub(super) struct PreviewScene {
 
 impl PreviewScene {
     /// Uploads a model. Cells have `cell` pixels.
-    pub(super) fn new(
-        (device, queue): (wgpu::Device, wgpu::Queue),
-        model: &Model,
-        cell: [u32; 2],
-    ) -> Result<Self, Diagnostic> {
+    pub(super) fn new(gpu: Gpu, model: &Model, cell: [u32; 2]) -> Result<Self, Diagnostic> {
+        let Gpu { device, queue } = gpu;
         let descriptor = RendererDescriptor {
             color_format: COLOR,
             depth_format: Some(DEPTH),

@@ -10,7 +10,7 @@ const PITCH: f32 = 0.3;
 /// Factor by which a view is larger than its content.
 const MARGIN: f32 = 1.12;
 /// Clips whose extent exceeds the median by this factor get their own scale.
-const FAR: f32 = 1.3;
+const MAX_TRAVEL: f32 = 1.3;
 /// If the lowest point is further from 0 than this share of the model's height, the ground is
 /// placed at the lowest point.
 const GROUND_TOLERANCE: f32 = 0.08;
@@ -54,7 +54,7 @@ impl ClipExtent {
     }
 
     /// Replaces an extent that is empty, a single point or infinite by a cube of one unit.
-    fn sane(self) -> Self {
+    fn clamped(self) -> Self {
         let diagonal = (self.max - self.min).length();
         if self.min.is_finite() && self.max.is_finite() && diagonal.is_finite() && diagonal > f32::MIN_POSITIVE {
             return self;
@@ -81,7 +81,7 @@ pub(super) struct Framing {
 impl Framing {
     /// Creates a view of an extent. `aspect` is width divided by height.
     fn new(outline: ClipExtent, aspect: f32) -> Self {
-        let ClipExtent { min, max, heights: [low, high] } = outline.sane();
+        let ClipExtent { min, max, heights: [low, high] } = outline.clamped();
         let (middle, size) = (min.midpoint(max), max - min);
         let half_width = 0.5 * size.x.max(size.y * aspect).max(1e-3 * size.z) * MARGIN;
         let near_ground = low.abs() <= GROUND_TOLERANCE * (high - low).max(half_width);
@@ -97,7 +97,7 @@ impl Framing {
 
     /// Whether an extent is completely visible.
     fn shows(&self, outline: ClipExtent) -> bool {
-        let ClipExtent { min, max, .. } = outline.sane();
+        let ClipExtent { min, max, .. } = outline.clamped();
         let middle = Vec3::from(axes().map(|axis| axis.dot(self.target)));
         let half = Vec3::new(self.half[0], self.half[1], self.reach);
         (min - middle).cmpge(-half).all() && (max - middle).cmple(half).all()
@@ -125,8 +125,8 @@ pub(super) fn frame(clips: &[ClipExtent], aspect: f32) -> Vec<Framing> {
     let mut sizes: Vec<f32> = own.iter().map(|framing| framing.half[0]).collect();
     sizes.sort_by(f32::total_cmp);
     let Some(&middle) = sizes.get(sizes.len().saturating_sub(1) / 2) else { return own };
-    let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= FAR * middle);
-    let common = Framing::new(near.fold(ClipExtent::EMPTY, |all, (clip, _)| all.union(clip.sane())), aspect);
+    let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= MAX_TRAVEL * middle);
+    let common = Framing::new(near.fold(ClipExtent::EMPTY, |all, (clip, _)| all.union(clip.clamped())), aspect);
     let fitting = |(clip, own): (&ClipExtent, &Framing)| match common.shows(*clip) {
         true => common,
         false => Framing { ground: common.ground, ..*own },

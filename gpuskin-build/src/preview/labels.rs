@@ -13,7 +13,7 @@ use crate::units::{digits, length};
 const INK: Rgb = [34, 38, 46];
 const FAINT: Rgb = [110, 114, 122];
 /// Minimum factor from which a row with another scale says so.
-const SCALE_WORTH_SAYING: f32 = 1.05;
+const MIN_REPORTED_SCALE: f32 = 1.05;
 
 /// Draws the name of the model and a summary of its clips.
 pub(super) fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>) {
@@ -100,7 +100,7 @@ pub(super) fn clip(
 ) {
     let Some(clip) = meta.clips.get(row as usize) else { return };
     let facts =
-        format!("{}   {}   {}   {}{}", span(clip), rate(clip), manner(clip), error(clip), shrunk(framing, scale));
+        format!("{}   {}   {}   {}{}", span(clip), rate(clip), wrap_text(clip), error(clip), shrunk(framing, scale));
     name(canvas, layout, row, meta, clip, &facts);
 }
 
@@ -122,7 +122,7 @@ pub(super) fn compared_clip(
     scale: Option<Framing>,
 ) {
     let [Some(a), Some(b)] = metas.map(|meta| meta.clips.get(row as usize)) else { return };
-    let facts = format!("{}   {}{}", span(a), manner(a), shrunk(framing, scale));
+    let facts = format!("{}   {}{}", span(a), wrap_text(a), shrunk(framing, scale));
     name(canvas, layout, row, metas[0], a, &facts);
     for (strip, (meta, clip)) in (0..).zip(metas.into_iter().zip([a, b])) {
         caption(canvas, layout, row, strip, meta.encoding.name(), &format!("{}   {}", rate(clip), error(clip)));
@@ -152,7 +152,7 @@ fn rate(clip: &ClipInfo) -> String {
     format!("{} fps", digits(clip.frame_rate))
 }
 
-fn manner(clip: &ClipInfo) -> &'static str {
+fn wrap_text(clip: &ClipInfo) -> &'static str {
     match clip.looped {
         _ if clip.duration <= 0.0 => "still",
         true => "loops",
@@ -167,7 +167,7 @@ fn error(clip: &ClipInfo) -> String {
 /// Returns a note if a row is drawn at another scale than most.
 fn shrunk(framing: &Framing, scale: Option<Framing>) -> String {
     let smaller = scale.map_or(1.0, |s| framing.half[0] / s.half[0]);
-    if smaller.max(smaller.recip()) <= SCALE_WORTH_SAYING {
+    if smaller.max(smaller.recip()) <= MIN_REPORTED_SCALE {
         return String::new();
     }
     format!("   drawn {}x smaller, grid {}", digits(f64::from(smaller)), grid(framing.step))

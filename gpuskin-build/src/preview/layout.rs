@@ -7,9 +7,9 @@ pub(super) const COLUMNS: u32 = 8;
 /// Cell sizes in pixels, and the maximum numbers of rows with these sizes. A sheet of the maximum
 /// number of clips fits into memory.
 const LARGE: [u32; 2] = [160, 176];
-const MOST_LARGE_ROWS: u32 = 200;
+const MAX_LARGE_ROWS: u32 = 200;
 const SMALL: [u32; 2] = [80, 88];
-const MOST_SMALL_ROWS: u32 = 1100;
+const MAX_SMALL_ROWS: u32 = 1100;
 const TINY: [u32; 2] = [48, 52];
 
 const MARGIN: u32 = 20;
@@ -103,8 +103,8 @@ impl Layout {
 /// Returns the cell size for a number of rows.
 fn cell(rows: u32) -> [u32; 2] {
     match rows {
-        _ if rows <= MOST_LARGE_ROWS => LARGE,
-        _ if rows <= MOST_SMALL_ROWS => SMALL,
+        _ if rows <= MAX_LARGE_ROWS => LARGE,
+        _ if rows <= MAX_SMALL_ROWS => SMALL,
         _ => TINY,
     }
 }

@@ -8,6 +8,7 @@ use super::labels;
 use super::layout::{COLUMNS, Layout};
 use super::sheet::{PreviewModel, Sheet, aspect};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::gpu::Gpu;
 use crate::suggest::{instead, quoted};
 
 /// Duration of a transition, in seconds.
@@ -36,7 +37,7 @@ pub enum Sequence {
 }
 
 /// A sequence by indices.
-struct Act {
+struct SequencePlayback {
     base: u16,
     clip: u16,
     /// The mask of a layer; `Some(None)` is a layer on all bones, `None` a crossfade.
@@ -44,7 +45,7 @@ struct Act {
     title: String,
 }
 
-impl Act {
+impl SequencePlayback {
     fn new(meta: &Metadata, sequence: &Sequence) -> Result<Self, Diagnostic> {
         let clips = || meta.clips.iter().map(|clip| &*clip.name);
         let masks = || meta.masks.iter().map(|mask| &*mask.name);
@@ -88,19 +89,16 @@ impl Act {
 
 impl Sheet {
     /// Draws one row per sequence.
-    pub(super) fn sequences(
-        gpu: (wgpu::Device, wgpu::Queue),
-        take: &PreviewModel,
-        sequences: &[Sequence],
-    ) -> Result<Self, Diagnostic> {
+    pub(super) fn sequences(gpu: Gpu, take: &PreviewModel, sequences: &[Sequence]) -> Result<Self, Diagnostic> {
         let meta = take.meta();
-        let acts: Vec<Act> = sequences.iter().map(|sequence| Act::new(meta, sequence)).collect::<Result<_, _>>()?;
+        let acts: Vec<SequencePlayback> =
+            sequences.iter().map(|sequence| SequencePlayback::new(meta, sequence)).collect::<Result<_, _>>()?;
         let seconds: Vec<f64> =
             (0..COLUMNS).map(|i| f64::from(SECONDS) * f64::from(i) / f64::from(COLUMNS - 1)).collect();
         let times = vec![seconds.clone(); acts.len()];
         // A blend of two clips stays close to the union of their extents.
         let of_clips = take.outlines(&take.times());
-        let outline = |act: &Act| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
+        let outline = |act: &SequencePlayback| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
         let layout = Layout::new(acts.len());
         let framings = framing::frame(&acts.iter().map(outline).collect::<Vec<ClipExtent>>(), aspect(&layout));
         let scale = framing::common(&framings);
@@ -113,7 +111,7 @@ impl Sheet {
             stage.sequence(act.base, framing, &seconds, begin, |bytes, stride| {
                 for column in 0..COLUMNS {
                     let left = (column * layout.cell[0] * 4) as usize;
-                    canvas.lay(layout.cell(row, 0, column), layout.cell, &bytes[left..], stride);
+                    canvas.blit(layout.cell(row, 0, column), layout.cell, &bytes[left..], stride);
                 }
             })?;
             let what = if act.layer.is_some() { "a layer fades in" } else { "crossfade" };

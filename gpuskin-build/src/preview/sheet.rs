@@ -17,6 +17,7 @@ use super::labels;
 use super::layout::{self, Layout};
 use crate::bake::{BakeOptions, BakedModel, import_one};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
+use crate::gpu::Gpu;
 use crate::import::Pixels;
 use crate::manifest::{Manifest, Textures};
 use crate::output;
@@ -26,7 +27,7 @@ const PAPER: Rgb = [246, 246, 244];
 /// An image of a model's clips: RGB, rows from top to bottom.
 ///
 /// ```no_run
-/// # use gpuskin_build::{manifest::Manifest, preview::preview};
+/// # use gpuskin_build::{Manifest, internals::preview::preview};
 /// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
 /// let sheet = preview(&manifest, "soldier", None).expect("a model that can be baked, and a GPU");
 /// sheet.write("soldier.png".as_ref()).expect("a folder to write to");
@@ -103,7 +104,7 @@ impl Sheet {
         Self { canvas: Canvas::new(width, height, PAPER), layout, moments, warnings: Diagnostics::default() }
     }
 
-    pub(super) fn single(gpu: (wgpu::Device, wgpu::Queue), take: &PreviewModel) -> Result<Self, Diagnostic> {
+    pub(super) fn single(gpu: Gpu, take: &PreviewModel) -> Result<Self, Diagnostic> {
         let times = take.times();
         let layout = Layout::new(times.len());
         let framings = framing::frame(&take.outlines(&times), aspect(&layout));
@@ -119,7 +120,7 @@ impl Sheet {
     }
 
     /// Draws both encodings at the times of the first one. Each view contains both.
-    pub(super) fn compared(gpu: (wgpu::Device, wgpu::Queue), takes: [&PreviewModel; 2]) -> Result<Self, Diagnostic> {
+    pub(super) fn compared(gpu: Gpu, takes: [&PreviewModel; 2]) -> Result<Self, Diagnostic> {
         let times = takes[0].times();
         let layout = Layout::compared(times.len());
         let [of_a, of_b] = takes.map(|take| take.outlines(&times));
@@ -143,7 +144,7 @@ impl Sheet {
     /// Draws a row of cells for each clip.
     pub(super) fn strip(
         &mut self,
-        gpu: (wgpu::Device, wgpu::Queue),
+        gpu: Gpu,
         take: &PreviewModel,
         strip: u32,
         framings: &[Framing],
@@ -155,7 +156,7 @@ impl Sheet {
             stage.row(row, framing, times, |bytes, stride| {
                 for column in 0..times.len() as u32 {
                     let left = (column * layout.cell[0] * 4) as usize;
-                    canvas.lay(layout.cell(row as u32, strip, column), layout.cell, &bytes[left..], stride);
+                    canvas.blit(layout.cell(row as u32, strip, column), layout.cell, &bytes[left..], stride);
                 }
             })?;
         }
@@ -237,7 +238,7 @@ impl Sheet {
         encoder
             .write_image(bytes, self.width(), self.height(), ExtendedColorType::Rgb8)
             .map_err(|e| failed(e.to_string()))?;
-        output::replace(path, png.get_ref()).map_err(|e| failed(e.to_string()))
+        output::replace_file(path, png.get_ref()).map_err(|e| failed(e.to_string()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::frames::FrameGrid;
 use crate::model::Model;
 
 /// Greatest finite `f16`.
-const GREATEST_HALF: f64 = 65_504.0;
+const MAX_HALF: f64 = 65_504.0;
 /// Maximum of a coordinate: less than the greatest `f32`, so that extents are finite, too.
 const GREATEST: f64 = f32::MAX as f64 / 4.0;
 
@@ -50,7 +50,7 @@ pub(crate) fn encode(
 
 /// Returns the texels of a frame, and the first row that is out of range.
 fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRange) -> (Vec<u8>, Option<usize>) {
-    let most = if encoding == Encoding::VatF16 { GREATEST_HALF } else { GREATEST };
+    let most = if encoding == Encoding::VatF16 { MAX_HALF } else { GREATEST };
     let out = samples.iter().position(|s| !s.position.abs().cmple(DVec3::splat(most)).all());
     let range = match encoding.range_rows() {
         0 => *of_model,

@@ -65,11 +65,11 @@ impl PosedModel<'_> {
 
     /// Returns the position of a vertex, in metres.
     pub(crate) fn position(&self, primitive: usize, vertex: usize) -> DVec3 {
-        self.carried(&self.matrix(primitive, vertex), primitive, vertex)
+        self.transformed_position(&self.matrix(primitive, vertex), primitive, vertex)
     }
 
     /// Returns the position of a vertex transformed by its matrix, in metres.
-    pub(crate) fn carried(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
+    pub(crate) fn transformed_position(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
         let p = self.model.primitives[primitive].position(vertex, &self.weights[primitive]);
         DVec3::from(matrix.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]))
     }
@@ -77,13 +77,13 @@ impl PosedModel<'_> {
     /// Returns the unit normal of a vertex; zero if it has none.
     pub(crate) fn normal(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
         let normal = self.model.primitives[primitive].normal(vertex, &self.weights[primitive]);
-        normal.map_or(DVec3::ZERO, |n| turned_normal(matrix, n))
+        normal.map_or(DVec3::ZERO, |n| transform_normal(matrix, n))
     }
 
     /// Returns the tangent of a vertex, of any length; zero if it has none.
     pub(crate) fn tangent(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
         let tangent = self.model.primitives[primitive].tangent(vertex, &self.weights[primitive]);
-        tangent.map_or(DVec3::ZERO, |t| turned(matrix, t.truncate()))
+        tangent.map_or(DVec3::ZERO, |t| transform_direction(matrix, t.truncate()))
     }
 
     /// Returns the positions of all vertices of all primitives, in order.
@@ -94,12 +94,12 @@ impl PosedModel<'_> {
 }
 
 /// Transforms a direction within the surface.
-pub(super) fn turned(m: &Rows, d: DVec3) -> DVec3 {
+pub(super) fn transform_direction(m: &Rows, d: DVec3) -> DVec3 {
     DVec3::from(m.map(|r| r[0] * d.x + r[1] * d.y + r[2] * d.z))
 }
 
 /// Transforms a normal by the inverse transpose, and normalises it; zero if undefined.
-pub(super) fn turned_normal(m: &Rows, n: DVec3) -> DVec3 {
+pub(super) fn transform_normal(m: &Rows, n: DVec3) -> DVec3 {
     let [a, b, c] = [0, 1, 2].map(|c| DVec3::new(m[0][c], m[1][c], m[2][c]));
     let bc = b.cross(c);
     let sign = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };

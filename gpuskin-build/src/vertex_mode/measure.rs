@@ -132,7 +132,7 @@ impl Work<'_> {
             for (p, primitive) in self.model.primitives.iter().enumerate() {
                 for local in 0..primitive.positions.len() {
                     let matrix = moment.matrix(p, local);
-                    let position = moment.carried(&matrix, p, local);
+                    let position = moment.transformed_position(&matrix, p, local);
                     let row = self.rows[v] as usize;
                     let bone = u32::from(primitive.influences.of(local)[0].0);
                     let shown = a[row].position * (1.0 - frames.t) + b[row].position * frames.t;

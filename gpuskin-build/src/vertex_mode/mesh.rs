@@ -6,7 +6,7 @@ use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
 use gpuskin_rt::encoding::vat::VertexSample;
 use gpuskin_rt::vertex::{Vertex, color_word};
 
-use super::evaluate::{PosedModel, turned, turned_normal};
+use super::evaluate::{PosedModel, transform_direction, transform_normal};
 use crate::geometry::{CornerAttributes, Dropped, Geometry, Groups, color};
 use crate::model::{Model, Primitive};
 
@@ -97,18 +97,18 @@ impl VertexMesh {
             let matrix = moment.matrix(p, v);
             let normal = match row.normal {
                 DirectionSource::Own => moment.normal(&matrix, p, v),
-                DirectionSource::ModelOutput(n) => turned_normal(&matrix, n),
+                DirectionSource::ModelOutput(n) => transform_normal(&matrix, n),
                 DirectionSource::Face(t) => {
                     let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| moment.position(p, v as usize));
                     (b - a).cross(c - a).normalize_or_zero()
                 }
             };
             let tangent = match row.tangent {
-                DirectionSource::ModelOutput(t) => turned(&matrix, t),
+                DirectionSource::ModelOutput(t) => transform_direction(&matrix, t),
                 _ => moment.tangent(&matrix, p, v),
             };
             VertexSample {
-                position: moment.carried(&matrix, p, v),
+                position: moment.transformed_position(&matrix, p, v),
                 normal: if normal == DVec3::ZERO { DVec3::Z } else { normal },
                 tangent,
             }

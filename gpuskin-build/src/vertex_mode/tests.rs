@@ -3,7 +3,7 @@ use gpuskin_rt::encoding::vat::VertexSample;
 use gpuskin_rt::vertex::rest;
 use gpuskin_rt::{ClipRecord, Encoding, Normals};
 
-use super::{Evaluator, StillMesh, VertexMesh, encode, measure, still};
+use super::{Evaluator, RestMesh, VertexMesh, encode, measure, rest_mesh};
 use crate::encode::shape;
 use crate::frames::FrameGrid;
 use crate::measure::{DrawnModel, MeasuredTimes};
@@ -144,7 +144,7 @@ fn the_rest_mesh_is_a_pose_of_a_clip() {
         let mesh = VertexMesh::new(&model);
         let grid = FrameGrid::new(1.0, 10.0, false);
         for (clip, seconds) in [(None, 0.0), (Some(0), 0.0), (Some(0), 0.37), (Some(0), 1.0)] {
-            let StillMesh { info, words } = still(&model, &mesh, clip.map(|clip| (clip, &grid, seconds)));
+            let RestMesh { info, words } = rest_mesh(&model, &mesh, clip.map(|clip| (clip, &grid, seconds)));
             let samples: Vec<VertexSample> = {
                 let moment = Evaluator::new(&model, clip.map(|clip| &model.clips[clip])).at(seconds);
                 mesh.at(&model, &moment).collect()

@@ -16,7 +16,7 @@ const SEARCH_MARGIN: f64 = 0.98;
 impl EncodingChoice<'_> {
     /// Returns the lowest possible rate of each clip: for searched rates, the lowest one that the
     /// search tries.
-    pub(super) fn least_rates(&self) -> Vec<f64> {
+    pub(super) fn lowest_rates(&self) -> Vec<f64> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
         for ((rate, clip), shape) in rates.iter_mut().zip(&outline.model.clips).zip(&outline.clips) {
@@ -50,7 +50,7 @@ impl EncodingChoice<'_> {
             for search in &searches {
                 rates[search.clip] = search.ladder[search.low];
             }
-            if self.least_bytes(encoding, &rates) >= most {
+            if self.min_bytes(encoding, &rates) >= most {
                 return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, NOT_SMALLER));
             }
             for search in &searches {
@@ -59,7 +59,7 @@ impl EncodingChoice<'_> {
             let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
             let probed = attempt.probe(self.source);
             // An encoding error above its limit cannot be reduced by another rate.
-            if !named && limits.miss(probed).is_some() {
+            if !named && limits.exceeded(probed).is_some() {
                 let source = outline.rates();
                 let same = source == rates;
                 return Ok((source, same.then_some(attempt)));

@@ -3,7 +3,7 @@
 use gpuskin_rt::Encoding;
 
 use super::EncodingChoice;
-use crate::bake::attempt::{Attempt, Miss, MissKind};
+use crate::bake::attempt::{Attempt, ExceededLimit, LimitKind};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::Misfit;
 use crate::units::{digits, length, tolerance};
@@ -11,33 +11,33 @@ use crate::units::{digits, length, tolerance};
 impl EncodingChoice<'_> {
     /// Returns the error as text: `clip `run`, at 0.5 s, bone `Hand`: trs-packed has an error of
     /// 0.2 mm, but at most 0.1 mm is allowed`.
-    pub(super) fn off(&self, attempt: &Attempt, miss: &Miss) -> String {
+    pub(super) fn error_text(&self, attempt: &Attempt, miss: &ExceededLimit) -> String {
         let limits = self.limits();
         let model = &attempt.plan.model;
         let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
         let (is, allowed) = match miss.kind {
-            MissKind::Encoding => {
+            LimitKind::Encoding => {
                 (format!("an error of {}", length(miss.error.max)), length(limits.encoding as f32) + " is allowed")
             }
-            MissKind::Motion => (
+            LimitKind::Motion => (
                 format!("an error of {} between frames", length(miss.error.max)),
                 length(limits.motion as f32) + " is allowed",
             ),
-            MissKind::Normal => (
+            LimitKind::Normal => (
                 format!("an error of {} degrees in its normals", digits(miss.error.normal_degrees.into())),
                 format!("{} is allowed", digits(limits.normal)),
             ),
         };
         let place = match miss.kind {
-            MissKind::Normal => format!("clip `{}`", model.clips[miss.clip].name),
+            LimitKind::Normal => format!("clip `{}`", model.clips[miss.clip].name),
             _ => format!("clip `{}`, at {:.3} s, bone `{bone}`", model.clips[miss.clip].name, miss.error.time),
         };
         format!("{place}: {} has {is}, but at most {allowed}", attempt.plan.encoding.name())
     }
 
     /// Returns an error with suggested settings that would meet the tolerance.
-    pub(super) fn missed(&self, attempt: &Attempt, miss: &Miss) -> Diagnostic {
-        let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != MissKind::Motion
+    pub(super) fn rejection(&self, attempt: &Attempt, miss: &ExceededLimit) -> Diagnostic {
+        let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != LimitKind::Motion
         {
             "no encoding meets the tolerance; the closest: "
         } else {
@@ -56,27 +56,27 @@ impl EncodingChoice<'_> {
             .bone(bone)
             .help("set `scale` so that the model is in metres, or look for extreme keys");
         }
-        if self.source.outline.diagonal == 0.0 && miss.kind != MissKind::Normal {
+        if self.source.outline.diagonal == 0.0 && miss.kind != LimitKind::Normal {
             let message = "the rest pose has no size: tolerances are relative to its diagonal, so no error is allowed";
             let help = "look for scales of zero in the rest pose, or set `tolerance` and `motion_tolerance` as lengths";
             return Diagnostic::error(DiagnosticCode::EncodingTolerance, message).help(help);
         }
         let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
         let help = match miss.kind {
-            MissKind::Encoding if dropped.vertices > 0 => format!(
+            LimitKind::Encoding if dropped.vertices > 0 => format!(
                 "{} vertices have more influences than are stored, and lose up to {:.1} % of their weight: limit them in the \
                  modelling tool, or set `tolerance = \"{}\"`",
                 dropped.vertices,
                 dropped.weight * 100.0,
                 tolerance(miss.error.max)
             ),
-            MissKind::Encoding => {
+            LimitKind::Encoding => {
                 format!("set `tolerance = \"{}\"`, or name a more precise `encoding`", tolerance(miss.error.max))
             }
-            MissKind::Normal => {
+            LimitKind::Normal => {
                 format!("set `normal_tolerance = \"{} deg\"`", digits(f64::from(miss.error.normal_degrees) * 1.01))
             }
-            MissKind::Motion => {
+            LimitKind::Motion => {
                 // The error of linear interpolation grows with the square of the frame interval.
                 let rate = attempt.plan.grids[miss.clip].rate() * miss.ratio.sqrt();
                 format!(
@@ -88,24 +88,24 @@ impl EncodingChoice<'_> {
         };
         let model = &attempt.plan.model;
         let diagnostic =
-            Diagnostic::error(DiagnosticCode::EncodingTolerance, none.to_owned() + &self.off(attempt, miss));
+            Diagnostic::error(DiagnosticCode::EncodingTolerance, none.to_owned() + &self.error_text(attempt, miss));
         let diagnostic = diagnostic.clip(&model.clips[miss.clip].name).help(help);
         match model.bones.get(miss.error.bone as usize) {
-            Some(bone) if miss.kind != MissKind::Normal => diagnostic.bone(&bone.name),
+            Some(bone) if miss.kind != LimitKind::Normal => diagnostic.bone(&bone.name),
             _ => diagnostic,
         }
     }
 
     /// Reports a pose that the encoding cannot store: as a warning if the clip can be shown
     /// nevertheless, else as an error.
-    pub(in crate::bake) fn misfit(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Diagnostic {
+    pub(in crate::bake) fn misfit_diagnostic(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Diagnostic {
         let (model, encoding) = (&attempt.plan.model, attempt.plan.encoding);
         let (clip, name) = (&model.clips[clip].name, encoding.name());
         match misfit {
             Misfit::Uneven { bone } => {
                 let bone = &model.bones[bone].name;
                 let message = format!("clip `{clip}` scales bone `{bone}` non-uniformly, which {name} cannot store");
-                Diagnostic::warning(DiagnosticCode::EncodingUneven, message).clip(clip).bone(bone)
+                Diagnostic::warning(DiagnosticCode::EncodingUnevenScale, message).clip(clip).bone(bone)
             }
             Misfit::OutOfRange { bone } => {
                 let bone = &model.bones[bone].name;

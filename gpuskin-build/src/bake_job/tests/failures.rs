@@ -78,7 +78,7 @@ fn build_stamp_is_the_last_file_written() {
         place.model(0, versions);
         let planned = fault::plan(&place.path("cache"), Op::Rename, nth, Fault::Error(EIO));
         place.baked();
-        planned.happened()
+        planned.triggered()
     };
     let moves = (0..).find(|&nth| !failing(nth)).unwrap();
     assert!(moves > 3 && failing(moves - 1), "{moves}");
@@ -100,7 +100,7 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
     (0..2).for_each(|n| place.model(n, 1));
     place.baked();
     let new = place.out();
-    let mut happened = 0;
+    let mut triggered = 0;
     let kinds = [
         (Op::Open, Fault::Error(EMFILE)),
         (Op::Open, Fault::Error(EIO)),
@@ -122,7 +122,7 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
             let _ = fs::remove_dir_all(place.path("cache"));
             let plans: Vec<_> = folders.iter().map(|folder| fault::plan(&place.path(folder), op, nth, fault)).collect();
             let result = place.run();
-            let hit = plans.iter().any(fault::FaultGuard::happened);
+            let hit = plans.iter().any(fault::FaultGuard::triggered);
             drop(plans);
             match &result {
                 Err(failed) => {
@@ -140,12 +140,12 @@ fn faults(folders: &[&str], must_fail: bool) -> usize {
             if !hit {
                 break;
             }
-            happened += 1;
+            triggered += 1;
             assert!(place.run().is_ok());
             assert_eq!(place.out(), new);
         }
     }
-    happened
+    triggered
 }
 
 #[test]

@@ -5,28 +5,34 @@
 //! tolerance of its worst vertex: a finger gets tolerance that a leg does not need. The smallest
 //! encoding within the tolerance is used.
 
-use super::code::{Coded, LocalClip, Rest, Steps, code};
+use super::clip::{EncodedClip, LocalClip, QuantizationSteps, RestTransform, code};
 use super::samples::Samples;
 use super::skeleton::Skeleton;
 
 /// Number of rounds of encoding and measuring.
-const ROUNDS: usize = 14;
+const MAX_ROUNDS: usize = 14;
 /// Number of extra rounds in which steps only shrink, if no round was within the tolerance.
 const RESCUES: usize = 24;
 /// Exponent of the step adjustment: steps change by (tolerance / error) to this power.
 const EAGERNESS: f64 = 0.7;
 /// Maximum factor by which a step changes per round.
-const GREATEST_CHANGE: f64 = 1.6;
+const MAX_CHANGE: f64 = 1.6;
 /// Number of frames at which lever arms are measured.
 const PROBES: usize = 4;
 
 /// Encodes a clip within a tolerance in metres. If no precision is within the tolerance, uses the
 /// maximum bit widths.
-pub(super) fn fit(skeleton: &Skeleton, rests: &[Rest], samples: &Samples, source: &LocalClip, tolerance: f64) -> Coded {
+pub(super) fn fit(
+    skeleton: &Skeleton,
+    rests: &[RestTransform],
+    samples: &Samples,
+    source: &LocalClip,
+    tolerance: f64,
+) -> EncodedClip {
     let mut steps = first_steps(skeleton, samples, source, tolerance);
-    let mut best: Option<(usize, Coded)> = None;
+    let mut best: Option<(usize, EncodedClip)> = None;
     let frames = source.frames();
-    for round in 0..ROUNDS + RESCUES {
+    for round in 0..MAX_ROUNDS + RESCUES {
         let coded = code(skeleton, rests, source, &steps);
         let worst = by_joint(skeleton, &samples.errors(skeleton, &source.globals, &coded.globals));
         let fits = worst.iter().all(|w| *w <= tolerance);
@@ -35,17 +41,17 @@ pub(super) fn fit(skeleton: &Skeleton, rests: &[Rest], samples: &Samples, source
             if best.as_ref().is_none_or(|b| bits < b.0) {
                 best = Some((bits, coded));
             }
-        } else if round + 1 == ROUNDS + RESCUES && best.is_none() {
+        } else if round + 1 == MAX_ROUNDS + RESCUES && best.is_none() {
             best = Some((usize::MAX, coded));
         }
-        if round + 1 >= ROUNDS && best.is_some() {
+        if round + 1 >= MAX_ROUNDS && best.is_some() {
             break;
         }
-        let only_shrinks = round + 1 >= ROUNDS;
+        let only_shrinks = round + 1 >= MAX_ROUNDS;
         for (steps, worst) in steps.iter_mut().zip(&worst) {
             let left = (tolerance / worst.max(tolerance * 1e-3)).clamp(1e-6, 1e6);
-            let most = if only_shrinks { 0.8 } else { GREATEST_CHANGE };
-            let factor = libm::pow(left, EAGERNESS).clamp(1.0 / GREATEST_CHANGE, most);
+            let most = if only_shrinks { 0.8 } else { MAX_CHANGE };
+            let factor = libm::pow(left, EAGERNESS).clamp(1.0 / MAX_CHANGE, most);
             steps.rotation *= factor;
             steps.translation *= factor;
             steps.scale *= factor;
@@ -69,7 +75,7 @@ fn by_joint(skeleton: &Skeleton, bones: &[f64]) -> Vec<f64> {
 }
 
 /// Returns first steps, each of which alone moves a vertex by at most the tolerance.
-fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &LocalClip, tolerance: f64) -> Vec<Steps> {
+fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &LocalClip, tolerance: f64) -> Vec<QuantizationSteps> {
     let count = skeleton.joints.len();
     let turns =
         |j: usize| source.locals[j].iter().any(|l| l.rotation.dot(source.locals[j][0].rotation).abs() < 1.0 - 1e-9);
@@ -114,7 +120,7 @@ fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &LocalClip, toler
     (0..count)
         .map(|j| {
             let scale = source.locals[j].iter().fold(0.0, |s: f64, l| s.max(l.scale.abs().max_element()));
-            Steps {
+            QuantizationSteps {
                 // The projection is about a quarter of the angle.
                 rotation: step(4.0 * own[j]),
                 translation: step(spread[j]),

@@ -3,7 +3,7 @@
 use gpuskin_rt::ClipRecord;
 use gpuskin_rt::local::layout::{self, Kind, clip, header, node};
 
-use super::code::{Coded, Rest};
+use super::clip::{EncodedClip, RestTransform};
 use super::skeleton::Skeleton;
 use super::track::Track;
 use crate::encode::bit_set;
@@ -13,9 +13,9 @@ use crate::model::Model;
 pub(super) fn words(
     model: &Model,
     skeleton: &Skeleton,
-    rests: &[Rest],
+    rests: &[RestTransform],
     records: &[ClipRecord],
-    clips: &[Coded],
+    clips: &[EncodedClip],
 ) -> Option<Vec<u32>> {
     let mut words = vec![0; header::WORDS];
     words[header::NODES] = skeleton.joints.len() as u32;
@@ -68,7 +68,7 @@ pub(super) fn words(
     Some(words)
 }
 
-fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<()> {
+fn one_clip(words: &mut Vec<u32>, coded: &EncodedClip, record: &ClipRecord) -> Option<()> {
     let at = words.len();
     words.resize(at + clip::ENTRIES + coded.tracks.len(), 0);
     let mut frame_bits: u32 = 0;
@@ -97,7 +97,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
     timing(&mut words[at..], record);
     let moving = || coded.tracks.iter().flatten().filter_map(|t| if let Track::Moving(m) = t { Some(m) } else { None });
     for frame in 0..record.stored as usize {
-        let mut bits = Bits { words, filled: 32 };
+        let mut bits = BitWriter { words, filled: 32 };
         for track in moving() {
             for (value, width) in track.frames[frame].into_iter().zip(track.widths()) {
                 bits.push(value, width);
@@ -108,7 +108,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
 }
 
 /// Appends a clip that refers to the tracks of an equal clip, at the word `other`.
-fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &Coded, record: &ClipRecord) {
+fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &EncodedClip, record: &ClipRecord) {
     let at = words.len();
     words.extend_from_within(other..other + clip::ENTRIES + coded.tracks.len());
     timing(&mut words[at..], record);
@@ -122,13 +122,13 @@ fn timing(clip: &mut [u32], record: &ClipRecord) {
 }
 
 /// Appends bits, lowest first, starting at a new word.
-struct Bits<'a> {
+struct BitWriter<'a> {
     words: &'a mut Vec<u32>,
     /// Number of bits used in the last word.
     filled: u32,
 }
 
-impl Bits<'_> {
+impl BitWriter<'_> {
     fn push(&mut self, value: u32, width: u32) {
         if width == 0 {
             return;

@@ -17,8 +17,8 @@ use crate::vector_math::distance_squared;
 
 /// Maximum number of kept vertices per surface, and of distances evaluated to find them. Build
 /// scripts run without optimisation.
-const MOST: usize = 384;
-const MOST_DISTANCES: usize = 1 << 24;
+const MAX_VERTICES: usize = 384;
+const MAX_DISTANCES: usize = 1 << 24;
 
 /// Surfaces with an order in which their vertices are kept. Each surface has groups of triangles.
 pub(super) struct Clusters<'a> {
@@ -84,7 +84,7 @@ impl<'a> ClusteredSurface<'a> {
         let mut used: Vec<u32> = groups.iter().copied().flatten().copied().collect();
         used.sort_unstable();
         used.dedup();
-        let most = (MOST_DISTANCES / used.len().max(1)).min(MOST);
+        let most = (MAX_DISTANCES / used.len().max(1)).min(MAX_VERTICES);
         let (mut order, mut radii) = (Vec::new(), Vec::new());
         // Squared distance to the closest kept vertex, and all kept vertices that were the closest
         // at some step.

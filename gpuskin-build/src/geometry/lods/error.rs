@@ -26,7 +26,7 @@ pub(super) struct PointSample {
 }
 
 /// Sampling for comparing attempts.
-pub(super) const QUICK: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
+pub(super) const QUICK_SAMPLE: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
 /// Sampling for the stored error of a LOD.
 const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
 
@@ -34,7 +34,7 @@ const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others:
 const POINTS_AT_ONCE: usize = 64;
 
 /// Fraction of the error above which a point counts as one that causes the error.
-const FAR: f32 = 0.6;
+const FAR_RATIO: f32 = 0.6;
 
 /// Measured error of a surface.
 pub(super) struct SurfaceError {
@@ -52,10 +52,10 @@ pub(super) struct LodErrorMeter<'a> {
     poses: &'a LodPoses,
     worn: Vec<Vec<usize>>,
     /// Finest LOD of each surface.
-    finest: Vec<Finest>,
+    finest: Vec<FinestSurface>,
 }
 
-struct Finest {
+struct FinestSurface {
     surface: PosedSurface,
     vertices: Vec<SurfacePoint>,
 }
@@ -91,7 +91,7 @@ impl<'a> LodErrorMeter<'a> {
             let mut vertices: Vec<u32> = surface.tree.triangles().iter().flatten().copied().collect();
             vertices.sort_unstable();
             vertices.dedup();
-            Finest { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect() }
+            FinestSurface { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect() }
         });
         let finest = finest.collect();
         Self { poses, worn, finest }
@@ -128,7 +128,7 @@ impl<'a> LodErrorMeter<'a> {
         let away = self.distances(&finest.vertices, &coarse, sample);
         let there = self.distances(&middles.collect::<Vec<_>>(), &finest.surface, sample);
         let error = away.iter().chain(&there).map(|(_, distance)| *distance).fold(0.0, f32::max);
-        let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR);
+        let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR_RATIO);
         SurfaceError { error, vertices: far.map(|(point, _)| point[0]).collect() }
     }
 
@@ -158,7 +158,7 @@ impl<'a> LodErrorMeter<'a> {
         let some: BTreeSet<usize> =
             order.into_iter().take(sample.farthest).chain((0..others).map(|i| i * points.len() / others)).collect();
         // Distances below this affect neither the error nor the list of vertices.
-        let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR;
+        let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR_RATIO;
         let in_pose = |pose: usize| {
             let there = surface.at(self.poses, pose);
             let distance = |&i: &usize| {

@@ -8,17 +8,17 @@ use crate::sample::{Rows, Sampler};
 use crate::vertex_mode::{Evaluator, VertexMesh};
 
 /// Maximum number of poses, including the rest pose.
-const MOST: usize = 16;
+const MAX_POSES: usize = 16;
 /// Maximum number of poses per clip.
 const OF_A_CLIP: usize = 4;
 /// Maximum number of vertex positions in all poses: 96 MB.
-const MOST_POSITIONS: usize = 1 << 23;
+const MAX_POSITIONS: usize = 1 << 23;
 
 /// A clip, or `None` for the rest pose, and a time in seconds.
 type PoseTime<'a> = (Option<&'a Clip>, f64);
 
 fn moments(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
-    let most = (MOST_POSITIONS / vertices.max(1)).clamp(4, MOST) - 1;
+    let most = (MAX_POSITIONS / vertices.max(1)).clamp(4, MAX_POSES) - 1;
     let of_clip = |clip: &'_ Clip| {
         let count = if clip.end > 0.0 { OF_A_CLIP } else { 1 };
         (0..count).map(move |i| (i as f64 + 0.5) / count as f64)

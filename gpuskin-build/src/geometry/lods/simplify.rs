@@ -11,9 +11,9 @@ use crate::geometry::Geometry;
 
 /// Maximum number of poses besides the rest pose that decide which triangles are removed: meshopt
 /// supports 32 attributes per vertex.
-const MOST_POSES: usize = 7;
+const MAX_POSES: usize = 7;
 /// Maximum number of pose coordinates in memory.
-const MOST_NUMBERS: usize = 1 << 24;
+const MAX_NUMBERS: usize = 1 << 24;
 /// Weights of attributes relative to the longest side of the surface: a normal turned by one radian
 /// counts as much as a distance of this fraction of the side. Likewise texture coordinates over
 /// their range, and colours.
@@ -37,7 +37,7 @@ pub(super) struct SplitSurface {
 
 /// Options from restrictive to permissive: seams are kept; seams may be collapsed, as is necessary
 /// if all edges are hard; small separate pieces may vanish.
-pub(super) const WAYS: [SimplifyOptions; 3] =
+pub(super) const OPTIONS: [SimplifyOptions; 3] =
     [SimplifyOptions::None, SimplifyOptions::Permissive, SimplifyOptions::Permissive.union(SimplifyOptions::Prune)];
 
 impl SplitSurface {
@@ -64,7 +64,7 @@ impl SplitSurface {
             });
         // The longest side is the unit of length in meshopt.
         let extent = [0, 1, 2].map(|i| greatest[i] - least[i]).into_iter().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
-        let count = (MOST_NUMBERS / (3 * sources.len()).max(1)).clamp(1, MOST_POSES).min(poses.len() - 1);
+        let count = (MAX_NUMBERS / (3 * sources.len()).max(1)).clamp(1, MAX_POSES).min(poses.len() - 1);
         let chosen: Vec<usize> = (0..count).map(|i| 1 + i * (poses.len() - 1) / count).collect();
 
         let range = |of: fn(&Vertex) -> f32| {

@@ -10,7 +10,7 @@ use crate::frames::FrameGrid;
 use crate::model::Model;
 
 /// A packed rest mesh.
-pub(crate) struct StillMesh {
+pub(crate) struct RestMesh {
     /// Description of the mesh; its byte range in the file is set later.
     pub(crate) info: RestInfo,
     pub(crate) words: Vec<u32>,
@@ -18,7 +18,7 @@ pub(crate) struct StillMesh {
 
 /// Builds the rest mesh. `moment` is the index of a clip, the clip's frames, and a time in seconds;
 /// root motion is removed, as in the texture.
-pub(crate) fn still(model: &Model, mesh: &VertexMesh, moment: Option<(usize, &FrameGrid, f64)>) -> StillMesh {
+pub(crate) fn rest_mesh(model: &Model, mesh: &VertexMesh, moment: Option<(usize, &FrameGrid, f64)>) -> RestMesh {
     let evaluator = match moment {
         Some((clip, grid, _)) => Evaluator::in_place(model, &model.clips[clip], grid),
         None => Evaluator::new(model, None),
@@ -46,5 +46,5 @@ pub(crate) fn still(model: &Model, mesh: &VertexMesh, moment: Option<(usize, &Fr
         seconds,
     };
     let words = vertices.iter().flat_map(|v| rest::pack(v, geometry.tangents, &info)).collect();
-    StillMesh { info, words }
+    RestMesh { info, words }
 }

@@ -63,5 +63,5 @@ pub(super) fn other_scenes(file: &File<'_>, report: &mut Report<'_>) {
         quoted(&name(drawn)),
         list(others.iter().map(String::as_str), LISTED)
     );
-    report.warn(Diagnostic::warning(DiagnosticCode::SceneOthers, message).within(Label::file(&file.shown)));
+    report.warn(Diagnostic::warning(DiagnosticCode::SceneMultiple, message).within(Label::file(&file.shown)));
 }

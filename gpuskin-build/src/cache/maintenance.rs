@@ -8,7 +8,7 @@ use super::{Cache, EntryKind, UNFINISHED, entry, is_entry};
 use crate::fs;
 
 /// Maximum size of a list of used entries, in bytes.
-pub(crate) const MOST_USES: u64 = 256 << 20;
+pub(crate) const MAX_USES: u64 = 256 << 20;
 
 /// Contents of a cache.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +105,7 @@ impl Cache {
         let mut used = BTreeMap::new();
         for list in self.entries() {
             let Some((EntryKind::Uses, key)) = entry::parse(&list.name) else { continue };
-            let Ok(data) = entry::read(&list.path, EntryKind::Uses, &key, MOST_USES) else { continue };
+            let Ok(data) = entry::read(&list.path, EntryKind::Uses, &key, MAX_USES) else { continue };
             for name in String::from_utf8_lossy(&data).lines() {
                 let last = used.entry(name.to_owned()).or_insert(list.used);
                 *last = list.used.max(*last);

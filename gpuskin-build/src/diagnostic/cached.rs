@@ -21,13 +21,13 @@ pub(crate) struct CachedDiagnostic {
     node: Option<(Option<usize>, Option<String>)>,
     accessor: Option<usize>,
     located: bool,
-    places: Vec<(Range<usize>, Option<String>)>,
+    spans: Vec<(Range<usize>, Option<String>)>,
 }
 
 impl CachedDiagnostic {
     /// Copies a diagnostic without the manifest's text.
     pub(crate) fn of(diagnostic: &Diagnostic) -> Self {
-        let Diagnostic { code, severity, message, help, about, source, places } = diagnostic;
+        let Diagnostic { code, severity, message, help, about, source, spans } = diagnostic;
         let DiagnosticSubject { file, model, clip, node, accessor } = (**about).clone();
         Self {
             code: code.name().to_owned(),
@@ -40,13 +40,13 @@ impl CachedDiagnostic {
             node: node.map(|NodeRef { index, name }| (index, name)),
             accessor,
             located: source.is_some(),
-            places: places.iter().map(|place| (place.span.clone(), place.label.clone())).collect(),
+            spans: spans.iter().map(|place| (place.span.clone(), place.label.clone())).collect(),
         }
     }
 
     /// Moves all spans with `to`. Returns `None` if a span has no counterpart.
-    pub(crate) fn moved(mut self, to: impl Fn(&Range<usize>) -> Option<Range<usize>>) -> Option<Self> {
-        for (span, _) in &mut self.places {
+    pub(crate) fn with_spans_mapped(mut self, to: impl Fn(&Range<usize>) -> Option<Range<usize>>) -> Option<Self> {
+        for (span, _) in &mut self.spans {
             *span = to(span)?;
         }
         Some(self)
@@ -65,7 +65,7 @@ impl CachedDiagnostic {
             message: self.message,
             help: self.help,
             source: self.located.then(|| Arc::clone(source)),
-            places: self.places.into_iter().map(|(span, label)| SpanLabel { span, label }).collect(),
+            spans: self.spans.into_iter().map(|(span, label)| SpanLabel { span, label }).collect(),
         })
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn parts(
         } else if !any && report.errors() == errors {
             let message = format!("part {name} has no mesh: no mesh at or below its nodes is drawn");
             let help = "name nodes that have meshes; for skinned meshes, these are not nodes of the skeleton";
-            report.error_at(&part.name.span, Diagnostic::error(DiagnosticCode::NodeEmpty, message).help(help));
+            report.error_at(&part.name.span, Diagnostic::error(DiagnosticCode::NodeEmptySelection, message).help(help));
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn masks(
             let name = quoted(&mask.name.value);
             let message = format!("mask {name} has no bone: no node at or below its roots moves a vertex");
             let help = "name nodes of the skeleton, and check `exclude`";
-            report.error_at(&mask.name.span, Diagnostic::error(DiagnosticCode::NodeEmpty, message).help(help));
+            report.error_at(&mask.name.span, Diagnostic::error(DiagnosticCode::NodeEmptySelection, message).help(help));
         }
         masks.push(Mask { name: mask.name.value.clone(), nodes });
     }

@@ -34,7 +34,7 @@ const READ: [&str; 5] = [
 
 /// Meaning of a JSON value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum ValueRole {
     Plain,
     /// A value in a newtype, such as a size or an offset, but not an index.
     Wrapped,
@@ -67,23 +67,23 @@ impl Budget {
 }
 
 /// Deserializer that wraps another one.
-pub(super) struct Tamed<'b, D> {
+pub(super) struct BudgetDeserializer<'b, D> {
     inner: D,
-    role: Role,
+    role: ValueRole,
     budget: &'b Budget,
 }
 
-impl<'b, D> Tamed<'b, D> {
+impl<'b, D> BudgetDeserializer<'b, D> {
     pub(super) fn new(inner: D, budget: &'b Budget) -> Self {
-        Self { inner, role: Role::Plain, budget }
+        Self { inner, role: ValueRole::Plain, budget }
     }
 
-    fn visit<V>(&self, visitor: V) -> Tame<'b, V> {
-        Tame { visitor, role: self.role, most: None, budget: self.budget }
+    fn visit<V>(&self, visitor: V) -> BudgetVisitor<'b, V> {
+        BudgetVisitor { visitor, role: self.role, most: None, budget: self.budget }
     }
 
-    fn whole<V>(&self, visitor: V, most: u64) -> Tame<'b, V> {
-        Tame { visitor, role: self.role, most: Some(most), budget: self.budget }
+    fn whole<V>(&self, visitor: V, most: u64) -> BudgetVisitor<'b, V> {
+        BudgetVisitor { visitor, role: self.role, most: Some(most), budget: self.budget }
     }
 }
 
@@ -96,11 +96,11 @@ macro_rules! pass_on {
     )*};
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tamed<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for BudgetDeserializer<'_, D> {
     type Error = D::Error;
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let most = if self.role == Role::Wrapped { u64::MAX } else { u32::MAX.into() };
+        let most = if self.role == ValueRole::Wrapped { u64::MAX } else { u32::MAX.into() };
         let visitor = self.whole(visitor, most);
         self.inner.deserialize_u64(visitor)
     }
@@ -130,15 +130,15 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tamed<'_, D> {
 }
 
 /// Visitor that wraps another one.
-struct Tame<'b, V> {
+struct BudgetVisitor<'b, V> {
     visitor: V,
-    role: Role,
+    role: ValueRole,
     budget: &'b Budget,
     /// Maximum of a whole number, if one is expected.
     most: Option<u64>,
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Tame<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for BudgetVisitor<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -196,43 +196,43 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Tame<'_, V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_some(Tamed { inner, role: self.role, budget: self.budget })
+        self.visitor.visit_some(BudgetDeserializer { inner, role: self.role, budget: self.budget })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_newtype_struct(Tamed { inner, role: Role::Wrapped, budget: self.budget })
+        self.visitor.visit_newtype_struct(BudgetDeserializer { inner, role: ValueRole::Wrapped, budget: self.budget })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_seq(Items { inner, left: MAX_LIST, budget: self.budget })
+        self.visitor.visit_seq(BudgetItems { inner, left: MAX_LIST, budget: self.budget })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_map(Entries { inner, role: self.role, next: Role::Plain, budget: self.budget })
+        self.visitor.visit_map(BudgetEntries { inner, role: self.role, next: ValueRole::Plain, budget: self.budget })
     }
 }
 
-struct Seed<'b, S> {
+struct BudgetSeed<'b, S> {
     seed: S,
-    role: Role,
+    role: ValueRole,
     budget: &'b Budget,
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<'_, S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for BudgetSeed<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        self.seed.deserialize(Tamed { inner, role: self.role, budget: self.budget })
+        self.seed.deserialize(BudgetDeserializer { inner, role: self.role, budget: self.budget })
     }
 }
 
-struct Items<'b, A> {
+struct BudgetItems<'b, A> {
     inner: A,
     left: usize,
     budget: &'b Budget,
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for BudgetItems<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
@@ -244,32 +244,32 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
         }
         self.left -= 1;
         self.budget.take::<S::Value, A::Error>()?;
-        self.inner.next_element_seed(Seed { seed, role: Role::Plain, budget: self.budget })
+        self.inner.next_element_seed(BudgetSeed { seed, role: ValueRole::Plain, budget: self.budget })
     }
 }
 
-struct Entries<'b, A> {
+struct BudgetEntries<'b, A> {
     inner: A,
-    role: Role,
+    role: ValueRole,
     budget: &'b Budget,
     /// Role of the next value.
-    next: Role,
+    next: ValueRole,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for BudgetEntries<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         while let Some(key) = self.inner.next_key::<String>()? {
             self.next = match (self.role, &*key) {
-                (Role::Extensions, name) if READ.contains(&name) => Role::Plain,
-                (Role::Extensions, _) => Role::Extension,
-                (_, "extensions") => Role::Extensions,
+                (ValueRole::Extensions, name) if READ.contains(&name) => ValueRole::Plain,
+                (ValueRole::Extensions, _) => ValueRole::Extension,
+                (_, "extensions") => ValueRole::Extensions,
                 (_, other) if LEFT_OUT.contains(&other) => {
                     self.inner.next_value::<IgnoredAny>()?;
                     continue;
                 }
-                _ => Role::Plain,
+                _ => ValueRole::Plain,
             };
             return seed.deserialize(StringDeserializer::new(key)).map(Some);
         }
@@ -277,11 +277,11 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        if self.next == Role::Extension {
+        if self.next == ValueRole::Extension {
             self.inner.next_value::<IgnoredAny>()?;
             return seed.deserialize(UnitDeserializer::new());
         }
         self.budget.take::<S::Value, A::Error>()?;
-        self.inner.next_value_seed(Seed { seed, role: self.next, budget: self.budget })
+        self.inner.next_value_seed(BudgetSeed { seed, role: self.next, budget: self.budget })
     }
 }

@@ -8,13 +8,13 @@ use crate::model::Trs;
 
 /// Rest transform of a joint in the runtime, for clips that have no track for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rest {
+pub(super) struct RestTransform {
     pub(super) rotation: [f32; 4],
     pub(super) translation: [f32; 3],
     pub(super) scale: [f32; 3],
 }
 
-impl Rest {
+impl RestTransform {
     pub(super) fn of(trs: &Trs) -> Self {
         Self {
             rotation: trs.rotation.as_quat().to_array(),
@@ -27,7 +27,7 @@ impl Rest {
 /// Quantisation steps of a joint's tracks: stereographic projection of the rotation, metres of
 /// translation, factor of scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Steps {
+pub(super) struct QuantizationSteps {
     pub(super) rotation: f64,
     pub(super) translation: f64,
     pub(super) scale: f64,
@@ -49,14 +49,14 @@ impl LocalClip {
 
 /// A clip after quantisation.
 #[derive(Clone, Debug)]
-pub(super) struct Coded {
+pub(super) struct EncodedClip {
     /// Rotation, translation and scale track. `[joint]`
     pub(super) tracks: Vec<[Track; 3]>,
     /// Joint-to-model transforms after decoding. `[joint][frame]`
     pub(super) globals: Vec<Vec<DMat4>>,
 }
 
-impl Coded {
+impl EncodedClip {
     /// Returns the size of the tracks, in bits.
     pub(super) fn bits(&self, frames: usize) -> usize {
         self.tracks.iter().flatten().map(|t| t.bits(frames)).sum()
@@ -65,9 +65,14 @@ impl Coded {
 
 /// Quantises a clip joint by joint, parents first. Moving tracks of a joint also correct the
 /// rounding errors of its ancestors, so that errors do not accumulate along a chain.
-pub(super) fn code(skeleton: &Skeleton, rests: &[Rest], source: &LocalClip, steps: &[Steps]) -> Coded {
+pub(super) fn code(
+    skeleton: &Skeleton,
+    rests: &[RestTransform],
+    source: &LocalClip,
+    steps: &[QuantizationSteps],
+) -> EncodedClip {
     let frames = source.frames();
-    let mut coded = Coded { tracks: Vec::new(), globals: Vec::new() };
+    let mut coded = EncodedClip { tracks: Vec::new(), globals: Vec::new() };
     // Rotation error of each joint: coded = source * error. `[joint][frame]`
     let mut turned: Vec<Vec<DQuat>> = Vec::new();
     for (j, joint) in skeleton.joints.iter().enumerate() {
