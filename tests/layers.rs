@@ -155,7 +155,9 @@ impl Sources {
             "crate" => Module::new(),
             "self" => scope.clone(),
             "super" => scope[..scope.len().saturating_sub(1)].to_vec(),
-            name => Some([scope.clone(), vec![name.to_owned()]].concat()).filter(|child| self.files.contains_key(child))?,
+            name => {
+                Some([scope.clone(), vec![name.to_owned()]].concat()).filter(|child| self.files.contains_key(child))?
+            }
         };
         while let Some((next, after)) = rest.split_first() {
             let child = [target.clone(), vec![next.clone()]].concat();
@@ -296,7 +298,8 @@ impl Reader<'_> {
 
 /// Adds the names that a `use` declaration brings into scope, with their paths.
 fn collect_names(tree: &UseTree, path: &mut Vec<String>, names: &mut BTreeMap<String, Vec<String>>) {
-    let full = |path: &[String], name: &str| if name == "self" { path.to_vec() } else { [path, &[name.to_owned()]].concat() };
+    let full =
+        |path: &[String], name: &str| if name == "self" { path.to_vec() } else { [path, &[name.to_owned()]].concat() };
     match tree {
         UseTree::Path(tree) => {
             path.push(tree.ident.to_string());

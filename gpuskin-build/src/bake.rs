@@ -2,10 +2,10 @@
 
 mod assemble;
 mod attempt;
-mod baked_model;
+pub(crate) mod baked_model;
 mod choose;
 mod files;
-pub(crate) mod make;
+pub(crate) mod models;
 mod options;
 mod plan;
 mod unencoded;
@@ -38,17 +38,17 @@ pub use unencoded::{UnencodedModel, unencoded_models};
 /// Path of the generated module in the output folder.
 pub(crate) const MODULE: &str = "gpuskin.rs";
 
-/// Result of a bake in memory.
+/// Result of [`bake`](fn@crate::bake): output files in memory, models, inputs and warnings.
 #[derive(Clone, Debug)]
 pub struct Baked {
     /// Contents of each output file, by path. Paths are relative to the output folder and use `/`.
     /// The generated module is `gpuskin.rs`.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Models in the order of the manifest.
+    /// Metadata and errors of each model, in the order of the manifest.
     pub models: Vec<BakedModel>,
     /// All files that were read, including the manifest.
     pub inputs: BTreeSet<PathBuf>,
-    /// Warnings.
+    /// Warnings about the models and their files; empty if there are none.
     pub warnings: Diagnostics,
 }
 
@@ -61,7 +61,7 @@ impl Baked {
     }
 }
 
-/// Bakes all models of a manifest.
+/// Bakes all models of a manifest into files in memory. Reads the input files and writes nothing.
 ///
 /// # Errors
 /// If a model has an error. Contains the diagnostics of all models.
@@ -89,8 +89,8 @@ pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedM
 
 fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, BakeFailure> {
     let entries = entries(manifest, options)?;
-    let made = make::make(manifest, &entries, options, pixels, None)?;
-    let inputs = make::inputs(manifest, &made);
+    let made = models::bake_models(manifest, &entries, options, pixels, None)?;
+    let inputs = models::input_files(manifest, &made);
     let module = codegen::module(made.iter().map(|made| (&made.model, &made.part)));
     let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Diagnostics::default());
     for made in made {
@@ -176,7 +176,7 @@ fn import_all<'a>(
         .into_par_iter()
         .map(|entry| {
             let mut read = Inputs::without_digests();
-            let (outline, diagnostics) = make::outline(manifest, entry, options, pixels, &mut read);
+            let (outline, diagnostics) = models::outline(manifest, entry, options, pixels, &mut read);
             (entry, outline, diagnostics, read)
         })
         .collect();
@@ -197,6 +197,6 @@ fn import_all<'a>(
 
 /// Reports clips and events, named by their files, whose constants would collide.
 fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, ModelOutline)]) -> Diagnostics {
-    let models: Vec<_> = outlines.iter().map(|(entry, outline)| make::names_of(entry, outline)).collect();
+    let models: Vec<_> = outlines.iter().map(|(entry, outline)| models::names_of(entry, outline)).collect();
     check_identifiers(&manifest.source, &models)
 }

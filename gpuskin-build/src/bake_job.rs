@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use miette::NamedSource;
 
-use crate::bake::make::{ModelOutput, ModelStore, inputs, make};
+use crate::bake::models::{ModelOutput, ModelStore, bake_models, input_files};
 use crate::bake::{BakeFailure, BakeOptions, BakedModel, MODULE, Progress, entries};
 use crate::cache::{Cache, EntryKind};
 use crate::checked_manifest::load;
@@ -116,7 +116,7 @@ impl BakeJob<'_> {
         let mut lost = BTreeSet::new();
         let mut baked = BTreeSet::new();
         for _ in 0..MAX_ROUNDS {
-            let made = self.make(&manifest, &index, &lost)?;
+            let made = self.bake_models(&manifest, &index, &lost)?;
             baked.extend(made.iter().filter(|made| made.fresh).map(|made| made.model.meta.name.to_string()));
             let (mut done, files) = self.collect(&manifest, made);
             done.baked = baked.len();
@@ -152,7 +152,7 @@ impl BakeJob<'_> {
         let manifest = self.load()?;
         let nothing = BTreeMap::new();
         let index = FingerprintIndex::new(&nothing, &manifest.folder);
-        let made = self.make(&manifest, &index, &BTreeSet::new())?;
+        let made = self.bake_models(&manifest, &index, &BTreeSet::new())?;
         if let Some(cache) = self.cache {
             cache.remember_traffic();
         }
@@ -171,7 +171,7 @@ impl BakeJob<'_> {
         load(self.manifest).map_err(|diagnostics| BakeFailure { diagnostics, inputs })
     }
 
-    fn make(
+    fn bake_models(
         &self,
         manifest: &Manifest,
         index: &FingerprintIndex<'_>,
@@ -183,9 +183,9 @@ impl BakeJob<'_> {
             entries = shard.select(&manifest.folder, entries);
         }
         let require_cached = self.scope == BakeScope::Merge;
-        let keep =
+        let store =
             self.cache.map(|cache| ModelCache { cache, manifest, options: &options, index, lost, require_cached });
-        make(manifest, &entries, &options, Pixels::Decode, keep.as_ref().map(|keep| keep as &dyn ModelStore))
+        bake_models(manifest, &entries, &options, Pixels::Decode, store.as_ref().map(|store| store as &dyn ModelStore))
     }
 
     /// Combines the models into one result, and collects their files.
@@ -196,7 +196,7 @@ impl BakeJob<'_> {
     ) -> (BakeSummary, BTreeMap<String, FileContent<'static>>) {
         let fingerprints = fingerprints(&made);
         let mut done =
-            BakeSummary { inputs: inputs(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
+            BakeSummary { inputs: input_files(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
         let mut files = BTreeMap::new();
         if !matches!(self.scope, BakeScope::Shard(_)) {
             let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();

@@ -120,15 +120,15 @@ fn job<'a>(manifest: &'a Path, out: &'a Path, cache: Option<&'a Cache>) -> BakeJ
     }
 }
 
-/// Result of a bake.
+/// Result of a bake whose files are written: models, inputs and warnings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Built {
-    /// Models in the order of the manifest. Models from the cache have no trace to their source.
+    /// Models in the order of the manifest. Includes models that did not change and were not baked again.
     pub models: Vec<BakedModel>,
     /// All files that were read, including the manifest.
     pub inputs: BTreeSet<PathBuf>,
-    /// Warnings.
+    /// Warnings about the models and their files; empty if there are none.
     pub warnings: Diagnostics,
 }
 

@@ -38,7 +38,7 @@ const OWN_LIMIT: u64 = 1 << 30;
 const UNFINISHED: &str = "unfinished";
 const LOCKS: &str = "locks";
 
-/// A cache folder. Several bakes can use it at the same time.
+/// A folder with cached results of bakes, one file per result. Several bakes can use it at the same time.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -86,7 +86,7 @@ impl Cache {
     /// `file:///folder`. An entry that is missing here is downloaded from it. With
     /// [`SharedMode::ReadWrite`], new results are also uploaded to it. A damaged entry, or one
     /// whose content does not match its name, counts as missing. If the shared cache cannot be
-    /// reached, [`Cache::notes`] reports it, and it is not used again.
+    /// reached, the bake warns, and it is not used again.
     ///
     /// Needs the feature `shared-cache`. Write access to the shared cache is access to the baked
     /// files: digests detect damage, not tampering.

@@ -18,7 +18,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use serde::{Deserialize, Serialize};
 
-use crate::bake::BakedModel;
+use crate::bake::baked_model::BakedModel;
 use format::{filled, items, type_ident, value_ident};
 use ids::UsedNames;
 use literals::Literal;

@@ -111,12 +111,12 @@ impl Diagnostic {
         self
     }
 
-    /// Returns the code.
+    /// Returns the kind of error or warning, as a stable code.
     pub fn code(&self) -> DiagnosticCode {
         self.code
     }
 
-    /// Returns the help text: the one set with [`Self::help`], else the remedy of the code.
+    /// Returns the help text: specific to this diagnostic, else the remedy of its code.
     pub fn help_text(&self) -> &str {
         self.help.as_deref().unwrap_or(self.code.remedy())
     }
@@ -208,7 +208,7 @@ impl Diagnostics {
         self.0.iter().any(Diagnostic::is_error)
     }
 
-    /// Iterates over the diagnostics.
+    /// Iterates over the diagnostics, in the order of the manifest.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
     }

@@ -40,7 +40,7 @@ pub fn local_packed(
     Ok(EncodedTexture { encoding, texture, bytes })
 }
 
-/// Builds [`Texels`] clip by clip.
+/// Builds an [`EncodedTexture`] clip by clip.
 pub struct Encoder {
     texels: EncodedTexture,
     /// Pivot of each bone, in bind space. `[bone]`

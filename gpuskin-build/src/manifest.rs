@@ -1,6 +1,6 @@
 //! The manifest `gpuskin.toml`: the models to bake, and their settings.
 
-mod entry;
+pub(crate) mod entry;
 mod gameplay;
 mod keys;
 mod limits;
@@ -26,7 +26,7 @@ pub(crate) use textures::needs_feature;
 const MAX_BYTES: u64 = 16 << 20;
 
 impl Manifest {
-    /// Reads and checks a manifest.
+    /// Reads the manifest `gpuskin.toml` at a path, and checks it.
     ///
     /// # Errors
     /// Returns all errors of the manifest, in the order of its lines.
@@ -34,7 +34,7 @@ impl Manifest {
         strict(Self::recover(path))
     }
 
-    /// Checks the text of a manifest. Paths in the manifest are relative to the folder of `path`.
+    /// Reads a manifest from text, and checks it. Paths in the manifest are relative to the folder of `path`.
     ///
     /// # Errors
     /// Returns all errors of the manifest, in the order of its lines.

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::make::{ModelOutput, ModelStore};
+use crate::bake::models::{ModelOutput, ModelStore};
 use crate::bake::{BakeOptions, BakedModel};
 use crate::cache::{Cache, EntryKind};
 use crate::codegen;

@@ -8,7 +8,7 @@ use miette::NamedSource;
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::identifier_case::{constant, has_words, member, type_name, wgsl_member};
-use crate::manifest::At;
+use crate::manifest::entry::At;
 
 /// A kind of model members that have constants in generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

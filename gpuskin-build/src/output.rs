@@ -76,7 +76,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// Path of the file.
+    /// Returns the path of the missing, changed or stale file.
     pub fn path(&self) -> &Path {
         let (Self::Missing(path) | Self::Changed(path) | Self::Stale(path)) = self;
         path
@@ -94,7 +94,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Returns the changes that [`write()`] would make.
+/// Returns the changes that [`write_folder`] would make.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -102,7 +102,7 @@ pub fn compare_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Resul
     differences(&borrowed(files), folder)
 }
 
-/// Returns the changes that [`bring`] would make.
+/// Returns the changes that [`apply`] would make.
 pub(crate) fn differences(
     files: &BTreeMap<String, FileContent<'_>>,
     folder: &Path,
@@ -155,7 +155,7 @@ pub(crate) fn lock_folder(folder: &Path, waiting: impl FnOnce()) -> Result<Lock,
     Ok(Lock::folder(folder, waiting))
 }
 
-/// Inputs of [`bring`] in addition to the files.
+/// Inputs of [`apply`] in addition to the files.
 pub(crate) struct WritePlan<'a> {
     pub(crate) folder: &'a Path,
     /// Whether the files are the complete output, so that all others are stale.
@@ -174,7 +174,7 @@ pub(crate) enum WriteError {
     Lost(BTreeSet<String>),
 }
 
-/// Writes files like [`write()`], in a locked folder.
+/// Writes files like [`write_folder`], in a locked folder.
 pub(crate) fn apply(
     files: &BTreeMap<String, FileContent<'_>>,
     job: &WritePlan<'_>,

@@ -4,7 +4,7 @@
 //! | stage | input | output |
 //! |---|---|---|
 //! | `mesh` | [`Model`](crate::model::Model) | [`VertexMesh`]: vertices grouped by equal motion, and their static attributes |
-//! | `evaluate` | a clip and a time | [`Moment`]: any vertex in `f64` |
+//! | `evaluate` | a clip and a time | `PosedModel`: any vertex in `f64` |
 //! | `encode` | all frames | texels |
 //! | `rest` | a clip and a time | the rest mesh |
 //! | `measure` | texels | their error, at every source vertex |

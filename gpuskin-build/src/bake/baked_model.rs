@@ -8,10 +8,10 @@ use super::plan::BakePlan;
 use crate::geometry::Dropped;
 use crate::measure::ClipErrors;
 
-/// A baked model: metadata and files for the game, and a trace back to the source.
+/// A baked model: its metadata, with clips, errors and sizes, and its variants for other devices.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BakedModel {
-    /// Metadata that the runtime loads.
+    /// Metadata that the runtime loads: clips with their errors, bones, textures, mesh sections.
     pub meta: Metadata,
     /// Payloads with their paths under `gpuskin/`: animation, mesh, colour textures. The bytes of
     /// embedded payloads are not stored here.

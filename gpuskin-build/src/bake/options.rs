@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::{Manifest, ModelEntry, Textures};
 use crate::suggest::{instead, quoted};
 
-/// Options of a bake.
+/// Options of [`bake`](fn@crate::bake): one model only, another encoding, a cache, a progress callback.
 #[derive(Clone, Copy, Default)]
 pub struct BakeOptions<'a> {
     /// Bakes only the model of this name.
@@ -51,7 +51,7 @@ pub enum Stage {
     Done,
 }
 
-/// Errors of a failed bake.
+/// Errors of [`bake`](fn@crate::bake), and the files that it read until then.
 #[derive(Clone, Debug)]
 pub struct BakeFailure {
     /// All errors and warnings, in the order of the manifest.

@@ -213,7 +213,7 @@ fn cached_warnings_move_with_the_manifest() {
         (done.baked, done.warnings.to_string())
     };
     let (baked, first) = rendered();
-    assert!(baked == 1 && first.contains("it jumps there") && first.contains("gpuskin.toml:6:"), "{first}");
+    assert!(baked == 1 && first.contains("loops, but its last pose") && first.contains("gpuskin.toml:6:"), "{first}");
     assert_eq!(rendered(), (0, first.clone()), "warnings of the build stamp");
     fs::write(place.path("gpuskin.toml"), format!("\n{manifest}")).unwrap();
     let moved = first.replace("gpuskin.toml:6:", "gpuskin.toml:7:").replace("\n 6 │", "\n 7 │");

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::bake::BakedModel;
+use crate::bake::baked_model::BakedModel;
 use crate::identifier_case::{constant, type_name};
 
 /// Formats items with the indentation of a module.

@@ -11,7 +11,7 @@ use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
 
 use super::format::{filled, items, type_ident, value_ident};
-use crate::bake::BakedModel;
+use crate::bake::baked_model::BakedModel;
 use crate::identifier_case::{constant, member, wgsl_member};
 use crate::name_collisions::{BONES, CLIPS, EVENTS, MASKS, NameKind, PARTS};
 use crate::units::length;

@@ -137,7 +137,7 @@ codes! {
     OutputFailed, "output::failed", "A file cannot be written.", "check that the folder is writable, and that the disk is not full";
     OutputDiffers, "output::differs", "A file in the output folder differs from the result of the bake.", "bake again, and commit the files that it writes";
     OutputOtherModels, "output::other_models", "The output folder has other models, which baking a single model would remove.", "leave out --model to bake all models, or choose another folder with --out";
-    ScriptOutDir, "script::no_out_dir", "`build` was called outside of a build script.", "use `gpuskin bake`, or gpuskin_build::bake and gpuskin_build::output";
+    ScriptOutDir, "script::no_out_dir", "`build` was called outside of a build script.", "use `gpuskin bake`, or gpuskin_build::bake_into";
     ScriptSlow, "script::unoptimised", "Baking took long, because build scripts are compiled without optimisation.", "set `opt-level = 3` under [profile.dev.build-override]";
     GpuMissing, "gpu::none", "No GPU was found, or this build was compiled without GPU support.", "install a Vulkan driver, or build with the feature `gpu`";
     GpuFailed, "gpu::failed", "The GPU reported an error.", "update the GPU driver, or choose another adapter with WGPU_ADAPTER_NAME";

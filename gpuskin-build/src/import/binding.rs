@@ -30,7 +30,7 @@ struct Binding {
 impl Bones {
     /// Binds the rigid meshes to bones. The bone of a mesh is the nearest node, at or above the
     /// mesh's own node, that a clip moves. All meshes that no clip moves share one bone.
-    pub(super) fn bind_rigid(&mut self, hierarchy: &Hierarchy, moved: &[bool], drafts: &mut [UnboundPrimitive]) {
+    pub(super) fn bind_rigid(&mut self, hierarchy: &Hierarchy, moved: &[bool], unbound_primitives: &mut [UnboundPrimitive]) {
         // Per node: the nearest node at or above it that a clip moves, and the transform to that
         // node.
         let mut carriers = vec![(None, DMat4::IDENTITY); moved.len()];
@@ -44,12 +44,12 @@ impl Bones {
                 (false, None) => (None, DMat4::IDENTITY),
             };
         }
-        let rigid = drafts.iter().filter(|draft| matches!(draft.motion, PrimitiveBinding::Rigid(_)));
+        let rigid = unbound_primitives.iter().filter(|unbound| matches!(unbound.motion, PrimitiveBinding::Rigid(_)));
         let mut still: Vec<usize> = rigid.map(|d| d.primitive.node).filter(|i| carriers[*i].0.is_none()).collect();
         still.dedup();
         let shared = if still.len() > 1 { anchor(hierarchy, still[0]) } else { None };
         let mut bindings: BTreeMap<usize, Binding> = BTreeMap::new();
-        for UnboundPrimitive { primitive, motion } in drafts {
+        for UnboundPrimitive { primitive, motion } in unbound_primitives {
             let PrimitiveBinding::Rigid(bone) = motion else { continue };
             let node = primitive.node;
             let binding = *bindings.entry(node).or_insert_with(|| match (carriers[node], shared) {
@@ -89,7 +89,7 @@ impl Bones {
     pub(super) fn unmirror(
         &mut self,
         hierarchy: &Hierarchy,
-        drafts: &mut [UnboundPrimitive],
+        unbound_primitives: &mut [UnboundPrimitive],
         label: impl Fn(usize) -> Label,
         report: &mut Report<'_>,
     ) {
@@ -97,8 +97,8 @@ impl Bones {
         let determinant = |(node, inverse_bind): &(usize, DMat4)| (hierarchy.rest[*node] * *inverse_bind).determinant();
         let mirrors: Vec<bool> = self.list.iter().map(|bone| determinant(bone) < 0.0).collect();
         let mut unmirrored = vec![None; mirrors.len()];
-        for draft in drafts {
-            let PrimitiveBinding::Skinned(weights) = &mut draft.motion else { continue };
+        for unbound in unbound_primitives {
+            let PrimitiveBinding::Skinned(weights) = &mut unbound.motion else { continue };
             let mirrored = weights.bones().filter(|bone| mirrors[*bone as usize]).count();
             if mirrored == 0 {
                 continue;
@@ -109,7 +109,7 @@ impl Bones {
                 let help = "apply negative scales before skinning, and export the file again";
                 report.warn(
                     Diagnostic::warning(DiagnosticCode::SkinMirrored, message)
-                        .within(label(draft.primitive.node))
+                        .within(label(unbound.primitive.node))
                         .help(help),
                 );
                 continue;
@@ -118,7 +118,7 @@ impl Bones {
                 let (node, inverse_bind) = self.list[*bone as usize];
                 *bone = *unmirrored[*bone as usize].get_or_insert_with(|| self.add(node, inverse_bind * flip));
             }
-            transform(&mut draft.primitive, flip);
+            transform(&mut unbound.primitive, flip);
         }
     }
 
@@ -127,12 +127,12 @@ impl Bones {
     pub(super) fn finish(
         mut self,
         hierarchy: &Hierarchy,
-        drafts: &[UnboundPrimitive],
+        unbound_primitives: &[UnboundPrimitive],
         most: u64,
     ) -> Result<(Vec<Bone>, Vec<u16>), Diagnostic> {
         let mut used = vec![false; self.list.len()];
-        for draft in drafts {
-            match &draft.motion {
+        for unbound in unbound_primitives {
+            match &unbound.motion {
                 PrimitiveBinding::Skinned(weights) => weights.bones().for_each(|bone| used[bone as usize] = true),
                 PrimitiveBinding::Rigid(bone) => used[*bone as usize] = true,
             }

@@ -40,7 +40,7 @@ impl MeshReader<'_, '_> {
     /// Reads the primitives of all imported nodes. An error in one primitive is reported, and
     /// reading continues with the next.
     pub(super) fn read(&mut self, taking_part: &[bool], report: &mut Report<'_>) -> Vec<UnboundPrimitive> {
-        let mut drafts = Vec::new();
+        let mut unbound_primitives = Vec::new();
         let mut drawn = 0;
         for node in (0..taking_part.len()).filter(|i| taking_part[*i]) {
             let file = self.file;
@@ -76,7 +76,7 @@ impl MeshReader<'_, '_> {
             for (i, source) in mesh.primitives.iter().enumerate() {
                 let label = label.clone().and(format_args!("primitive {i}"));
                 match self.primitive(node, index, i, source, &label, report) {
-                    Ok(draft) => drafts.extend(draft),
+                    Ok(unbound) => unbound_primitives.extend(unbound),
                     Err(diagnostic) => report.error(diagnostic.within(&label)),
                 }
             }
@@ -89,7 +89,7 @@ impl MeshReader<'_, '_> {
                 Diagnostic::warning(DiagnosticCode::MeshUndeclared, message).within(Label::file(&self.file.shown)),
             );
         }
-        drafts
+        unbound_primitives
     }
 
     fn primitive(

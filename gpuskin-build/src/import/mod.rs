@@ -153,10 +153,10 @@ fn read<'f>(
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
     let mut reader = mesh::MeshReader { file, materials, bones: Bones::default(), skins, vertices: 0 };
-    let mut drafts = reader.read(&taking_part, report);
+    let mut unbound_primitives = reader.read(&taking_part, report);
     let mesh::MeshReader { mut materials, mut bones, skins, .. } = reader;
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
-    if drafts.is_empty() && report.errors() == errors {
+    if unbound_primitives.is_empty() && report.errors() == errors {
         let diagnostic = Diagnostic::error(DiagnosticCode::SceneEmpty, "the scene has no mesh to draw");
         report.error(diagnostic.within(Label::file(&file.shown)));
     }
@@ -165,13 +165,13 @@ fn read<'f>(
     ignored_content::unknown_extensions(file, report);
     ignored_content::material_extensions(file, materials.used(), report);
 
-    bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
-    bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
+    bones.unmirror(&hierarchy, &mut unbound_primitives, |node| hierarchy::node_label(file, node), report);
+    bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut unbound_primitives);
     bones.sockets = references::sockets(file, entry, &hierarchy, report);
     let sockets = bones.sockets.clone();
     let (bones, places) = report
-        .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
-    let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
+        .take(bones.finish(&hierarchy, &unbound_primitives, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
+    let mut primitives: Vec<_> = unbound_primitives.into_iter().map(|unbound| unbound.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
     references::parts(file, entry, &hierarchy, &mut primitives, report);
     let masks = references::masks(file, entry, &hierarchy, &bones, report);

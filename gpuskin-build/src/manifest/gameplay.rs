@@ -134,12 +134,12 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
 }
 
 fn mask(name: At<String>, table: &DeTable<'_>, notes: &mut Notes) -> Option<MaskEntry> {
-    let findings_before = notes.diagnostics.len();
+    let diagnostics_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MASK, notes);
     let mut roots = section.strings("roots", notes);
     roots.extend(section.string("root", notes));
     let exclude = section.strings("exclude", notes);
-    if roots.is_empty() && notes.diagnostics.len() == findings_before {
+    if roots.is_empty() && notes.diagnostics.len() == diagnostics_before {
         let message = format!("mask `{}` has no root", shorten(&name.value));
         notes.error(
             DiagnosticCode::ManifestValue,
@@ -157,9 +157,9 @@ pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
     let expected = "a table of arrays of node names, such as { sword = [\"Sword\"] }";
     let mut parts = Vec::new();
     for (name, value) in named(value, "parts", expected, notes) {
-        let findings_before = notes.diagnostics.len();
+        let diagnostics_before = notes.diagnostics.len();
         let nodes = strings(value, &shorten(&name.value), notes);
-        if nodes.is_empty() && notes.diagnostics.len() == findings_before {
+        if nodes.is_empty() && notes.diagnostics.len() == diagnostics_before {
             let message = format!("part `{}` has no nodes", shorten(&name.value));
             notes.error(
                 DiagnosticCode::ManifestValue,

@@ -251,7 +251,7 @@ fn model(
     defaults: &Defaults,
     notes: &mut Notes,
 ) -> PartialModelEntry {
-    let findings_before = notes.diagnostics.len();
+    let diagnostics_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| check_name(name, notes));
     let path = section.string("path", notes);
@@ -296,7 +296,7 @@ fn model(
         parts: gameplay::parts(section, notes),
         sockets: section.strings("sockets", notes),
         clips,
-        sound: notes.diagnostics.len() == findings_before,
+        sound: notes.diagnostics.len() == diagnostics_before,
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn needs_feature() -> Diagnostic {
 /// Reads the key `textures` of a table, if it exists.
 pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> {
     let value = section.get("textures")?;
-    let findings_before = notes.diagnostics.len();
+    let diagnostics_before = notes.diagnostics.len();
     let words = section.strings("textures", notes);
     let mut textures = Textures { formats: Vec::new(), universal: false };
     for (index, word) in words.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
             None => textures.universal = true,
         }
     }
-    if notes.diagnostics.len() > findings_before {
+    if notes.diagnostics.len() > diagnostics_before {
         return None;
     }
     if words.is_empty() {

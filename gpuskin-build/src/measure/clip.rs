@@ -22,7 +22,7 @@ pub(super) struct ClipWork<'a> {
     record: ClipRecord,
     pub(super) mesh: &'a MeasuredMesh,
     drawn: &'a DrawnModel<'a>,
-    pub(super) instants: SampleTimes,
+    pub(super) sample_times: SampleTimes,
     pub(super) stepped: SteppedVertices,
 }
 
@@ -38,39 +38,39 @@ impl<'a> ClipWork<'a> {
         times: MeasuredTimes,
     ) -> Self {
         let clip = &model.clips[clip];
-        let instants = SampleTimes::new(clip, &grid, times, false);
+        let sample_times = SampleTimes::new(clip, &grid, times, false);
         let stepped = SteppedVertices::new(model, clip, false);
-        Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, instants, stepped }
+        Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, sample_times, stepped }
     }
 
     /// Returns the matrices of all bones at a sample time.
-    pub(super) fn bones(&self, moment: &SampleTime) -> Vec<BoneMatrices> {
-        let source = self.sampler.skin_matrices(moment.seconds);
-        let shown = drawn_pose(&self.drawn.texels, &self.grid, &self.record, moment.seconds);
+    pub(super) fn bones(&self, sample: &SampleTime) -> Vec<BoneMatrices> {
+        let source = self.sampler.skin_matrices(sample.seconds);
+        let shown = drawn_pose(&self.drawn.texels, &self.grid, &self.record, sample.seconds);
         source.iter().zip(&shown).map(|(s, d)| BoneMatrices::new(s, d)).collect()
     }
 }
 
 impl MeasuredClip for ClipWork<'_> {
-    fn instants(&self) -> &SampleTimes {
-        &self.instants
+    fn sample_times(&self) -> &SampleTimes {
+        &self.sample_times
     }
 
     fn stepped(&self) -> &SteppedVertices {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
-        let poses: Vec<Vec<BoneMatrices>> = instants.iter().map(|moment| self.bones(moment)).collect();
+    fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        let poses: Vec<Vec<BoneMatrices>> = sample_times.iter().map(|sample| self.bones(sample)).collect();
         let mut reached = ReachedBox::NOTHING;
         let mut widest = WidestAngle::new(tally.normal);
         for group in &self.mesh.groups {
-            for (moment, bones) in instants.iter().zip(&poses) {
+            for (sample, bones) in sample_times.iter().zip(&poses) {
                 for (points, fours) in group.fours() {
                     let mut squared = Lanes::default();
                     errors_squared(fours, &group.bones, bones, &mut squared);
                     if tally.counts_any(&squared) {
-                        points.iter().zip(squared).for_each(|(p, off)| tally.add(off, p.count, seen(moment, p)));
+                        points.iter().zip(squared).for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
                     }
                     reach(fours, &group.bones, bones, &mut reached);
                 }
@@ -86,18 +86,18 @@ impl MeasuredClip for ClipWork<'_> {
         tally.widen(reached.low.map(min_lane), reached.high.map(max_lane));
     }
 
-    fn between(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
-        let poses: Vec<(Vec<BoneMatrices>, ErrorBounds)> = instants
+    fn between(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        let poses: Vec<(Vec<BoneMatrices>, ErrorBounds)> = sample_times
             .iter()
-            .map(|moment| {
-                let bones = self.bones(moment);
+            .map(|sample| {
+                let bones = self.bones(sample);
                 let bounds = ErrorBounds::new(self.mesh, &bones);
                 (bones, bounds)
             })
             .collect();
         let floor = tally.floor.sqrt();
         for group in &self.mesh.groups {
-            for (moment, (bones, bounds)) in instants.iter().zip(&poses) {
+            for (sample, (bones, bounds)) in sample_times.iter().zip(&poses) {
                 if bounds.of(group) < floor {
                     continue;
                 }
@@ -107,7 +107,7 @@ impl MeasuredClip for ClipWork<'_> {
                     if tally.counts_any(&squared) {
                         let stays = |point: &WeldedPoint| !self.stepped.moves(point.vertex as usize);
                         let staying = points.iter().zip(squared).filter(|(point, _)| stays(point));
-                        staying.for_each(|(p, off)| tally.add(off, p.count, seen(moment, p)));
+                        staying.for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
                     }
                 }
             }
@@ -115,8 +115,8 @@ impl MeasuredClip for ClipWork<'_> {
     }
 }
 
-fn seen(moment: &SampleTime, point: &WeldedPoint) -> ErrorLocation {
-    ErrorLocation { seconds: moment.seconds, vertex: point.vertex, bone: point.bone }
+fn seen(sample: &SampleTime, point: &WeldedPoint) -> ErrorLocation {
+    ErrorLocation { seconds: sample.seconds, vertex: point.vertex, bone: point.bone }
 }
 
 // The following loops are separate functions without inlining, so that the compiler keeps four

@@ -94,10 +94,10 @@ impl PointBuilder {
 
 impl MeasuredMesh {
     pub(super) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
-        let (mut drafts, vertices) = drafts(model, drawn);
-        drafts.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
-        let boxes = boxes(&drafts, model.bones.len());
-        let alike = drafts.chunk_by(|a, b| a.bones().eq(b.bones()));
+        let (mut builders, vertices) = builders(model, drawn);
+        builders.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
+        let boxes = boxes(&builders, model.bones.len());
+        let alike = builders.chunk_by(|a, b| a.bones().eq(b.bones()));
         let groups: Vec<PointGroup> =
             alike.flat_map(|alike| alike.chunks(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
@@ -106,12 +106,12 @@ impl MeasuredMesh {
 }
 
 impl PointGroup {
-    fn new(drafts: &[PointBuilder]) -> Self {
-        let bones: Vec<u32> = drafts[0].bones().collect();
-        let slack = drafts.iter().map(|draft| slack(draft.positions[0], &draft.entries));
+    fn new(builders: &[PointBuilder]) -> Self {
+        let bones: Vec<u32> = builders[0].bones().collect();
+        let slack = builders.iter().map(|builder| slack(builder.positions[0], &builder.entries));
         let slack = slack.fold(Lanes::default(), greatest_lanes);
         let mut fours = Vec::new();
-        for some in drafts.chunks(4) {
+        for some in builders.chunks(4) {
             let entry = |k: usize, lane: usize| &some[lane.min(some.len() - 1)].entries[k];
             let by_component =
                 |of: &dyn Fn(usize) -> [f32; 4]| [0, 1, 2, 3].map(|c| [0, 1, 2, 3].map(|lane| of(lane)[c]));
@@ -121,7 +121,7 @@ impl PointGroup {
                 lost: by_component(&|lane| entry(k, lane).lost),
             }));
         }
-        let turned = turned(drafts);
+        let turned = turned(builders);
         let same = turned.windows(2).all(|pair| weights_of(pair[0].0).eq(weights_of(pair[1].0)));
         let (mut normals, mut weights) = (Vec::new(), Vec::new());
         for some in turned.chunks(4) {
@@ -136,7 +136,7 @@ impl PointGroup {
             let weight = |k: usize, of: fn(&BoneTerm) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
             weights.extend((0..bones.len()).map(|k| [weight(k, |e| e.source[3]), weight(k, |e| e.drawn[3])]));
         }
-        let points = drafts.iter().map(|draft| draft.point).collect();
+        let points = builders.iter().map(|builder| builder.point).collect();
         let alike = if same { normals.len().max(1) } else { 1 };
         Self { bones, points, fours, normals, alike, weights, slack }
     }
@@ -153,18 +153,18 @@ impl PointGroup {
 }
 
 /// Returns the normals of points, without duplicates of equal normals and weights.
-fn turned(drafts: &[PointBuilder]) -> Vec<(&[BoneTerm], NormalPair)> {
+fn turned(builders: &[PointBuilder]) -> Vec<(&[BoneTerm], NormalPair)> {
     let mut known = HashSet::new();
     let mut turned = Vec::new();
-    for draft in drafts {
-        for pair in &draft.normals {
-            let key: Vec<u32> = weights_of(&draft.entries)
+    for builder in builders {
+        for pair in &builder.normals {
+            let key: Vec<u32> = weights_of(&builder.entries)
                 .chain(pair.source.to_array())
                 .chain(pair.drawn.to_array())
                 .map(f32::to_bits)
                 .collect();
             if known.insert(key) {
-                turned.push((&draft.entries[..], *pair));
+                turned.push((&builder.entries[..], *pair));
             }
         }
     }
@@ -175,11 +175,11 @@ fn weights_of(entries: &[BoneTerm]) -> impl Iterator<Item = f32> {
     entries.iter().flat_map(|entry| [entry.source[3], entry.drawn[3]])
 }
 
-fn boxes(drafts: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
+fn boxes(builders: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
     let mut boxes: Vec<Option<(Vec3, Vec3)>> = vec![None; bones];
-    for draft in drafts {
-        let [p, q] = draft.positions;
-        for entry in &draft.entries {
+    for builder in builders {
+        let [p, q] = builder.positions;
+        for entry in &builder.entries {
             let (low, high) = boxes[entry.bone as usize].get_or_insert((p, p));
             (*low, *high) = (least(*low, least(p, q)), greatest(*high, greatest(p, q)));
         }
@@ -188,8 +188,8 @@ fn boxes(drafts: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
 }
 
 /// Returns the points of a model, and the number of its vertices.
-fn drafts(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
-    let mut drafts: Vec<PointBuilder> = Vec::new();
+fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
+    let mut builders: Vec<PointBuilder> = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut vertex = 0;
     for primitive in &model.primitives {
@@ -197,29 +197,29 @@ fn drafts(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
             let baked = &drawn.vertices[drawn.baked_of_source[vertex] as usize];
             let influences = primitive.influences.of(v);
             let entries = entries(*p, influences, baked);
-            let next = drafts.len();
+            let next = builders.len();
             let point = *known.entry(bytemuck::cast_slice(&entries).to_vec()).or_insert(next);
             if point == next {
                 let bone = u32::from(influences[0].0);
                 let point = WeldedPoint { vertex: vertex as u32, count: 0, bone };
-                drafts.push(PointBuilder {
+                builders.push(PointBuilder {
                     entries,
                     normals: Vec::new(),
                     point,
                     positions: [p.as_vec3(), baked.position],
                 });
             }
-            let draft = &mut drafts[point];
-            draft.point.count += 1;
+            let builder = &mut builders[point];
+            builder.point.count += 1;
             let source = primitive.normals.as_ref().map_or(Vec3::ZERO, |n| n[v].as_vec3());
             let pair = NormalPair { source, drawn: baked.normal };
             if source.length_squared() > 0.0 {
-                draft.normals.push(pair);
+                builder.normals.push(pair);
             }
             vertex += 1;
         }
     }
-    (drafts, vertex)
+    (builders, vertex)
 }
 
 /// Returns the entries of a vertex; bones of the source come first.

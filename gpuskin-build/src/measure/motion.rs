@@ -38,8 +38,8 @@ impl ClipWork<'_> {
     /// Whether the motion error of the clip is within `limit`, in metres.
     fn within(&self, limit: f32) -> bool {
         let squared = limit * limit;
-        let at = |moment, counts: &dyn Fn(usize) -> bool| {
-            let bones = self.bones(moment);
+        let at = |sample, counts: &dyn Fn(usize) -> bool| {
+            let bones = self.bones(sample);
             let bounds = ErrorBounds::new(self.mesh, &bones);
             let fits = |group: &PointGroup| {
                 group.fours().all(|(points, fours)| {
@@ -51,7 +51,7 @@ impl ClipWork<'_> {
             bounds.of_all(self.mesh) < limit || self.mesh.groups.iter().all(|g| bounds.of(g) < limit || fits(g))
         };
         // Vertices moved by STEP tracks jump between frames, and are excluded there.
-        self.instants.frames.iter().all(|moment| at(moment, &|_| true))
-            && self.instants.between.iter().all(|moment| at(moment, &|v| !self.stepped.moves(v)))
+        self.sample_times.frames.iter().all(|sample| at(sample, &|_| true))
+            && self.sample_times.between.iter().all(|sample| at(sample, &|v| !self.stepped.moves(v)))
     }
 }

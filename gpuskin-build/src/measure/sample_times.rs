@@ -24,12 +24,12 @@ pub(crate) struct SampleTimes {
 impl SampleTimes {
     /// Returns the sample times of a clip. `morphs` adds the key times of morph weights.
     pub(crate) fn new(clip: &Clip, grid: &FrameGrid, times: MeasuredTimes, morphs: bool) -> Self {
-        let (frames, between) = instants(clip, grid, times, morphs).into_iter().partition(|instant| instant.frame);
+        let (frames, between) = sample_times(clip, grid, times, morphs).into_iter().partition(|sample| sample.frame);
         Self { frames, between }
     }
 }
 
-fn instants(clip: &Clip, grid: &FrameGrid, times: MeasuredTimes, morphs: bool) -> Vec<SampleTime> {
+fn sample_times(clip: &Clip, grid: &FrameGrid, times: MeasuredTimes, morphs: bool) -> Vec<SampleTime> {
     if let MeasuredTimes::Some(most) = times {
         let step = (grid.stored.div_ceil(most.max(1))).max(1) as usize;
         return (0..grid.stored)

@@ -26,7 +26,7 @@ struct ErrorFloor {
 /// and squared chords that are not above its greatest one.
 pub(crate) trait MeasuredClip: Sync {
     /// Returns the sample times.
-    fn instants(&self) -> &SampleTimes;
+    fn sample_times(&self) -> &SampleTimes;
 
     /// Returns the STEP tracks and the vertices that they move.
     fn stepped(&self) -> &SteppedVertices;
@@ -35,7 +35,7 @@ pub(crate) trait MeasuredClip: Sync {
     fn at_frames(&self, frames: &[SampleTime], tally: &mut ErrorTally);
 
     /// Measures positions at times between frames, except for vertices that STEP tracks move.
-    fn between(&self, moments: &[SampleTime], tally: &mut ErrorTally);
+    fn between(&self, samples: &[SampleTime], tally: &mut ErrorTally);
 }
 
 /// Measures clips in parallel. `vertices` is the number of vertices evaluated per sample time.
@@ -46,22 +46,22 @@ pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<C
 /// Measures one clip. Normals are measured at frames only, because they follow positions between
 /// frames.
 fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
-    let SampleTimes { frames, between } = clip.instants();
+    let SampleTimes { frames, between } = clip.sample_times();
     let at_frames = frames.len() as u64 * vertices as u64;
     let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
     let chunk = (WORK_UNIT / vertices.max(1)).max(1);
-    let look = |tally: ErrorTally, instants: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
+    let look = |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
         let known = tally.known(count);
         let part = |part: &[SampleTime]| {
             let mut tally = ErrorTally::beside(known);
             at(part, &mut tally);
             tally
         };
-        instants.par_chunks(chunk).map(part).reduce_with(ErrorTally::merge).into_iter().fold(tally, ErrorTally::merge)
+        sample_times.par_chunks(chunk).map(part).reduce_with(ErrorTally::merge).into_iter().fold(tally, ErrorTally::merge)
     };
     let in_rounds =
-        |tally: ErrorTally, instants: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
-            let (some, others) = rounds(instants);
+        |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
+            let (some, others) = rounds(sample_times);
             look(look(tally, &some, at), &others, at)
         };
     let tally = in_rounds(ErrorTally::default(), frames, &|part, tally| clip.at_frames(part, tally));
@@ -72,11 +72,11 @@ fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
 
 /// Splits the sample times into a small first round, whose result lets the second round skip most
 /// samples, and the second round.
-fn rounds(instants: &[SampleTime]) -> (Vec<SampleTime>, Vec<SampleTime>) {
-    let step = if instants.len() < 4 * ROUND { 1 } else { ROUND };
+fn rounds(sample_times: &[SampleTime]) -> (Vec<SampleTime>, Vec<SampleTime>) {
+    let step = if sample_times.len() < 4 * ROUND { 1 } else { ROUND };
     let those = |first: bool| {
-        let some = instants.iter().enumerate().filter(move |(i, _)| (i % step == 0) == first);
-        some.map(|(_, instant)| *instant).collect()
+        let some = sample_times.iter().enumerate().filter(move |(i, _)| (i % step == 0) == first);
+        some.map(|(_, sample)| *sample).collect()
     };
     (those(true), those(false))
 }

@@ -43,9 +43,9 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
 
     let ([mut at_frames, mut always, mut angle], mut bounds) = ([0.0_f64; 3], [DVec3::INFINITY, DVec3::NEG_INFINITY]);
     let SampleTimes { frames, between } = SampleTimes::new(clip, &grid, MeasuredTimes::All, false);
-    for (moment, frame) in frames.iter().map(|at| (at, true)).chain(between.iter().map(|at| (at, false))) {
-        let source = sampler.skin_matrices(moment.seconds);
-        let shown = drawn_pose(&drawn.texels, &grid, &record, moment.seconds);
+    for (sample, frame) in frames.iter().map(|at| (at, true)).chain(between.iter().map(|at| (at, false))) {
+        let source = sampler.skin_matrices(sample.seconds);
+        let shown = drawn_pose(&drawn.texels, &grid, &record, sample.seconds);
         let shown: Vec<Rows> = shown.iter().map(|m| m.rows.map(|row| row.as_dvec4().to_array())).collect();
         let primitive = &model.primitives[0];
         for (v, p) in primitive.positions.iter().enumerate() {

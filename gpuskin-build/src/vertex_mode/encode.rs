@@ -33,8 +33,8 @@ pub(crate) fn encode(
     for (index, (clip, (grid, record))) in model.clips.iter().zip(grids.iter().zip(records)).enumerate() {
         let evaluator = Evaluator::in_place(model, clip, grid);
         let frame = |row: u32| {
-            let moment = evaluator.at(grid.time_of(row));
-            frame_bytes(encoding, &mesh.at(model, &moment).collect::<Vec<_>>(), &texture.range)
+            let pose = evaluator.at(grid.time_of(row));
+            frame_bytes(encoding, &mesh.at(model, &pose).collect::<Vec<_>>(), &texture.range)
         };
         let frames: Vec<(Vec<u8>, Option<usize>)> = (0..grid.stored).into_par_iter().map(frame).collect();
         for (frame, (bytes, _)) in (record.first_frame..).zip(&frames) {
@@ -68,9 +68,9 @@ fn reach(model: &Model, mesh: &VertexMesh, grids: &[FrameGrid]) -> ValueRange {
     for (clip, grid) in model.clips.iter().zip(grids) {
         let evaluator = Evaluator::in_place(model, clip, grid);
         let of_frame = |row: u32| {
-            let moment = evaluator.at(grid.time_of(row));
+            let pose = evaluator.at(grid.time_of(row));
             let empty = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-            mesh.at(model, &moment).fold(empty, |[a, b], s| [a.min(s.position), b.max(s.position)])
+            mesh.at(model, &pose).fold(empty, |[a, b], s| [a.min(s.position), b.max(s.position)])
         };
         let of_frames: Vec<[DVec3; 2]> = (0..grid.stored).into_par_iter().map(of_frame).collect();
         ends.extend(of_frames.into_iter().flatten());

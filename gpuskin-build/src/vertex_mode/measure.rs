@@ -57,7 +57,7 @@ fn measure_some(
         texels: &drawn.texels,
         rows: &rows,
         stepped: SteppedVertices::new(model, &model.clips[i], true),
-        instants: SampleTimes::new(&model.clips[i], &grids[i], times, true),
+        sample_times: SampleTimes::new(&model.clips[i], &grids[i], times, true),
     };
     measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len())
 }
@@ -71,20 +71,20 @@ struct Work<'a> {
     /// Texture row of each source vertex. `[source vertex]`
     rows: &'a [u32],
     stepped: SteppedVertices,
-    instants: SampleTimes,
+    sample_times: SampleTimes,
 }
 
 impl MeasuredClip for Work<'_> {
-    fn instants(&self) -> &SampleTimes {
-        &self.instants
+    fn sample_times(&self) -> &SampleTimes {
+        &self.sample_times
     }
 
     fn stepped(&self) -> &SteppedVertices {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
-        self.look_at(instants, true, |found| {
+    fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        self.look_at(sample_times, true, |found| {
             let place = found.position.as_vec3().to_array();
             tally.widen(place, place);
             tally.add(found.squared, 1, found.seen);
@@ -92,8 +92,8 @@ impl MeasuredClip for Work<'_> {
         });
     }
 
-    fn between(&self, instants: &[SampleTime], tally: &mut ErrorTally) {
-        self.look_at(instants, false, |found| {
+    fn between(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        self.look_at(sample_times, false, |found| {
             if !self.stepped.moves(found.seen.vertex as usize) {
                 tally.add(found.squared, 1, found.seen);
             }
@@ -114,10 +114,10 @@ struct VertexError {
 }
 
 impl Work<'_> {
-    fn look_at(&self, instants: &[SampleTime], normals: bool, mut tell: impl FnMut(VertexError)) {
+    fn look_at(&self, sample_times: &[SampleTime], normals: bool, mut tell: impl FnMut(VertexError)) {
         let mut decoded: Vec<(u32, Vec<BakedVertex>)> = Vec::new();
-        for instant in instants {
-            let seconds = instant.seconds;
+        for sample in sample_times {
+            let seconds = sample.seconds;
             let frames = frame_pair(&playback_at(self.grid, seconds), &self.record, Time::ZERO);
             decoded.retain(|(frame, _)| [frames.a, frames.b].contains(frame));
             for frame in [frames.a, frames.b] {
@@ -127,17 +127,17 @@ impl Work<'_> {
             }
             let of = |frame: u32| decoded.iter().find(|(have, _)| *have == frame).map_or(&[][..], |(_, rows)| rows);
             let (a, b) = (of(frames.a), of(frames.b));
-            let moment = self.evaluator.at(seconds);
+            let sample = self.evaluator.at(seconds);
             let mut v = 0;
             for (p, primitive) in self.model.primitives.iter().enumerate() {
                 for local in 0..primitive.positions.len() {
-                    let matrix = moment.matrix(p, local);
-                    let position = moment.transformed_position(&matrix, p, local);
+                    let matrix = sample.matrix(p, local);
+                    let position = sample.transformed_position(&matrix, p, local);
                     let row = self.rows[v] as usize;
                     let bone = u32::from(primitive.influences.of(local)[0].0);
                     let shown = a[row].position * (1.0 - frames.t) + b[row].position * frames.t;
                     let squared = (position - shown.as_dvec3()).length_squared() as f32;
-                    let normal = if normals { moment.normal(&matrix, p, local) } else { DVec3::ZERO };
+                    let normal = if normals { sample.normal(&matrix, p, local) } else { DVec3::ZERO };
                     let chord_squared = if normal == DVec3::ZERO {
                         0.0
                     } else {

@@ -90,25 +90,25 @@ impl VertexMesh {
     pub(crate) fn at<'a>(
         &'a self,
         model: &'a Model,
-        moment: &'a PosedModel<'_>,
+        pose: &'a PosedModel<'_>,
     ) -> impl Iterator<Item = VertexSample> + 'a {
         self.rows.iter().map(|row| {
             let (p, v) = (row.primitive as usize, row.vertex as usize);
-            let matrix = moment.matrix(p, v);
+            let matrix = pose.matrix(p, v);
             let normal = match row.normal {
-                DirectionSource::Own => moment.normal(&matrix, p, v),
+                DirectionSource::Own => pose.normal(&matrix, p, v),
                 DirectionSource::ModelOutput(n) => transform_normal(&matrix, n),
                 DirectionSource::Face(t) => {
-                    let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| moment.position(p, v as usize));
+                    let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| pose.position(p, v as usize));
                     (b - a).cross(c - a).normalize_or_zero()
                 }
             };
             let tangent = match row.tangent {
                 DirectionSource::ModelOutput(t) => transform_direction(&matrix, t),
-                _ => moment.tangent(&matrix, p, v),
+                _ => pose.tangent(&matrix, p, v),
             };
             VertexSample {
-                position: moment.transformed_position(&matrix, p, v),
+                position: pose.transformed_position(&matrix, p, v),
                 normal: if normal == DVec3::ZERO { DVec3::Z } else { normal },
                 tangent,
             }

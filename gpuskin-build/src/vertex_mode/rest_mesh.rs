@@ -18,12 +18,12 @@ pub(crate) struct RestMesh {
 
 /// Builds the rest mesh. `moment` is the index of a clip, the clip's frames, and a time in seconds;
 /// root motion is removed, as in the texture.
-pub(crate) fn rest_mesh(model: &Model, mesh: &VertexMesh, moment: Option<(usize, &FrameGrid, f64)>) -> RestMesh {
-    let evaluator = match moment {
+pub(crate) fn rest_mesh(model: &Model, mesh: &VertexMesh, pose: Option<(usize, &FrameGrid, f64)>) -> RestMesh {
+    let evaluator = match pose {
         Some((clip, grid, _)) => Evaluator::in_place(model, &model.clips[clip], grid),
         None => Evaluator::new(model, None),
     };
-    let seconds = moment.map_or(0.0, |(.., seconds)| seconds);
+    let seconds = pose.map_or(0.0, |(.., seconds)| seconds);
     let samples: Vec<_> = mesh.at(model, &evaluator.at(seconds)).collect();
     let geometry = &mesh.geometry;
     let stands = |vertex: &Vertex| {
@@ -42,7 +42,7 @@ pub(crate) fn rest_mesh(model: &Model, mesh: &VertexMesh, moment: Option<(usize,
         vertices: ByteRange::default(),
         position_min: min.into(),
         position_extent: (max - min).into(),
-        clip: moment.map(|(clip, ..)| clip as u16),
+        clip: pose.map(|(clip, ..)| clip as u16),
         seconds,
     };
     let words = vertices.iter().flat_map(|v| rest::pack(v, geometry.tangents, &info)).collect();

@@ -11,8 +11,8 @@ use crate::model::fixtures::{cube, model};
 use crate::model::*;
 
 fn at(model: &Model, mesh: &VertexMesh, seconds: f64) -> Vec<VertexSample> {
-    let moment = Evaluator::new(model, model.clips.first()).at(seconds);
-    mesh.at(model, &moment).collect()
+    let pose = Evaluator::new(model, model.clips.first()).at(seconds);
+    mesh.at(model, &pose).collect()
 }
 
 /// Whether every corner of every triangle has the normal of the triangle.
@@ -146,8 +146,8 @@ fn the_rest_mesh_is_a_pose_of_a_clip() {
         for (clip, seconds) in [(None, 0.0), (Some(0), 0.0), (Some(0), 0.37), (Some(0), 1.0)] {
             let RestMesh { info, words } = rest_mesh(&model, &mesh, clip.map(|clip| (clip, &grid, seconds)));
             let samples: Vec<VertexSample> = {
-                let moment = Evaluator::new(&model, clip.map(|clip| &model.clips[clip])).at(seconds);
-                mesh.at(&model, &moment).collect()
+                let pose = Evaluator::new(&model, clip.map(|clip| &model.clips[clip])).at(seconds);
+                mesh.at(&model, &pose).collect()
             };
             // Half a quantisation step in each of three axes, plus rounding errors.
             let most = f64::from(glam::Vec3::from(info.position_extent).length()) * (0.5 / 65_535.0) + 1e-6;

@@ -104,7 +104,7 @@ fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &m
 /// Least and greatest corner of each node's box.
 pub(super) type NodeBoxes = Vec<(Vec3, Vec3)>;
 
-/// A [`Tree`] fitted to a pose.
+/// A [`BoxTree`] fitted to a pose.
 pub(super) struct FittedTree<'a> {
     pub(super) tree: &'a BoxTree,
     pub(super) positions: &'a [Vec3],

@@ -49,14 +49,14 @@ enum PendingModel {
 }
 
 /// Makes the models of `entries`. Diagnostics are grouped per model, in the order of `entries`.
-pub(crate) fn make(
+pub(crate) fn bake_models(
     manifest: &Manifest,
     entries: &[&ModelEntry],
     options: &BakeOptions<'_>,
     pixels: Pixels,
     store: Option<&dyn ModelStore>,
 ) -> Result<Vec<ModelOutput>, BakeFailure> {
-    let drafts: Vec<_> = entries
+    let pending_models: Vec<_> = entries
         .par_iter()
         .map(|entry| {
             if let Some(made) = store.and_then(|store| store.load(entry)) {
@@ -76,15 +76,15 @@ pub(crate) fn make(
         .collect();
     let mut diagnostics = Diagnostics::default();
     let mut read = BTreeSet::from([manifest.path.clone()]);
-    for draft in &drafts {
-        let (found, inputs) = match draft {
+    for pending in &pending_models {
+        let (found, inputs) = match pending {
             Ok(PendingModel::Cached(made)) => (&made.warnings, &made.inputs),
             Ok(PendingModel::Imported(_, found, inputs)) | Err((found, inputs)) => (found, inputs),
         };
         diagnostics.extend(found.clone());
         read.extend(inputs.paths().cloned());
     }
-    let names = entries.iter().zip(&drafts).filter_map(|(entry, draft)| draft.as_ref().ok().map(|d| d.names(entry)));
+    let names = entries.iter().zip(&pending_models).filter_map(|(entry, pending)| pending.as_ref().ok().map(|d| d.names(entry)));
     let names = check_identifiers(&manifest.source, &names.collect::<Vec<_>>());
     diagnostics.extend(names.clone());
     if diagnostics.has_errors() {
@@ -92,9 +92,9 @@ pub(crate) fn make(
     }
     let results: Vec<_> = entries
         .par_iter()
-        .zip(drafts)
-        .map(|(entry, draft)| {
-            let (outline, mut warnings, inputs) = match draft {
+        .zip(pending_models)
+        .map(|(entry, pending)| {
+            let (outline, mut warnings, inputs) = match pending {
                 Ok(PendingModel::Cached(made)) => return Ok(*made),
                 Ok(PendingModel::Imported(outline, diagnostics, inputs)) => (outline, diagnostics, inputs),
                 // A model without an outline has errors, and those were handled above.
@@ -190,7 +190,7 @@ fn names<'a>(
 }
 
 /// Returns the files that were read, including the manifest.
-pub(crate) fn inputs(manifest: &Manifest, made: &[ModelOutput]) -> BTreeSet<PathBuf> {
+pub(crate) fn input_files(manifest: &Manifest, made: &[ModelOutput]) -> BTreeSet<PathBuf> {
     let read = made.iter().flat_map(|made| made.inputs.paths().cloned());
     std::iter::once(manifest.path.clone()).chain(read).collect()
 }
