@@ -195,8 +195,12 @@ impl BakeJob<'_> {
         made: Vec<ModelOutput>,
     ) -> (BakeSummary, BTreeMap<String, FileContent<'static>>) {
         let fingerprints = fingerprints(&made);
-        let mut done =
-            BakeSummary { inputs: input_files(manifest, &made), count: made.len(), fingerprints, ..BakeSummary::default() };
+        let mut done = BakeSummary {
+            inputs: input_files(manifest, &made),
+            count: made.len(),
+            fingerprints,
+            ..BakeSummary::default()
+        };
         let mut files = BTreeMap::new();
         if !matches!(self.scope, BakeScope::Shard(_)) {
             let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();

@@ -115,12 +115,12 @@ fn diagnostics_in_a_pipe_have_no_colours() {
     assert_eq!(
         text(&output.stderr),
         "gpuskin::file::not_found
-  × no such file: a.glb
+  × file not found: a.glb
    ╭─[gpuskin.toml:3:8]
  3 │ path = \"a.glb\"
    ·        ───────
    ╰────
-  help: paths start at the folder of the manifest: there is no a.glb
+  help: paths are relative to the folder of the manifest: a.glb does not exist
 
 gpuskin::manifest::unknown_key
   × [[model]] has no key `fsp`
@@ -284,6 +284,6 @@ fn one_bake_reports_all_errors() {
     let manifest = "[[model]]\nname = \"a\"\npath = \"nowhere.glb\"\n[[model]]\nname = \"b\"\npath = \"broken.glb\"\n";
     std::fs::write(folder.join("gpuskin.toml"), manifest).unwrap();
     let stderr = fails(folder, &["bake"]);
-    assert!(stderr.contains("no such file: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
+    assert!(stderr.contains("file not found: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
     assert_eq!(stderr.matches("  × ").count(), 2, "{stderr}");
 }

@@ -84,7 +84,10 @@ pub(crate) fn bake_models(
         diagnostics.extend(found.clone());
         read.extend(inputs.paths().cloned());
     }
-    let names = entries.iter().zip(&pending_models).filter_map(|(entry, pending)| pending.as_ref().ok().map(|d| d.names(entry)));
+    let names = entries
+        .iter()
+        .zip(&pending_models)
+        .filter_map(|(entry, pending)| pending.as_ref().ok().map(|d| d.names(entry)));
     let names = check_identifiers(&manifest.source, &names.collect::<Vec<_>>());
     diagnostics.extend(names.clone());
     if diagnostics.has_errors() {

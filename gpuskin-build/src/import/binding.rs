@@ -30,7 +30,12 @@ struct Binding {
 impl Bones {
     /// Binds the rigid meshes to bones. The bone of a mesh is the nearest node, at or above the
     /// mesh's own node, that a clip moves. All meshes that no clip moves share one bone.
-    pub(super) fn bind_rigid(&mut self, hierarchy: &Hierarchy, moved: &[bool], unbound_primitives: &mut [UnboundPrimitive]) {
+    pub(super) fn bind_rigid(
+        &mut self,
+        hierarchy: &Hierarchy,
+        moved: &[bool],
+        unbound_primitives: &mut [UnboundPrimitive],
+    ) {
         // Per node: the nearest node at or above it that a clip moves, and the transform to that
         // node.
         let mut carriers = vec![(None, DMat4::IDENTITY); moved.len()];

@@ -169,8 +169,11 @@ fn read<'f>(
     bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut unbound_primitives);
     bones.sockets = references::sockets(file, entry, &hierarchy, report);
     let sockets = bones.sockets.clone();
-    let (bones, places) = report
-        .take(bones.finish(&hierarchy, &unbound_primitives, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
+    let (bones, places) = report.take(
+        bones
+            .finish(&hierarchy, &unbound_primitives, file.limits().bones)
+            .map_err(|e| e.within(Label::file(&file.shown))),
+    )?;
     let mut primitives: Vec<_> = unbound_primitives.into_iter().map(|unbound| unbound.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
     references::parts(file, entry, &hierarchy, &mut primitives, report);

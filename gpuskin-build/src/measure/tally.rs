@@ -50,15 +50,21 @@ fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
     let at_frames = frames.len() as u64 * vertices as u64;
     let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
     let chunk = (WORK_UNIT / vertices.max(1)).max(1);
-    let look = |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
-        let known = tally.known(count);
-        let part = |part: &[SampleTime]| {
-            let mut tally = ErrorTally::beside(known);
-            at(part, &mut tally);
-            tally
+    let look =
+        |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
+            let known = tally.known(count);
+            let part = |part: &[SampleTime]| {
+                let mut tally = ErrorTally::beside(known);
+                at(part, &mut tally);
+                tally
+            };
+            sample_times
+                .par_chunks(chunk)
+                .map(part)
+                .reduce_with(ErrorTally::merge)
+                .into_iter()
+                .fold(tally, ErrorTally::merge)
         };
-        sample_times.par_chunks(chunk).map(part).reduce_with(ErrorTally::merge).into_iter().fold(tally, ErrorTally::merge)
-    };
     let in_rounds =
         |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
             let (some, others) = rounds(sample_times);
