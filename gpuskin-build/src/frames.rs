@@ -121,7 +121,7 @@ pub fn rate_ladder(clip: &Clip, fewer: bool, morphs: bool) -> Vec<f64> {
 }
 
 /// Returns the rate at which every key falls on a frame, multiplied by a whole number to at least
-/// [`LEAST_SOURCE_RATE`].
+/// [`MIN_SOURCE_RATE`].
 fn source_rate(clip: &Clip, morphs: bool) -> Option<f64> {
     let morph_keys = clip.morphs.iter().filter(|_| morphs).flat_map(|c| &c.curve.times);
     let mut times: Vec<f64> = clip.channels.iter().flat_map(|c| &c.curve.times).chain(morph_keys).copied().collect();

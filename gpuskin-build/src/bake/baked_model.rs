@@ -23,7 +23,7 @@ pub struct BakedModel {
     /// Influences dropped beyond four per vertex.
     #[doc(hidden)]
     pub dropped: Dropped,
-    /// Encodings that were evaluated: none if one was named, all with [`BakeOptions::explain`].
+    /// Encodings that were evaluated: none if one was named, all with [`BakeOptions::explain`](super::BakeOptions::explain).
     #[doc(hidden)]
     pub candidates: Vec<Candidate>,
     /// Variants of the model for other classes of devices.

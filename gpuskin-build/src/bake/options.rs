@@ -18,7 +18,7 @@ pub struct BakeOptions<'a> {
     /// Overrides the manifest's encoding.
     pub encoding: Option<Encoding>,
     /// Whether to evaluate every encoding that the devices support, and to report all of them in
-    /// [`BakedModel::candidates`].
+    /// [`BakedModel::candidates`](super::BakedModel::candidates).
     #[doc(hidden)]
     pub explain: bool,
     /// Whether to leave out the error measurement for models with a named encoding; their errors

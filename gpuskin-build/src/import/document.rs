@@ -1,16 +1,16 @@
 //! Types of the glTF JSON, based on `gltf::json`.
 //!
-//! The JSON is deserialized through [`super::tamed`], which filters input that `gltf::json` cannot
+//! The JSON is deserialized through [`super::json_budget`], which filters input that `gltf::json` cannot
 //! handle. Only types are checked here: the validation of `gltf` panics on damaged files. Indices
 //! are looked up with [`super::file::File::get`]. Some types of `gltf::json` are replaced, because
 //! they lose data:
 //!
-//! - [`Node`]: `gltf::json` rounds transforms to `f32`.
-//! - [`Mesh`]: `gltf::json` rounds morph weights to `f32`.
-//! - [`Primitive`]: `gltf::json` drops unknown attribute names of morph targets.
+//! - [`GltfNode`]: `gltf::json` rounds transforms to `f32`.
+//! - [`GltfMesh`]: `gltf::json` rounds morph weights to `f32`.
+//! - [`GltfPrimitive`]: `gltf::json` drops unknown attribute names of morph targets.
 //! - [`View`]: `gltf::json` keeps compression as an untyped tree.
 //! - [`Scene`]: `gltf::json` rejects scenes without nodes, which glTF allows.
-//! - [`Animation`], [`Channel`], [`Target`]: `gltf::json` rejects a whole file for one channel without
+//! - [`GltfAnimation`], [`GltfChannel`], [`Target`]: `gltf::json` rejects a whole file for one channel without
 //!   a node, as `KHR_animation_pointer` has them, and drops unknown path names.
 //! - [`Document`], which contains lists of these types.
 

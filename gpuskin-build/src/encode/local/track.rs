@@ -21,7 +21,7 @@ pub(super) struct MovingTrack {
     /// Bit widths and quantisation step, packed by [`layout::shape`].
     pub(super) shape: u32,
     pub(super) origin: [f32; 3],
-    /// Quantised components of each frame, in [`Moving::widths`] bits.
+    /// Quantised components of each frame, in [`MovingTrack::widths`] bits.
     pub(super) frames: Vec<[u32; 3]>,
 }
 

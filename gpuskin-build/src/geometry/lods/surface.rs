@@ -116,7 +116,7 @@ pub(super) struct FittedTree<'a> {
 pub(super) struct ClosestPoint {
     /// Distance in metres; infinite if there are no triangles.
     pub(super) distance: f32,
-    /// Index into [`Tree::triangles`].
+    /// Index into [`BoxTree::triangles`].
     pub(super) triangle: u32,
 }
 
