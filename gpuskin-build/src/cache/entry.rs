@@ -43,7 +43,7 @@ impl EntryKind {
             Self::Inputs => "inputs",
             Self::Model => "model",
             Self::File => "file",
-            Self::Stamp => "ledger",
+            Self::Stamp => "stamp",
             Self::Uses => "uses",
             Self::Traffic => "counts",
         }

@@ -45,7 +45,7 @@ impl Differences {
         self.counts[1..].iter().sum()
     }
 
-    /// Returns the largest power of two up to [`MOST`] that leaves most of the differing pixels
+    /// Returns the largest power of two up to [`MAX_FACTOR`] that leaves most of the differing pixels
     /// below 255.
     pub(super) fn factor(&self) -> u32 {
         let some = self.differing() as f64 * MAX_SATURATED_SHARE;
