@@ -1,4 +1,4 @@
-//! The command-line interface: `bake`, `cache`, `inspect`, `pose` and `preview`.
+//! The command-line interface: `bake`, `cache`, `inspect`, `pose`, `preview` and `schema`.
 //!
 //! The binary `gpuskin` only calls [`main`]. The xtask of a project can do the same:
 //!
@@ -17,6 +17,7 @@ mod inspect;
 mod outcome;
 mod pose;
 mod preview;
+mod schema;
 mod text;
 
 use std::ffi::OsString;
@@ -32,12 +33,13 @@ use crate::suggest::closest;
 /// A subcommand: its arguments and its function.
 type Subcommand = (&'static Command, fn(&Args) -> Result<CommandOutput, Failure>);
 
-const COMMANDS: [Subcommand; 5] = [
+const COMMANDS: [Subcommand; 6] = [
     (&bake::COMMAND, bake::run),
     (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),
+    (&schema::COMMAND, schema::run),
 ];
 
 /// Runs the command given by the arguments of the process.

@@ -5,6 +5,7 @@ mod gameplay;
 mod keys;
 mod limits;
 mod read;
+mod reference;
 mod rest_frame;
 mod section;
 mod textures;
@@ -19,6 +20,7 @@ pub use entry::{
     RestMoment, RootMotion, Storage, Textures, Tolerance, Tolerances, UpAxis,
 };
 pub(crate) use read::named_source;
+pub use reference::{json_schema, key_tables};
 #[cfg(not(feature = "textures"))]
 pub(crate) use textures::needs_feature;
 

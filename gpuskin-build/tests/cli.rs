@@ -95,7 +95,7 @@ fn command_line_errors_are_specific() {
 fn help_names_all_commands() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "cache", "inspect", "pose", "preview"] {
+    for command in ["bake", "cache", "inspect", "pose", "preview", "schema"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);

@@ -4,7 +4,7 @@ use gpuskin_rt::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, number, shorten, string, strings};
-use super::{At, ClipEntry, DeviceClass, EventEntry, MaskEntry, Mode, PartEntry, RootMotion, keys};
+use super::{At, ClipEntry, DeviceClass, EventEntry, MaskEntry, Mode, PartEntry, keys};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::closest;
 use gpuskin_rt::Encoding;
@@ -62,12 +62,6 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
         events.push(EventEntry { name, times });
     }
     events
-}
-
-pub(super) fn root_motion(section: Section<'_>, notes: &mut Notes) -> Option<At<RootMotion>> {
-    let word = section.word("root_motion", &keys::ROOT_MOTION, notes)?;
-    let value = if word.value == "planar" { RootMotion::Planar } else { RootMotion::Full };
-    Some(At { value, span: word.span })
 }
 
 /// Reads `additive`: the name of the reference clip. `true` means the clip's own name.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
-use super::keys;
+use super::keys::{self, Shape};
 use super::section::{Notes, Section, number};
 use crate::diagnostic::DiagnosticCode;
 use crate::limits::Limits;
@@ -23,7 +23,12 @@ pub(super) fn read(root: Section<'_>, notes: &mut Notes) -> Limits {
         return limits;
     };
     let section = Section::new(table, &keys::LIMITS, notes);
-    let mut set = |key: &str, limit: &mut u64, most: u64, size: bool| {
+    let mut set = |key: &str, limit: &mut u64| {
+        let (most, size) = match *section.shape(key) {
+            Shape::Size { most } => (most, true),
+            Shape::Whole { most, .. } => (most, false),
+            _ => unreachable!("a limit is a size or a count"),
+        };
         let Some(value) = section.get(key) else { return };
         let given = match value.get_ref() {
             DeValue::String(text) if size => parse_bytes(text),
@@ -42,17 +47,15 @@ pub(super) fn read(root: Section<'_>, notes: &mut Notes) -> Limits {
             None => notes.expected(key, "a whole number of at least 1", value),
         }
     };
-    // GLB lengths and 32-bit counts cannot exceed this.
-    const FOUR_GIB: u64 = u32::MAX as u64;
-    set("file", &mut limits.file, FOUR_GIB, true);
-    set("memory", &mut limits.memory, 1 << 40, true);
-    set("nodes", &mut limits.nodes, 1 << 20, false);
-    set("depth", &mut limits.depth, 1 << 20, false);
-    set("bones", &mut limits.bones, 1024, false);
-    set("vertices", &mut limits.vertices, FOUR_GIB, false);
-    set("image", &mut limits.image, 1 << 40, false);
-    set("frames", &mut limits.frames, FOUR_GIB, false);
-    set("texture", &mut limits.texture, 1 << 34, true);
+    set("file", &mut limits.file);
+    set("memory", &mut limits.memory);
+    set("nodes", &mut limits.nodes);
+    set("depth", &mut limits.depth);
+    set("bones", &mut limits.bones);
+    set("vertices", &mut limits.vertices);
+    set("image", &mut limits.image);
+    set("frames", &mut limits.frames);
+    set("texture", &mut limits.texture);
     limits
 }
 

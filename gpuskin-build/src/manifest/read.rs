@@ -9,13 +9,11 @@ use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::limits;
-
 use super::section::{Notes, Section, shorten};
-use super::values::{devices, fps, influences, lods, normals, tolerances, up, width};
+use super::values::{devices, fps, influences, lods, tolerances, width};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, MaskEntry, Mode, ModelEntry, PartEntry, RestFrame, Storage,
-    Textures, Tolerances, UpAxis, gameplay, keys, rest_frame, textures,
+    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, gameplay,
+    keys, limits, rest_frame, textures,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
@@ -33,7 +31,7 @@ struct Defaults {
     tolerances: Tolerances,
     devices: Option<Vec<DeviceClass>>,
     influences: Option<usize>,
-    normals: Option<Normals>,
+    normals: Normals,
     lods: Lods,
     textures: Textures,
     scale: Option<f64>,
@@ -58,12 +56,12 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnost
     let (defaults, storage, roots) = bake(root, &folder, &mut notes);
     let limits = limits::read(root, &mut notes);
     let entries = model_tables(root, &mut notes);
-    let drafts: Vec<_> =
+    let read: Vec<_> =
         entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
-    let names: Vec<_> = drafts.iter().filter_map(|draft| draft.names()).collect();
+    let names: Vec<_> = read.iter().filter_map(ReadModel::names).collect();
     notes.diagnostics.extend(check_identifiers(&source, &names));
 
-    let models = drafts.into_iter().filter_map(PartialModelEntry::finish).collect();
+    let models = read.into_iter().filter(|model| model.sound).map(|model| model.entry).collect();
     notes.diagnostics.sort();
     (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.diagnostics)
 }
@@ -133,16 +131,12 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     defaults.tolerances = tolerances(section, notes);
     defaults.devices = devices(section, notes);
     defaults.influences = influences(section, notes);
-    defaults.normals = normals(section, notes);
+    defaults.normals = section.choice("normals", &keys::NORMALS, notes).map(|at| at.value).unwrap_or_default();
     defaults.lods = lods(section, notes).unwrap_or_default();
     defaults.scale = section.positive("scale", f64::MAX, notes);
-    defaults.up = up(section, notes).unwrap_or_default();
+    defaults.up = section.choice("up", &keys::UP_AXES, notes).map(|at| at.value).unwrap_or_default();
     defaults.textures = textures::read(section, notes).unwrap_or_default();
-    let storage = match section.word("storage", &keys::STORAGE, notes).as_ref().map(|word| word.value.as_str()) {
-        Some("embed") => Storage::Embed,
-        Some("file") => Storage::File,
-        _ => Storage::Auto,
-    };
+    let storage = section.choice("storage", &keys::STORAGES, notes).map(|at| at.value).unwrap_or_default();
     let roots = limits::roots(section, folder, notes);
     (defaults, storage, roots)
 }
@@ -174,73 +168,28 @@ fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, 
     tables
 }
 
-/// A [`ModelEntry`] whose required keys may be missing.
-struct PartialModelEntry {
-    name: Option<At<String>>,
-    path: Option<At<String>>,
-    animations: Vec<At<String>>,
-    include: Vec<At<String>>,
-    exclude: Vec<At<String>>,
-    mode: Mode,
-    width: Option<u32>,
-    rest_frame: Option<RestFrame>,
-    encoding: Option<At<Encoding>>,
-    tolerances: Tolerances,
-    devices: Vec<DeviceClass>,
-    influences: usize,
-    normals: Normals,
-    lods: Lods,
-    textures: Textures,
-    fps: Fps,
-    scale: f64,
-    up: UpAxis,
-    root: Option<At<String>>,
-    masks: Vec<MaskEntry>,
-    parts: Vec<PartEntry>,
-    sockets: Vec<At<String>>,
-    clips: Option<Vec<ClipEntry>>,
+/// A [`ModelEntry`] that may have errors.
+struct ReadModel {
+    entry: ModelEntry,
+    /// Whether the model has a valid name.
+    has_name: bool,
     /// Whether the model has no errors.
     sound: bool,
 }
 
-impl PartialModelEntry {
+impl ReadModel {
     fn names(&self) -> Option<ModelNames<'_>> {
-        let name = self.name.as_ref()?;
+        if !self.has_name {
+            return None;
+        }
+        let ModelEntry { name, clips, masks, parts, .. } = &self.entry;
         let mut names = ModelNames { name: &name.value, span: name.span.clone(), members: Vec::new() };
-        let clips = self.clips.iter().flatten();
+        let clips = clips.iter().flatten();
         names.add(&name_collisions::CLIPS, clips.clone().map(|clip| &clip.name));
         names.add(&name_collisions::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
-        names.add(&name_collisions::MASKS, self.masks.iter().map(|mask| &mask.name));
-        names.add(&name_collisions::PARTS, self.parts.iter().map(|part| &part.name));
+        names.add(&name_collisions::MASKS, masks.iter().map(|mask| &mask.name));
+        names.add(&name_collisions::PARTS, parts.iter().map(|part| &part.name));
         Some(names)
-    }
-
-    fn finish(self) -> Option<ModelEntry> {
-        Some(ModelEntry {
-            name: self.name.filter(|_| self.sound)?,
-            path: self.path?,
-            animations: self.animations,
-            include: self.include,
-            exclude: self.exclude,
-            mode: self.mode,
-            width: self.width,
-            rest_frame: self.rest_frame,
-            encoding: self.encoding,
-            tolerances: self.tolerances,
-            devices: self.devices,
-            influences: self.influences,
-            normals: self.normals,
-            lods: self.lods,
-            textures: self.textures,
-            fps: self.fps,
-            scale: self.scale,
-            up: self.up,
-            root: self.root,
-            masks: self.masks,
-            parts: self.parts,
-            sockets: self.sockets,
-            clips: self.clips,
-        })
     }
 }
 
@@ -250,7 +199,7 @@ fn model(
     folder: &Path,
     defaults: &Defaults,
     notes: &mut Notes,
-) -> PartialModelEntry {
+) -> ReadModel {
     let diagnostics_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| check_name(name, notes));
@@ -266,15 +215,17 @@ fn model(
             notes.error(DiagnosticCode::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
         }
     }
-    let mode = mode(section, notes);
+    let mode = section.choice("mode", &keys::MODES, notes);
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
     let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
     let clips = clips(section, notes);
     gameplay::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
     rest_frame::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
-    PartialModelEntry {
-        name,
-        path,
+    let missing = || At { value: String::new(), span: header.clone() };
+    let has_name = name.is_some();
+    let entry = ModelEntry {
+        name: name.unwrap_or_else(missing),
+        path: path.unwrap_or_else(missing),
         animations,
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
@@ -285,19 +236,19 @@ fn model(
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices,
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
-        normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
+        normals: section.choice("normals", &keys::NORMALS, notes).map_or(defaults.normals, |at| at.value),
         lods: lods(section, notes).unwrap_or(defaults.lods),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
-        up: up(section, notes).unwrap_or(defaults.up),
+        up: section.choice("up", &keys::UP_AXES, notes).map_or(defaults.up, |at| at.value),
         root: section.string("root", notes),
         masks: gameplay::masks(section, notes),
         parts: gameplay::parts(section, notes),
         sockets: section.strings("sockets", notes),
         clips,
-        sound: notes.diagnostics.len() == diagnostics_before,
-    }
+    };
+    ReadModel { entry, has_name, sound: notes.diagnostics.len() == diagnostics_before }
 }
 
 /// Checks the name of a model, which becomes a Rust type, a constant and a folder, so it must be
@@ -345,7 +296,8 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
             };
             let section = Section::new(table, &keys::CLIP, notes);
             let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
-            let (events, root_motion) = (gameplay::events(section, notes), gameplay::root_motion(section, notes));
+            let (events, root_motion) =
+                (gameplay::events(section, notes), section.choice("root_motion", &keys::ROOT_MOTIONS, notes));
             let additive = gameplay::additive(section, &name, notes);
             Some(ClipEntry { name, source, looped, fps: fps(section, notes), events, root_motion, additive })
         })
@@ -357,18 +309,8 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
 }
 
 fn encoding(section: Section<'_>, notes: &mut Notes) -> EncodingWish {
-    let word = section.word("encoding", &keys::ENCODING, notes)?;
-    Some(Encoding::from_name(&word.value).map(|value| At { value, span: word.span }))
-}
-
-fn mode(section: Section<'_>, notes: &mut Notes) -> Option<At<Mode>> {
-    let word = section.word("mode", &keys::MODE, notes)?;
-    let value = match word.value.as_str() {
-        "vertex" => Mode::Vertex,
-        "auto" => Mode::Auto,
-        _ => Mode::Bone,
-    };
-    Some(At { value, span: word.span })
+    let at = section.choice("encoding", &keys::ENCODINGS, notes)?;
+    Some(at.value.map(|value| At { value, span: at.span }))
 }
 
 /// Returns the encoding of a model: its own, which must suit its mode, or the default if that suits

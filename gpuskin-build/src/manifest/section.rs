@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::At;
-use super::keys::{TABLES, TableKeys, Words};
+use super::keys::{Shape, TABLES, TableKeys};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::suggest::closest;
 
@@ -42,6 +42,13 @@ impl Notes {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// All keys that [`Section::get`] was called with, and their tables.
+    pub(super) static READ_KEYS: std::cell::RefCell<std::collections::BTreeSet<(&'static str, String)>> =
+        const { std::cell::RefCell::new(std::collections::BTreeSet::new()) };
+}
+
 /// A table of the manifest.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'d> {
@@ -54,7 +61,7 @@ impl<'d> Section<'d> {
     pub(super) fn new(table: &'d DeTable<'d>, keys: &'static TableKeys, notes: &mut Notes) -> Self {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
-            if keys.known.contains(&name) {
+            if keys.key(name).is_some() {
                 continue;
             }
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
@@ -66,12 +73,12 @@ impl<'d> Section<'d> {
                 );
                 continue;
             }
-            let near = closest(name, keys.known.iter().copied());
-            let home = TABLES.iter().find(|table| table.known.contains(&name));
+            let near = closest(name, keys.names());
+            let home = TABLES.iter().find(|table| table.key(name).is_some());
             let help = match (near, home) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
-                (None, None) => format!("supported keys: {}", list(keys.known)),
+                (None, None) => format!("supported keys: {}", list(keys)),
             };
             notes.error(
                 DiagnosticCode::ManifestKey,
@@ -84,7 +91,9 @@ impl<'d> Section<'d> {
     }
 
     pub(super) fn get(&self, key: &str) -> Option<Value<'d>> {
-        debug_assert!(self.keys.known.contains(&key), "{key} is read, but missing in the list of keys");
+        debug_assert!(self.keys.key(key).is_some(), "{key} is read, but missing in the table of keys");
+        #[cfg(test)]
+        READ_KEYS.with_borrow_mut(|read| read.insert((self.keys.table, key.to_owned())));
         self.table.get(key)
     }
 
@@ -117,10 +126,15 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// Reads one of a fixed set of words.
-    pub(super) fn word(&self, key: &str, words: &Words, notes: &mut Notes) -> Option<At<String>> {
-        let text = string(self.get(key)?, key, &one_of(words.known), notes)?;
-        check_word(&text, key, words, "", notes).then_some(text)
+    /// Returns the accepted values of a key.
+    pub(super) fn shape(&self, key: &str) -> &'static Shape {
+        &self.keys.key(key).expect("declared in the table of keys").value
+    }
+
+    /// Reads a string that stands for one of several values.
+    pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)], notes: &mut Notes) -> Option<At<T>> {
+        let text = string(self.get(key)?, key, &one_of(words(choices)), notes)?;
+        choice(&text, key, choices, "", notes).map(|value| At { value, span: text.span })
     }
 
     /// Reads a finite number greater than 0 and at most `most`.
@@ -173,33 +187,34 @@ pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut No
     }
 }
 
-/// Whether `text` is one of the words; reports an error if not. `or` is added to the help text and
-/// names other allowed values.
-pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, notes: &mut Notes) -> bool {
-    let value = text.value.as_str();
-    if words.known.contains(&value) {
-        return true;
+/// Returns the value that `text` stands for, or reports an error if it is none of the choices. `or`
+/// is added to the help text and names other allowed values.
+pub(super) fn choice<T: Copy>(
+    text: &At<String>,
+    key: &str,
+    choices: &[(&'static str, T)],
+    or: &str,
+    notes: &mut Notes,
+) -> Option<T> {
+    let given = text.value.as_str();
+    if let Some((_, value)) = choices.iter().find(|(word, _)| *word == given) {
+        return Some(*value);
     }
-    if let Some((_, instead)) = words.later.iter().find(|(later, _)| *later == value) {
-        notes.error(
-            DiagnosticCode::ManifestNotYetSupported,
-            text.span.clone(),
-            format!("`{key}`: \"{value}\" is not supported yet"),
-            *instead,
-        );
-        return false;
-    }
-    let help = match closest(value, words.known.iter().copied()) {
+    let help = match closest(given, words(choices)) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("expected {}{or}", one_of(words.known)),
+        None => format!("expected {}{or}", one_of(words(choices))),
     };
     notes.error(
         DiagnosticCode::ManifestValue,
         text.span.clone(),
-        format!("`{key}` cannot be \"{}\"", shorten(value)),
+        format!("`{key}` cannot be \"{}\"", shorten(given)),
         help,
     );
-    false
+    None
+}
+
+fn words<T>(choices: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
+    choices.iter().map(|(word, _)| *word)
 }
 
 pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
@@ -241,16 +256,16 @@ fn describe(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let quoted: Vec<_> = words.map(|word| format!("\"{word}\"")).collect();
     match quoted.split_last() {
         Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
         _ => quoted.concat(),
     }
 }
 
-fn list(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+fn list(keys: &TableKeys) -> String {
+    keys.names().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Shortens a long name for messages.

@@ -1,8 +1,9 @@
 //! Reader of `textures`: formats of the colour textures.
 
+#[cfg(not(feature = "textures"))]
 use gpuskin_rt::ColorFormat;
 
-use super::section::{Notes, Section, check_word};
+use super::section::{Notes, Section, choice};
 use super::{Textures, keys};
 #[cfg(not(feature = "textures"))]
 use crate::diagnostic::Diagnostic;
@@ -25,9 +26,7 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
     let words = section.strings("textures", notes);
     let mut textures = Textures { formats: Vec::new(), universal: false };
     for (index, word) in words.iter().enumerate() {
-        if !check_word(word, "textures", &keys::TEXTURE, "", notes) {
-            continue;
-        }
+        let Some(format) = choice(word, "textures", &keys::TEXTURES, "", notes) else { continue };
         if words[..index].iter().any(|before| before.value == word.value) {
             notes.error(
                 DiagnosticCode::ManifestValue,
@@ -38,11 +37,11 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> 
             continue;
         }
         #[cfg(not(feature = "textures"))]
-        if word.value != ColorFormat::Rgba8.name() {
+        if format != Some(ColorFormat::Rgba8) {
             notes.diagnostics.push(needs_feature().at(&notes.source, word.span.clone()));
             continue;
         }
-        match ColorFormat::from_name(&word.value) {
+        match format {
             Some(format) => textures.formats.push(format),
             None => textures.universal = true,
         }

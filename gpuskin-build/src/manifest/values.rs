@@ -1,14 +1,12 @@
 //! Readers of keys that several tables share, such as tolerances, devices and frame rates.
 
-use gpuskin_rt::{MAX_LEVELS, Normals};
 use toml::de::DeValue;
 
-use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
-use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances, UpAxis, keys};
+use super::keys::{self, MAX_FPS, MAX_LODS};
+use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
+use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances};
 use crate::diagnostic::DiagnosticCode;
 
-/// Maximum frame rate, in frames per second. A higher value is a mistake.
-const MAX_FPS: f64 = 1000.0;
 /// Maximum of a frame rate relative to the source, in percent.
 const MAX_SHARE: f64 = 1000.0;
 
@@ -88,12 +86,8 @@ pub(super) fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Dev
     let value = section.get("devices")?;
     let mut devices = Vec::new();
     for word in section.strings("devices", notes) {
-        if check_word(&word, "devices", &keys::DEVICE, "", notes) {
-            let class = if word.value == "compute" { DeviceClass::Compute } else { DeviceClass::WebGl2 };
-            if !devices.contains(&class) {
-                devices.push(class);
-            }
-        }
+        let class = choice(&word, "devices", &keys::DEVICES, "", notes);
+        devices.extend(class.filter(|class| !devices.contains(class)));
     }
     if devices.is_empty() && !notes.diagnostics.has_errors() {
         notes.error(
@@ -121,31 +115,20 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usiz
     }
 }
 
-pub(super) fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals> {
-    let word = section.word("normals", &keys::NORMALS, notes)?;
-    Some(if word.value == "plain" { Normals::Plain } else { Normals::Cofactor })
-}
-
 /// Reads the number of levels of detail below the finest.
 pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
-    const MAX_SHOWN: usize = MAX_LEVELS - 1;
     let value = section.get("lods")?;
     match (value.get_ref(), number(value.get_ref())) {
         (DeValue::Boolean(true), _) => return Some(Lods::Auto),
         (DeValue::Boolean(false), _) => return Some(Lods::Most(0)),
-        (_, Some(number)) if (0..=MAX_SHOWN).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
+        (_, Some(number)) if (0..=MAX_LODS).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
         (_, Some(_)) => {
-            let message = format!("`lods` must be a whole number of at most {MAX_SHOWN}, or true or false");
+            let message = format!("`lods` must be a whole number of at most {MAX_LODS}, or true or false");
             notes.error(DiagnosticCode::ManifestValue, value.span(), message, "false bakes only the finest LOD");
         }
         _ => notes.expected("lods", "true, false or a number of LODs", value),
     }
     None
-}
-
-pub(super) fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {
-    let word = section.word("up", &keys::UP, notes)?;
-    Some(if word.value == "z" { UpAxis::Z } else { UpAxis::Y })
 }
 
 pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
@@ -176,6 +159,6 @@ pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
         }
         _ => {}
     }
-    check_word(&word, "fps", &keys::FPS, ", a percentage of the source rate such as \"50 %\", or a number", notes)
-        .then(|| if word.value == "auto" { Fps::Auto } else { Fps::Source })
+    let or = ", a percentage of the source rate such as \"50 %\", or a number";
+    choice(&word, "fps", &keys::FPS_WORDS, or, notes)
 }

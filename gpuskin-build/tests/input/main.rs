@@ -13,6 +13,7 @@ mod models;
 mod morphs;
 mod mutations;
 mod play;
+mod reference;
 mod repairs;
 mod stored;
 mod surfaces;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpuskin_build::internals::import::{Pixels, import};
-use gpuskin_build::internals::manifest::{At, ClipEntry, Fps, Limits, Mode, ModelEntry, Storage, Textures, UpAxis};
+use gpuskin_build::internals::manifest::{At, ClipEntry, Fps, Limits, ModelEntry, Storage};
 use gpuskin_build::internals::model::{Clip, Interpolation, Model};
 use gpuskin_build::{Diagnostic, Diagnostics, Manifest};
 
@@ -20,46 +20,29 @@ pub fn at<T>(value: T) -> At<T> {
     At { value, span: 0..0 }
 }
 
-/// Returns a manifest entry with default settings.
+/// Returns a manifest entry: the default of every key, except for the encoding and the frame rate.
 pub fn entry(path: &str) -> ModelEntry {
     ModelEntry {
-        lods: Default::default(),
         name: at("model".into()),
         path: at(path.into()),
-        animations: vec![],
-        include: vec![],
-        exclude: vec![],
-        mode: Mode::default(),
-        width: None,
-        rest_frame: None,
         encoding: Some(at(gpuskin_rt::Encoding::MatrixF32)),
-        tolerances: Default::default(),
-        devices: vec![gpuskin_build::internals::manifest::DeviceClass::Compute],
-        influences: 4,
-        normals: Default::default(),
-        textures: Textures::default(),
         fps: Fps::Source,
-        scale: 1.0,
-        up: UpAxis::Y,
-        root: None,
-        masks: vec![],
-        parts: vec![],
-        sockets: vec![],
         clips: None,
+        ..default_entry()
     }
 }
 
-/// Returns a `[model.clips.<name>]` table.
+/// Returns a `[model.clips.<name>]` table with default settings.
 pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
-    ClipEntry {
-        name: at(name.into()),
-        source: source.map(|s| at(s.into())),
-        looped: None,
-        fps: None,
-        events: vec![],
-        root_motion: None,
-        additive: None,
-    }
+    let clip = default_entry().clips.expect("the manifest has a clip").remove(0);
+    ClipEntry { name: at(name.into()), source: source.map(|s| at(s.into())), ..clip }
+}
+
+/// Returns the settings of a model that has required keys only, and one clip.
+fn default_entry() -> ModelEntry {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("gpuskin.toml");
+    let text = "[[model]]\nname = \"model\"\npath = \"Cargo.toml\"\nclips.run = {}\n";
+    Manifest::parse(&path, text).expect("a valid manifest").models.remove(0)
 }
 
 /// Result of an import.
