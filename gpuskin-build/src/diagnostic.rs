@@ -75,6 +75,14 @@ impl Diagnostic {
         self
     }
 
+    /// Removes the locations in the manifest.
+    #[cfg(feature = "cli")]
+    pub(crate) fn without_location(mut self) -> Self {
+        self.source = None;
+        self.spans.clear();
+        self
+    }
+
     /// Sets the label of the span that was added last: one or two words.
     pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(place) = self.spans.last_mut() {

@@ -33,6 +33,8 @@
 //!
 //! The manifest format, the encodings and all diagnostic codes are documented in the repository.
 
+#[cfg(feature = "cli")]
+mod analysis;
 mod bake;
 mod bake_job;
 mod build_script;

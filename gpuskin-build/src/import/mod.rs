@@ -62,6 +62,8 @@ mod meshopt;
 mod meshopt_filter;
 mod morph;
 mod morph_loss;
+#[cfg(feature = "cli")]
+mod outline;
 mod references;
 mod report;
 mod select;
@@ -89,6 +91,8 @@ use select::ClipFile;
 pub use textures::Pixels;
 
 pub(crate) use inputs::Inputs;
+#[cfg(feature = "cli")]
+pub(crate) use outline::{FileOutline, import_with_or_without_clips, outline};
 
 /// Imports a model of a manifest.
 ///
