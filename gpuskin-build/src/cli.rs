@@ -1,4 +1,4 @@
-//! The command-line interface: `bake`, `cache`, `inspect`, `pose` and `preview`.
+//! The command-line interface: `bake`, `cache`, `inspect`, `new`, `pose` and `preview`.
 //!
 //! The binary `gpuskin` only calls [`main`]. The xtask of a project can do the same:
 //!
@@ -14,6 +14,7 @@ mod args;
 mod bake;
 mod cache;
 mod inspect;
+mod new;
 mod outcome;
 mod pose;
 mod preview;
@@ -32,10 +33,11 @@ use crate::suggest::closest;
 /// A subcommand: its arguments and its function.
 type Subcommand = (&'static Command, fn(&Args) -> Result<CommandOutput, Failure>);
 
-const COMMANDS: [Subcommand; 5] = [
+const COMMANDS: [Subcommand; 6] = [
     (&bake::COMMAND, bake::run),
     (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
+    (&new::COMMAND, new::run),
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),
 ];

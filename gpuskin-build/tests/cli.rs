@@ -48,7 +48,7 @@ fn command_line_errors_are_specific() {
     misused(&["bake", "--shard", "0/4", "--merge"], "`--shard` and `--merge` exclude each other");
     misused(&["bake", "--merge", "--check"], "`--merge` and `--check` exclude each other");
     misused(&["cache", "purge"], "unknown argument `purge`: expected stats, clean or verify");
-    misused(&["inspect"], "missing argument FILE.ktx2");
+    misused(&["inspect"], "missing argument MODEL.glb|FILE.ktx2");
     misused(&["inspect", "a", "b"], "unexpected argument `b`");
     misused(&["preview", "--model", "a"], "missing flag `--out FILE.png`");
     misused(&["preview", "--model", "a", "--out", "a.jpg"], "invalid value `a.jpg` for `--out`: expected a .png file");
@@ -95,7 +95,7 @@ fn command_line_errors_are_specific() {
 fn help_names_all_commands() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "cache", "inspect", "pose", "preview"] {
+    for command in ["bake", "cache", "inspect", "new", "pose", "preview"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);

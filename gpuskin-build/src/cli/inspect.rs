@@ -1,4 +1,6 @@
-//! `inspect`: prints the header and the metadata of a KTX2 file.
+//! `inspect`: prints the content of a glTF model, or the header and the metadata of a KTX2 file.
+
+mod gltf;
 
 use std::fmt::Write;
 
@@ -6,17 +8,21 @@ use gpuskin_rt::{MaterialTexture, Metadata};
 use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
 use ktx2::{ColorModel, Header, Reader};
 
-use super::args::{Args, Command};
+use super::args::{Args, Command, switch};
 use super::outcome::{CommandOutput, Failure};
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, printable, worst};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
-    summary: "Prints the header and the metadata of a KTX2 file.",
-    operand: Some("FILE.ktx2"),
-    flags: &[],
-    notes: "",
+    summary: "Prints what a glTF model or a baked KTX2 file contains.",
+    operand: Some("MODEL.glb|FILE.ktx2"),
+    flags: &[
+        switch("all", "of a model: print all nodes and clips of large files"),
+        switch("json", "of a model: print one JSON object"),
+    ],
+    notes: "Of a model (.glb, .gltf): nodes, skins, clips, sizes, materials, extensions, likely mistakes of the export,\n\
+            and a draft of a manifest to copy. Of a KTX2 file: header and metadata.",
 };
 
 /// KTX2 key of the model's metadata.
@@ -28,6 +34,9 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let data = std::fs::read(&path).map_err(|error| {
         Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{shown} cannot be read: {error}"))
     })?;
+    if gltf::is_gltf(&path, &data) {
+        return gltf::run(args, &path);
+    }
     let text =
         inspect(&data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
     Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
