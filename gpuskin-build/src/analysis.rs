@@ -19,8 +19,8 @@ use crate::pose_extent::rest_bounds;
 
 pub(crate) use clips::ClipSummary;
 pub(crate) use hints::Hint;
-pub(crate) use rig::{Role, Side};
 use rig::Rig;
+pub(crate) use rig::{Role, Side};
 
 /// Number of influences per vertex that the histogram distinguishes; its last entry also counts
 /// vertices with more.

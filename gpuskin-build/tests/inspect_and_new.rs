@@ -173,7 +173,10 @@ fn inspect_finds_wrong_units_and_axes() {
     assert!(!report.contains("forward is"), "{report}");
     contains(draft(&report), &["up = \"z\"\n"]);
     let report = inspect(&soldier(Export { backwards: true, ..CORRECT }));
-    contains(&report, &["the toes point along -z, and forward is +z: an instance that moves forward walks", "backwards"]);
+    contains(
+        &report,
+        &["the toes point along -z, and forward is +z: an instance that moves forward walks", "backwards"],
+    );
     let report = inspect(&soldier(Export { z_up: true, backwards: true, units: 100.0 }));
     contains(&report, &["stands along +z", "180 m tall", "along -z"]);
 }
@@ -293,10 +296,8 @@ fn inspect_of_damaged_files_fails_with_a_diagnostic() {
 
 /// Returns the sorted names in a folder.
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -321,6 +322,7 @@ fn new_writes_a_package_with_a_model() {
     let runtime = cargo["dependencies"]["gpuskin-rt"]["path"].as_str().unwrap();
     assert!(Path::new(runtime).join("Cargo.toml").is_file(), "{runtime}");
     contains(&read("src/main.rs"), &["models::HeroModel", "clips::HERO_MODEL_IDLE,", "const HEIGHT: f32 = 1.8;"]);
+    assert!(!read("src/main.rs").contains("HERO_MODEL_ATTACK"), "a clip that plays once is not in the crowd");
     assert!(!read("src/main.rs").contains("{{"));
     contains(&read("gpuskin.toml"), &["path = \"art/Hero Model.glb\"", "scale = 0.01"]);
     succeeds(&game, &["bake", "--dry-run"]);

@@ -11,8 +11,8 @@ use crate::model::{Clip, Model};
 use crate::pose_extent::{SEAM_TOLERANCE, rest_diagonal, seam};
 
 /// Loop seam, relative to the rest pose's diagonal, up to which a clip with the name of a cycle is
-/// suggested as a loop: 4 cm on a character of 2 m.
-const CYCLE_SEAM: f64 = 0.02;
+/// suggested as a loop: 2 cm on a character of 2 m.
+const CYCLE_SEAM: f64 = 0.01;
 
 /// Words in the names of clips that are cycles.
 const CYCLES: [&str; 22] = [
@@ -53,7 +53,8 @@ pub(super) fn summaries(model: &Model) -> Vec<ClipSummary> {
         let loops = seam <= diagonal * SEAM_TOLERANCE;
         let suggested_loop = match is_cycle(&clip.name) {
             Some(true) if !loops && seam <= diagonal * CYCLE_SEAM => Some(true),
-            Some(false) if loops => Some(false),
+            // A pose of one frame has no end to play to.
+            Some(false) if loops && clip.end > 0.0 => Some(false),
             _ => None,
         };
         ClipSummary {

@@ -36,6 +36,12 @@ pub(crate) struct Draft {
     pub name: String,
 }
 
+/// Words in the names of meshes that are the body itself.
+const BODY: [&str; 18] = [
+    "body", "head", "face", "torso", "chest", "hips", "neck", "shoulder", "arm", "forearm", "hand", "leg", "foot",
+    "eye", "eyes", "teeth", "tongue", "tail",
+];
+
 impl Analysis {
     /// Drafts a manifest. `path` is the path of the model's file from the folder of the manifest.
     pub(crate) fn draft(&self, path: &str) -> Draft {
@@ -133,7 +139,10 @@ impl Analysis {
         }
         let first = |role, side| self.rig.with_role(role, side).into_iter().find_map(|node| self.unique_name(node));
         let hand = |side| first(Role::HandSlot, Some(side)).or_else(|| first(Role::Hand, Some(side)));
-        let mut sockets: Vec<&str> = [Side::Left, Side::Right].into_iter().filter_map(hand).collect();
+        // The wrists of four-legged animals hold nothing.
+        let hands = self.is_biped() || self.rig.with_role(Role::Foot, None).is_empty();
+        let sides = [Side::Left, Side::Right].into_iter().filter(|_| hands);
+        let mut sockets: Vec<&str> = sides.filter_map(hand).collect();
         sockets.extend(first(Role::Head, None));
         sockets.dedup();
         sockets
@@ -176,9 +185,10 @@ impl Analysis {
             let part = snake(name);
             let mut ancestors = std::iter::successors(model.nodes[node].parent, |&n| model.nodes[n].parent);
             let rigid_on_joint = rigid.contains(&node) && ancestors.any(|n| self.outline.nodes[n].joint);
-            let accessory = part.split('_').any(|word| ACCESSORIES.contains(&word));
+            let has = |list: &[&str]| part.split('_').any(|word| list.contains(&word));
+            let accessory = has(&ACCESSORIES) || (rigid_on_joint && !has(&BODY));
             let new = parts.iter().all(|(other, _)| *other != part);
-            if (accessory || rigid_on_joint) && !above_mesh[node] && has_words(name) && new {
+            if accessory && !above_mesh[node] && has_words(name) && new {
                 parts.push((part, name));
             }
             if parts.len() > MAX_PARTS {

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::rig::Role;
 use super::Analysis;
+use super::rig::Role;
 use crate::suggest::{list, quoted};
 use crate::units::digits;
 
@@ -66,7 +66,7 @@ impl Analysis {
         let skinned = self.model.as_ref().is_some_and(|m| m.primitives.iter().any(|p| p.skin.is_some()));
         let biped = self.rig.is_biped(up);
         let (length, what, plausible, target) = match (biped, skinned) {
-            (true, _) => (size.dot(up.abs()), "tall", 0.3..=6.0, 1.7),
+            (true, _) => (size.dot(up.abs()), "tall", 0.3..=3.0, 1.7),
             (false, true) => (size.max_element(), "long", 0.05..=30.0, 1.5),
             (false, false) => (size.max_element(), "long", 0.005..=300.0, 1.5),
         };
@@ -167,7 +167,10 @@ impl Analysis {
             self.hint(message, "masks, sockets and parts need names: name the nodes in the modelling tool");
         }
         if let Some(message) = duplicates {
-            self.hint(message, "masks, sockets and parts use all nodes of a name: give those that you need unique names");
+            self.hint(
+                message,
+                "masks, sockets and parts use all nodes of a name: give those that you need unique names",
+            );
         }
     }
 

@@ -82,7 +82,8 @@ impl Rig {
             .iter()
             .map(|node| {
                 // A skinned mesh is drawn by its joints: the transform of its node has no effect.
-                let named = node.name.as_deref().filter(|_| node.in_scene && !node.skinned && !(node.mesh && !node.joint));
+                let named =
+                    node.name.as_deref().filter(|_| node.in_scene && !node.skinned && !(node.mesh && !node.joint));
                 named.and_then(role)
             })
             .collect();

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::args::{Args, Command, option};
 use super::outcome::{CommandOutput, Failure};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, ClipSummary};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::identifier_case::{member, type_name};
 
@@ -33,8 +33,20 @@ const SOLDIER: &[u8] = include_bytes!("../../templates/new/soldier.glb");
 const MAX_PLAYED: usize = 8;
 /// Names that Cargo refuses, or that collide with a crate of the template.
 const RESERVED: [&str; 14] = [
-    "alloc", "build", "core", "deps", "examples", "gpuskin-build", "gpuskin-rt", "incremental", "png", "pollster",
-    "proc_macro", "std", "test", "winit",
+    "alloc",
+    "build",
+    "core",
+    "deps",
+    "examples",
+    "gpuskin-build",
+    "gpuskin-rt",
+    "incremental",
+    "png",
+    "pollster",
+    "proc_macro",
+    "std",
+    "test",
+    "winit",
 ];
 const KEYWORDS: [&str; 39] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
@@ -159,8 +171,12 @@ fn workspace(target: &Path) -> &'static str {
 
 /// Returns the values of main.rs that depend on the model.
 fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, String> {
-    let clips: Vec<String> =
-        analysis.clips.iter().take(MAX_PLAYED).map(|clip| format!("    clips::{},", member(model, &clip.name))).collect();
+    let loops = |clip: &&ClipSummary| clip.suggested_loop.unwrap_or(clip.loops);
+    let mut played: Vec<&ClipSummary> = analysis.clips.iter().filter(loops).take(MAX_PLAYED).collect();
+    if played.is_empty() {
+        played = analysis.clips.iter().take(MAX_PLAYED).collect();
+    }
+    let clips: Vec<String> = played.iter().map(|clip| format!("    clips::{},", member(model, &clip.name))).collect();
     let [x, y, z] = analysis.baked_size().unwrap_or([1.0; 3]);
     // Arms swing wider than in the rest pose of most models.
     let spacing = 1.2 * x.max(z).max(0.3 * y).max(1e-3);

@@ -60,16 +60,11 @@ impl Game {
     fn draw(&mut self, queue: &wgpu::Queue, frame: &mut app::Frame<'_>, time: f64) -> Result<(), Error> {
         // The camera circles the crowd once every 40 seconds.
         let angle = time as f32 * std::f32::consts::TAU / 40.0;
-        let distance = 0.4 * SIDE as f32 * SPACING + 2.0 * HEIGHT;
-        let eye = [distance * angle.sin(), 1.5 * HEIGHT, distance * angle.cos()];
-        let camera = Camera::perspective_look_at(
-            eye,
-            [0.0, 0.4 * HEIGHT, 0.0],
-            0.8,
-            frame.aspect,
-            0.05 * HEIGHT,
-            20.0 * distance,
-        );
+        let distance = 0.7 * SIDE as f32 * SPACING + 2.0 * HEIGHT;
+        let eye = [distance * angle.sin(), 0.3 * distance, distance * angle.cos()];
+        let target = [0.0, 0.3 * HEIGHT, 0.0];
+        let camera =
+            Camera::perspective_look_at(eye, target, 0.7, frame.aspect, 0.01 * distance, 10.0 * distance);
         self.renderer.prepare(queue, frame.encoder, &camera, time)?;
         self.renderer.draw(&mut frame.begin_pass());
         Ok(())

@@ -25,7 +25,6 @@ pub(super) fn is_gltf(path: &Path, data: &[u8]) -> bool {
     data.starts_with(b"glTF") || extension.eq_ignore_ascii_case("glb") || extension.eq_ignore_ascii_case("gltf")
 }
 
-
 pub(super) fn run(args: &Args, path: &Path) -> Result<CommandOutput, Failure> {
     let analysis = Analysis::new(path)?;
     if args.has("json") {
@@ -301,12 +300,8 @@ fn to_json(analysis: &Analysis) -> serde_json::Value {
             json!({ "name": material.name, "baseColor": material.base_color, "textures": textures(model, i) })
         })
         .collect();
-    let diagnostics: Vec<serde_json::Value> = analysis
-        .diagnostics
-        .to_json_lines()
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
+    let diagnostics: Vec<serde_json::Value> =
+        analysis.diagnostics.to_json_lines().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     json!({
         "file": analysis.path,
         "bytes": analysis.bytes,
