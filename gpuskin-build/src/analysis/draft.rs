@@ -7,7 +7,9 @@ use std::path::Path;
 use gpuskin_rt::{MAX_CLIPS, MAX_PARTS};
 
 use super::rig::{Role, Side};
-use super::{Analysis, ClipSummary, model_name};
+use super::{Analysis, ClipSummary, model_name, without_locations};
+use crate::bake::{BakeOptions, bake};
+use crate::diagnostic::Diagnostics;
 use crate::identifier_case::{has_words, snake};
 use crate::manifest::Manifest;
 use crate::units::{digits, length};
@@ -45,8 +47,31 @@ const BODY: [&str; 18] = [
 impl Analysis {
     /// Drafts a manifest. `path` is the path of the model's file from the folder of the manifest.
     pub(crate) fn draft(&self, path: &str) -> Draft {
+        self.draft_from(path, &self.masks())
+    }
+
+    /// Drafts a manifest that bakes, which takes as long as a bake. Masks are left out if no
+    /// encoding with layers meets the default tolerances.
+    ///
+    /// # Errors
+    /// Returns the errors of the bake without masks.
+    pub(crate) fn baked_draft(&self, path: &str) -> Result<Draft, Diagnostics> {
+        let bakes = |masks: &str| {
+            let text = self.draft_from(&self.path, masks).text;
+            let manifest = Manifest::parse(Path::new("gpuskin.toml"), text).map_err(without_locations)?;
+            bake(&manifest, &BakeOptions::default()).map_err(|failure| without_locations(failure.diagnostics))
+        };
+        let masks = self.masks();
+        let masks = if masks.is_empty() || bakes(&masks).is_ok() { masks.as_str() } else { "" };
+        if masks.is_empty() {
+            bakes("")?;
+        }
+        Ok(self.draft_from(path, masks))
+    }
+
+    fn draft_from(&self, path: &str, masks: &str) -> Draft {
         let name = model_name(Path::new(&self.path));
-        let rest = format!("{}{}{}", self.settings(), self.masks(), self.clip_tables());
+        let rest = format!("{}{masks}{}", self.settings(), self.clip_tables());
         let manifest = |path: &str, rest: &str| format!("[[model]]\nname = {name:?}\npath = {}\n{rest}", string(path));
         // The suggestions come from names of the file. If they do not make a valid manifest, the
         // minimal one is better than none. The file exists at its own path.

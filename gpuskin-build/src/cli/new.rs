@@ -74,7 +74,9 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         return Err(Failure::Diagnostics(analysis.diagnostics));
     }
     let file_name = source.file_name().unwrap_or_default().to_string_lossy();
-    let draft = analysis.draft(&format!("art/{file_name}"));
+    let path = format!("art/{file_name}");
+    // The sample is known to bake.
+    let draft = if args.has("model") { analysis.baked_draft(&path)? } else { analysis.draft(&path) };
 
     let mut values = BTreeMap::from([("package", package), ("workspace", workspace(&target).to_owned())]);
     values.extend(dependencies);
