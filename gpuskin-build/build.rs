@@ -1,5 +1,6 @@
-//! Tells the baker how it was optimised: Cargo builds what build scripts use at level 0 unless it is told otherwise. And
-//! what it is made of: a baker of other source must not take what this one kept.
+//! Sets two variables for the compilation: the optimisation level (Cargo builds the dependencies of
+//! build scripts at level 0 by default), and a hash of the source (a baker with another source must
+//! not use cached results of this one).
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
@@ -11,7 +12,8 @@ fn main() {
     println!("cargo::rustc-env=GPUSKIN_OPT_LEVEL={level}");
 
     let mut hasher = DefaultHasher::new();
-    // The layout is the runtime's; where it is of a registry, its version says enough.
+    // The data layout is defined by the runtime. If the runtime comes from a registry, the version
+    // of this crate is sufficient.
     for folder in ["src", "../gpuskin-rt/src"].map(Path::new).into_iter().filter(|folder| folder.is_dir()) {
         println!("cargo::rerun-if-changed={}", folder.display());
         add(folder, &mut hasher);

@@ -1,17 +1,16 @@
-//! What is fuzzed: bytes go in, and nothing may panic, hang or take memory without bound. Programs of cargo-fuzz call these,
-//! and a test of gpuskin-build with every seed and every input that once crashed.
+//! Fuzz targets: each takes bytes, and must not panic, hang or use unbounded memory. The programs
+//! of cargo-fuzz call them, and so does a test of gpuskin-build, with every seed and every input
+//! that once crashed.
 #![allow(dead_code, unreachable_pub, reason = "each program calls one of them")]
 
 use std::path::{Path, PathBuf};
 
 use arbitrary::Unstructured;
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::finding::Style;
-use gpuskin_build::limits::Limits;
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::internals::manifest::Limits;
+use gpuskin_build::{BakeOptions, Manifest, Style, bake};
 use serde_json::{Value, json};
 
-/// Room for a small model, so that a hundred of them are baked in a second.
+/// Limits for small models, so that about a hundred of them bake per second.
 const LIMITS: Limits = Limits {
     file: 1 << 20,
     memory: 16 << 20,
@@ -24,7 +23,7 @@ const LIMITS: Limits = Limits {
     texture: 1 << 20,
 };
 
-/// The text of a manifest.
+/// Parses the text of a manifest.
 pub fn manifest(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Manifest::parse(Path::new("nowhere/gpuskin.toml"), text) {
@@ -37,7 +36,7 @@ pub fn manifest(data: &[u8]) {
     }
 }
 
-/// A document of which values are changed, through import, encoding and code generation.
+/// Bakes a document with changed values: import, encoding and code generation.
 pub fn gltf(data: &[u8]) {
     let mut choices = Unstructured::new(data);
     let mut document: Value = serde_json::from_str(include_str!("../seeds/figure.gltf")).expect("JSON");
@@ -46,31 +45,33 @@ pub fn gltf(data: &[u8]) {
     bake_bytes(&container(document.to_string().as_bytes(), &bin), &settings);
 }
 
-/// A file of any content.
+/// Bakes a file of arbitrary bytes.
 pub fn glb(data: &[u8]) {
     bake_bytes(data, "");
 }
 
-/// What `inspect` says of a file.
+/// Inspects a file of arbitrary bytes.
 pub fn ktx2(data: &[u8]) {
-    match gpuskin_build::cli::inspect_bytes(data) {
+    match gpuskin_build::internals::inspect_bytes(data) {
         Ok(text) | Err(text) => assert!(!text.is_empty()),
     }
 }
 
-/// Metadata as the runtime reads it.
+/// Decodes metadata as the runtime does.
 pub fn metadata(data: &[u8]) {
     if let Ok(meta) = gpuskin_rt::Metadata::from_postcard(data) {
-        let again = gpuskin_rt::Metadata::from_postcard(&meta.to_postcard()).expect("what was read once");
+        let again =
+            gpuskin_rt::Metadata::from_postcard(&meta.to_postcard()).expect("decoded metadata encodes to valid bytes");
         assert_eq!(meta.to_postcard(), again.to_postcard());
     }
 }
 
-/// Changes what stands in the entries of a cache: what is baked with it must be the same as without. Entries that are made
-/// anew around changed content, as only malice does, may lead to anything but a crash.
+/// Damages the entries of a cache: a bake with it must equal a bake without it. Entries with
+/// changed content and a matching digest, which only an attacker makes, may lead to any result
+/// except a crash.
 pub fn cache(data: &[u8]) {
+    use gpuskin_build::Cache;
     use gpuskin_build::bake_into;
-    use gpuskin_build::cache::Cache;
     let Ok(folder) = work() else { return };
     let path = |name: &str| folder.path().join(name);
     let mut document: Value = serde_json::from_str(include_str!("../seeds/figure.gltf")).expect("JSON");
@@ -82,7 +83,7 @@ pub fn cache(data: &[u8]) {
     baked().expect("bakes");
     let clean = contents(&path("out"));
     let entries = files(&path("cache"));
-    assert!(entries.len() >= 5, "nothing was kept");
+    assert!(entries.len() >= 5, "expected at least 5 cache entries");
     let mut choices = Unstructured::new(data);
     let sealed = choices.arbitrary().unwrap_or(false);
     for entry in &entries {
@@ -113,13 +114,13 @@ pub fn cache(data: &[u8]) {
     }
 }
 
-/// The files below a folder and what stands in them.
+/// Files below a folder, with their contents.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let read = |path: PathBuf| (path.clone(), std::fs::read(path).expect("readable"));
     files(folder).into_iter().map(read).collect()
 }
 
-/// The files below a folder, in order.
+/// Files below a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     collect_files(folder, &mut all);
@@ -133,7 +134,7 @@ fn collect_files(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Flips, cuts, empties or replaces.
+/// Changes a byte, truncates, appends bytes or replaces all of them.
 fn damage(bytes: &mut Vec<u8>, choices: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     match choices.int_in_range(0..=3)? {
         0 => {
@@ -149,7 +150,7 @@ fn damage(bytes: &mut Vec<u8>, choices: &mut Unstructured<'_>) -> arbitrary::Res
     Ok(())
 }
 
-/// In memory, where there is such a place.
+/// Creates a temporary folder, in memory if the system has such a file system.
 fn work() -> std::io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
@@ -166,11 +167,11 @@ fn bake_bytes(file: &[u8], settings: &str) {
     manifest.limits = LIMITS;
     match bake(&manifest, &BakeOptions::default()) {
         Ok(baked) => assert!(baked.files.contains_key("gpuskin.rs")),
-        Err(failed) => assert!(failed.findings.has_errors() && !failed.findings.render(Style::Plain).is_empty()),
+        Err(failed) => assert!(failed.diagnostics.has_errors() && !failed.diagnostics.render(Style::Plain).is_empty()),
     }
 }
 
-/// A GLB of these parts.
+/// Builds a GLB from its two chunks.
 fn container(json: &[u8], bin: &[u8]) -> Vec<u8> {
     let mut file = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
     for (kind, part, fill) in [(b"JSON", json, b' '), (b"BIN\0", bin, 0)] {
@@ -195,7 +196,8 @@ fn textured(document: &mut Value) {
     }
 }
 
-/// Changes some values of a document and some bytes beside it; gives settings for the manifest.
+/// Changes some values of a document and some bytes of its buffer. Returns settings for the
+/// manifest.
 fn mutate(document: &mut Value, bin: &mut [u8], choices: &mut Unstructured<'_>) -> arbitrary::Result<String> {
     const MODES: [&str; 12] = [
         "",
@@ -221,7 +223,7 @@ fn mutate(document: &mut Value, bin: &mut [u8], choices: &mut Unstructured<'_>) 
         let place = choices.choose(&places)?;
         let other = choices.choose(&places)?;
         let value = match choices.int_in_range(0..=4)? {
-            // What stands elsewhere.
+            // A value from elsewhere in the document.
             0 => document.pointer(other).cloned().unwrap_or_default(),
             1 => number(choices)?,
             2 => word(choices)?,
@@ -294,7 +296,7 @@ fn word(choices: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
     })
 }
 
-/// A list with its items twice; anything else in a list of its own.
+/// Repeats the items of a list; wraps any other value in a list.
 fn doubled(value: Value) -> Value {
     match value {
         Value::Array(list) => json!([&list[..], &list[..]].concat()),
@@ -315,7 +317,7 @@ fn remove(document: &mut Value, place: &str) {
     }
 }
 
-/// All places in a document, as JSON pointers.
+/// Collects the JSON pointers of all values in a document.
 fn collect(value: &Value, at: String, found: &mut Vec<String>) {
     match value {
         Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| collect(v, format!("{at}/{i}"), found)),

@@ -1,140 +1,98 @@
-//! `bake`: from a manifest to files in memory. Reads inputs, writes nothing.
+//! Bakes a manifest into files in memory. Reads the input files and writes nothing.
 
 mod assemble;
 mod attempt;
+pub(crate) mod baked_model;
 mod choose;
-mod draft;
 mod files;
-pub(crate) mod make;
+pub(crate) mod models;
+mod options;
 mod plan;
+mod unencoded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gpuskin_rt::internals::Encoding;
 use rayon::prelude::*;
 
-use crate::cache::Cache;
 use crate::codegen;
-use crate::finding::{Code, Finding, Findings};
-use crate::identifiers::check_identifiers;
+use crate::diagnostic::Diagnostics;
 use crate::import::{Inputs, Pixels};
-use crate::manifest::{Fps, Manifest, ModelEntry, Textures};
+use crate::manifest::{Fps, Manifest, ModelEntry};
 use crate::model::Model;
-use crate::suggest::{instead, quoted};
-use plan::Outline;
+use crate::name_collisions::check_identifiers;
+use plan::ModelOutline;
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
 pub use crate::measure::ClipErrors;
-pub use assemble::{BakedModel, Trace};
+pub use baked_model::{BakedModel, Trace};
 pub use choose::Candidate;
-pub use draft::{Draft, drafts};
 pub use files::EMBED_LIMIT;
-pub use plan::Plan;
+pub(crate) use options::entries;
+pub use options::{BakeFailure, BakeOptions, Progress, Stage};
+pub use plan::BakePlan;
+pub use unencoded::{UnencodedModel, unencoded_models};
 
-/// The generated module, under the output folder.
+/// Path of the generated module in the output folder.
 pub(crate) const MODULE: &str = "gpuskin.rs";
 
-/// What to bake, and who wants to know how far it is.
-#[derive(Clone, Copy, Default)]
-pub struct BakeOptions<'a> {
-    /// Only the model of this name.
-    pub model: Option<&'a str>,
-    /// Instead of the manifest's encoding.
-    pub encoding: Option<Encoding>,
-    /// Looks at every encoding that the devices can play, and keeps what was found in [`BakedModel::candidates`].
-    pub explain: bool,
-    /// Does not measure errors where the encoding is named: they are zero in the result. For looking at what is drawn, not for shipping it.
-    pub skip_errors: bool,
-    /// Instead of what the manifest says for textures.
-    pub textures: Option<&'a Textures>,
-    /// Where encoded textures are kept from bake to bake.
-    pub cache: Option<&'a Cache>,
-    /// Called from any thread whenever a model enters a stage.
-    pub progress: Option<&'a Progress<'a>>,
-}
-
-/// Told the name of a model and the stage that it enters.
-pub type Progress<'a> = dyn Fn(&str, Stage) + Sync + 'a;
-
-/// How far a model is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Stage {
-    /// Its files are being read.
-    Import,
-    /// Its clips are being sampled and encoded.
-    Encode,
-    /// The error is being measured.
-    Measure,
-    /// It is finished.
-    Done,
-}
-
-/// All that a bake makes.
+/// Result of [`bake`](fn@crate::bake): output files in memory, models, inputs and warnings.
 #[derive(Clone, Debug)]
 pub struct Baked {
-    /// Paths under the output folder, with `/`, and what stands in them. The generated module is `gpuskin.rs`.
+    /// Contents of each output file, by path. Paths are relative to the output folder and use `/`.
+    /// The generated module is `gpuskin.rs`.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Models, in the order of the manifest.
+    /// Metadata and errors of each model, in the order of the manifest.
     pub models: Vec<BakedModel>,
-    /// Every file that was read, the manifest included.
+    /// All files that were read, including the manifest.
     pub inputs: BTreeSet<PathBuf>,
-    /// What was odd.
-    pub warnings: Findings,
+    /// Warnings about the models and their files; empty if there are none.
+    pub warnings: Diagnostics,
 }
 
 impl Baked {
-    /// The models as the runtime takes them, with copies of their files in memory: for tools that draw what they bake.
+    /// Returns the models in the form that the runtime loads, with copies of their files in memory.
+    /// For tools that draw the models that they bake.
     pub fn runtime_models(&self) -> Vec<gpuskin_rt::internals::Model> {
         let file = |name: &str| self.files[&format!("gpuskin/{name}")].clone();
         self.models.iter().map(|model| model.runtime(file)).collect()
     }
 }
 
-/// Why nothing was baked.
-#[derive(Clone, Debug)]
-pub struct Failed {
-    /// All errors, and the warnings among them, in the order of the manifest.
-    pub findings: Findings,
-    /// Every file that was read until then: a change to one of them is worth another try.
-    pub inputs: BTreeSet<PathBuf>,
-}
-
-/// Bakes every model of a manifest.
+/// Bakes all models of a manifest into files in memory. Reads the input files and writes nothing.
 ///
 /// # Errors
-/// All findings of all models, when one of them is an error.
+/// If a model has an error. Contains the diagnostics of all models.
 ///
 /// # Example
 /// ```no_run
-/// # use gpuskin_build::{bake::{bake, BakeOptions}, manifest::Manifest};
+/// # use gpuskin_build::{BakeOptions, Manifest, bake};
 /// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
 /// let baked = bake(&manifest, &BakeOptions::default()).expect("models that can be baked");
 /// for model in &baked.models {
 ///     println!("{}: {} clips", model.meta.name, model.meta.clips.len());
 /// }
 /// ```
-pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Failed> {
+pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, BakeFailure> {
     bake_with(manifest, options, Pixels::Decode)
 }
 
-/// What a bake would make of every model, without colour textures: encodings, frames and sizes.
+/// Plans a bake: returns the models with encodings, frames and sizes, but without colour textures.
 ///
 /// # Errors
-/// As [`bake`].
-pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, Failed> {
+/// If a model has an error, as with [`bake`].
+pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, BakeFailure> {
     Ok(bake_with(manifest, options, Pixels::SizeOnly)?.models)
 }
 
-fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, Failed> {
+fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, BakeFailure> {
     let entries = entries(manifest, options)?;
-    let made = make::make(manifest, &entries, options, pixels, None)?;
-    let inputs = make::inputs(manifest, &made);
+    let made = models::bake_models(manifest, &entries, options, pixels, None)?;
+    let inputs = models::input_files(manifest, &made);
     let module = codegen::module(made.iter().map(|made| (&made.model, &made.part)));
-    let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Findings::default());
+    let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Diagnostics::default());
     for made in made {
         models.push(made.model);
         files.extend(made.files.into_iter().filter_map(|(name, content)| Some((name, content.into_bytes()?))));
@@ -144,14 +102,14 @@ fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> 
     Ok(Baked { files, models, inputs, warnings })
 }
 
-/// Imports the one model that the options name; with what was odd about it.
+/// Imports the model that the options name. Also returns its warnings.
 pub(crate) fn import_one<'m>(
     manifest: &'m Manifest,
     options: &BakeOptions<'_>,
     pixels: Pixels,
-) -> Result<(Imported<'m>, Findings), Findings> {
-    let (outlines, warnings, _) = import_all(manifest, options, pixels).map_err(|failed| failed.findings)?;
-    let (entry, outline) = outlines.into_iter().next().expect("a model of that name, or an error");
+) -> Result<(Imported<'m>, Diagnostics), Diagnostics> {
+    let (outlines, warnings, _) = import_all(manifest, options, pixels).map_err(|failed| failed.diagnostics)?;
+    let (entry, outline) = outlines.into_iter().next().expect("import_all() returns a model or an error");
     Ok((Imported { manifest, entry, outline }, warnings))
 }
 
@@ -159,7 +117,7 @@ pub(crate) fn import_one<'m>(
 pub(crate) struct Imported<'m> {
     manifest: &'m Manifest,
     entry: &'m ModelEntry,
-    outline: Outline,
+    outline: ModelOutline,
 }
 
 impl Imported<'_> {
@@ -167,97 +125,78 @@ impl Imported<'_> {
         &self.outline.model
     }
 
-    /// The frames of each clip, where the manifest says them without looking at an encoding.
+    /// Returns the frames of each clip, if the manifest determines them independently of the
+    /// encoding.
     pub(crate) fn grids(&self, options: &BakeOptions<'_>) -> Option<Vec<FrameGrid>> {
         let encoding = options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value))?;
         let searches = self.outline.clips.iter().any(|clip| clip.fps == Fps::Auto);
-        let plan = Plan::new(&self.outline, encoding, &self.outline.rates()).ok().filter(|_| !searches)?;
+        let plan = BakePlan::new(&self.outline, encoding, &self.outline.rates()).ok().filter(|_| !searches)?;
         Some(plan.grids)
     }
 
-    /// Bakes it, as the runtime loads it. What was odd is added to the findings.
+    /// Bakes the model and returns it also in the form that the runtime loads. Appends its warnings
+    /// to `warnings`.
     pub(crate) fn bake(
         &self,
         options: &BakeOptions<'_>,
-        warnings: &mut Findings,
-    ) -> Result<(BakedModel, gpuskin_rt::internals::Model), Findings> {
-        let mut findings = Findings::default();
-        let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut findings);
+        warnings: &mut Diagnostics,
+    ) -> Result<(BakedModel, gpuskin_rt::internals::Model), Diagnostics> {
+        let mut diagnostics = Diagnostics::default();
+        let made = assemble::assemble(self.manifest, self.entry, &self.outline, options, &mut diagnostics);
         match made {
-            Some((baked, mut files)) if !findings.has_errors() => {
-                let model = baked.runtime(|name| files.remove(name).expect("every payload has its file"));
-                warnings.extend(findings);
+            Some((baked, mut files)) if !diagnostics.has_errors() => {
+                let model = baked.runtime(|name| files.remove(name).expect("every payload has a file"));
+                warnings.extend(diagnostics);
                 Ok((baked, model))
             }
-            _ => Err(findings),
+            _ => Err(diagnostics),
         }
     }
 }
 
-/// What a bake would find wrong with its inputs, without images, texels and errors.
+/// Checks the inputs without decoding images, encoding clips or measuring errors. Returns the
+/// warnings.
 ///
 /// # Errors
-/// As [`bake`].
-pub fn check(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Findings, Failed> {
-    import_all(manifest, options, Pixels::SizeOnly).map(|(_, findings, _)| findings)
+/// If a model has an error, as with [`bake`].
+pub fn check(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Diagnostics, BakeFailure> {
+    import_all(manifest, options, Pixels::SizeOnly).map(|(_, diagnostics, _)| diagnostics)
 }
 
-type Outlines<'a> = (Vec<(&'a ModelEntry, Outline)>, Findings, BTreeSet<PathBuf>);
+type ModelOutlines<'a> = (Vec<(&'a ModelEntry, ModelOutline)>, Diagnostics, BTreeSet<PathBuf>);
 
-fn import_all<'a>(manifest: &'a Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Outlines<'a>, Failed> {
+fn import_all<'a>(
+    manifest: &'a Manifest,
+    options: &BakeOptions<'_>,
+    pixels: Pixels,
+) -> Result<ModelOutlines<'a>, BakeFailure> {
     let mut inputs = BTreeSet::from([manifest.path.clone()]);
     let entries = entries(manifest, options)?;
     let results: Vec<_> = entries
         .into_par_iter()
         .map(|entry| {
             let mut read = Inputs::without_digests();
-            let (outline, findings) = make::outline(manifest, entry, options, pixels, &mut read);
-            (entry, outline, findings, read)
+            let (outline, diagnostics) = models::outline(manifest, entry, options, pixels, &mut read);
+            (entry, outline, diagnostics, read)
         })
         .collect();
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let mut outlines = Vec::new();
     for (entry, outline, found, read) in results {
-        findings.extend(found);
+        diagnostics.extend(found);
         inputs.extend(read.paths().cloned());
         outlines.extend(outline.map(|outline| (entry, outline)));
     }
-    findings.extend(check_names(manifest, &outlines));
-    if findings.has_errors() { Err(Failed { findings, inputs }) } else { Ok((outlines, findings, inputs)) }
+    diagnostics.extend(check_names(manifest, &outlines));
+    if diagnostics.has_errors() {
+        Err(BakeFailure { diagnostics, inputs })
+    } else {
+        Ok((outlines, diagnostics, inputs))
+    }
 }
 
-/// Finds clips and events, named by their files, whose constants would collide.
-fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, Outline)]) -> Findings {
-    let models: Vec<_> = outlines.iter().map(|(entry, outline)| make::names_of(entry, outline)).collect();
+/// Reports clips and events, named by their files, whose constants would collide.
+fn check_names(manifest: &Manifest, outlines: &[(&ModelEntry, ModelOutline)]) -> Diagnostics {
+    let models: Vec<_> = outlines.iter().map(|(entry, outline)| models::names_of(entry, outline)).collect();
     check_identifiers(&manifest.source, &models)
-}
-
-/// The models that the options name.
-pub(crate) fn entries<'m>(manifest: &'m Manifest, options: &BakeOptions<'_>) -> Result<Vec<&'m ModelEntry>, Failed> {
-    let entries: Vec<&ModelEntry> =
-        manifest.models.iter().filter(|m| options.model.is_none_or(|name| m.name.value == name)).collect();
-    if let (Some(name), true) = (options.model, entries.is_empty()) {
-        let names = manifest.models.iter().map(|m| m.name.value.as_str());
-        let message = format!("{} has no model {}", manifest.path.display(), quoted(name));
-        let finding = Finding::error(Code::ModelNotFound, message).help(instead(name, names));
-        return Err(Failed { findings: finding.into(), inputs: BTreeSet::from([manifest.path.clone()]) });
-    }
-    Ok(entries)
-}
-
-impl BakeOptions<'_> {
-    fn report(&self, entry: &ModelEntry, stage: Stage) {
-        if let Some(progress) = self.progress {
-            progress(&entry.name.value, stage);
-        }
-    }
-}
-
-impl std::fmt::Debug for BakeOptions<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BakeOptions")
-            .field("model", &self.model)
-            .field("encoding", &self.encoding)
-            .finish_non_exhaustive()
-    }
 }

@@ -1,14 +1,17 @@
-//! Results that are dear to compute, kept in a folder under the hash of all that they depend on.
+//! Cache of results that are expensive to compute: one file per entry, named by the hash of
+//! everything that the result depends on.
 //!
-//! An entry is written whole or not at all. It holds its own name and a checksum, and is checked whenever it is read: a
-//! damaged one is as good as none, and is written anew. A cache is never needed; where it cannot be written, every bake
-//! computes anew.
+//! Entries are written atomically. Each contains its own name and a checksum, which are verified on
+//! every read; a damaged entry counts as missing and is written again. The cache is optional: if it
+//! cannot be written, every bake computes its results again.
 
 mod entry;
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line prints statistics"))]
+mod maintenance;
 #[cfg(feature = "shared-cache")]
 mod remote;
 mod shared;
-mod tidy;
+mod shared_mode;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -16,123 +19,131 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::fs;
 use crate::fs::lock::Lock;
-pub use entry::Kind;
+pub use entry::EntryKind;
 use entry::{FILE_ENDING, name};
-use shared::Shared;
-pub use shared::{SharedMode, SharedUse};
-pub use tidy::{Stats, Verified};
-pub use traffic::{SharedTraffic, Traffic};
+use shared::SharedCache;
+pub use shared::SharedUse;
+pub use shared_mode::SharedMode;
+#[cfg(feature = "cli")]
+pub(crate) use traffic::{SharedTraffic, Traffic};
 
-/// Bytes that a cache of its own may take.
+/// Default size limit of a cache, in bytes.
 const LIMIT: u64 = 4 << 30;
-/// Bytes that a cache in the `OUT_DIR` of a build script may take.
+/// Size limit of a cache in the `OUT_DIR` of a build script, in bytes.
 const OWN_LIMIT: u64 = 1 << 30;
-/// Where files stand that are not finished.
+/// Subfolder of unfinished files.
 const UNFINISHED: &str = "unfinished";
 const LOCKS: &str = "locks";
 
-/// A folder of results. Several bakes may use it at the same time.
+/// A folder with cached results of bakes, one file per result. Several bakes can use it at the same time.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
-    keeps_files: bool,
-    shared: Option<Shared>,
-    state: Mutex<State>,
+    stores_files: bool,
+    shared: Option<SharedCache>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Names of entries that were read or written.
+struct CacheState {
+    /// Names of the entries that were read or written.
     used: BTreeSet<String>,
     hits: usize,
     damaged: usize,
-    /// Entries that were made and kept.
+    /// Number of entries that were computed and stored.
     made: usize,
     written: bool,
-    /// The first reason why something could not be kept.
+    /// First error of a failed write.
     unwritable: Option<String>,
 }
 
 impl Cache {
-    /// A cache in a folder, which is made when something is first kept. `GPUSKIN_CACHE_SIZE` says how large it may become;
-    /// what was not used for longest goes first.
+    /// Creates a cache in a folder. The folder is created with the first entry.
+    /// `GPUSKIN_CACHE_SIZE` sets the size limit; beyond it, the least recently used entries are
+    /// removed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let wish = std::env::var("GPUSKIN_CACHE_SIZE").ok().and_then(|text| size(&text));
         let limit = wish.unwrap_or(LIMIT);
-        Self { folder: folder.into(), limit, keeps_files: true, shared: None, state: Mutex::default() }
+        Self { folder: folder.into(), limit, stores_files: true, shared: None, state: Mutex::default() }
     }
 
-    /// The cache of one build script. Baked files are not kept twice: they stand beside it.
+    /// Creates the cache of a build script. It does not store baked files, because they are already
+    /// in the output folder beside it.
     pub(crate) fn of_script(out_dir: &Path) -> Self {
-        Self { limit: OWN_LIMIT, keeps_files: false, ..Self::new(out_dir.join("gpuskin-cache")) }
+        Self { limit: OWN_LIMIT, stores_files: false, ..Self::new(out_dir.join("gpuskin-cache")) }
     }
 
-    /// With another limit, in bytes.
+    /// Sets the size limit, in bytes.
     pub fn with_limit(self, limit: u64) -> Self {
         Self { limit, ..self }
     }
 
-    /// With a cache behind it that others share: `s3://bucket/folder`, `gs://`, `az://` or `file:///folder`. What is not
-    /// here is taken from there; what is neither here nor there is made and, if `mode` says so, put there. An entry that is
-    /// damaged, or not what its name says, is none. Where the shared cache cannot be reached, [`Cache::notes`] says so and
-    /// it is not asked again.
+    /// Adds a shared cache behind this one: `s3://bucket/folder`, `gs://`, `az://` or
+    /// `file:///folder`. An entry that is missing here is downloaded from it. With
+    /// [`SharedMode::ReadWrite`], new results are also uploaded to it. A damaged entry, or one
+    /// whose content does not match its name, counts as missing. If the shared cache cannot be
+    /// reached, the bake warns, and it is not used again.
     ///
-    /// It needs the feature `shared-cache`. Whoever may write to it decides what is baked: digests find damage, not malice.
+    /// Needs the feature `shared-cache`. Write access to the shared cache is access to the baked
+    /// files: digests detect damage, not tampering.
     pub fn with_shared(self, url: &str, mode: SharedMode) -> Self {
-        Self { shared: Some(Shared::new(url, mode)), ..self }
+        Self { shared: Some(SharedCache::new(url, mode)), ..self }
     }
 
-    /// With the shared cache that `GPUSKIN_SHARED_CACHE` names, if it names one: to read from, or as
-    /// `GPUSKIN_SHARED_CACHE_MODE` says (`read` or `read-write`).
-    pub fn with_shared_of_environment(self) -> Self {
-        Self { shared: Shared::of_environment(), ..self }
+    /// Adds the shared cache given by `GPUSKIN_SHARED_CACHE`, if the variable is set.
+    /// `GPUSKIN_SHARED_CACHE_MODE` is `read` (the default) or `read-write`.
+    pub(crate) fn with_shared_from_environment(self) -> Self {
+        Self { shared: SharedCache::of_environment(), ..self }
     }
 
-    /// The shared cache, and what came from there.
-    pub fn shared_use(&self) -> Option<(&str, SharedUse)> {
+    /// Returns the URL of the shared cache, and the transfers of this bake.
+    pub(crate) fn shared_use(&self) -> Option<(&str, SharedUse)> {
         self.shared.as_ref().map(|shared| (shared.url.as_str(), shared.used()))
     }
 
-    /// The folder that the environment variable `GPUSKIN_CACHE` names.
-    pub fn shared() -> Option<Self> {
+    /// Creates the cache in the folder given by the environment variable `GPUSKIN_CACHE`, if it is
+    /// set.
+    pub(crate) fn shared() -> Option<Self> {
         std::env::var_os("GPUSKIN_CACHE").filter(|folder| !folder.is_empty()).map(Self::new)
     }
 
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
+    /// Folder of the cache.
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Results that were there.
-    pub fn hits(&self) -> usize {
+    /// Number of results that were found in the cache.
+    #[cfg(test)]
+    pub(crate) fn hits(&self) -> usize {
         self.state().hits
     }
 
-    /// Results that were there and damaged.
-    pub fn damaged(&self) -> usize {
+    /// Number of damaged entries that were found.
+    #[cfg(test)]
+    pub(crate) fn damaged(&self) -> usize {
         self.state().damaged
     }
 
-    /// Whether baked files are kept here.
-    pub(crate) fn keeps_files(&self) -> bool {
-        self.keeps_files
+    /// Whether baked files are stored in this cache.
+    pub(crate) fn stores_files(&self) -> bool {
+        self.stores_files
     }
 
-    /// Whether anybody wants a baked file: this cache, or those who share one.
-    pub(crate) fn takes_files(&self) -> bool {
-        self.keeps_files || self.shared.as_ref().is_some_and(|shared| shared.takes(Kind::File))
+    /// Whether baked files are stored in this cache or uploaded to the shared cache.
+    pub(crate) fn shares_files(&self) -> bool {
+        self.stores_files || self.shared.as_ref().is_some_and(|shared| shared.writes(EntryKind::File))
     }
 
-    fn keeps(&self, kind: Kind) -> bool {
-        self.keeps_files || kind != Kind::File
+    fn stores(&self, kind: EntryKind) -> bool {
+        self.stores_files || kind != EntryKind::File
     }
 
-    /// What was kept under a key, if it is there, undamaged and at most so many bytes long.
-    pub(crate) fn get(&self, kind: Kind, key: &blake3::Hash, most: u64) -> Option<Vec<u8>> {
+    /// Returns the entry of a key, if it exists, is undamaged and has at most `most` bytes.
+    pub(crate) fn get(&self, kind: EntryKind, key: &blake3::Hash, most: u64) -> Option<Vec<u8>> {
         let name = name(kind, key);
         let path = self.folder.join(&name);
         let found = entry::read(&path, kind, key, most);
@@ -152,21 +163,21 @@ impl Cache {
         self.fetch(kind, key, &name, most)
     }
 
-    /// The same from the shared cache, and from now on from here.
-    fn fetch(&self, kind: Kind, key: &blake3::Hash, name: &str, most: u64) -> Option<Vec<u8>> {
+    /// Downloads an entry from the shared cache, and stores it here.
+    fn fetch(&self, kind: EntryKind, key: &blake3::Hash, name: &str, most: u64) -> Option<Vec<u8>> {
         let sound = |bytes| entry::open(bytes, kind, key);
         let data = self.shared.as_ref()?.get(kind, name, entry::len(most), sound)?;
-        if self.keeps(kind) {
+        if self.stores(kind) {
             self.write(name, &entry::bytes(kind, key, &data));
         }
         Some(data)
     }
 
-    /// Keeps a result; where that fails, [`Cache::notes`] says so.
-    pub(crate) fn put(&self, kind: Kind, key: &blake3::Hash, data: &[u8]) -> bool {
+    /// Stores a result. Returns whether it is in this cache; [`Cache::notes`] reports errors.
+    pub(crate) fn put(&self, kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> bool {
         let name = name(kind, key);
         let bytes = entry::bytes(kind, key, data);
-        let kept = self.keeps(kind) && self.write(&name, &bytes);
+        let kept = self.stores(kind) && self.write(&name, &bytes);
         self.state().made += usize::from(shared::is_shared(kind));
         if let Some(shared) = &self.shared {
             shared.put(kind, &name, bytes);
@@ -174,13 +185,14 @@ impl Cache {
         kept
     }
 
-    /// Writes an entry.
+    /// Writes an entry. Returns whether that succeeded.
     fn write(&self, name: &str, bytes: &[u8]) -> bool {
         let write = || {
             let unfinished = fs::write_unfinished(&self.folder.join(UNFINISHED), bytes)?;
             fs::rename(unfinished.path, &self.folder.join(name))
         };
-        // Somebody who tidies up may take a file away between its making and its lock: once more.
+        // A concurrent cleanup can remove the temporary file between its creation and its lock, so
+        // a missing file is retried once.
         let kept = write().or_else(|e| if e.kind() == io::ErrorKind::NotFound { write() } else { Err(e) });
         let mut state = self.state();
         state.written |= kept.is_ok();
@@ -193,43 +205,44 @@ impl Cache {
         }
     }
 
-    /// Says that this bake stands on an entry, which it did not have to read.
-    pub(crate) fn stands_on(&self, kind: Kind, key: &blake3::Hash) {
+    /// Records that this bake depends on an entry without having read it.
+    pub(crate) fn depends_on(&self, kind: EntryKind, key: &blake3::Hash) {
         self.state().used.insert(name(kind, key));
     }
 
-    /// Marks an entry as used now.
-    pub(crate) fn used_again(&self, kind: Kind, key: &blake3::Hash) {
+    /// Sets the time of an entry's last use to now.
+    pub(crate) fn mark_used(&self, kind: EntryKind, key: &blake3::Hash) {
         touch(&self.folder.join(name(kind, key)));
     }
 
-    /// Keeps out everybody else who asks for the same lock.
+    /// Takes the lock of a key. Other bakes wait for it.
     pub(crate) fn lock(&self, key: &blake3::Hash, waiting: impl FnOnce()) -> Lock {
         Lock::file(&self.folder.join(LOCKS).join(key.to_hex().as_str()), waiting)
     }
 
-    /// Why results were not kept, or not taken from the shared cache, if they were not.
-    pub fn notes(&self) -> Vec<Finding> {
+    /// Returns warnings about entries that could not be stored and about a shared cache that could
+    /// not be used.
+    pub(crate) fn notes(&self) -> Vec<Diagnostic> {
         let unwritable = self.state().unwritable.as_ref().map(|why| {
             let message = format!("the cache {} cannot be written: {why}", self.folder.display());
-            let help = "the next bake does the same work again; GPUSKIN_CACHE names another folder";
-            Finding::warning(Code::CacheUnwritable, message).help(help)
+            let help = "the next bake does the same work again; set GPUSKIN_CACHE to another folder";
+            Diagnostic::warning(DiagnosticCode::CacheUnwritable, message).help(help)
         });
-        unwritable.into_iter().chain(self.shared.as_ref().and_then(Shared::note)).collect()
+        unwritable.into_iter().chain(self.shared.as_ref().and_then(SharedCache::note)).collect()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half-done where a panic could be.
+    fn state(&self) -> MutexGuard<'_, CacheState> {
+        // No code that can panic leaves the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Where it can be said, an entry's time is that of its last use.
+/// Sets the modification time of an entry, which is the time of its last use. Errors are ignored.
 fn touch(path: &Path) {
     let _ = std::fs::File::open(path).and_then(|file| file.set_modified(std::time::SystemTime::now()));
 }
 
-/// `500 MiB`, `4GiB`, or bytes.
+/// Parses a size: `500 MiB`, `4GiB`, or a number of bytes.
 fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -244,7 +257,7 @@ fn size(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Whether a file in the folder of a cache is one of its entries.
+/// Whether a file in the cache folder is an entry.
 fn is_entry(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == FILE_ENDING)
 }

@@ -1,6 +1,6 @@
-//! The command line: `bake`, `cache`, `inspect`, `pose` and `preview`.
+//! The command-line interface: `bake`, `cache`, `inspect`, `new`, `pose`, `preview` and `schema`.
 //!
-//! The binary `gpuskin` is nothing but this, and so can be the xtask of any project:
+//! The binary `gpuskin` only calls [`main`]. The xtask of a project can do the same:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -8,87 +8,48 @@
 //! }
 //! ```
 //!
-//! Exit status: 0, or 1 for what is wrong with the input, or 2 for what is wrong with the command line.
+//! Exit status: 0 for success, 1 for an error in the input, 2 for an error in the command line.
 
 mod args;
 mod bake;
 mod cache;
 mod inspect;
+mod new;
+mod outcome;
 mod pose;
 mod preview;
+mod schema;
 mod text;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Command};
+use outcome::{CommandOutput, Failure, print, print_error};
 
-use crate::bake::Failed;
-use crate::finding::{Finding, Findings, Style};
-use crate::manifest::Manifest;
+use crate::diagnostic::Style;
 use crate::suggest::closest;
 
-/// A subcommand: what it understands, and what it does.
-type Entry = (&'static Command, fn(&Args) -> Result<Done, Failure>);
+/// A subcommand: its arguments and its function.
+type Subcommand = (&'static Command, fn(&Args) -> Result<CommandOutput, Failure>);
 
-const COMMANDS: [Entry; 5] = [
+const COMMANDS: [Subcommand; 7] = [
     (&bake::COMMAND, bake::run),
     (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
+    (&new::COMMAND, new::run),
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),
+    (&schema::COMMAND, schema::run),
 ];
 
-/// What a command has to say when it is done.
-#[derive(Debug, Default)]
-struct Done {
-    /// For standard output.
-    text: String,
-    /// For standard error.
-    warnings: Findings,
-}
-
-impl From<String> for Done {
-    fn from(text: String) -> Self {
-        Self { text, warnings: Findings::default() }
-    }
-}
-
-/// Why a command did not do what it was asked for.
-#[derive(Debug)]
-enum Failure {
-    /// The command line is wrong.
-    Usage(String),
-    /// The input is.
-    Findings(Findings),
-}
-
-impl From<Findings> for Failure {
-    fn from(findings: Findings) -> Self {
-        Self::Findings(findings)
-    }
-}
-
-impl From<Failed> for Failure {
-    fn from(failed: Failed) -> Self {
-        Self::Findings(failed.findings)
-    }
-}
-
-impl From<Finding> for Failure {
-    fn from(finding: Finding) -> Self {
-        Self::Findings(finding.into())
-    }
-}
-
-/// Runs the command that the program's arguments name.
+/// Runs the command given by the arguments of the process.
 pub fn main() -> ExitCode {
     run(std::env::args_os().skip(1).collect())
 }
 
-/// Runs a command: `["bake", "--check"]`.
+/// Runs a command with the given arguments, for example `["bake", "--check"]`.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let name = args.next().map(|name| name.to_string_lossy().into_owned());
@@ -108,11 +69,11 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         let problem = match name {
             None => "no command given".to_owned(),
             Some(name) => match closest(&name, COMMANDS.iter().map(|(command, _)| command.name)) {
-                Some(near) => format!("no command `{name}`: did you mean `{near}`?"),
-                None => format!("no command `{name}`"),
+                Some(near) => format!("unknown command `{name}`: did you mean `{near}`?"),
+                None => format!("unknown command `{name}`"),
             },
         };
-        complain(&format!("error: {problem}\n\n{}", overview()));
+        print_error(&format!("error: {problem}\n\n{}", overview()));
         return ExitCode::from(2);
     };
     let mut json = false;
@@ -133,36 +94,39 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(done) => {
-            complain(&done.warnings.render(Style::for_stderr()));
+            print_error(&done.warnings.render(Style::for_stderr()));
             print(&done.text);
             ExitCode::SUCCESS
         }
         Err(Failure::Usage(problem)) => {
             let program = program();
             let usage = command.usage(&program);
-            complain(&format!("error: {problem}\n\n{usage}\nMore: {program} {} --help\n", command.name));
+            print_error(&format!("error: {problem}\n\n{usage}\nFor details: {program} {} --help\n", command.name));
             ExitCode::from(2)
         }
-        Err(Failure::Findings(findings)) if json => {
-            print(&findings.to_json_lines());
+        Err(Failure::Diagnostics(diagnostics)) if json => {
+            print(&diagnostics.to_json_lines());
             ExitCode::FAILURE
         }
-        Err(Failure::Findings(findings)) => {
-            complain(&findings.render(Style::for_stderr()));
+        Err(Failure::Diagnostics(diagnostics)) => {
+            print_error(&diagnostics.render(Style::for_stderr()));
             ExitCode::FAILURE
         }
     }
 }
 
-/// What `inspect` prints of the bytes of a KTX2 file, or why it is none that it understands.
+/// Returns the text that `inspect` prints for the bytes of a KTX2 file.
 ///
 /// # Errors
-/// A sentence without its subject: `is not a KTX2 file`.
+/// Returns the reason why the bytes cannot be inspected, as a sentence without its subject: `is not
+/// a KTX2 file`.
+#[doc(hidden)]
 pub fn inspect_bytes(data: &[u8]) -> Result<String, String> {
     inspect::inspect(data)
 }
 
-/// How the user calls this program: an xtask says so, or is one.
+/// Returns the program name for help texts: the environment variable `GPUSKIN_COMMAND`, else `cargo
+/// xtask` in a binary named `xtask`, else `gpuskin`.
 fn program() -> String {
     if let Ok(program) = std::env::var("GPUSKIN_COMMAND") {
         return program;
@@ -177,20 +141,6 @@ fn overview() -> String {
     for (command, _) in COMMANDS {
         text.push_str(&format!("  {:<9}{}\n", command.name, command.summary));
     }
-    text.push_str(&format!("\nMore: {program} COMMAND --help\n"));
+    text.push_str(&format!("\nFor details: {program} COMMAND --help\n"));
     text
-}
-
-/// A manifest, as all commands that take one load it.
-fn load(path: &Path) -> Result<Manifest, Failure> {
-    Ok(crate::load::load(path)?)
-}
-
-// A reader that has seen enough (`| head`) is no error.
-fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
-}
-
-fn complain(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,11 +1,11 @@
-//! Textures of materials: which there are, and each of them with its mips in the formats that the manifest asks for.
+//! Textures of materials, with their mip levels, in the formats that the manifest names.
 //!
-//! | | | |
+//! | function or module | input | output |
 //! |---|---|---|
-//! | [`plan`] | materials of the source | materials for the runtime, and the textures that they name |
-//! | `mips` | an image | its levels |
-//! | `blocks` | levels | different blocks of 4 x 4 texels, each once |
-//! | `encode` | blocks | levels in every format; from the cache where they are there |
+//! | [`plan`] | materials of the source | materials for the runtime, and the textures that they use |
+//! | `mips` | an image | its mip levels |
+//! | `blocks` | mip levels | distinct blocks of 4 x 4 texels |
+//! | `encode` | blocks | mip levels in every format, from the cache if possible |
 
 #[cfg(feature = "textures")]
 mod basis;
@@ -23,43 +23,44 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::container::{self, Ktx2};
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::Textures;
 use crate::model::Model;
-use mips::{Kind, mips};
-pub use plan::{Planned, plan};
+use mips::{MipFilter, mips};
+pub use plan::{PlannedTexture, plan};
 
-/// A texture and all that becomes a file.
+/// A texture in all its formats.
 #[derive(Debug)]
-pub struct Baked {
-    /// What the game knows of it.
+pub struct BakedTexture {
+    /// Description for the runtime.
     pub info: ColorTexture,
-    /// Mip levels in each of its formats.
+    /// Encoded mip levels: `[format][level]`.
     files: Vec<Vec<Vec<u8>>>,
-    /// Mip levels as UASTC, where they are kept.
+    /// Mip levels as UASTC, if a universal file is wanted.
     universal: Option<Vec<Vec<u8>>>,
-    /// Some texel is not opaque.
+    /// Whether a texel is not opaque.
     alpha: bool,
 }
 
 /// Bakes the textures of a model.
 pub fn bake(
     model: &Model,
-    planned: &[Planned],
+    planned: &[PlannedTexture],
     textures: &Textures,
     cache: Option<&Cache>,
-    findings: &mut Findings,
-) -> Vec<Baked> {
+    diagnostics: &mut Diagnostics,
+) -> Vec<BakedTexture> {
     let results: Vec<_> = planned.par_iter().map(|planned| texture(model, planned, textures, cache)).collect();
     let mut all = Vec::with_capacity(results.len());
     for (planned, result) in planned.iter().zip(results) {
-        let within = |finding: Finding| finding.within(planned.name(model)).within(format!("model `{}`", model.name));
+        let within =
+            |diagnostic: Diagnostic| diagnostic.within(planned.name(model)).within(format!("model `{}`", model.name));
         match result {
             Ok((baked, warning)) => {
                 all.push(baked);
-                warning.into_iter().for_each(|warning| findings.push(within(warning)));
+                warning.into_iter().for_each(|warning| diagnostics.push(within(warning)));
             }
-            Err(error) => findings.push(within(error)),
+            Err(error) => diagnostics.push(within(error)),
         }
     }
     all
@@ -67,10 +68,10 @@ pub fn bake(
 
 fn texture(
     model: &Model,
-    planned: &Planned,
+    planned: &PlannedTexture,
     textures: &Textures,
     cache: Option<&Cache>,
-) -> Result<(Baked, Option<Finding>), Finding> {
+) -> Result<(BakedTexture, Option<Diagnostic>), Diagnostic> {
     let size = planned.size(model);
     let rgba = planned.texels(model);
     let alpha = rgba.chunks_exact(4).any(|texel| texel[3] != 255);
@@ -79,43 +80,44 @@ fn texture(
         width: size[0],
         height: size[1],
         levels: levels.len() as u32,
-        srgb: planned.kind == Kind::Light,
+        srgb: planned.kind == MipFilter::Light,
         formats: textures.formats.clone().into(),
     };
-    // wgpu, as WebGPU, takes block-compressed textures of whole blocks only.
+    // wgpu and WebGPU only support block-compressed textures of whole blocks.
     let fits = |format: &ColorFormat| size.iter().all(|side| side.is_multiple_of(format.block_side()));
     let mut wanted = Textures { formats: textures.formats.clone(), universal: textures.universal };
     let mut warning = None;
     if !wanted.formats.iter().all(fits) {
         let [width, height] = size;
-        let message = format!("{width} x {height} texels are not whole blocks of 4 x 4: it is baked to rgba8 alone");
+        let message =
+            format!("{width} x {height} texels do not divide into blocks of 4 x 4: the texture is baked as rgba8 only");
         warning = Some(
-            Finding::warning(Code::ImageBlocks, message)
-                .help("scale it to multiples of 4, or use `textures = [\"rgba8\"]`"),
+            Diagnostic::warning(DiagnosticCode::ImageBlocks, message)
+                .help("scale the image to multiples of 4, or use `textures = [\"rgba8\"]`"),
         );
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
     }
     let sized = (0..).zip(&levels).map(|(level, rgba)| (info.level_size(level), &rgba[..]));
-    let encode::Levels { mut formats, universal } = encode::encode(sized, &wanted, cache)?;
+    let encode::EncodedLevels { mut formats, universal } = encode::encode(sized, &wanted, cache)?;
     let mut plain = Some(levels);
     let files = info.formats.iter().map(|format| match formats.iter_mut().find(|(made, _)| made == format) {
         Some((_, levels)) => std::mem::take(levels),
         None => plain.take().unwrap_or_default(),
     });
-    Ok((Baked { files: files.collect(), info, universal, alpha }, warning))
+    Ok((BakedTexture { files: files.collect(), info, universal, alpha }, warning))
 }
 
-impl Baked {
-    /// The bytes that devices get, for hashes.
+impl BakedTexture {
+    /// Returns all encoded bytes, for the content hash.
     pub fn bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().chain(&self.universal).flatten().map(Vec::as_slice)
     }
 
-    /// A file for each format, with its name's ending.
+    /// Returns one file per format, with the name of the format.
     pub fn files(&self, content_hash: &[u8]) -> impl Iterator<Item = (&'static str, Ktx2)> {
         self.info.formats.iter().zip(&self.files).map(|(format, levels)| {
-            let texture = container::Texture {
+            let texture = container::TextureFile {
                 format: vulkan(*format, self.info.srgb),
                 texel_bytes: format.block_bytes() as usize,
                 width: self.info.width,
@@ -127,13 +129,13 @@ impl Baked {
         })
     }
 
-    /// The portable file, where it was asked for.
+    /// Returns the universal file, if it is wanted.
     pub fn universal(&self, content_hash: &[u8]) -> Option<Vec<u8>> {
         #[cfg(feature = "textures")]
         {
             let ColorTexture { width, height, srgb, .. } = self.info;
             let levels = self.universal.as_ref()?;
-            let texture = container::Universal { size: [width, height], srgb, alpha: self.alpha, levels };
+            let texture = container::UniversalTexture { size: [width, height], srgb, alpha: self.alpha, levels };
             container::write_universal(&texture, content_hash)
         }
         #[cfg(not(feature = "textures"))]

@@ -1,37 +1,37 @@
-//! `Texels + metadata -> KTX2 bytes`: a writer over the parts that the `ktx2` crate has.
+//! `Texels + metadata -> KTX2 bytes`: a writer based on the types of the `ktx2` crate.
 //!
-//! Layout of the KTX 2.0 specification, section 3: header, level index, data format descriptor, key/value data, then
-//! levels, the smallest first.
+//! Layout as in the KTX 2.0 specification, section 3: header, level index, data format descriptor,
+//! key/value data, then mip levels, smallest first.
 
 use gpuskin_rt::internals::ByteRange;
 use ktx2::dfd::{Basic, Block};
 use ktx2::{Format, Header, Index, LevelIndex, SupercompressionScheme};
 
-/// What becomes a KTX2 file: one 2D texture, or an array of them.
+/// Content of a KTX2 file: one 2D texture, or an array of 2D textures.
 #[derive(Debug)]
-pub struct Texture<'a> {
-    /// Format of a texel.
+pub struct TextureFile<'a> {
+    /// Texel format.
     pub format: Format,
-    /// Bytes of a texel, or of a block of texels.
+    /// Bytes per texel, or per block of texels.
     pub texel_bytes: usize,
-    /// Texels across.
+    /// Width in texels.
     pub width: u32,
-    /// Texels down.
+    /// Height in texels.
     pub height: u32,
-    /// Array layers; 1 is a plain 2D texture.
+    /// Number of array layers; 1 for a plain 2D texture.
     pub layers: u32,
-    /// Mip levels, largest first; all layers each.
+    /// Mip levels, largest first, each with all layers.
     pub levels: &'a [Vec<u8>],
 }
 
-/// A KTX2 file and where its parts stand.
+/// A KTX2 file and the location of its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ktx2 {
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// Mip levels, largest first.
+    /// Byte ranges of the mip levels, largest first.
     pub levels: Vec<ByteRange>,
-    /// Where the value of the key `gpuskin` starts.
+    /// Byte offset of the value of the key `gpuskin`.
     pub value_at: u64,
 }
 
@@ -40,9 +40,9 @@ pub const KEY: &str = "gpuskin";
 const WRITER: &str = concat!("gpuskin-build ", env!("CARGO_PKG_VERSION"));
 
 /// Writes a texture, with `value` under the key `gpuskin`.
-pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
-    let (basic, type_size) = Basic::from_format(texture.format).expect("formats of ours have a descriptor");
-    let levels: Vec<Level<'_>> = texture.levels.iter().map(|data| Level { data, unpacked: data.len() }).collect();
+pub fn write(texture: &TextureFile<'_>, value: &[u8]) -> Ktx2 {
+    let (basic, type_size) = Basic::from_format(texture.format).expect("all formats used here have a descriptor");
+    let levels: Vec<MipLevel<'_>> = texture.levels.iter().map(|data| MipLevel { data, unpacked: data.len() }).collect();
     let contents = Contents {
         format: Some(texture.format),
         type_size,
@@ -55,29 +55,29 @@ pub fn write(texture: &Texture<'_>, value: &[u8]) -> Ktx2 {
     file(&contents, basic, value)
 }
 
-/// A texture that every device's format can be made from: UASTC blocks of 4 x 4 texels.
+/// A texture that can be transcoded to the format of any device: UASTC blocks of 4 x 4 texels.
 #[cfg(feature = "textures")]
 #[derive(Debug)]
-pub struct Universal<'a> {
-    /// Texels across and down.
+pub struct UniversalTexture<'a> {
+    /// Width and height in texels.
     pub size: [u32; 2],
-    /// Red, green and blue are sRGB numbers.
+    /// Whether red, green and blue are sRGB values.
     pub srgb: bool,
-    /// Some texel is not opaque.
+    /// Whether a texel is not opaque.
     pub alpha: bool,
-    /// Mip levels, largest first: whole blocks.
+    /// Mip levels, largest first, as whole blocks.
     pub levels: &'a [Vec<u8>],
 }
 
-/// Writes a universal texture, supercompressed with zstd; `None` where that fails.
+/// Writes a universal texture, compressed with zstd. Returns `None` if compression fails.
 #[cfg(feature = "textures")]
-pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>> {
+pub fn write_universal(texture: &UniversalTexture<'_>, value: &[u8]) -> Option<Vec<u8>> {
     use ktx2::dfd::{ChannelTypeQualifiers, DataFormatFlags, SampleInformation};
     use ktx2::{ColorModel, ColorPrimaries, TransferFunction};
 
     /// KHR_DF_CHANNEL_UASTC_RGB and _RGBA (Khronos Data Format Specification).
     const CHANNELS: [u8; 2] = [0, 3];
-    /// Files are small, and made once.
+    /// A high level is affordable: the files are small, and are compressed once.
     const ZSTD_LEVEL: i32 = 19;
     let basic = Basic {
         color_model: Some(ColorModel::UASTC),
@@ -85,7 +85,7 @@ pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>>
         transfer_function: Some(if texture.srgb { TransferFunction::SRGB } else { TransferFunction::Linear }),
         flags: DataFormatFlags::STRAIGHT_ALPHA,
         texel_block_dimensions: [4, 4, 1, 1].map(|side: u8| side.try_into().expect("not zero")),
-        // As before supercompression (KHR data format issue 27).
+        // Value before supercompression (KHR data format issue 27).
         bytes_planes: [16, 0, 0, 0, 0, 0, 0, 0],
         sample_information: vec![SampleInformation {
             bit_offset: 0,
@@ -99,8 +99,8 @@ pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>>
     };
     let packed: Vec<Vec<u8>> =
         texture.levels.iter().map(|level| zstd::bulk::compress(level, ZSTD_LEVEL)).collect::<Result<_, _>>().ok()?;
-    let levels: Vec<Level<'_>> =
-        packed.iter().zip(texture.levels).map(|(data, unpacked)| Level { data, unpacked: unpacked.len() }).collect();
+    let levels: Vec<MipLevel<'_>> =
+        packed.iter().zip(texture.levels).map(|(data, unpacked)| MipLevel { data, unpacked: unpacked.len() }).collect();
     let contents = Contents {
         format: None,
         type_size: 1,
@@ -113,23 +113,23 @@ pub fn write_universal(texture: &Universal<'_>, value: &[u8]) -> Option<Vec<u8>>
     Some(file(&contents, basic, value).bytes)
 }
 
-/// A mip level as it stands in the file.
-struct Level<'a> {
+/// A mip level as stored in the file.
+struct MipLevel<'a> {
     data: &'a [u8],
     /// Bytes before supercompression.
     unpacked: usize,
 }
 
-/// All of a file but its descriptor and values.
+/// Content of a file except descriptor and key/value data.
 struct Contents<'a> {
     format: Option<Format>,
     type_size: u32,
     size: [u32; 2],
     layers: u32,
     scheme: Option<SupercompressionScheme>,
-    /// Levels start at multiples of this many bytes.
+    /// Alignment of mip levels in bytes.
     align: usize,
-    levels: &'a [Level<'a>],
+    levels: &'a [MipLevel<'a>],
 }
 
 fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
@@ -137,7 +137,7 @@ fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
     let mut descriptor = (block.len() as u32 + 4).to_le_bytes().to_vec();
     descriptor.extend(block);
 
-    // Keys in the order of their bytes, values of text with a NUL (section 3.11).
+    // Keys are sorted by their bytes; text values end with NUL (section 3.11).
     let mut pairs = entry("KTXwriter", &[WRITER.as_bytes(), &[0]].concat());
     let value_in_pairs = pairs.len() + 4 + KEY.len() + 1;
     pairs.extend(entry(KEY, value));
@@ -189,7 +189,7 @@ fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
     Ktx2 { bytes, levels, value_at: (pairs_at + value_in_pairs) as u64 }
 }
 
-/// Length, key, NUL, value, padding to four bytes.
+/// Returns a key/value entry: length, key, NUL, value, padding to four bytes.
 fn entry(key: &str, value: &[u8]) -> Vec<u8> {
     let mut bytes = ((key.len() + 1 + value.len()) as u32).to_le_bytes().to_vec();
     bytes.extend(key.as_bytes());
@@ -214,13 +214,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ktx2_crate_reads_back_what_was_written() {
+    fn written_file_is_read_by_the_ktx2_crate() {
         for (format, texel_bytes, layers) in
             [(Format::R16G16B16A16_SFLOAT, 8, 1), (Format::R32G32B32A32_SFLOAT, 16, 3), (Format::R8G8B8A8_SRGB, 4, 1)]
         {
             let level = |scale: usize, fill| vec![fill; 8 * 4 / scale / scale * texel_bytes * layers as usize];
             let levels = [level(1, 1), level(2, 2)];
-            let texture = Texture { format, texel_bytes, width: 8, height: 4, layers, levels: &levels };
+            let texture = TextureFile { format, texel_bytes, width: 8, height: 4, layers, levels: &levels };
             let file = write(&texture, &[7; 13]);
             let reader = ktx2::Reader::new(&file.bytes).unwrap();
             let header = reader.header();

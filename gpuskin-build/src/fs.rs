@@ -1,9 +1,10 @@
-//! The file system as the cache and the output use it. Each call is one that can fail, and tests make it fail.
+//! File operations of the cache and the output. Every operation that can fail goes through this
+//! module, so that tests can make it fail.
 
 #[cfg(test)]
 pub(crate) mod fault;
+pub(crate) mod fingerprint;
 pub(crate) mod lock;
-pub(crate) mod stat;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -12,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempPath;
 
-/// What is done to a file or folder.
+/// Kind of a file operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Open,
@@ -23,9 +24,9 @@ pub(crate) enum Op {
     Folder,
 }
 
-/// Names of files that are not finished begin so.
+/// Prefix of the names of unfinished files.
 const UNFINISHED: &str = ".gpuskin-";
-/// Where nothing can be locked, an unfinished file that is older belongs to nobody.
+/// Age from which an unfinished file is considered abandoned on file systems without locks.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 #[cfg(not(test))]
@@ -38,15 +39,15 @@ fn may(op: Op, path: &Path) -> io::Result<()> {
     fault::hit(op, path)
 }
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     may(Op::Open, path)?;
     File::open(path)
 }
 
-/// Reads a regular file of at most so many bytes.
+/// Reads a regular file of at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    // Asked first: opening a pipe would wait for its writer.
+    // The metadata is read first, because opening a pipe would block until it has a writer.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
@@ -59,7 +60,7 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its parents.
 pub(crate) fn create_dir(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -74,37 +75,38 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Moves a finished file to its place.
+/// Moves a finished file to its final path.
 pub(crate) fn rename(from: TempPath, to: &Path) -> io::Result<()> {
     may(Op::Rename, to)?;
     from.persist(to).map_err(|e| e.error)
 }
 
-/// A file that is not finished, and goes unless it is moved to its place. Until it is dropped, the handle tells others
-/// that somebody is at it.
+/// An unfinished file, which is removed unless it is moved to its final path. The open handle holds
+/// a lock, so that other processes do not remove the file.
 pub(crate) struct Unfinished {
     pub(crate) file: File,
     pub(crate) path: TempPath,
 }
 
-/// Writes a file that is not in its place yet.
+/// Writes a temporary file in `folder`.
 pub(crate) fn write_unfinished(folder: &Path, bytes: &[u8]) -> io::Result<Unfinished> {
     create_dir(folder)?;
     may(Op::Open, folder)?;
     let (mut file, path) = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?.into_parts();
-    // Where there are no locks nobody can ask for one.
+    // Fails only on file systems without locks.
     let _ = file.try_lock();
     write(&mut file, &path, bytes)?;
     #[cfg(unix)]
     {
-        // A temporary file is its owner's alone; a baked one is anybody's to read.
+        // Temporary files are readable only by their owner; baked files must be readable by all
+        // users.
         use std::os::unix::fs::PermissionsExt;
         file.set_permissions(fs::Permissions::from_mode(0o644))?;
     }
     Ok(Unfinished { file, path })
 }
 
-/// The system may take a part at a time.
+/// Writes all bytes. The system can write fewer bytes than requested per call.
 fn write(file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -123,13 +125,13 @@ fn write(file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the content of a file is where a loss of power leaves it.
+/// Flushes the content of a file to disk, so that it survives a power failure.
 pub(crate) fn sync(file: &File, path: &Path) -> io::Result<()> {
     may(Op::Sync, path)?;
     file.sync_all()
 }
 
-/// The same for the names in a folder, where the system has that.
+/// Flushes the entries of a folder to disk, on systems that support this.
 pub(crate) fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -137,12 +139,13 @@ pub(crate) fn sync_folder(folder: &Path) {
     let _ = folder;
 }
 
-/// Removes the unfinished files in a folder that nobody is at. `alone`: nobody else writes here.
+/// Removes the abandoned unfinished files in a folder. `alone` means that no other process writes
+/// to the folder, so all unfinished files are abandoned.
 pub(crate) fn remove_unfinished(folder: &Path, alone: bool) {
     for path in entries(folder).unwrap_or_default() {
         let unfinished = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
         if unfinished && (alone || is_abandoned(&path)) {
-            // Whoever else wants it gone has been faster.
+            // Fails if another process has already removed the file.
             let _ = fs::remove_file(&path);
         }
     }
@@ -160,7 +163,7 @@ fn is_abandoned(path: &Path) -> bool {
     }
 }
 
-/// What stands in a folder, sorted; nothing if there is no folder.
+/// Returns the entries of a folder, sorted; empty if the folder does not exist.
 pub(crate) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let read = match fs::read_dir(folder) {
         Ok(read) => read,

@@ -1,4 +1,5 @@
-//! `Model -> Geometry`: all primitives in one vertex and one index buffer, sub-meshes by part and material.
+//! Drawn mesh of a model: all primitives in one vertex buffer and one index buffer, with sub-meshes
+//! per part and material.
 
 pub(crate) mod lods;
 mod order;
@@ -12,46 +13,47 @@ use gpuskin_rt::internals::vertex::{Vertex, color_word};
 
 use crate::model::{Model, Primitive};
 
-/// Influences that a drawn vertex keeps.
+/// Maximum number of influences per drawn vertex.
 pub const MAX_INFLUENCES: usize = 4;
 
-/// The mesh as it is drawn, before its vertices are packed.
+/// The drawn mesh, before its vertices are packed.
 #[derive(Clone, Debug)]
 pub struct Geometry {
-    /// Vertices, in the order in which triangles first use them; those that none uses come last.
+    /// Vertices, in the order of first use by triangles; unused vertices come last.
     pub vertices: Vec<Vertex>,
-    /// Three a triangle, in an order that suits the GPU's vertex cache.
+    /// Three indices per triangle, in an order that suits the vertex cache of the GPU.
     pub indices: Vec<u32>,
-    /// Sub-meshes, those that are always worn first, then in the order of the parts and materials.
+    /// Sub-meshes: parts that are always visible first, then sorted by part and material.
     pub parts: Vec<MeshPart>,
-    /// For each vertex of each primitive of the model, in their order: where it went. Of several copies (seams of
-    /// tangents), one.
+    /// Index of the baked vertex; one of them if a vertex was split, such as at a tangent seam.
+    /// `[source vertex]`
     pub baked_of_source: Vec<u32>,
-    /// Whether vertices have tangents that mean something.
+    /// Whether vertices have tangents.
     pub tangents: bool,
-    /// Whether vertices have colours other than white.
+    /// Whether some vertices have a colour other than white.
     pub colors: bool,
-    /// What the influences that are kept could not hold.
+    /// Influences that were dropped.
     pub dropped: Dropped,
 }
 
-/// Indices by part, material and whether triangles are flat: what is always worn first.
+/// Indices by part, material and flat shading; parts that are always visible come first.
 pub(crate) type Groups = BTreeMap<(Option<u8>, usize, bool), Vec<u32>>;
 
-/// Influences beyond those that are kept.
+/// Influences beyond the maximum per vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Dropped {
-    /// Vertices that had more.
+    /// Number of vertices that had more influences than the maximum.
     pub vertices: usize,
-    /// The greatest weight, summed over a vertex, that was left out.
+    /// Greatest sum of dropped weights of a vertex.
     pub weight: f64,
 }
 
 impl Geometry {
-    /// Combines, welds and orders the primitives of a model.
+    /// Combines, welds and orders the primitives of a model. Each vertex keeps at most `influences`
+    /// influences.
     pub fn new(model: &Model, influences: usize) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
-        let mut weld = Weld::default();
+        let mut weld = VertexWeld::default();
         let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
@@ -59,9 +61,11 @@ impl Geometry {
             let skin: Vec<_> =
                 (0..primitive.positions.len()).map(|v| reduce(primitive, v, influences, &mut dropped)).collect();
             let mut baked = vec![None; primitive.positions.len()];
-            // Tangents lie in the plane of a normal: where there are some, each corner has its own.
+            // Tangents are orthogonal to the normal, so with tangents each corner has its own
+            // normal.
             let flat = primitive.normals.is_none() && !tangents;
-            let corners = if flat { Corners::shared(primitive) } else { Corners::new(primitive, tangents) };
+            let corners =
+                if flat { CornerAttributes::shared(primitive) } else { CornerAttributes::new(primitive, tangents) };
             let indices = groups.entry((primitive.part, primitive.material, flat)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
                 for (k, &v) in triangle.iter().enumerate() {
@@ -74,7 +78,8 @@ impl Geometry {
                     indices.push(index);
                 }
             }
-            // Vertices that no triangle uses are kept: they are few, and tools compare all of them.
+            // Vertices without triangles are kept: they are few, and tools compare all source
+            // vertices.
             baked_of_source.extend(
                 baked
                     .iter()
@@ -86,7 +91,7 @@ impl Geometry {
         Self::arrange(weld.vertices, groups, baked_of_source, tangents, dropped)
     }
 
-    /// Puts triangles and vertices into an order that suits the GPU.
+    /// Orders triangles and vertices for the GPU caches.
     pub(crate) fn arrange(
         welded: Vec<Vertex>,
         groups: Groups,
@@ -115,14 +120,14 @@ impl Geometry {
     }
 }
 
-/// Vertices by their bits.
+/// Merges vertices with equal bits.
 #[derive(Default)]
-struct Weld {
+struct VertexWeld {
     vertices: Vec<Vertex>,
     index_of: HashMap<[u32; 22], u32>,
 }
 
-impl Weld {
+impl VertexWeld {
     fn index(&mut self, vertex: Vertex) -> u32 {
         let mut key = [0; 22];
         let floats = [
@@ -146,7 +151,7 @@ impl Weld {
     }
 }
 
-/// The greatest influences of a vertex, summing to one.
+/// Returns the greatest influences of a vertex, normalised to a sum of one.
 fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut Dropped) -> ([u32; 4], [f32; 4]) {
     let all = primitive.influences.of(vertex);
     let kept = &all[..all.len().min(influences)];
@@ -163,28 +168,29 @@ fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut
     (joints, weights)
 }
 
-/// Normals and tangents of a primitive, per vertex or, where triangles that share a vertex differ, per corner.
-pub(crate) struct Corners {
-    /// A vertex differs between its triangles.
+/// Normals and tangents of a primitive: per vertex, or per corner if triangles that share a vertex
+/// differ.
+pub(crate) struct CornerAttributes {
+    /// Whether a vertex can differ between its triangles.
     split: bool,
-    /// Where the source has no normals.
-    made: Option<Made>,
-    /// Per corner, where they had to be made.
+    /// Generated normals, if the source has none.
+    made: Option<GeneratedNormals>,
+    /// Generated tangents, if needed. `[corner]`
     tangents: Option<Vec<Vec4>>,
 }
 
-/// Normals that were made.
-enum Made {
-    /// Per triangle.
+/// Generated normals.
+enum GeneratedNormals {
+    /// One normal per triangle.
     Flat(Vec<Vec3>),
-    /// Per vertex.
+    /// One normal per vertex.
     Smooth(Vec<Vec3>),
 }
 
-impl Corners {
-    /// Of a primitive without normals whose triangles are flat by themselves.
+impl CornerAttributes {
+    /// Creates smooth normals of a primitive without normals that is drawn with flat shading.
     fn shared(primitive: &Primitive) -> Self {
-        Self { split: false, made: Some(Made::Smooth(smooth_normals(primitive))), tangents: None }
+        Self { split: false, made: Some(GeneratedNormals::Smooth(smooth_normals(primitive))), tangents: None }
     }
 
     pub(crate) fn new(primitive: &Primitive, tangents: bool) -> Self {
@@ -192,7 +198,7 @@ impl Corners {
             .normals
             .is_none()
             .then(|| primitive.triangles.iter().map(|t| face_normal(primitive, t)).collect());
-        let mut corners = Self { split: flat.is_some(), made: flat.map(Made::Flat), tangents: None };
+        let mut corners = Self { split: flat.is_some(), made: flat.map(GeneratedNormals::Flat), tangents: None };
         if tangents && primitive.tangents.is_none() && !primitive.uvs.is_empty() {
             corners.tangents = Some(tangents::generate(primitive, |t, k| corners.normal(primitive, t, k)));
             corners.split = true;
@@ -200,20 +206,20 @@ impl Corners {
         corners
     }
 
-    /// A vertex differs between its triangles.
+    /// Whether a vertex can differ between its triangles.
     pub(crate) fn split(&self) -> bool {
         self.split
     }
 
-    /// The tangent of a corner, where it had to be made.
+    /// Returns the generated tangent of a corner, if there is one.
     pub(crate) fn made_tangent(&self, triangle: usize, corner: usize) -> Option<Vec4> {
         self.tangents.as_ref().map(|t| t[triangle * 3 + corner])
     }
 
-    /// The normal of a corner, in the space of the positions.
+    /// Returns the normal of a corner, in the space of the positions.
     pub(crate) fn normal(&self, primitive: &Primitive, triangle: usize, corner: usize) -> Vec3 {
         match &self.made {
-            Some(Made::Flat(normals)) => normals[triangle],
+            Some(GeneratedNormals::Flat(normals)) => normals[triangle],
             _ => self.vertex_normal(primitive, primitive.triangles[triangle][corner] as usize),
         }
     }
@@ -230,7 +236,7 @@ impl Corners {
 
     fn vertex_normal(&self, primitive: &Primitive, v: usize) -> Vec3 {
         match (&self.made, &primitive.normals) {
-            (Some(Made::Smooth(normals)), _) => normals[v],
+            (Some(GeneratedNormals::Smooth(normals)), _) => normals[v],
             (_, Some(normals)) => unit(normals[v]),
             _ => Vec3::Z,
         }
@@ -257,24 +263,24 @@ fn vertex(
     }
 }
 
-/// The colour of a vertex; white where it has none.
+/// Returns the colour of a vertex; white if it has none.
 pub(crate) fn color(primitive: &Primitive, v: usize) -> Vec4 {
     primitive.colors.as_ref().map_or(Vec4::ONE, |colors| Vec4::from(colors[v]))
 }
 
-/// Normal of a triangle whose source has none, as the specification asks (section 3.7.2.1): in bind space, from where
-/// bones carry it on.
+/// Returns the flat normal of a triangle in bind space, which glTF requires for primitives without
+/// normals (section 3.7.2.1). Skinning then transforms it.
 fn face_normal(primitive: &Primitive, triangle: &[u32; 3]) -> Vec3 {
     unit(area_vector(primitive, triangle))
 }
 
-/// Twice the area of a triangle along its normal.
+/// Returns the normal of a triangle, with twice its area as length.
 fn area_vector(primitive: &Primitive, triangle: &[u32; 3]) -> DVec3 {
     let [a, b, c] = triangle.map(|v| primitive.positions[v as usize]);
     (b - a).cross(c - a)
 }
 
-/// Per vertex, the normal of all triangles that meet in its place, weighted by their areas.
+/// Returns, per vertex, the area-weighted normal of all triangles at its position.
 fn smooth_normals(primitive: &Primitive) -> Vec<Vec3> {
     let place = |v: u32| (primitive.positions[v as usize] + DVec3::ZERO).to_array().map(f64::to_bits);
     let mut sums: HashMap<[u64; 3], DVec3> = HashMap::new();
@@ -286,7 +292,7 @@ fn smooth_normals(primitive: &Primitive) -> Vec<Vec3> {
     (0..primitive.positions.len() as u32).map(normal).collect()
 }
 
-/// Unit length in `f32`; z where there is no length.
+/// Normalises a vector to `f32`; zero becomes z.
 fn unit(v: DVec3) -> Vec3 {
     let length = v.length();
     if length > 0.0 { (v / length).as_vec3() } else { Vec3::Z }

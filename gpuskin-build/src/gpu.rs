@@ -1,19 +1,34 @@
-//! A GPU to draw on, whichever there is.
+//! Opens a GPU for previews and GPU poses.
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
-/// Opens the adapter that wgpu prefers (`WGPU_BACKEND` and `WGPU_ADAPTER_NAME` choose another), with its own limits.
-pub fn open() -> Result<(wgpu::Device, wgpu::Queue), Finding> {
+/// An open GPU.
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    /// Device, with the limits of its adapter.
+    pub device: wgpu::Device,
+    /// Queue of the device.
+    pub queue: wgpu::Queue,
+}
+
+/// Opens the adapter that wgpu selects, with its own limits. `WGPU_BACKEND` and `WGPU_ADAPTER_NAME`
+/// choose another adapter.
+pub fn open() -> Result<Gpu, Diagnostic> {
     pollster::block_on(async {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
         let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await.map_err(|e| {
-            Finding::error(Code::GpuMissing, format!("no GPU was found: {e}"))
-                .help("install a Vulkan driver; Debian's software renderer is `apt-get install mesa-vulkan-drivers`")
+            Diagnostic::error(DiagnosticCode::GpuMissing, format!("no GPU was found: {e}"))
+                .help("install a Vulkan driver; on Debian, `apt-get install mesa-vulkan-drivers` installs a software renderer")
         })?;
         let limits = adapter.limits();
         let descriptor =
             wgpu::DeviceDescriptor { label: Some("gpuskin"), required_limits: limits, ..Default::default() };
         let opened = adapter.request_device(&descriptor).await;
-        opened.map_err(|e| Finding::error(Code::GpuFailed, format!("{} refused to open: {e}", adapter.get_info().name)))
+        opened.map(|(device, queue)| Gpu { device, queue }).map_err(|e| {
+            Diagnostic::error(
+                DiagnosticCode::GpuFailed,
+                format!("the adapter {} cannot be opened: {e}", adapter.get_info().name),
+            )
+        })
     })
 }

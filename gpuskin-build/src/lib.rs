@@ -1,61 +1,133 @@
 //! Bakes animated glTF models into animation textures and Rust constants.
 //!
-//! A build script calls [`build`]; the game then says `gpuskin_rt::include_baked!()` and has `models`, `clips` and `bones`:
+//! # Build scripts
+//!
+//! A build script calls [`build`]. The game then writes `gpuskin_rt::include_baked!()`, which
+//! brings the modules `models`, `clips` and `bones` into scope:
 //!
 //! ```no_run
 //! // In the `main` of build.rs:
 //! gpuskin_build::build("gpuskin.toml");
 //! ```
 //!
-//! Other tools go through the stages themselves. Signatures tell the story:
+//! [`try_build`] returns errors as a value. [`bake_into`] bakes outside of build scripts, into any
+//! folder and with any [`Cache`].
 //!
-//! | stage | | |
-//! |---|---|---|
-//! | [`manifest`] | `gpuskin.toml` | [`manifest::Manifest`] |
-//! | [`import`](mod@import) | manifest and glTF | [`model::Model`] |
-//! | [`sample`] | a model and a time | skin matrices |
-//! | [`bake`](mod@bake) | all models | [`bake::Baked`]: files in memory, errors, inputs |
-//! | [`output`] | files in memory | a folder |
+//! # Command line
 //!
-//! [`pose`](mod@pose) evaluates models for comparison with a reference, [`finding`] holds what is wrong with the input.
+//! `cli::main` is the whole command line `gpuskin`, for the xtask of a project (feature `cli`).
+//!
+//! # Tools
+//!
+//! A tool loads a [`Manifest`], calls [`bake`](fn@bake), and uses the files in memory or writes
+//! them with [`write_folder`]. [`Baked`] also has the input files, the warnings and a
+//! [`BakedModel`] per model with errors and sizes. Errors and warnings are [`Diagnostics`].
+//!
+//! ```no_run
+//! use gpuskin_build::{BakeOptions, Manifest, bake, write_folder};
+//!
+//! let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a valid manifest");
+//! let baked = bake(&manifest, &BakeOptions::default()).expect("models that can be baked");
+//! write_folder(&baked.files, "baked".as_ref()).expect("a folder that can be written");
+//! ```
+//!
+//! The manifest format, the encodings and all diagnostic codes are documented in the repository.
 
-pub mod bake;
-#[cfg_attr(not(feature = "textures"), allow(dead_code, reason = "without textures a part of it has no user"))]
-pub mod cache;
+#[cfg(feature = "cli")]
+mod analysis;
+mod bake;
+mod bake_job;
+mod build_script;
+#[cfg_attr(not(feature = "textures"), allow(dead_code, reason = "parts are used only with the feature `textures`"))]
+mod cache;
+mod checked_manifest;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod codegen;
 mod color;
 mod container;
-mod drive;
+mod diagnostic;
+mod displacement;
 mod encode;
-pub mod finding;
 mod frames;
 mod fs;
 mod geometry;
 #[cfg(feature = "gpu")]
-pub mod gpu;
-mod identifiers;
-pub mod import;
-mod keep;
-mod ledger;
-pub mod limits;
-mod load;
-pub mod manifest;
+mod gpu;
+mod identifier_case;
+mod import;
+mod limits;
+mod manifest;
 mod measure;
-pub mod model;
-mod names;
-pub mod output;
-mod plain;
-pub mod pose;
+mod model;
+mod model_cache;
+mod name_collisions;
+mod output;
+mod pose;
+mod pose_extent;
 #[cfg(feature = "gpu")]
-pub mod preview;
+mod preview;
 mod root_motion;
-pub mod sample;
-mod script;
+mod sample;
 mod shard;
+mod stamp;
 mod suggest;
 mod units;
+mod vector_math;
 mod vertex_mode;
 
-pub use script::{BuildError, Built, bake_into, build, try_build};
+// Build scripts.
+pub use build_script::{BuildError, Built, bake_into, build, try_build};
+pub use cache::{Cache, SharedMode};
+
+// Tools.
+pub use bake::{BakeFailure, BakeOptions, Baked, BakedModel, Progress, Stage, bake};
+pub use diagnostic::{Diagnostic, DiagnosticCode, DiagnosticSubject, Diagnostics, NodeRef, Style};
+pub use manifest::Manifest;
+pub use output::{Difference, compare_folder, write_folder};
+
+/// Internals for the tests, fuzz targets and benchmarks of this repository. Semantic versioning
+/// does not cover them: they change without notice.
+#[doc(hidden)]
+pub mod internals {
+    /// Stages of a bake.
+    pub mod bake {
+        pub use crate::bake::*;
+    }
+    /// Labels of diagnostics.
+    pub mod diagnostic {
+        pub use crate::diagnostic::*;
+    }
+    /// A GPU without a window.
+    #[cfg(feature = "gpu")]
+    pub mod gpu {
+        pub use crate::gpu::*;
+    }
+    /// glTF import.
+    pub mod import {
+        pub use crate::import::*;
+    }
+    /// Settings of the manifest.
+    pub mod manifest {
+        pub use crate::manifest::*;
+    }
+    /// Imported models.
+    pub mod model {
+        pub use crate::model::*;
+    }
+    /// Evaluation of source and baked poses.
+    pub mod pose {
+        pub use crate::pose::*;
+    }
+    /// Contact sheets.
+    #[cfg(feature = "gpu")]
+    pub mod preview {
+        pub use crate::preview::*;
+    }
+    /// Sampling of curves.
+    pub mod sample {
+        pub use crate::sample::*;
+    }
+    #[cfg(feature = "cli")]
+    pub use crate::cli::inspect_bytes;
+}

@@ -1,33 +1,37 @@
-//! `[limits]`: what a model may take. A file can ask for far more than its size, so each count is checked before anything is
-//! allocated for it.
+//! Limits of a model, the table `[limits]` of the manifest. A small file can ask for far more
+//! memory than its own size, so each count is checked before anything is allocated for it.
 
 use serde::Serialize;
 
-/// What a model may take: the whole of it, not each part.
+/// Limits for one model. Each applies to the whole model, not to its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// Bytes of a file, and of each that it names.
+    /// Maximum size of a file, and of each file that it refers to, in bytes.
     pub file: u64,
-    /// Bytes that a file may unfold to, each time for its JSON and for its numbers, and that the poses of its clips may take.
+    /// Maximum size in bytes of the parsed JSON of a file, of the decoded numbers of the model, and
+    /// of the poses of its clips, each separately.
     pub memory: u64,
-    /// Nodes of a file.
+    /// Maximum number of nodes in a file.
     pub nodes: u64,
-    /// Nodes from the scene down to the deepest, both counted.
+    /// Maximum depth of the node hierarchy, counted in nodes from a root to the deepest node, both
+    /// included.
     pub depth: u64,
-    /// Bones that move vertices; at most 1024.
+    /// Maximum number of bones that move vertices; at most 1024.
     pub bones: u64,
-    /// Vertices of all primitives: every frame of every clip is measured on each of them, and crowds are made of thousands.
+    /// Maximum number of vertices of all primitives. The error of every frame is measured at every
+    /// vertex.
     pub vertices: u64,
-    /// Texels of all images.
+    /// Maximum number of texels of all images.
     pub image: u64,
-    /// Frames of all clips.
+    /// Maximum number of frames of all clips.
     pub frames: u64,
-    /// Bytes of the animation texture: what a game would load for one model is far below.
+    /// Maximum size of the animation texture, in bytes. Games load far less for one model.
     pub texture: u64,
 }
 
 impl Default for Limits {
-    /// Far above what games draw in crowds, and within what a machine that builds them has.
+    /// Returns the default limits: far above what games draw in crowds, and within the memory of a
+    /// build machine.
     fn default() -> Self {
         Self {
             file: 1 << 30,
@@ -43,8 +47,8 @@ impl Default for Limits {
     }
 }
 
-/// A number of bytes as people say it: `512 MiB`.
-pub(crate) fn bytes(count: u64) -> String {
+/// Formats a number of bytes with a unit, such as `512 MiB`.
+pub(crate) fn format_bytes(count: u64) -> String {
     match [(30, "GiB"), (20, "MiB"), (10, "KiB")].into_iter().find(|(shift, _)| count >= 1 << shift) {
         Some((shift, unit)) if count.is_multiple_of(1 << shift) => format!("{} {unit}", count >> shift),
         Some((shift, unit)) => format!("{:.1} {unit}", count as f64 / (1_u64 << shift) as f64),

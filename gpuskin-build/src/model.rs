@@ -1,46 +1,48 @@
-//! A model as imported: validated once, in `f64`, in the units of its file.
+//! An imported and validated model, in `f64` and in the units of its file.
 
 #[cfg(test)]
 pub(crate) mod fixtures;
 
 use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 
-/// A model: one hierarchy, one list of bones, the meshes that they move and the clips that move them.
+/// A model: one node hierarchy, one list of bones, the meshes that the bones move, and the clips
+/// that animate the nodes.
 ///
-/// Every index in it is in range, the hierarchy has no cycle, every number is finite.
+/// All indices are in range, the hierarchy has no cycle, and all numbers are finite.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Name in the manifest.
     pub name: String,
-    /// Nodes of the glTF file, in its order.
+    /// Nodes of the glTF file, in file order.
     pub nodes: Vec<Node>,
     /// Indices of all nodes, parents before their children.
     pub order: Vec<usize>,
-    /// From the file's scene to the scene as baked: the manifest's up axis and scale.
+    /// Transform from the file's scene to the baked scene: the up axis and the scale of the
+    /// manifest.
     pub root: DMat4,
-    /// Bones that move at least one vertex, and sockets. Two skins that share a joint and its inverse bind matrix share the
-    /// bone.
+    /// Bones that move at least one vertex, and sockets. Skins that share a joint with equal
+    /// inverse bind matrices share the bone.
     pub bones: Vec<Bone>,
     /// Nodes that are sockets, ascending; each has a bone.
     pub sockets: Vec<usize>,
-    /// What layers act on.
+    /// Masks: sets of nodes that layers can act on.
     pub masks: Vec<Mask>,
     /// Names of the parts of the mesh.
     pub parts: Vec<String>,
-    /// Meshes that take part, by ascending node, then by primitive.
+    /// Primitives to bake, sorted by node, then by index in the mesh.
     pub primitives: Vec<Primitive>,
     /// Materials that the primitives use.
     pub materials: Vec<Material>,
     /// Images that the materials use.
     pub images: Vec<Image>,
-    /// Clips that the manifest asks for, in its order, then in the order of the files.
+    /// Clips to bake, in the order of the manifest, or of the files if the manifest lists none.
     pub clips: Vec<Clip>,
-    /// Names of all clips' events, sorted.
+    /// Names of the events of all clips, sorted.
     pub events: Vec<String>,
 }
 
 impl Model {
-    /// Forgets its images, and that materials use them: for what looks at shapes only.
+    /// Removes images and texture references, for users that need only the geometry.
     pub(crate) fn drop_images(&mut self) {
         self.images.clear();
         self.materials.iter_mut().for_each(|m| {
@@ -53,69 +55,71 @@ impl Model {
     }
 }
 
-/// What layers act on.
+/// Set of nodes that a layer can act on.
 #[derive(Clone, Debug)]
 pub struct Mask {
-    /// Its name in the manifest.
+    /// Name in the manifest.
     pub name: String,
-    /// For each node, whether it is in it.
+    /// Whether the mask includes the node. `[node]`
     pub nodes: Vec<bool>,
 }
 
 /// A node of the hierarchy.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its name, or `node 7`.
+    /// Name, or `node 7` if it has none.
     pub name: String,
-    /// Index of its parent.
+    /// Index of the parent node.
     pub parent: Option<usize>,
-    /// Its transform where no clip moves it.
+    /// Node-to-parent transform of the rest pose.
     pub local: Local,
-    /// What the morph targets of its mesh are multiplied by where no clip says otherwise, one each. The node's own weights,
-    /// else those of its mesh, else zeros; empty where its mesh has no targets.
+    /// Morph weights of the rest pose, one per target: those of the node, else those of its mesh,
+    /// else zeros. Empty if the mesh has no targets.
     pub weights: Vec<f64>,
 }
 
-/// A node's own transform, to its parent's space.
+/// Node-to-parent transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Local {
     /// Scale, then rotation, then translation.
     Trs(Trs),
-    /// A matrix. A clip that moves the node replaces it (as the reference implementations do; glTF forbids it).
+    /// A matrix. A clip that animates the node replaces the matrix, as reference implementations
+    /// do; glTF forbids such clips.
     Matrix(DMat4),
 }
 
-/// Translation, unit quaternion and scale.
+/// Translation, rotation and scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trs {
-    /// Metres.
+    /// Translation, in metres.
     pub translation: DVec3,
-    /// Unit length.
+    /// Rotation, a unit quaternion.
     pub rotation: DQuat,
-    /// Per axis.
+    /// Scale per axis.
     pub scale: DVec3,
 }
 
 impl Trs {
-    /// Moves nothing.
+    /// The identity transform.
     pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
 }
 
-/// A joint of a skin, or a node that carries a rigid mesh.
+/// A joint of a skin, or a node with a rigid mesh.
 #[derive(Clone, Debug)]
 pub struct Bone {
-    /// Name of its node.
+    /// Name of the node.
     pub name: String,
-    /// Index of its node.
+    /// Index of the node.
     pub node: usize,
-    /// From [`Primitive::positions`] to the node's space. For rigid meshes the identity, unless they share a bone: with a
-    /// skin, or, where no clip moves them, with each other. A mirror where the node's transform mirrors.
+    /// Transform from the space of [`Primitive::positions`] to node space. For rigid meshes this is
+    /// the identity, unless they share a bone with a skin, or, if no clip moves them, with each
+    /// other. If the node's transform mirrors, the matrix does too.
     pub inverse_bind: DMat4,
 }
 
 impl Bone {
-    /// The bone's frame in bind space: the inverse of its inverse bind matrix; the identity where a file has one without
-    /// an inverse that `f32` can hold.
+    /// Returns the bone's transform in bind space: the inverse of the inverse bind matrix, or the
+    /// identity if the inverse exceeds the range of `f32`.
     pub fn bind(&self) -> DMat4 {
         let inverse = self.inverse_bind.inverse();
         let fits = inverse.to_cols_array().iter().all(|x| x.abs() <= f64::from(f32::MAX));
@@ -123,56 +127,63 @@ impl Bone {
     }
 }
 
-/// A primitive of a mesh, under one node of the scene. Vertices in the accessors' order.
+/// A primitive of a mesh at one node of the scene, with vertices in the order of the accessors.
 #[derive(Clone, Debug, Default)]
 pub struct Primitive {
-    /// Index of the node that carries it.
+    /// Index of the node that has the mesh.
     pub node: usize,
-    /// Index of its mesh in the file.
+    /// Index of the mesh in the file.
     pub mesh: usize,
     /// Index of the primitive in its mesh.
     pub index: usize,
-    /// Index of its skin in the file, where it is skinned.
+    /// Index of the skin in the file, for skinned primitives.
     pub skin: Option<usize>,
-    /// In the space that the bones' inverse bind matrices start from: those of the file for skinned meshes, moved to share
-    /// a bone for some rigid ones. Units of the file.
+    /// Positions in the space that inverse bind matrices transform from, in units of the file: file
+    /// positions for skinned meshes; transformed for rigid meshes that share a bone.
     pub positions: Vec<DVec3>,
-    /// As in the file or moved with the positions; of any length, zero where the file has them so. `None`: the file has
-    /// none, and the mesh is shaded flat.
+    /// Normals in the space of the positions, of any length; zero if zero in the file. `None` if
+    /// the file has no normals: the mesh is then shaded flat.
     pub normals: Option<Vec<DVec3>>,
-    /// With the sign of the bitangent in `w`; otherwise as the normals.
+    /// Tangents in the space of the positions, of any length, with the sign of the bitangent in
+    /// `w`.
     pub tangents: Option<Vec<DVec4>>,
-    /// Texture coordinates for the base colour, `KHR_texture_transform` applied; without a base colour texture those of the
-    /// normal map. Empty where the material needs none, or the file has none.
+    /// Texture coordinates for the base colour, with `KHR_texture_transform` applied; for the
+    /// normal map if there is no base colour texture. Empty if the material needs none, or the file
+    /// has none.
     pub uvs: Vec<DVec2>,
-    /// `COLOR_0`: linear RGBA, 0..1, which the base colour is multiplied by. `None`: white, or part of the material already.
+    /// `COLOR_0` as linear RGBA in 0..1, multiplied with the base colour. `None` if white, or if
+    /// already multiplied into the material.
     pub colors: Option<Vec<[f32; 4]>>,
-    /// What moves each vertex: greatest weight first, summing to one, none zero. At least one a vertex.
+    /// Bones and weights of each vertex: at least one, greatest weight first, none zero, summing to
+    /// one.
     pub influences: Influences,
-    /// Triangles, three different corners each, counter-clockwise from outside in the space of the positions. May be empty.
+    /// Triangles with three different corners each, counter-clockwise from outside in the space of
+    /// the positions. May be empty.
     pub triangles: Vec<[u32; 3]>,
     /// Index into [`Model::materials`].
     pub material: usize,
-    /// Index into [`Model::parts`]; `None`: always worn.
+    /// Index into [`Model::parts`]; `None` if the primitive is always visible.
     pub part: Option<u8>,
-    /// What the weights of [`Self::node`] blend in before bones move the vertices. At most as many as the node has weights;
-    /// each node that carries the mesh has targets of its own, moved with its positions.
+    /// Morph targets, blended by the weights of [`Self::node`] before skinning. At most as many as
+    /// the node has weights. Each node that has the mesh has its own copy, in the space of its
+    /// positions.
     pub targets: Vec<MorphTarget>,
 }
 
 impl Primitive {
-    /// Where a vertex is before bones move it, with its node's morph weights.
+    /// Returns the position of a vertex before skinning, with the given morph weights.
     pub fn position(&self, vertex: usize, weights: &[f64]) -> DVec3 {
         blend(self.positions[vertex], &self.targets, weights, |target| Some(target.positions[vertex]))
     }
 
-    /// The normal of a vertex before bones turn it, of any length, with its node's morph weights.
+    /// Returns the normal of a vertex before skinning, of any length, with the given morph weights.
     pub fn normal(&self, vertex: usize, weights: &[f64]) -> Option<DVec3> {
         let normal = self.normals.as_ref()?[vertex];
         Some(blend(normal, &self.targets, weights, |target| Some(target.normals.as_ref()?[vertex])))
     }
 
-    /// The tangent of a vertex before bones turn it, of any length, with its node's morph weights; `w` is not blended.
+    /// Returns the tangent of a vertex before skinning, of any length, with the given morph
+    /// weights; `w` is not blended.
     pub fn tangent(&self, vertex: usize, weights: &[f64]) -> Option<DVec4> {
         let tangent = self.tangents.as_ref()?[vertex];
         let delta = |target: &MorphTarget| Some(target.tangents.as_ref()?[vertex]);
@@ -180,7 +191,7 @@ impl Primitive {
     }
 }
 
-/// `base + sum weight * delta`.
+/// Returns `base + sum weight * delta`.
 fn blend(
     base: DVec3,
     targets: &[MorphTarget],
@@ -196,19 +207,20 @@ fn blend(
     sum
 }
 
-/// What a morph weight of one adds to the vertices of a primitive, in the space of its positions.
+/// Deltas of a morph target at weight one, in the space of the primitive's positions.
 #[derive(Clone, Debug)]
 pub struct MorphTarget {
-    /// Zeros where the file has none.
+    /// Deltas of positions; zeros if the file has none.
     pub positions: Vec<DVec3>,
-    /// To normals as they stand in [`Primitive::normals`], before they are brought to unit length. `None`: none change, or
-    /// the primitive has no normals.
+    /// Deltas of [`Primitive::normals`], added before normalising. `None` if the target has none,
+    /// or the primitive has no normals.
     pub normals: Option<Vec<DVec3>>,
-    /// Likewise to tangents.
+    /// Deltas of [`Primitive::tangents`], added before normalising. `None` if the target has none,
+    /// or the primitive has no tangents.
     pub tangents: Option<Vec<DVec3>>,
 }
 
-/// Lists of bones and weights, one a vertex.
+/// Bones and weights of vertices: one list per vertex.
 #[derive(Clone, Debug, Default)]
 pub struct Influences {
     ends: Vec<u32>,
@@ -222,13 +234,13 @@ impl Influences {
         self.ends.push(self.list.len() as u32);
     }
 
-    /// Bones and weights of a vertex.
+    /// Returns the bones and weights of a vertex.
     pub fn of(&self, vertex: usize) -> &[(u16, f64)] {
         let start = if vertex == 0 { 0 } else { self.ends[vertex - 1] };
         &self.list[start as usize..self.ends[vertex] as usize]
     }
 
-    /// All entries, of all vertices.
+    /// Iterates over the entries of all vertices.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut (u16, f64)> {
         self.list.iter_mut()
     }
@@ -238,51 +250,52 @@ impl Influences {
         self.ends.len()
     }
 
-    /// Whether there is no vertex.
+    /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 }
 
-/// What a surface looks like.
+/// A material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// May be empty.
+    /// Name; may be empty.
     pub name: String,
-    /// Linear RGBA.
+    /// Base colour factor, linear RGBA.
     pub base_color: [f32; 4],
-    /// The texture that it is multiplied by.
+    /// Texture that is multiplied by the factor.
     pub base_color_texture: Option<Texture>,
-    /// 0..1, times the blue channel of the metallic-roughness texture.
+    /// Metallic factor, 0..1, multiplied by the blue channel of the metallic-roughness texture.
     pub metallic: f32,
-    /// 0..1, times the green channel of the metallic-roughness texture.
+    /// Roughness factor, 0..1, multiplied by the green channel of the metallic-roughness texture.
     pub roughness: f32,
-    /// Roughness in green, metallic in blue.
+    /// Texture with roughness in green and metallic in blue.
     pub metallic_roughness_texture: Option<Texture>,
-    /// 0..1.
+    /// Strength of the occlusion texture, 0..1.
     pub occlusion_strength: f32,
-    /// Occlusion in red. As large as the metallic-roughness texture, where there is one.
+    /// Texture with occlusion in red. Has the size of the metallic-roughness texture, if there is
+    /// one.
     pub occlusion_texture: Option<Texture>,
-    /// Whether it has a normal map, which needs tangents.
+    /// Whether the material has a normal map, which needs tangents.
     pub normal_map: bool,
-    /// For x and y of normals.
+    /// Scale of x and y of the normal map.
     pub normal_scale: f32,
-    /// The normal map, where it can be used.
+    /// Normal map, if it is usable.
     pub normal_texture: Option<Texture>,
-    /// Linear RGB, times `KHR_materials_emissive_strength`.
+    /// Emissive factor, linear RGB, multiplied by `KHR_materials_emissive_strength`.
     pub emissive: [f32; 3],
-    /// The texture that it is multiplied by.
+    /// Texture that is multiplied by the factor.
     pub emissive_texture: Option<Texture>,
-    /// Seen from behind, too.
+    /// Whether back faces are drawn.
     pub double_sided: bool,
-    /// Alpha mode MASK and its cutoff.
+    /// Cutoff of alpha mode MASK.
     pub alpha_cutoff: Option<f32>,
-    /// Shown in its base colour, whatever the light: `KHR_materials_unlit`.
+    /// Whether the base colour is drawn without lighting: `KHR_materials_unlit`.
     pub unlit: bool,
 }
 
 impl Default for Material {
-    /// As glTF has it where a material says nothing.
+    /// Returns the default material of glTF.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -305,27 +318,28 @@ impl Default for Material {
     }
 }
 
-/// An image and how it is sampled.
+/// A reference to an image, with sampling settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Texture {
     /// Index into [`Model::images`].
     pub image: usize,
-    /// Along u and v.
+    /// Wrap modes along u and v.
     pub wrap: [gpuskin_rt::internals::Wrap; 2],
-    /// Magnified without filtering.
+    /// Whether magnification uses the nearest texel.
     pub nearest: bool,
 }
 
-/// A colour image, decoded.
+/// A decoded colour image.
 #[derive(Clone)]
 pub struct Image {
-    /// For messages: `image 3 (textures/skin.png)`.
+    /// Name in messages, such as `image 3 (textures/skin.png)`.
     pub name: String,
-    /// Texels across.
+    /// Width in texels.
     pub width: u32,
-    /// Texels down.
+    /// Height in texels.
     pub height: u32,
-    /// RGBA8, rows top down; sRGB or not is up to the materials. Empty where only sizes were asked for.
+    /// RGBA8 texels, top row first. Materials decide whether they are sRGB. Empty if only the size
+    /// was requested.
     pub rgba: Vec<u8>,
 }
 
@@ -335,115 +349,118 @@ impl std::fmt::Debug for Image {
     }
 }
 
-/// A clip: curves over seconds.
+/// A clip: curves over time in seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Clip {
-    /// Name in Rust: as in the manifest, or the file's in snake case.
+    /// Name in Rust: the name in the manifest, or the name in the file as snake case.
     pub name: String,
-    /// Name in the glTF file, or `animation 3`.
+    /// Name in the glTF file, or `animation 3` if it has none.
     pub source: String,
     /// Index of the animation in its file.
     pub index: usize,
-    /// Path of its file as in the manifest, where it is not the model's own.
+    /// Path of the animation file as written in the manifest; `None` for the model's own file.
     pub file: Option<String>,
-    /// Curves, at most one for a node and property.
+    /// Transform curves, at most one per node and property.
     pub channels: Vec<Channel>,
-    /// Curves of morph weights, at most one for a node.
+    /// Curves of morph weights, at most one per node.
     pub morphs: Vec<MorphChannel>,
-    /// First key of all samplers, seconds.
+    /// First key of all samplers, in seconds.
     pub start: f64,
-    /// Last key of all samplers, seconds: a clip runs from 0 to here.
+    /// Last key of all samplers, in seconds. The clip lasts from 0 s to this time.
     pub end: f64,
-    /// What happens in it: seconds from 0 to its end, and the index into [`Model::events`]. Ascending.
+    /// Events: time in seconds from 0 to the end, and index into [`Model::events`]. Ascending.
     pub events: Vec<(f64, u16)>,
-    /// What moves the model as a whole, where that is not part of its poses.
-    pub root: Option<Root>,
-    /// Index of the clip whose first frame it adds to; `None`: it is a pose of its own.
+    /// Source of root motion; `None` if root motion is not extracted.
+    pub root: Option<RootMotionSource>,
+    /// Index of the clip whose first frame is the reference pose of this additive clip; `None` if
+    /// the clip is not additive.
     pub additive: Option<usize>,
 }
 
-/// Where a clip's motion as a whole comes from.
+/// Source of a clip's root motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// Index of the node that moves so.
+pub struct RootMotionSource {
+    /// Index of the node whose motion is root motion.
     pub node: usize,
-    /// What is not in the ground plane, and turning about other axes than y, stays in the poses.
+    /// Whether only translation in the ground plane and rotation about y are extracted; the rest
+    /// stays in the poses.
     pub planar: bool,
 }
 
 impl Clip {
-    /// Whether another clip moves all nodes alike: the same curves, to the last bit, of which the same is root motion; and is
-    /// played alike.
+    /// Whether another clip has bit-identical motion: equal duration, curves, root motion and
+    /// additive reference.
     pub fn moves_as(&self, other: &Self) -> bool {
         let same_role = self.root == other.root && self.additive == other.additive;
         same_role && self.end == other.end && self.channels == other.channels && self.morphs == other.morphs
     }
 }
 
-/// A curve and the property that it moves.
+/// A curve that animates a property of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// Index of the node.
     pub node: usize,
-    /// What of it.
+    /// Animated property.
     pub property: Property,
-    /// How.
+    /// Keys and interpolation.
     pub curve: Curve,
 }
 
-/// A curve of the morph weights of a node.
+/// A curve that animates the morph weights of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MorphChannel {
     /// Index of the node.
     pub node: usize,
-    /// How.
+    /// Keys and interpolation.
     pub curve: WeightCurve,
 }
 
 /// Keys of all morph weights of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightCurve {
-    /// Seconds; strictly ascending, at least one.
+    /// Key times in seconds; strictly ascending, at least one.
     pub times: Vec<f64>,
-    /// One row of [`Self::targets`] weights a key; three for [`Interpolation::CubicSpline`] (in-tangents, values,
-    /// out-tangents).
+    /// One row of [`Self::targets`] weights per key; three rows for [`Interpolation::CubicSpline`]
+    /// (in-tangents, values, out-tangents).
     pub values: Vec<f64>,
-    /// As many as the node has weights; at least one.
+    /// Number of weights of the node; at least one.
     pub targets: usize,
-    /// glTF's three.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
 }
 
-/// A property of a node that clips move.
+/// An animated property of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Property {
-    /// Three numbers a key.
+    /// Translation: three numbers per key.
     Translation,
-    /// Four: `x, y, z, w`.
+    /// Rotation: four numbers per key, `x, y, z, w`.
     Rotation,
-    /// Three.
+    /// Scale: three numbers per key.
     Scale,
 }
 
-/// Keys and how to go between them.
+/// Keys of a transform property.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Seconds; strictly ascending, at least one.
+    /// Key times in seconds; strictly ascending, at least one.
     pub times: Vec<f64>,
-    /// One value a key; three for [`Interpolation::CubicSpline`] (in-tangent, value, out-tangent). Rotations of STEP and
-    /// LINEAR curves are of unit length. `w` is 0 for translation and scale.
+    /// One value per key; three for [`Interpolation::CubicSpline`] (in-tangent, value,
+    /// out-tangent). Rotations of STEP and LINEAR curves are of unit length. `w` is 0 for
+    /// translation and scale.
     pub values: Vec<DVec4>,
-    /// glTF's three.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
 }
 
-/// How a curve goes from key to key.
+/// Interpolation between keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     /// Holds each key until the next.
     Step,
-    /// Straight; along the shorter arc for rotations.
+    /// Linear; for rotations, spherical along the shorter arc.
     Linear,
-    /// Cubic Hermite, tangents scaled by the interval.
+    /// Cubic Hermite spline; tangents are scaled by the interval.
     CubicSpline,
 }

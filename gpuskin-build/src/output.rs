@@ -1,7 +1,8 @@
-//! `Baked -> files`: whole files or none, and only those that changed.
+//! `Baked -> files`: writes changed files only, all of them or none.
 //!
-//! All that changes is written beside its place first, and is on the disk, before the first file is moved to its place. So
-//! nothing that can run full has a part in the moving; where that fails nevertheless, what was moved is moved back.
+//! First, every changed file is written beside its final path and flushed to disk. Only then are
+//! the files moved, so that a full disk cannot interrupt the moves. If a move fails nevertheless,
+//! earlier moves are undone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,71 +12,71 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::TempPath;
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::fs;
 use crate::fs::lock::Lock;
 
-/// The largest file that is compared to what is there.
-const LARGEST: u64 = 1 << 40;
+/// Maximum size in bytes of an existing file that is compared.
+const MAX_COMPARED_BYTES: u64 = 1 << 40;
 
-/// What a file should hold.
+/// Expected content of a file.
 #[derive(Clone, Debug)]
-pub(crate) enum Content<'a> {
-    /// These bytes.
+pub(crate) enum FileContent<'a> {
+    /// Content in memory.
     Bytes(Cow<'a, [u8]>),
-    /// Bytes with this digest, and so many of them: somebody else has them.
-    Kept { digest: blake3::Hash, len: u64 },
+    /// Content in the cache, given by its digest and its length in bytes.
+    Cached { digest: blake3::Hash, len: u64 },
 }
 
-impl Content<'_> {
-    /// The bytes, if they are here.
+impl FileContent<'_> {
+    /// Returns the bytes if they are in memory.
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Bytes(bytes) => Some(bytes.into_owned()),
-            Self::Kept { .. } => None,
+            Self::Cached { .. } => None,
         }
     }
 
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Kept { len, .. } => *len,
+            Self::Cached { len, .. } => *len,
         }
     }
 
     pub(crate) fn digest(&self) -> blake3::Hash {
         match self {
             Self::Bytes(bytes) => blake3::hash(bytes),
-            Self::Kept { digest, .. } => *digest,
+            Self::Cached { digest, .. } => *digest,
         }
     }
 
-    /// Whether a file holds it.
-    fn stands_in(&self, path: &Path) -> io::Result<bool> {
+    /// Whether a file has this content.
+    fn matches_file(&self, path: &Path) -> io::Result<bool> {
         if std::fs::metadata(path)?.len() != self.len() {
             return Ok(false);
         }
-        let found = fs::read(path, LARGEST)?;
+        let found = fs::read(path, MAX_COMPARED_BYTES)?;
         Ok(match self {
             Self::Bytes(bytes) => found == **bytes,
-            Self::Kept { digest, .. } => blake3::hash(&found) == *digest,
+            Self::Cached { digest, .. } => blake3::hash(&found) == *digest,
         })
     }
 }
 
-/// How a file in the output folder differs from the bake.
+/// Difference between a file in the output folder and the bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// It is not there.
+    /// The file does not exist.
     Missing(PathBuf),
-    /// It holds something else.
+    /// The file has another content.
     Changed(PathBuf),
-    /// The bake makes no such file.
+    /// The bake does not make this file.
     Stale(PathBuf),
 }
 
 impl Difference {
-    /// The file.
+    /// Returns the path of the missing, changed or stale file.
     pub fn path(&self) -> &Path {
         let (Self::Missing(path) | Self::Changed(path) | Self::Stale(path)) = self;
         path
@@ -93,107 +94,112 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// What [`write()`] would change.
+/// Returns the changes that [`write_folder`] would make.
 ///
 /// # Errors
-/// When the folder cannot be read.
-pub fn check(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Finding> {
+/// If the folder cannot be read.
+pub fn compare_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<Difference>, Diagnostic> {
     differences(&borrowed(files), folder)
 }
 
-/// What [`bring`] would change.
-pub(crate) fn differences(files: &BTreeMap<String, Content<'_>>, folder: &Path) -> Result<Vec<Difference>, Finding> {
+/// Returns the changes that [`apply`] would make.
+pub(crate) fn differences(
+    files: &BTreeMap<String, FileContent<'_>>,
+    folder: &Path,
+) -> Result<Vec<Difference>, Diagnostic> {
     let mut differences = Vec::new();
     for (name, content) in files {
         let path = folder.join(name);
-        match content.stands_in(&path) {
+        match content.matches_file(&path) {
             Ok(true) => {}
             Ok(false) => differences.push(Difference::Changed(path)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => differences.push(Difference::Missing(path)),
             Err(e) => return Err(failure("read", &path, &e)),
         }
     }
-    differences.extend(stale(files, folder)?.into_iter().map(Difference::Stale));
+    differences.extend(stale_files(files, folder)?.into_iter().map(Difference::Stale));
     Ok(differences)
 }
 
-/// Brings a folder to the state of a bake: payloads first, the module that names them last, then what earlier bakes
-/// left is removed. Each file is replaced whole, by a rename; files that are right already are not touched. Nobody else
-/// writes to the folder meanwhile. Returns the files written.
+/// Writes the files of a bake to a folder, and removes stale files of earlier bakes. Returns the
+/// paths that were written.
+///
+/// Payloads are written first, then the module that names them. Each file is replaced atomically by
+/// a rename; unchanged files are not touched. The folder is locked meanwhile.
 ///
 /// # Errors
-/// When the folder cannot be read or written: then what was there is there.
-pub fn write(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
-    let lock = open(folder, || ())?;
-    let job = Bring { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
-    bring(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
-        Trouble::Failed(finding) => finding,
-        Trouble::Lost(_) => unreachable!("all bytes are here"),
+/// If the folder cannot be read or written. Its files are unchanged then.
+pub fn write_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let lock = lock_folder(folder, || ())?;
+    let job = WritePlan { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
+    apply(&borrowed(files), &job, &lock).map_err(|trouble| match trouble {
+        WriteError::Failed(diagnostic) => diagnostic,
+        WriteError::Lost(_) => unreachable!("all contents are in memory"),
     })
 }
 
-fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Content<'_>> {
-    files.iter().map(|(name, bytes)| (name.clone(), Content::Bytes(Cow::Borrowed(bytes)))).collect()
+fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, FileContent<'_>> {
+    files.iter().map(|(name, bytes)| (name.clone(), FileContent::Bytes(Cow::Borrowed(bytes)))).collect()
 }
 
-/// Writes a file beside its place, then moves it there.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file beside its final path, then moves it there.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let unfinished = fs::write_unfinished(folder, bytes)?;
     fs::rename(unfinished.path, path)
 }
 
-/// Makes an output folder and keeps others out of it.
-pub(crate) fn open(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Finding> {
-    fs::create_dir(folder).map_err(|e| failure("make", folder, &e))?;
+/// Creates an output folder and locks it.
+pub(crate) fn lock_folder(folder: &Path, waiting: impl FnOnce()) -> Result<Lock, Diagnostic> {
+    fs::create_dir(folder).map_err(|e| failure("create", folder, &e))?;
     Ok(Lock::folder(folder, waiting))
 }
 
-/// What [`bring`] needs to know beside the files.
-pub(crate) struct Bring<'a> {
+/// Inputs of [`apply`] in addition to the files.
+pub(crate) struct WritePlan<'a> {
     pub(crate) folder: &'a Path,
-    /// The files are all that belong into the folder.
+    /// Whether the files are the complete output, so that all others are stale.
     pub(crate) whole: bool,
-    /// The digest of a file that is known to stand there already, by its name.
+    /// Returns the digest of an output file that is known to be unchanged, by name.
     pub(crate) in_place: &'a (dyn Fn(&str) -> Option<blake3::Hash> + Sync),
-    /// The bytes with a digest and a length.
+    /// Loads the bytes with a digest and a length.
     pub(crate) load: &'a (dyn Fn(&blake3::Hash, u64) -> Option<Vec<u8>> + Sync),
 }
 
-/// Why files were not written.
-pub(crate) enum Trouble {
-    /// It cannot be done.
-    Failed(Finding),
-    /// Nobody has the bytes of these files any more.
+/// Reason why files were not written.
+pub(crate) enum WriteError {
+    /// A file operation failed.
+    Failed(Diagnostic),
+    /// The contents of these files are no longer in the cache.
     Lost(BTreeSet<String>),
 }
 
-/// As [`write()`], in a folder that is kept by a lock.
-pub(crate) fn bring(
-    files: &BTreeMap<String, Content<'_>>,
-    job: &Bring<'_>,
+/// Writes files like [`write_folder`], in a locked folder.
+pub(crate) fn apply(
+    files: &BTreeMap<String, FileContent<'_>>,
+    job: &WritePlan<'_>,
     lock: &Lock,
-) -> Result<Vec<PathBuf>, Trouble> {
+) -> Result<Vec<PathBuf>, WriteError> {
     let folder = job.folder;
-    let failed = |what: &str, path: &Path, e: &io::Error| Trouble::Failed(failure(what, path, e));
-    clear(folder, lock.held()).map_err(Trouble::Failed)?;
-    let stage = |(name, content): (&String, &Content<'_>)| -> Result<Option<Staged>, Trouble> {
+    let failed = |what: &str, path: &Path, e: &io::Error| WriteError::Failed(failure(what, path, e));
+    remove_unfinished(folder, lock.held()).map_err(WriteError::Failed)?;
+    let stage = |(name, content): (&String, &FileContent<'_>)| -> Result<Option<Staged>, WriteError> {
         let path = folder.join(name);
         let known = || match content {
-            Content::Kept { digest, .. } => (job.in_place)(name) == Some(*digest),
-            Content::Bytes(_) => false,
+            FileContent::Cached { digest, .. } => (job.in_place)(name) == Some(*digest),
+            FileContent::Bytes(_) => false,
         };
-        if known() || content.stands_in(&path).unwrap_or(false) {
+        if known() || content.matches_file(&path).unwrap_or(false) {
             return Ok(None);
         }
         let bytes = match content {
-            Content::Bytes(bytes) => Cow::Borrowed(&**bytes),
-            Content::Kept { digest, len } => match (job.load)(digest, *len) {
+            FileContent::Bytes(bytes) => Cow::Borrowed(&**bytes),
+            FileContent::Cached { digest, len } => match (job.load)(digest, *len) {
                 Some(bytes) => Cow::Owned(bytes),
-                None => return Err(Trouble::Lost(BTreeSet::from([name.clone()]))),
+                None => return Err(WriteError::Lost(BTreeSet::from([name.clone()]))),
             },
         };
-        let beside = path.parent().expect("it is under the folder");
+        let beside = path.parent().expect("the path is inside the folder");
         let written = fs::write_unfinished(beside, &bytes).and_then(|unfinished| {
             fs::sync(&unfinished.file, &path)?;
             Ok(unfinished.path)
@@ -206,38 +212,39 @@ pub(crate) fn bring(
     for result in files.par_iter().map(stage).collect::<Vec<_>>() {
         match result {
             Ok(file) => staged.extend(file),
-            Err(Trouble::Lost(names)) => lost.extend(names),
+            Err(WriteError::Lost(names)) => lost.extend(names),
             Err(trouble) => return Err(trouble),
         }
     }
     if !lost.is_empty() {
-        return Err(Trouble::Lost(lost));
+        return Err(WriteError::Lost(lost));
     }
-    let stale = if job.whole { stale(files, folder).map_err(Trouble::Failed)? } else { Vec::new() };
+    let stale = if job.whole { stale_files(files, folder).map_err(WriteError::Failed)? } else { Vec::new() };
     staged.sort_by_key(|file| file.module);
     let written: Vec<PathBuf> = staged.iter().map(|file| file.path.clone()).collect();
-    commit(staged).map_err(Trouble::Failed)?;
+    commit(staged).map_err(WriteError::Failed)?;
     written.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>().into_iter().for_each(fs::sync_folder);
     for path in stale {
         fs::remove(&path).map_err(|e| failed("remove", &path, &e))?;
-        // Fails, as it should, while the folder holds something else.
+        // Fails intentionally if the folder is not empty.
         let _ = path.parent().map(std::fs::remove_dir);
     }
     Ok(written)
 }
 
-/// A file that is written and not in its place.
+/// A file that is written beside its final path.
 struct Staged {
     from: TempPath,
     path: PathBuf,
     module: bool,
 }
 
-/// Moves files to their places: all, or none.
-fn commit(staged: Vec<Staged>) -> Result<(), Finding> {
+/// Moves all files to their final paths, or none.
+fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
     let mut undo: Vec<(PathBuf, Option<TempPath>)> = Vec::new();
     for Staged { from, path, .. } in staged {
-        // Another name for what is there; file systems without that have no way back.
+        // A hard link keeps the old file for the undo. On file systems without hard links there is
+        // no undo.
         let before = from.with_extension("before");
         let before =
             std::fs::hard_link(&path, &before).is_ok().then(|| TempPath::try_from_path(&before).ok()).flatten();
@@ -259,8 +266,8 @@ fn commit(staged: Vec<Staged>) -> Result<(), Finding> {
     Ok(())
 }
 
-/// Removes what killed bakes left unfinished.
-fn clear(folder: &Path, alone: bool) -> Result<(), Finding> {
+/// Removes unfinished files of interrupted bakes.
+fn remove_unfinished(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
     fs::remove_unfinished(folder, alone);
     let models = folder.join("gpuskin");
     fs::remove_unfinished(&models, alone);
@@ -270,8 +277,9 @@ fn clear(folder: &Path, alone: bool) -> Result<(), Finding> {
     Ok(())
 }
 
-/// Files of earlier bakes that this one does not make: in the folders of models, with names that bakes give.
-fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Finding> {
+/// Returns files of earlier bakes that this bake does not make: files in model folders whose names
+/// have the form of baked files.
+fn stale_files<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let ours = |name: &str| {
         (name.ends_with(".bin") && (name == "mesh.bin" || name.starts_with("mesh-")))
             || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))
@@ -292,16 +300,16 @@ fn stale<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<PathBuf>, 
     Ok(stale)
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Finding> {
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     match fs::entries(folder) {
-        // A file, where a folder is looked for.
+        // A file where a folder is expected.
         Err(e) if e.kind() == io::ErrorKind::NotADirectory => Ok(Vec::new()),
         entries => entries.map_err(|e| failure("read", folder, &e)),
     }
 }
 
-fn failure(what: &str, path: &Path, error: &io::Error) -> Finding {
-    Finding::error(Code::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
+fn failure(what: &str, path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot {what} {}: {error}", path.display()))
 }
 
 #[cfg(test)]
@@ -315,18 +323,18 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_written_and_what_is_left_over_goes() {
+    fn write_replaces_changed_and_removes_stale_files() {
         let dir = tempfile::tempdir().unwrap();
         let first =
             files(&[("gpuskin.rs", "a"), ("gpuskin/fox/anim-matrix-f16.ktx2", "b"), ("gpuskin/cat/mesh.bin", "c")]);
-        assert_eq!(check(&first, dir.path()).unwrap().len(), 3);
-        assert_eq!(write(&first, dir.path()).unwrap().len(), 3);
-        assert_eq!(check(&first, dir.path()).unwrap(), []);
-        assert_eq!(write(&first, dir.path()).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(compare_folder(&first, dir.path()).unwrap().len(), 3);
+        assert_eq!(write_folder(&first, dir.path()).unwrap().len(), 3);
+        assert_eq!(compare_folder(&first, dir.path()).unwrap(), []);
+        assert_eq!(write_folder(&first, dir.path()).unwrap(), Vec::<PathBuf>::new());
 
         fs::write(dir.path().join("gpuskin/fox/notes.txt"), "mine").unwrap();
         let second = files(&[("gpuskin.rs", "x"), ("gpuskin/fox/anim-trs-f16.ktx2", "b")]);
-        let differences = check(&second, dir.path()).unwrap();
+        let differences = compare_folder(&second, dir.path()).unwrap();
         let shown: Vec<String> =
             differences.iter().map(|d| d.to_string().replace(dir.path().to_str().unwrap(), "")).collect();
         assert_eq!(
@@ -338,17 +346,17 @@ mod tests {
                 "stale /gpuskin/fox/anim-matrix-f16.ktx2"
             ]
         );
-        assert_eq!(write(&second, dir.path()).unwrap().len(), 2);
-        assert_eq!(check(&second, dir.path()).unwrap(), []);
+        assert_eq!(write_folder(&second, dir.path()).unwrap().len(), 2);
+        assert_eq!(compare_folder(&second, dir.path()).unwrap(), []);
         assert!(!dir.path().join("gpuskin/cat").exists());
         assert!(dir.path().join("gpuskin/fox/notes.txt").exists());
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
+    fn write_names_the_path_that_cannot_be_written() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("gpuskin"), "a file where a folder should be").unwrap();
-        let error = write(&files(&[("gpuskin/fox/mesh.bin", "b")]), dir.path()).unwrap_err();
+        let error = write_folder(&files(&[("gpuskin/fox/mesh.bin", "b")]), dir.path()).unwrap_err();
         assert!(error.message().contains("mesh.bin"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! `pose`: where every source vertex is at given times, in the source's own order and scene, for comparison with an
-//! independent reference.
+//! `pose`: evaluates all source vertices at given times, in the order and space of the source file,
+//! for comparison with an independent reference.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,73 +11,74 @@ use gpuskin_rt::internals::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
 use crate::bake::{BakeOptions, BakedModel, import_one};
-use crate::finding::{Code, Finding, Findings, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
+use crate::displacement::Displacement;
 use crate::frames::FrameGrid;
 use crate::import::Pixels;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::{Clip, Model};
 use crate::output;
-use crate::root_motion::Displacement;
 use crate::suggest::{instead, quoted};
 use crate::vertex_mode::Evaluator;
 
-/// Who evaluates the pose.
+/// Implementation that evaluates a pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PosePath {
-    /// The importer's curves in `f64`, all influences; nothing baked.
+    /// The source's curves in `f64` with all influences; no baked data.
     Source,
-    /// The baked texture and vertices, through the CPU twins of the shaders.
+    /// The baked texture and vertices, with the CPU reference implementation of the shaders.
     Cpu,
-    /// The baked texture and vertices, through the vertex function of `Crowd::draw` on the GPU.
+    /// The baked texture and vertices, with the vertex shader of `Crowd::draw` on the GPU.
     Gpu,
 }
 
-/// At which times.
+/// Times to evaluate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PoseTimes {
-    /// Seconds into the clip; held at its ends, never wrapped.
+    /// Seconds from the start of the clip; clamped to the clip, never wrapped.
     Seconds(Vec<f64>),
-    /// Baked frames by their numbers.
+    /// Baked frames, by number.
     Frames(Vec<u32>),
-    /// All baked frames; of those that are held, each.
+    /// All baked frames, including each frame of a held interval.
     AllFrames,
 }
 
-/// What to evaluate.
+/// Request of [`pose()`].
 #[derive(Clone, Debug)]
 pub struct PoseRequest {
     /// Name of the model in the manifest.
     pub model: String,
-    /// Name of the clip in the glTF file, or its index there, or its name in the manifest.
+    /// Name or index of the clip in the glTF file, or its name in the manifest.
     pub clip: String,
-    /// When.
+    /// Times to evaluate.
     pub times: PoseTimes,
-    /// How.
+    /// Implementation to use.
     pub path: PosePath,
-    /// Instead of the manifest's encoding.
+    /// Overrides the manifest's encoding.
     pub encoding: Option<Encoding>,
 }
 
-/// Positions and normals of all source vertices at some times, in the source's scene.
+/// Positions and normals of all source vertices at several times, in the space of the source file.
 #[derive(Clone, Debug)]
-pub struct Poses {
+pub struct EvaluatedPoses {
     model: Arc<Model>,
     clip: usize,
-    /// Seconds, as asked for.
+    /// Requested times in seconds.
     pub times: Vec<f64>,
-    /// Per time, per vertex of each primitive in their order: position in the source's units, unit normal.
+    /// Position in the source's units and unit normal: `[time][vertex]`, vertices primitive by
+    /// primitive.
     pub frames: Vec<Vec<(DVec3, DVec3)>>,
-    /// What is odd about the model.
-    pub warnings: Findings,
+    /// Warnings about the model.
+    pub warnings: Diagnostics,
     double: bool,
 }
 
 /// Evaluates a clip of a model.
 ///
 /// # Errors
-/// When the model cannot be baked, or has no such clip or frame.
-pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Findings> {
+/// If the model cannot be baked, or does not have the clip or frame.
+pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<EvaluatedPoses, Diagnostics> {
     let options = BakeOptions {
         model: Some(&request.model),
         encoding: request.encoding,
@@ -87,10 +88,12 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
     let (imported, mut warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
     let model = imported.model().clone();
     let clip = find_clip(&model, &request.clip)?;
-    // What is evaluated from the source needs no bake, unless nobody but the bake knows where frames are.
+    // The source can be evaluated without a bake, unless the times of frames depend on the bake.
     let known = imported.grids(&options).filter(|_| request.path == PosePath::Source);
     let baked = if known.is_none() { Some(imported.bake(&options, &mut warnings)?) } else { None };
-    let grids = known.or(baked.as_ref().map(|(baked, _)| baked.trace().plan.grids.clone())).expect("one or the other");
+    let grids = known
+        .or(baked.as_ref().map(|(baked, _)| baked.trace().plan.grids.clone()))
+        .expect("the model is baked if its frames are not known");
     let grid = grids[clip];
     let times = seconds(&request.times, &grid, &model.clips[clip])?;
     let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
@@ -99,7 +102,7 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
         (PosePath::Gpu, Some(baked)) => on_gpu(&baked.0, &baked.1, clip, &held)?,
         _ => source(&model, &model.clips[clip], &held),
     };
-    // What is baked is in place.
+    // Baked poses do not contain the root motion, so it is added here.
     let displacement =
         Displacement::new(&model, &model.clips[clip], &grid).filter(|_| request.path != PosePath::Source);
     let placed = |(frame, time): (Vec<(DVec3, DVec3)>, &f64)| match &displacement {
@@ -109,14 +112,14 @@ pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<Poses, Finding
             frame.into_iter().map(|(p, n)| (at.transform_point3(p), at.transform_vector3(n))).collect()
         }
     };
-    let undo = Undo::new(&model.root);
+    let undo = SourceSpace::new(&model.root);
     let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
     let frames = frames.into_iter().zip(&held).map(placed).map(undone).collect();
-    Ok(Poses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
+    Ok(EvaluatedPoses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
 }
 
-/// A clip by its name in the file, its index there, or its name in the manifest.
-fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
+/// Finds a clip by its name or index in the glTF file, or by its name in the manifest.
+fn find_clip(model: &Model, wanted: &str) -> Result<usize, Diagnostic> {
     let index = wanted.parse::<usize>().ok();
     let by = |test: &dyn Fn(&Clip) -> bool| model.clips.iter().position(test);
     by(&|c| c.source == wanted)
@@ -124,20 +127,20 @@ fn find_clip(model: &Model, wanted: &str) -> Result<usize, Finding> {
         .or_else(|| by(&|c| c.name == wanted))
         .ok_or_else(|| {
             let names = model.clips.iter().map(|c| c.source.as_str());
-            Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(wanted)))
+            Diagnostic::error(DiagnosticCode::ClipNotFound, format!("clip {} not found", quoted(wanted)))
                 .within(Label::model(&model.name))
                 .clip(wanted)
                 .help(instead(wanted, names))
         })
 }
 
-fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Finding> {
+fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>, Diagnostic> {
     match times {
         PoseTimes::Seconds(seconds) => Ok(seconds.clone()),
         PoseTimes::AllFrames => Ok((0..grid.frames()).map(|frame| grid.time(frame)).collect()),
         PoseTimes::Frames(frames) => match frames.iter().find(|&&i| i > grid.intervals) {
-            Some(frame) => Err(Finding::error(
-                Code::ClipFrame,
+            Some(frame) => Err(Diagnostic::error(
+                DiagnosticCode::ClipFrame,
                 format!("clip `{}` has no frame {frame}: its last is {}", clip.source, grid.intervals),
             )),
             None => Ok(frames.iter().map(|&i| grid.time(i)).collect()),
@@ -145,7 +148,7 @@ fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>,
     }
 }
 
-/// In the baked scene, as the other paths are.
+/// Evaluates the source in the space of the baked model.
 fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>> {
     let evaluator = Evaluator::new(model, Some(clip));
     let frame = |&time: &f64| {
@@ -154,7 +157,7 @@ fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>>
         for (p, primitive) in model.primitives.iter().enumerate() {
             vertices.extend((0..primitive.positions.len()).map(|v| {
                 let matrix = moment.matrix(p, v);
-                (moment.carried(&matrix, p, v), moment.normal(&matrix, p, v))
+                (moment.transformed_position(&matrix, p, v), moment.normal(&matrix, p, v))
             }));
         }
         vertices
@@ -162,8 +165,8 @@ fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>>
     times.iter().map(frame).collect()
 }
 
-/// An instance at the origin that shows a time of a clip and stands still there.
-fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
+/// Returns an instance at the origin that shows one time of a clip and does not advance.
+fn static_pose(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
     let playback = playback_at(grid, seconds);
     let playback = Playback { clip: playback.clip | clip as u32, ..playback };
     InstanceRecord::playing(playback)
@@ -171,7 +174,7 @@ fn standing(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::internals::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
-    let instance = standing(&baked.trace().plan.grids[clip], clip, seconds);
+    let instance = static_pose(&baked.trace().plan.grids[clip], clip, seconds);
     let shown = instance.pose_blend(&baked.trace().plan.records, Time::ZERO);
     let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
         vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
@@ -190,16 +193,18 @@ fn on_gpu(
     model: &gpuskin_rt::internals::Model,
     clip: usize,
     times: &[f64],
-) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
-    let (device, queue) = crate::gpu::open()?;
-    let failed =
-        |e: gpuskin_rt::internals::Error| Finding::error(Code::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name));
+) -> Result<Vec<Vec<(DVec3, DVec3)>>, Diagnostic> {
+    let crate::gpu::Gpu { device, queue } = crate::gpu::open()?;
+    let failed = |e: gpuskin_rt::internals::Error| {
+        Diagnostic::error(DiagnosticCode::GpuFailed, e.to_string()).within(Label::model(&baked.meta.name))
+    };
     let capture = gpuskin_rt::internals::render::Capture::new(&device, &queue, model).map_err(failed)?;
     let grid = &baked.trace().plan.grids[clip];
-    let instances: Vec<_> = times.iter().map(|&t| (standing(grid, clip, t), Time::ZERO)).collect();
+    let instances: Vec<_> = times.iter().map(|&t| (static_pose(grid, clip, t), Time::ZERO)).collect();
     let frames = capture.frames(&instances).map_err(failed)?;
-    let vertex =
-        |v: &gpuskin_rt::internals::render::CapturedVertex| (v.position.map(f64::from).into(), v.normal.map(f64::from).into());
+    let vertex = |v: &gpuskin_rt::internals::render::CapturedVertex| {
+        (v.position.map(f64::from).into(), v.normal.map(f64::from).into())
+    };
     Ok(frames
         .iter()
         .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(&frame[i as usize])).collect())
@@ -207,17 +212,23 @@ fn on_gpu(
 }
 
 #[cfg(not(feature = "gpu"))]
-fn on_gpu(_: &BakedModel, _: &gpuskin_rt::internals::Model, _: usize, _: &[f64]) -> Result<Vec<Vec<(DVec3, DVec3)>>, Finding> {
-    Err(Finding::error(Code::GpuMissing, "this build of gpuskin has no GPU").help("build it with the feature `gpu`"))
+fn on_gpu(
+    _: &BakedModel,
+    _: &gpuskin_rt::internals::Model,
+    _: usize,
+    _: &[f64],
+) -> Result<Vec<Vec<(DVec3, DVec3)>>, Diagnostic> {
+    Err(Diagnostic::error(DiagnosticCode::GpuMissing, "gpuskin-build was compiled without the feature `gpu`")
+        .help("add the feature `gpu`"))
 }
 
-/// Takes the manifest's scale and up axis back.
-struct Undo {
+/// Inverse of the manifest's scale and up axis.
+struct SourceSpace {
     root: DMat4,
     normals: DMat3,
 }
 
-impl Undo {
+impl SourceSpace {
     fn new(root: &DMat4) -> Self {
         Self { root: root.inverse(), normals: DMat3::from_mat4(*root).transpose() }
     }
@@ -226,19 +237,20 @@ impl Undo {
         self.root.transform_point3(p)
     }
 
-    /// The root is a rotation and a scale, so its transpose turns normals back.
+    /// The root is a rotation with a uniform scale, so its transpose rotates normals back.
     fn normal(&self, n: DVec3) -> DVec3 {
         (self.normals * n).normalize_or_zero()
     }
 }
 
-impl Poses {
-    /// Writes `frames.json` and `frames.bin`: positions, then normals where the source has some, primitive by primitive,
-    /// frame by frame, little-endian. `f64` for [`PosePath::Source`], else `f32`.
+impl EvaluatedPoses {
+    /// Writes `frames.json` and `frames.bin`. The binary file has per frame, per primitive all
+    /// positions, then all normals if the source has some; little-endian, `f64` for
+    /// [`PosePath::Source`], else `f32`.
     ///
     /// # Errors
-    /// When the folder cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), Finding> {
+    /// If the folder cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Diagnostic> {
         let width = if self.double { 8 } else { 4 };
         let mut offset = 0;
         let mut primitives = Vec::new();
@@ -280,11 +292,12 @@ impl Poses {
             "frames": frames.collect::<Vec<_>>(),
         });
         let mut text = serde_json::to_vec_pretty(&head).expect("plain data always serialises");
-        writeln!(text).expect("memory takes all");
+        writeln!(text).expect("writing to memory does not fail");
         for (name, bytes) in [("frames.bin", bytes), ("frames.json", text)] {
             let path = folder.join(name);
-            output::replace(&path, &bytes)
-                .map_err(|e| Finding::error(Code::OutputFailed, format!("cannot write {}: {e}", path.display())))?;
+            output::replace_file(&path, &bytes).map_err(|e| {
+                Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot write {}: {e}", path.display()))
+            })?;
         }
         Ok(())
     }

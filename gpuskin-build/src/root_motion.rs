@@ -1,6 +1,6 @@
-//! Root motion: how a clip moves the model as a whole, taken out of its poses.
+//! Root motion: the motion of the whole model during a clip, extracted from the poses.
 //!
-//! With the root node at p(t), turned by R(t), in the scene as baked:
+//! With position p(t) and rotation R(t) of the root node in the baked scene:
 //!
 //! ```text
 //! full      D(t) = T(p(t)) R(t) R(0)^-1 T(-p(0))
@@ -8,26 +8,21 @@
 //! in place  D(t)^-1 pose(t)
 //! ```
 //!
-//! D is kept at frames, in `f32`, and is between them what the runtime makes of those keys. What is sampled, encoded and
-//! measured of a clip is in place by that D: an error is that of what is drawn where the displacement puts it.
+//! The displacement D is stored at frames, in `f32`; between frames it is interpolated as the
+//! runtime does. Poses are sampled, encoded and measured in place, with this D removed, so measured
+//! errors are those of the drawn model after the displacement is applied.
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
-use gpuskin_rt::internals::{RootKey, RootMotion};
+use gpuskin_rt::internals::RootKey;
 
+use crate::displacement::Displacement;
 use crate::frames::FrameGrid;
 use crate::model::{Clip, Model};
 use crate::sample::Sampler;
 
-/// The displacement of a clip at any time.
-#[derive(Clone, Debug)]
-pub struct Displacement {
-    planar: bool,
-    keys: Vec<RootKey>,
-    duration: f64,
-}
-
 impl Displacement {
-    /// `None`: the clip has no root motion.
+    /// Computes the displacement of a clip at its frames. Returns `None` if the clip has no root
+    /// motion.
     pub fn new(model: &Model, clip: &Clip, grid: &FrameGrid) -> Option<Self> {
         let root = clip.root?;
         let sampler = Sampler::new(model, Some(clip));
@@ -38,13 +33,14 @@ impl Displacement {
             let turned = DQuat::from_mat3(&(now.axes * start.axes.transpose())).normalize();
             let (mut rotation, mut place) = (turned, now.origin);
             if root.planar {
-                // The part of a rotation about y; a half turn about another axis has none, and what was is kept.
+                // The part of the rotation about y. A half turn about another axis has no such
+                // part, and keeps the previous rotation.
                 let length = libm::hypot(turned.y, turned.w);
                 rotation =
                     if length > 1e-6 { DQuat::from_xyzw(0.0, turned.y / length, 0.0, turned.w / length) } else { last };
                 place.y = (rotation * start.origin).y;
             }
-            // The sign that is nearer to the key before.
+            // Chooses the quaternion sign that is nearer to the previous key.
             last = if rotation.dot(last) < 0.0 { -rotation } else { rotation };
             let translation = place - last * start.origin;
             RootKey { translation: translation.as_vec3().into(), rotation: last.as_quat().into() }
@@ -53,36 +49,16 @@ impl Displacement {
         keys[0] = RootKey::IDENTITY;
         Some(Self { planar: root.planar, keys, duration: grid.duration })
     }
+}
 
-    /// At a time in seconds, held at the clip's ends.
-    pub fn at(&self, seconds: f64) -> DMat4 {
-        let last = self.keys.len() - 1;
-        let fraction = if self.duration > 0.0 { (seconds / self.duration).clamp(0.0, 1.0) } else { 0.0 };
-        let place = fraction * last as f64;
-        // 1e-9 of a frame is rounding.
-        let place = if (place - place.round()).abs() < 1e-9 * place.max(1.0) { place.round() } else { place };
-        let frame = (place as usize).min(last);
-        let (a, b) = (&self.keys[frame], &self.keys[(frame + 1).min(last)]);
-        let t = (place - frame as f64) as f32;
-        let key = if t == 0.0 { *a } else { a.blend(b, t) };
-        let rotation = DQuat::from_array(key.rotation.map(f64::from)).normalize();
-        DMat4::from_rotation_translation(rotation, DVec3::from(key.translation.map(f64::from)))
-    }
-
-    /// What takes it out of a pose.
-    pub fn undone(&self, seconds: f64) -> DMat4 {
-        let at = self.at(seconds);
-        let turn = DMat3::from_mat4(at).transpose();
-        DMat4::from_mat3_translation(turn, -(turn * at.w_axis.truncate()))
-    }
-
-    /// As the runtime has it.
-    pub fn info(&self) -> RootMotion {
-        RootMotion { planar: self.planar, keys: self.keys.clone().into() }
+impl<'a> Sampler<'a> {
+    /// Creates a sampler of a clip with root motion removed, as baked with the frames of `grid`.
+    pub fn in_place(model: &'a Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
+        Self::new(model, Some(clip)).without_displacement(Displacement::new(model, clip, grid))
     }
 }
 
-/// Where a node is, and how it is turned: upright axes of length one.
+/// Position and orientation of a node, with orthonormal axes.
 struct Frame {
     axes: DMat3,
     origin: DVec3,
@@ -104,9 +80,10 @@ mod tests {
     use glam::DVec4;
 
     use super::*;
-    use crate::model::{Channel, Curve, Interpolation, Local, Node, Property, Root, Trs};
+    use crate::model::{Channel, Curve, Interpolation, Local, Node, Property, RootMotionSource, Trs};
 
-    /// A node below a scaled, mirrored and turned one, that walks an arc, nods and bobs.
+    /// Returns a model with a node that walks an arc, nods and bobs, and whose parent is scaled,
+    /// mirrored and rotated.
     fn model(planar: bool) -> Model {
         let node = |parent, local| Node { name: "n".into(), parent, local: Local::Trs(local), weights: vec![] };
         let above = Trs {
@@ -124,7 +101,7 @@ mod tests {
             Channel { node: 1, property: Property::Translation, curve: walks },
             Channel { node: 1, property: Property::Rotation, curve: turns },
         ];
-        let clip = Clip { channels, end: 1.0, root: Some(Root { node: 1, planar }), ..Clip::default() };
+        let clip = Clip { channels, end: 1.0, root: Some(RootMotionSource { node: 1, planar }), ..Clip::default() };
         Model {
             nodes: vec![node(None, above), node(Some(0), Trs::IDENTITY)],
             order: vec![0, 1],
@@ -135,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn full_motion_leaves_the_root_where_it_began() {
+    fn full_motion_keeps_the_root_at_its_start() {
         let model = model(false);
         let (clip, grid) = (&model.clips[0], FrameGrid::new(1.0, 24.0, false));
         let displacement = Displacement::new(&model, clip, &grid).unwrap();
@@ -146,7 +123,7 @@ mod tests {
             assert!(placed.global(1, time).abs_diff_eq(source.global(1, 0.0), 2e-6), "{frame}");
             assert!((displacement.at(time) * placed.global(1, time)).abs_diff_eq(source.global(1, time), 1e-12));
         }
-        // Between frames, too, the displacement gives back what was taken.
+        // Between frames, the displacement also restores exactly what was removed.
         for time in [0.013, 0.49, 0.999] {
             assert!((displacement.at(time) * placed.global(1, time)).abs_diff_eq(source.global(1, time), 1e-12));
         }

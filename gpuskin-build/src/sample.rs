@@ -1,33 +1,33 @@
-//! `Model -> Poses`: curves evaluated in `f64`, the hierarchy composed, skin matrices at any time.
+//! Sampling of clips: evaluates curves in `f64`, composes the node hierarchy, and returns skinning
+//! matrices at any time.
 //!
-//! Formulas of glTF 2.0, section 3.11 and appendix C. Trigonometry is `libm`'s, so that the same input gives the same
-//! bits on every machine.
+//! Formulas are those of glTF 2.0, section 3.11 and appendix C. Trigonometric functions are those
+//! of `libm`, so that the same input gives the same bits on every machine.
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
 
-use crate::frames::FrameGrid;
+use crate::displacement::Displacement;
 use crate::model::{Clip, Curve, Interpolation, Local, Model, Property, Trs, WeightCurve};
-use crate::root_motion::Displacement;
 
-/// Upper three rows of a 4x4 matrix: `rows[r][c]`, column vectors, metres.
+/// Upper three rows of a 4x4 matrix: `rows[row][column]`, column vectors, metres.
 pub type Rows = [[f64; 4]; 3];
 
-/// Evaluates one clip of a model (or its rest pose).
+/// Evaluates a clip of a model, or its rest pose.
 #[derive(Debug)]
 pub struct Sampler<'a> {
     model: &'a Model,
-    /// Per node: the curves of translation, rotation and scale.
+    /// Curves of translation, rotation and scale. `[node]`
     curves: Vec<[Option<&'a Curve>; 3]>,
-    /// Transforms of nodes that do not move, to their parents.
+    /// Node-to-parent transforms of nodes without curves. `[node]`
     resting: Vec<DMat4>,
-    /// Per node: the curve of its morph weights.
+    /// Curve of the morph weights. `[node]`
     morphs: Vec<Option<&'a WeightCurve>>,
-    /// What is taken out of all poses.
+    /// Root motion to remove from all poses.
     displacement: Option<Displacement>,
 }
 
 impl<'a> Sampler<'a> {
-    /// `None` for the clip is the rest pose.
+    /// Creates a sampler of a clip, or of the rest pose for `None`.
     pub fn new(model: &'a Model, clip: Option<&'a Clip>) -> Self {
         let mut curves = vec![[None; 3]; model.nodes.len()];
         for channel in clip.iter().flat_map(|c| &c.channels) {
@@ -41,12 +41,12 @@ impl<'a> Sampler<'a> {
         Self { model, curves, resting, morphs, displacement: None }
     }
 
-    /// Of a clip without its root motion, as it is baked with such frames.
-    pub fn in_place(model: &'a Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
-        Self { displacement: Displacement::new(model, clip, grid), ..Self::new(model, Some(clip)) }
+    /// Removes a displacement of the root from all poses.
+    pub(crate) fn without_displacement(self, displacement: Option<Displacement>) -> Self {
+        Self { displacement, ..self }
     }
 
-    /// Every node's transform to the baked scene at a time in seconds.
+    /// Returns the node-to-baked-scene transforms of all nodes at a time in seconds.
     pub fn globals(&self, time: f64) -> Vec<DMat4> {
         let mut globals = vec![DMat4::IDENTITY; self.model.nodes.len()];
         let root = self.root(time);
@@ -57,26 +57,27 @@ impl<'a> Sampler<'a> {
         globals
     }
 
-    /// One of them.
+    /// Returns the node-to-baked-scene transform of one node at a time in seconds.
     pub fn global(&self, node: usize, time: f64) -> DMat4 {
         let upwards = std::iter::successors(Some(node), |&n| self.model.nodes[n].parent);
         let own = upwards.fold(DMat4::IDENTITY, |below, node| self.local(node, time) * below);
         self.root(time) * own
     }
 
-    /// From the file's scene to the scene as baked.
+    /// Returns the transform from the file's scene to the baked scene.
     fn root(&self, time: f64) -> DMat4 {
         let placed = self.displacement.as_ref().map(|displacement| displacement.undone(time) * self.model.root);
         placed.unwrap_or(self.model.root)
     }
 
-    /// Every bone's skin matrix, `root * global(node) * inverse_bind`, at a time in seconds.
+    /// Returns the skinning matrices `root * global(node) * inverse_bind` of all bones at a time in
+    /// seconds.
     pub fn skin_matrices(&self, time: f64) -> Vec<Rows> {
         let globals = self.globals(time);
         self.model.bones.iter().map(|bone| rows(&(globals[bone.node] * bone.inverse_bind))).collect()
     }
 
-    /// The weights of a node's morph targets at a time in seconds: empty where its mesh has none.
+    /// Returns the morph weights of a node at a time in seconds; empty if its mesh has no targets.
     pub fn morph_weights(&self, node: usize, time: f64) -> Vec<f64> {
         match self.morphs[node] {
             Some(curve) => evaluate_weights(curve, time),
@@ -101,7 +102,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// The matrix of a node's own transform: translation * rotation * scale.
+/// Returns the matrix of a transform: translation * rotation * scale.
 pub fn matrix(local: &Local) -> DMat4 {
     let Trs { translation, rotation, scale } = match local {
         Local::Matrix(m) => return *m,
@@ -117,13 +118,14 @@ pub fn matrix(local: &Local) -> DMat4 {
     )
 }
 
-/// Upper three rows of a matrix.
+/// Returns the upper three rows of a matrix.
 pub fn rows(m: &DMat4) -> Rows {
     let c = m.to_cols_array();
     [0, 1, 2].map(|r| [c[r], c[4 + r], c[8 + r], c[12 + r]])
 }
 
-/// A curve at a time in seconds, held before its first and after its last key. Rotations have unit length.
+/// Returns the value of a curve at a time in seconds, clamped to its first and last key. Rotations
+/// have unit length.
 pub fn evaluate(curve: &Curve, property: Property, time: f64) -> DVec4 {
     let value = |key: usize| match curve.interpolation {
         Interpolation::CubicSpline => curve.values[3 * key + 1],
@@ -134,8 +136,8 @@ pub fn evaluate(curve: &Curve, property: Property, time: f64) -> DVec4 {
         _ => v,
     };
     let (key, u, interval) = match span(&curve.times, time) {
-        Span::Held(key) => return unit(value(key)),
-        Span::Between { key, u, interval } => (key, u, interval),
+        KeySpan::Held(key) => return unit(value(key)),
+        KeySpan::Between { key, u, interval } => (key, u, interval),
     };
     let after = key + 1;
     match curve.interpolation {
@@ -150,14 +152,15 @@ pub fn evaluate(curve: &Curve, property: Property, time: f64) -> DVec4 {
     }
 }
 
-/// A curve of morph weights at a time in seconds, held before its first and after its last key: one for each target.
+/// Returns the morph weights of a curve at a time in seconds, clamped to its first and last key:
+/// one weight per target.
 pub fn evaluate_weights(curve: &WeightCurve, time: f64) -> Vec<f64> {
     let rows = if curve.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let row = |row: usize| &curve.values[row * curve.targets..][..curve.targets];
     let value = |key: usize| row(key * rows + rows / 2);
     let (key, u, interval) = match span(&curve.times, time) {
-        Span::Held(key) => return value(key).to_vec(),
-        Span::Between { key, u, interval } => (key, u, interval),
+        KeySpan::Held(key) => return value(key).to_vec(),
+        KeySpan::Between { key, u, interval } => (key, u, interval),
     };
     let (from, to) = (value(key), value(key + 1));
     match curve.interpolation {
@@ -172,38 +175,40 @@ pub fn evaluate_weights(curve: &WeightCurve, time: f64) -> Vec<f64> {
     }
 }
 
-/// Where a time stands among keys.
-enum Span {
-    /// Before the first key, or from the last on.
+/// Location of a time among keys.
+enum KeySpan {
+    /// Before the first key, or at or after the last key.
     Held(usize),
-    /// At the share `u` of the `interval` seconds from a key to the next; on a key, from that one on.
+    /// Between `key` and the next key, `interval` seconds later, at the fraction `u`. At a key, `u`
+    /// is 0.
     Between { key: usize, u: f64, interval: f64 },
 }
 
-fn span(times: &[f64], time: f64) -> Span {
-    // The first key that is after `time`.
+fn span(times: &[f64], time: f64) -> KeySpan {
+    // Index of the first key after `time`.
     let after = times.partition_point(|&t| t <= time);
     if after == 0 || after == times.len() {
-        return Span::Held(after.saturating_sub(1));
+        return KeySpan::Held(after.saturating_sub(1));
     }
     let key = after - 1;
     let interval = times[after] - times[key];
-    Span::Between { key, u: (time - times[key]) / interval, interval }
+    KeySpan::Between { key, u: (time - times[key]) / interval, interval }
 }
 
-/// Factors of value, out-tangent, next value and next in-tangent (appendix C.5).
+/// Returns the factors of value, out-tangent, next value and next in-tangent (appendix C.5).
 fn hermite(u: f64, interval: f64) -> [f64; 4] {
     let (u2, u3) = (u * u, u * u * u);
     [2.0 * u3 - 3.0 * u2 + 1.0, interval * (u3 - 2.0 * u2 + u), 3.0 * u2 - 2.0 * u3, interval * (u3 - u2)]
 }
 
-/// Unit length; no rotation where there is no length.
+/// Normalises a quaternion; zero becomes the identity.
 fn normalized(q: DVec4) -> DVec4 {
     let length = q.length();
     if length > 0.0 { q / length } else { DVec4::W }
 }
 
-/// Along the shorter arc between unit quaternions (appendix C.4); straight where the angle is next to nothing.
+/// Interpolates unit quaternions along the shorter arc (appendix C.4), linearly if the angle is
+/// almost zero.
 fn slerp(a: DVec4, b: DVec4, u: f64) -> DVec4 {
     let dot = a.dot(b);
     let b = if dot < 0.0 { -b } else { b };
@@ -227,7 +232,7 @@ mod tests {
         [DVec4::new(1.0, 2.0, 3.0, 0.0), DVec4::new(3.0, 2.0, 1.0, 0.0), DVec4::new(-1.0, 0.0, 1.0, 0.0)];
 
     #[test]
-    fn step_takes_the_new_value_on_its_key() {
+    fn step_changes_its_value_at_the_key() {
         let c = curve(Interpolation::Step, &VALUES);
         let at = |t| evaluate(&c, Property::Translation, t);
         assert_eq!([at(0.0), at(1.999), at(2.0), at(3.999), at(4.0), at(9.0)], [0, 0, 1, 1, 2, 2].map(|i| VALUES[i]));
@@ -259,7 +264,7 @@ mod tests {
 
     #[test]
     fn cubic_spline_is_the_hermite_polynomial() {
-        // x(t) = t^3 over keys at 1, 2 and 4 has these tangents, and is met exactly.
+        // x(t) = t^3 with keys at 1, 2 and 4 has these tangents, and is reproduced exactly.
         let key = |t: f64| {
             let tangent = DVec4::new(3.0 * t * t, 0.0, 0.0, 0.0);
             [tangent, DVec4::new(t * t * t, 0.0, 0.0, 0.0), tangent]
@@ -271,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn matrix_of_a_transform_scales_then_turns_then_moves() {
+    fn matrix_scales_then_rotates_then_translates() {
         let trs = Trs {
             translation: DVec3::new(1.0, 2.0, 3.0),
             rotation: DQuat::from_xyzw(0.1, 0.2, -0.3, 0.9).normalize(),
@@ -300,7 +305,8 @@ mod tests {
         let step = curve(Interpolation::Step, &[0.0, 1.0, 1.0, 0.0]);
         near(&step, 2.999, [0.0, 1.0]);
         near(&step, 3.0, [1.0, 0.0]);
-        // In-tangents, values, out-tangents of both targets. Halfway: (a + b) / 2 + 2 s * (out - in) / 8.
+        // In-tangents, values, out-tangents of both targets. Halfway: (a + b) / 2 + 2 s * (out -
+        // in) / 8.
         let spline = [9.0, 9.0, 0.0, 1.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 9.0, 9.0];
         let spline = curve(Interpolation::CubicSpline, &spline);
         near(&spline, 2.0, [0.5 + 0.25 * 2.0, 0.5]);

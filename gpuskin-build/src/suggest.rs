@@ -1,13 +1,13 @@
-//! "Did you mean": the nearest of the words that would have been right.
+//! "Did you mean" suggestions: the valid word that is most similar to an invalid one.
 
 mod names;
 
 pub(crate) use names::{instead, list, quoted};
 
-/// The candidate nearest to `word`, where one is near enough to be a slip of the fingers: at most a third of its
-/// letters wrong, missing, too many or swapped with a neighbour; case, `-` and `_` count for nothing.
+/// Returns the candidate most similar to `word`, if it is likely to be meant: at most a third of
+/// its letters are wrong, missing, extra or swapped with a neighbour. Ignores case, `-` and `_`.
 pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Nobody mistypes a novel; the distance is quadratic.
+    // The algorithm takes quadratic time, so longer words are not compared.
     const LONGEST: usize = 64;
     let word = plain(word);
     if word.is_empty() || word.len() > LONGEST {
@@ -30,7 +30,7 @@ fn plain(word: &str) -> Vec<char> {
     word.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).take(65).collect()
 }
 
-/// Damerau's distance (optimal string alignment).
+/// Returns the Damerau-Levenshtein distance (optimal string alignment).
 fn distance(a: &[char], b: &[char]) -> usize {
     let width = b.len() + 1;
     let mut table = vec![0; (a.len() + 1) * width];
@@ -57,7 +57,7 @@ mod tests {
     use super::closest;
 
     #[test]
-    fn slips_of_the_fingers() {
+    fn typing_mistakes_are_matched() {
         let keys = ["name", "path", "encoding", "fps", "matrix-f16", "trs-f16"];
         assert_eq!(closest("encodign", keys), Some("encoding"));
         assert_eq!(closest("ecoding", keys), Some("encoding"));

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formatting of numbers with units.
 
-/// Metres in the unit that suits them: `0.412 mm`.
+/// Formats a length in metres with a suitable unit, such as `0.412 mm`.
 pub fn length(metres: f32) -> String {
     let size = f64::from(metres.abs());
     let (unit, name) = match size {
@@ -15,7 +15,8 @@ pub fn length(metres: f32) -> String {
     format!("{} {name}", digits(f64::from(metres) / unit))
 }
 
-/// A tolerance, as the manifest has it, that a distance in metres meets: rounded up to two digits that count.
+/// Formats a tolerance for the manifest that a distance in metres satisfies: rounded up to two
+/// significant digits.
 pub fn tolerance(metres: f32) -> String {
     let millimetres = (f64::from(metres) * 1e3).max(1e-6);
     if !millimetres.is_finite() {
@@ -29,7 +30,7 @@ pub fn tolerance(metres: f32) -> String {
     format!("{:.decimals$} mm", (millimetres / unit).ceil() * unit)
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 pub fn digits(number: f64) -> String {
     match number.abs() {
         size if size < 0.9995 => format!("{number:.3}"),
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tolerances_are_not_below_what_must_meet_them() {
+    fn formatted_tolerances_are_not_below_the_error() {
         for (metres, text) in [
             (1.23e-4, "0.13 mm"),
             (0.0499, "50 mm"),

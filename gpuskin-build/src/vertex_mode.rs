@@ -1,23 +1,24 @@
-//! `mode = "vertex"`: what moves the vertices of a model, evaluated once and for all. Skins with all of their influences,
-//! rigid nodes and morph targets come out alike: where each vertex is in each frame, with its normal and tangent.
+//! Bake of `mode = "vertex"`: evaluates position, normal and tangent of each vertex in each frame.
+//! Skins with all of their influences, rigid nodes and morph targets are all handled alike.
 //!
-//! | stage | | |
+//! | stage | input | output |
 //! |---|---|---|
-//! | `mesh` | [`Model`](crate::model::Model) | [`VertexMesh`]: which vertices move alike, and what does not move of them |
-//! | `evaluate` | a clip at a time | [`Moment`]: any vertex in `f64` |
+//! | `mesh` | [`Model`](crate::model::Model) | [`VertexMesh`]: vertices grouped by equal motion, and their static attributes |
+//! | `evaluate` | a clip and a time | `PosedModel`: any vertex in `f64` |
 //! | `encode` | all frames | texels |
-//! | `rest` | a moment | the mesh that stands still |
-//! | `measure` | texels | what they lost, over every source vertex |
+//! | `rest` | a clip and a time | the rest mesh |
+//! | `measure` | texels | their error, at every source vertex |
 //!
-//! Positions stand in the texture, and the vertex buffer holds texture coordinates. Where the mesh stands still (`rest`) is kept
-//! beside them, for who draws it without its animation: nothing of ours reads it. The file's own rest pose is what sizes are
-//! relative to, and where tangents and normals that the file has not are made.
+//! Positions are in the texture; the vertex buffer holds texture coordinates. The rest mesh
+//! (`rest`) is stored in addition, for programs that draw the mesh without its animation; gpuskin
+//! does not read it. The rest pose of the file defines the size of the model, and the tangents and
+//! normals that the file does not have.
 
 mod encode;
 mod evaluate;
 mod measure;
 mod mesh;
-mod rest;
+mod rest_mesh;
 #[cfg(test)]
 mod tests;
 
@@ -25,4 +26,4 @@ pub(crate) use encode::encode;
 pub(crate) use evaluate::Evaluator;
 pub(crate) use measure::{measure, motion_within};
 pub(crate) use mesh::VertexMesh;
-pub(crate) use rest::{StillMesh, still};
+pub(crate) use rest_mesh::{RestMesh, rest_mesh};

@@ -1,4 +1,5 @@
-//! Small files that ask for much: the command refuses or bakes each within 10 seconds and 1 GiB, and says why.
+//! Small files that demand many resources: `gpuskin bake` rejects or bakes each within 10 seconds
+//! and 1 GiB, with a diagnostic.
 #![cfg(target_os = "linux")]
 
 #[path = "input/common/mod.rs"]
@@ -13,18 +14,18 @@ use common::build::{Gltf, figure, glb};
 use serde_json::{Value, json};
 
 const TIME: Duration = Duration::from_secs(10);
-/// For a machine that has other things to do, too.
+/// Wall-clock limit; long enough for a machine that is busy with other work.
 const PATIENCE: Duration = Duration::from_secs(100);
 const MEMORY: u64 = 1 << 30;
 
-/// What a run left.
+/// Result of a run.
 struct Run {
-    /// Codes of errors and warnings.
+    /// Codes of errors and warnings, without the prefix `gpuskin::`.
     codes: Vec<String>,
     text: String,
 }
 
-/// Bakes `model.glb` or `model.gltf` of a folder; fails where it takes too much.
+/// Bakes `model.glb` or `model.gltf` of a folder. Panics if the bake exceeds the limits.
 #[track_caller]
 fn bake(folder: &Path, more: &str) -> Run {
     let name = if folder.join("model.glb").exists() { "model.glb" } else { "model.gltf" };
@@ -33,14 +34,14 @@ fn bake(folder: &Path, more: &str) -> Run {
     let report = std::fs::File::create(folder.join("report")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
     command.args(["bake", "--message-format", "json"]).current_dir(folder).env_remove("GPUSKIN_CACHE");
-    // One at a time: it is the file that is timed.
+    // One bake at a time, so that bakes do not slow each other down.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let start = Instant::now();
     let mut child = command.stdout(report).stderr(Stdio::inherit()).spawn().unwrap();
     let (mut most, mut took) = (0, Duration::ZERO);
     let status = loop {
-        // The peak, which the kernel keeps; and what all threads took.
+        // Peak memory as recorded by the kernel, and processor time of all threads.
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
         most = most.max(peak.and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) << 10);
@@ -51,7 +52,7 @@ fn bake(folder: &Path, more: &str) -> Run {
         if took > TIME || start.elapsed() > PATIENCE || most > MEMORY {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("stopped after {took:?} of {:?} at {} MiB", start.elapsed(), most >> 20);
+            panic!("killed after {took:?} processor time, {:?} in total, at {} MiB", start.elapsed(), most >> 20);
         }
         std::thread::sleep(Duration::from_millis(2));
     };
@@ -64,30 +65,31 @@ fn bake(folder: &Path, more: &str) -> Run {
     Run { codes, text }
 }
 
-/// What all threads of a process took so far.
+/// Returns the processor time of all threads of a process.
 fn processor_time(process: u32) -> Duration {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // Behind the name, which may have spaces, the times of user and system are the 12th and 13th, in hundredths of a second.
+    // After the name, which can contain spaces, the user and system times are fields 12 and 13, in
+    // hundredths of a second.
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     Duration::from_millis(fields.filter_map(|field| field.parse::<u64>().ok()).sum::<u64>() * 10)
 }
 
-/// Bakes a file, which has a finding of this code.
+/// Bakes a file, and asserts that it has a diagnostic with this code.
 #[track_caller]
 fn says(code: &str, bytes: &[u8], more: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("model.glb"), bytes).unwrap();
     let run = bake(folder.path(), more);
-    assert!(run.codes.iter().any(|c| c == code), "{code} is not among {:?}\n{}", run.codes, run.text);
+    assert!(run.codes.iter().any(|c| c == code), "expected {code}, found {:?}\n{}", run.codes, run.text);
 }
 
-/// JSON of which a list has an item repeated.
+/// Returns a GLB file whose JSON repeats an item of a list.
 fn repeated(list: &str, item: &str, count: usize) -> Vec<u8> {
     let items = vec![item; count].join(",");
     glb(format!("{{\"asset\":{{\"version\":\"2.0\"}},\"{list}\":[{items}]}}").as_bytes(), &[])
 }
 
-/// A figure with something changed.
+/// Returns the figure with a change.
 fn changed(change: impl FnOnce(&mut Gltf)) -> Vec<u8> {
     let mut g = figure();
     change(&mut g);
@@ -95,7 +97,7 @@ fn changed(change: impl FnOnce(&mut Gltf)) -> Vec<u8> {
 }
 
 #[test]
-fn json_that_unfolds() {
+fn large_json_is_rejected() {
     for list in ["nodes", "meshes", "accessors", "materials", "animations", "skins", "images"] {
         let item = match list {
             "meshes" => "{\"primitives\":[]}",
@@ -122,7 +124,7 @@ fn json_that_unfolds() {
 }
 
 #[test]
-fn hierarchies() {
+fn extreme_hierarchies_are_rejected() {
     let deep: Vec<Value> = (1..=100_000).map(|i| json!({ "children": [i] })).chain([json!({})]).collect();
     says("limit::depth", &changed(|g| g.json["nodes"] = json!(deep)), "");
     says("node::not_a_tree", &changed(|g| g.json["nodes"][2]["children"] = json!([0])), "");
@@ -138,7 +140,7 @@ fn hierarchies() {
 }
 
 #[test]
-fn numbers_out_of_nothing() {
+fn accessors_without_data_are_limited() {
     let zeros = |shape: &str, count: u64| json!({ "componentType": 5126, "type": shape, "count": count });
     let vertices = |g: &mut Gltf| {
         let accessor = g.push("accessors", zeros("VEC3", 1 << 20));
@@ -181,7 +183,7 @@ fn numbers_out_of_nothing() {
     says("limit::morphs", &changed(targets), "mode = \"vertex\"\n");
 }
 
-/// A figure whose first clip lasts so long, in seconds.
+/// Returns the figure with a single clip of the given length.
 fn lasting(seconds: f32) -> Vec<u8> {
     changed(|g| {
         let input = g.floats("SCALAR", &[0.0, seconds]);
@@ -193,14 +195,14 @@ fn lasting(seconds: f32) -> Vec<u8> {
 }
 
 #[test]
-fn clips_that_last() {
+fn long_clips_are_rejected() {
     for seconds in [f32::MAX, 1e30, 1e12, 1e6] {
         for encoding in ["local-packed", "matrix-f32", "vat-f32"] {
             says("limit::frames", &lasting(seconds), &format!("encoding = \"{encoding}\"\n"));
         }
         says("limit::frames", &lasting(seconds), "");
     }
-    // As long as may be.
+    // Just below the limit.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("model.glb"), lasting(8000.0)).unwrap();
     bake(folder.path(), "fps = 30\nencoding = \"matrix-f16\"\n");
@@ -208,7 +210,7 @@ fn clips_that_last() {
     says("limit::texture", &lasting(10.0), "fps = 30\nencoding = \"matrix-f32\"\n[limits]\ntexture = \"1 KiB\"\n");
 }
 
-/// A PNG of one colour.
+/// Returns a black PNG image.
 fn png(side: u32) -> Vec<u8> {
     use image::ImageEncoder;
     let mut bytes = Vec::new();
@@ -219,10 +221,10 @@ fn png(side: u32) -> Vec<u8> {
     bytes
 }
 
-/// A PNG that says it has so many texels.
+/// Returns a PNG image whose header states another size.
 fn header(width: u32, height: u32) -> Vec<u8> {
     let mut file = png(8);
-    // The first chunk: its name, width, height, five bytes more, and the check of all these.
+    // First chunk: name, width, height, five more bytes, and the checksum of all of these.
     file[16..20].copy_from_slice(&width.to_be_bytes());
     file[20..24].copy_from_slice(&height.to_be_bytes());
     let crc = !file[12..29].iter().fold(u32::MAX, |crc, byte| {
@@ -233,7 +235,7 @@ fn header(width: u32, height: u32) -> Vec<u8> {
 }
 
 #[test]
-fn images_that_unfold() {
+fn large_images_are_rejected() {
     let with = |images: &[Vec<u8>]| {
         changed(|g| {
             for (i, image) in images.iter().enumerate() {
@@ -259,7 +261,7 @@ fn images_that_unfold() {
 }
 
 #[test]
-fn files_and_links() {
+fn files_outside_the_folder_are_rejected() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("art");
     std::fs::create_dir(&folder).unwrap();
@@ -287,7 +289,7 @@ fn files_and_links() {
         let run = bake(&folder, "");
         assert!(run.codes.iter().any(|c| c == "uri::refused"), "{uri}: {:?}", run.codes);
     }
-    // Named in the manifest, it may be reached.
+    // Folders named in `roots` are allowed.
     for uri in ["../secret.bin", "link.bin"] {
         with(uri);
         let run = bake(&folder, "[bake]\nroots = [\"..\"]\n");

@@ -1,4 +1,4 @@
-//! The command line: what it refuses, how, and with which exit status.
+//! Command line: error messages, exit statuses and output of each command.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -33,68 +33,69 @@ fn misused(args: &[&str], expected: &str) {
 }
 
 #[test]
-fn what_is_wrong_with_the_command_line() {
+fn command_line_errors_are_specific() {
     misused(&[], "no command given");
-    misused(&["bak"], "no command `bak`: did you mean `bake`?");
-    misused(&["frobnicate"], "no command `frobnicate`");
-    misused(&["bake", "--manifst", "x"], "no flag `--manifst`: did you mean `--manifest`?");
-    misused(&["bake", "-q"], "no flag `-q`");
+    misused(&["bak"], "unknown command `bak`: did you mean `bake`?");
+    misused(&["frobnicate"], "unknown command `frobnicate`");
+    misused(&["bake", "--manifst", "x"], "unknown flag `--manifst`: did you mean `--manifest`?");
+    misused(&["bake", "-q"], "unknown flag `-q`");
     misused(&["bake", "--out"], "`--out` needs a value: --out DIR");
     misused(&["bake", "--check=yes"], "unexpected argument for option '--check': \"yes\"");
     misused(&["bake", "--out", "a", "--out", "b"], "`--out` is given twice");
-    misused(&["bake", "art"], "`art` is one too many");
+    misused(&["bake", "art"], "unexpected argument `art`");
     misused(&["bake", "--check", "--dry-run"], "`--check` and `--dry-run` exclude each other");
-    misused(&["bake", "--shard", "4/4"], "`--shard` cannot be `4/4`: of 4 shards, they are 0/4, 1/4, 2/4 and 3/4");
+    misused(&["bake", "--shard", "4/4"], "invalid value `4/4` for `--shard`: expected I/N, for example 0/4 to 3/4");
     misused(&["bake", "--shard", "0/4", "--merge"], "`--shard` and `--merge` exclude each other");
     misused(&["bake", "--merge", "--check"], "`--merge` and `--check` exclude each other");
-    misused(&["cache", "purge"], "`purge` is none of stats, clean and verify");
-    misused(&["inspect"], "FILE.ktx2 is missing");
-    misused(&["inspect", "a", "b"], "`b` is one too many");
-    misused(&["preview", "--model", "a"], "`--out FILE.png` is missing");
-    misused(&["preview", "--model", "a", "--out", "a.jpg"], "`--out a.jpg` is not a .png");
+    misused(&["cache", "purge"], "unknown argument `purge`: expected stats, clean or verify");
+    misused(&["inspect"], "missing argument MODEL.glb|FILE.ktx2");
+    misused(&["inspect", "a", "b"], "unexpected argument `b`");
+    misused(&["preview", "--model", "a"], "missing flag `--out FILE.png`");
+    misused(&["preview", "--model", "a", "--out", "a.jpg"], "invalid value `a.jpg` for `--out`: expected a .png file");
     let encoded = |names: &'static str| ["preview", "--model", "a", "--out", "a.png", "--encoding", names];
-    misused(&encoded("matrix-16"), "`--encoding` cannot be `matrix-16`: did you mean `matrix-f16`?");
-    misused(&encoded("matrix-f32,fixd16"), "`--encoding` cannot be `fixd16`: did you mean `fixed16`?");
+    misused(&encoded("matrix-16"), "invalid value `matrix-16` for `--encoding`: did you mean `matrix-f16`?");
+    misused(&encoded("matrix-f32,fixd16"), "invalid value `fixd16` for `--encoding`: did you mean `fixed16`?");
     misused(
         &encoded("trs-f16, trs-f16"),
-        "`--encoding trs-f16,trs-f16` compares trs-f16 to itself: name another encoding after the comma",
+        "`--encoding trs-f16,trs-f16` compares trs-f16 with itself: expected two different encodings",
     );
     misused(
         &encoded("trs-f16,fixed16,matrix-f32"),
-        "`--encoding` names 3 encodings: it takes one, or two with a comma between them",
+        "`--encoding` names 3 encodings: expected one, or two separated by a comma",
     );
     let acted = |flag: &'static str, names: &'static str| ["preview", "--model", "a", "--out", "a.png", flag, names];
-    misused(&acted("--crossfade", "walk"), "`--crossfade` takes two clips: walk,run");
+    misused(&acted("--crossfade", "walk"), "`--crossfade` expects two clips, for example walk,run");
     misused(
         &acted("--layer", "walk,attack,upper_body,more"),
-        "`--layer` takes two clips and perhaps a mask: walk,attack,upper_body",
+        "`--layer` expects two clips and optionally a mask, for example walk,attack,upper_body",
     );
     let both = [&acted("--crossfade", "walk,run")[..], &["--encoding", "trs-f16,fixed16"]].concat();
-    misused(&both, "`--crossfade` and `--layer` are drawn in one encoding");
+    misused(&both, "`--crossfade` and `--layer` accept only one encoding");
     let nothing = gpuskin(&encoded("trs-f16,"));
     assert!(
-        nothing.status.code() == Some(2) && text(&nothing.stderr).contains("cannot be ``: it is one of matrix-f32, ")
+        nothing.status.code() == Some(2)
+            && text(&nothing.stderr).contains("invalid value `` for `--encoding`: expected one of matrix-f32, ")
     );
     let pose = ["pose", "--model", "a", "--clip", "0", "--out", "x", "--path"];
     let with = |rest: &[&'static str]| [&pose[..], rest].concat();
-    misused(&pose[..7], "`--path source|cpu|gpu` is missing");
-    misused(&with(&["cpu"]), "`--times T,T,...` or `--frames all|N,N,...` is missing");
+    misused(&pose[..7], "missing flag `--path source|cpu|gpu`");
+    misused(&with(&["cpu"]), "missing flag `--times T,T,...` or `--frames all|N,N,...`");
     misused(&with(&["cpu", "--times", "0", "--frames", "0"]), "`--times` and `--frames` exclude each other");
-    misused(&with(&["cpu", "--times", "0,x"]), "`x` in `--times` is not a number that can stand there");
-    misused(&with(&["cpu", "--times", "nan"]), "`nan` in `--times` is not a number that can stand there");
-    misused(&with(&["cpu", "--frames", "-1"]), "`-1` in `--frames` is not a number that can stand there");
-    misused(&with(&["scource", "--times", "0"]), "`--path` cannot be `scource`: did you mean `source`?");
+    misused(&with(&["cpu", "--times", "0,x"]), "invalid number `x` in `--times`");
+    misused(&with(&["cpu", "--times", "nan"]), "invalid number `nan` in `--times`");
+    misused(&with(&["cpu", "--frames", "-1"]), "invalid number `-1` in `--frames`");
+    misused(&with(&["scource", "--times", "0"]), "invalid value `scource` for `--path`: did you mean `source`?");
     misused(
         &with(&["cpu", "--times", "0", "--encoding", "matrix-16"]),
-        "`--encoding` cannot be `matrix-16`: did you mean `matrix-f16`?",
+        "invalid value `matrix-16` for `--encoding`: did you mean `matrix-f16`?",
     );
 }
 
 #[test]
-fn help() {
+fn help_names_all_commands() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "cache", "inspect", "pose", "preview"] {
+    for command in ["bake", "cache", "inspect", "new", "pose", "preview", "schema"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);
@@ -105,7 +106,7 @@ fn help() {
 }
 
 #[test]
-fn findings_are_drawn_plainly_into_a_pipe() {
+fn diagnostics_in_a_pipe_have_no_colours() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("gpuskin.toml"), "[[model]]\nname = \"a\"\npath = \"a.glb\"\nfsp = 3\n").unwrap();
     let output = in_folder(folder.path(), &["bake"]);
@@ -114,12 +115,12 @@ fn findings_are_drawn_plainly_into_a_pipe() {
     assert_eq!(
         text(&output.stderr),
         "gpuskin::file::not_found
-  × no such file: a.glb
+  × file not found: a.glb
    ╭─[gpuskin.toml:3:8]
  3 │ path = \"a.glb\"
    ·        ───────
    ╰────
-  help: paths start at the folder of the manifest: there is no a.glb
+  help: paths are relative to the folder of the manifest: a.glb does not exist
 
 gpuskin::manifest::unknown_key
   × [[model]] has no key `fsp`
@@ -142,11 +143,11 @@ gpuskin::manifest::unknown_key
 }
 
 #[test]
-fn files_that_are_no_textures() {
+fn inspect_rejects_other_files() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.ktx2"), b"not at all").unwrap();
     let output = in_folder(folder.path(), &["inspect", "a.ktx2"]);
-    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: name ";
+    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: pass ";
     let stderr = text(&output.stderr);
     assert!(output.status.code() == Some(1) && stderr.starts_with(expected), "{stderr}");
     let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
@@ -184,7 +185,7 @@ fn fails(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn bake_check_and_inspect() {
+fn bake_check_cache_and_inspect_agree() {
     let folder = samples();
     let folder = folder.path();
     let planned = works(folder, &["bake", "--dry-run"]);
@@ -194,15 +195,15 @@ fn bake_check_and_inspect() {
 
     let report = works(folder, &["bake"]);
     for part in ["soldier  matrix-f16, ", "hound  trs-f16, ", "  encoding error  ", "  motion error    ", "  attack "] {
-        assert!(report.contains(part), "`{part}` is not in\n{report}");
+        assert!(report.contains(part), "`{part}` is missing in:\n{report}");
     }
     assert!(report.lines().all(|line| line.chars().count() <= 100), "{report}");
     assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
-    assert!(report.contains("\n0 models of 2 baked\n"), "the check has baked them: {report}");
-    assert_eq!(works(folder, &["bake"]), report, "nothing is done, and the same is said");
+    assert!(report.contains("\n0 models of 2 baked\n"), "`bake` bakes models that `bake --check` has cached: {report}");
+    assert_eq!(works(folder, &["bake"]), report, "a bake without changes prints another report");
     let stats = works(folder, &["cache", "stats"]);
-    assert!(stats.contains("  model         2  ") && stats.contains("it may take 4096 MiB"), "{stats}");
-    assert!(works(folder, &["cache", "verify"]).contains(" entries are sound in "));
+    assert!(stats.contains("  model         2  ") && stats.contains("limit: 4096 MiB"), "{stats}");
+    assert!(works(folder, &["cache", "verify"]).contains(" entries are intact in "));
     assert!(works(folder, &["cache", "clean"]).contains(" entries removed, "));
     for (name, encoding) in SAMPLES {
         let file = format!("baked/gpuskin/{name}/anim-{encoding}.ktx2");
@@ -215,7 +216,7 @@ fn bake_check_and_inspect() {
         &[("rgba8", "R8G8B8A8_SRGB")]
     };
     for (ending, format) in formats {
-        assert!(report.contains(&format!("{ending} ")), "sizes of textures: {report}");
+        assert!(report.contains(&format!("{ending} ")), "texture sizes are missing: {report}");
         let color = works(folder, &["inspect", &format!("baked/gpuskin/soldier/color-0-{ending}.ktx2")]);
         assert!(color.contains(format) && color.contains("content hash") && color.contains("SRGB"), "{color}");
     }
@@ -225,21 +226,21 @@ fn bake_check_and_inspect() {
 }
 
 #[test]
-fn one_model_of_several() {
+fn bake_model_refuses_a_folder_with_other_models() {
     let folder = samples();
     let folder = folder.path();
     works(folder, &["bake"]);
     let refused = fails(folder, &["bake", "--model", "hound"]);
-    assert!(refused.contains("baked holds other models too (soldier)"), "{refused}");
+    assert!(refused.contains("baked also contains other models (soldier)"), "{refused}");
     assert!(folder.join("baked/gpuskin/soldier/mesh.bin").exists());
     works(folder, &["bake", "--model", "hound", "--check"]);
     works(folder, &["bake", "--model", "hound", "--out", "hound"]);
     assert!(folder.join("hound/gpuskin/hound/mesh.bin").exists());
-    assert!(fails(folder, &["bake", "--model", "hond"]).contains("has no model `hond`"));
+    assert!(fails(folder, &["bake", "--model", "hond"]).contains("model `hond` not found"));
 }
 
 #[test]
-fn poses_of_the_source() {
+fn pose_writes_source_vertices() {
     let folder = samples();
     let folder = folder.path();
     let args = ["pose", "--model", "hound", "--clip", "0", "--times", "0,0.1,99", "--path", "source", "--out", "pose"];
@@ -251,11 +252,11 @@ fn poses_of_the_source() {
 
 #[cfg(feature = "gpu")]
 #[test]
-fn pictures_of_one_encoding_and_of_two() {
-    if let Err(finding) = gpuskin_build::gpu::open() {
+fn preview_draws_one_or_two_encodings() {
+    if let Err(diagnostic) = gpuskin_build::internals::gpu::open() {
         let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-        assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device: {}", finding.message());
-        println!("SKIPPED: {}; GPUSKIN_REQUIRE_GPU=1 makes this a failure", finding.message());
+        assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no GPU was found: {}", diagnostic.message());
+        println!("SKIPPED: {}; set GPUSKIN_REQUIRE_GPU=1 to fail instead", diagnostic.message());
         return;
     }
     let folder = samples();
@@ -266,22 +267,23 @@ fn pictures_of_one_encoding_and_of_two() {
         assert_eq!(report, format!("{out}: {} x {} pixels\n", image.width(), image.height()));
         [image.width(), image.height()]
     };
-    // Eight cells across; three clips, each with a row of cells and lines of text, or with three rows and more text.
+    // Eight cells per row. Each of the three clips has one row of cells and its lines of text, or
+    // three rows and more text.
     assert_eq!(size(&[], "plain.png"), [1348, 770]);
     assert_eq!(size(&["--encoding", "fixed16"], "coarse.png"), [1348, 770]);
     assert_eq!(size(&["--encoding", "matrix-f32,fixed16"], "both.png"), [1348, 2030]);
     let [plain, coarse] = ["plain.png", "coarse.png"].map(|name| std::fs::read(folder.join(name)).unwrap());
-    assert!(plain != coarse, "the flag names the encoding that is drawn");
+    assert!(plain != coarse, "`--encoding` does not change the image");
 }
 
 #[test]
-fn one_run_tells_everything() {
+fn one_bake_reports_all_errors() {
     let folder = samples();
     let folder = folder.path();
     std::fs::write(folder.join("broken.glb"), b"glTF, but not for long").unwrap();
     let manifest = "[[model]]\nname = \"a\"\npath = \"nowhere.glb\"\n[[model]]\nname = \"b\"\npath = \"broken.glb\"\n";
     std::fs::write(folder.join("gpuskin.toml"), manifest).unwrap();
     let stderr = fails(folder, &["bake"]);
-    assert!(stderr.contains("no such file: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
+    assert!(stderr.contains("file not found: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
     assert_eq!(stderr.matches("  × ").count(), 2, "{stderr}");
 }

@@ -1,8 +1,9 @@
-//! Every seed of the fuzz targets, and every input that once crashed one; then, for `GPUSKIN_FUZZ_SECONDS` each, what
-//! becomes of them by chance. `cargo fuzz run TARGET` in `fuzz/` looks for new paths, too, and needs a nightly compiler.
+//! Runs every seed of the fuzz targets, and every input that once crashed one. With
+//! `GPUSKIN_FUZZ_SECONDS`, also runs random mutations of them for that many seconds per target.
+//! `cargo fuzz run TARGET` in `fuzz/` also looks for new code paths, and needs a nightly compiler.
 
 #[path = "input/common/mutate.rs"]
-#[allow(dead_code, reason = "another test's, too")]
+#[allow(dead_code, reason = "parts are used only by another test")]
 mod mutate;
 #[path = "../../fuzz/src/targets.rs"]
 mod targets;
@@ -13,16 +14,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use mutate::Random;
 
-/// Far above what any input takes, on a machine that has other things to do, too.
+/// Time limit per input; long enough for a machine that is busy with other work.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longest input that is made.
+/// Maximum length of mutated inputs, in bytes.
 const LONGEST: usize = 1 << 14;
 
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz")
 }
 
-/// Runs a target on what is checked in, then on what is made of it.
+/// Runs a target on the checked-in inputs, then on mutations of them.
 fn replay(target: &str, run: fn(&[u8])) {
     let mut seeds: Vec<Vec<u8>> = Vec::new();
     for folder in ["corpus", "crashes"] {
@@ -31,7 +32,7 @@ fn replay(target: &str, run: fn(&[u8])) {
         paths.sort();
         seeds.extend(paths.iter().map(|path| std::fs::read(path).expect("readable")));
     }
-    assert!(!seeds.is_empty(), "{target} has no seeds");
+    assert!(!seeds.is_empty(), "no seeds found for {target}");
     seeds.iter().for_each(|seed| run(seed));
     let Some(seconds) = std::env::var("GPUSKIN_FUZZ_SECONDS").ok() else { return };
     let end = Instant::now() + Duration::from_secs(seconds.parse().expect("a number of seconds"));
@@ -58,7 +59,7 @@ fn replay(target: &str, run: fn(&[u8])) {
     eprintln!("{target}: {count} executions");
 }
 
-/// Changes an input somewhere, by chance.
+/// Applies a random mutation.
 fn change(input: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     const NUMBERS: [u32; 8] = [0, 1, 0x7F, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x0001_0000];
     let at = random.below(input.len() + 1);

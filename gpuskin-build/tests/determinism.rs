@@ -1,5 +1,6 @@
-//! The command gives the same bytes in any surroundings: each run is a process of its own, with other hash seeds and
-//! addresses. (`tests/determinism.rs` compares what an unoptimised baker made, in a build script, with an optimised one.)
+//! `gpuskin bake` writes the same bytes in any environment. Each run is a separate process, with
+//! other hash seeds and addresses. (`tests/determinism.rs` of the workspace compares an unoptimised
+//! baker, in a build script, with an optimised one.)
 
 #[path = "input/common/mod.rs"]
 mod common;
@@ -11,7 +12,7 @@ use std::process::Command;
 
 use common::models;
 
-/// Bakes what stands in a folder.
+/// Bakes a manifest and returns the output files.
 fn bake(folder: &Path, manifest: &Path, from: &Path, environment: &[(&str, &OsStr)]) -> BTreeMap<String, Vec<u8>> {
     let out = folder.join("baked");
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
@@ -35,9 +36,9 @@ fn bake(folder: &Path, manifest: &Path, from: &Path, environment: &[(&str, &OsSt
 }
 
 #[test]
-fn surroundings_do_not_show() {
+fn output_does_not_depend_on_the_environment() {
     let figure = common::build::figure().glb();
-    // With a morph target, and clips of all kinds of curves.
+    // A model with a morph target, and clips with all kinds of curves.
     let json = include_bytes!("../../fuzz/seeds/figure.gltf");
     let face = common::build::glb(json, include_bytes!("../../fuzz/seeds/figure.bin"));
     let manifest = "[[model]]\nname = \"figure\"\npath = \"figure.glb\"\n\

@@ -1,18 +1,18 @@
-//! The contact sheet, drawn on the adapter that there is.
+//! Contact sheets, drawn on the available adapter.
 #![cfg(feature = "gpu")]
 
 use std::path::Path;
 
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::preview::{Sequence, Sheet, compare, preview, sequences};
+use gpuskin_build::Manifest;
+use gpuskin_build::internals::preview::{Sequence, Sheet, compare, preview, sequences};
 use gpuskin_rt::internals::Encoding;
 
-/// Whether there is an adapter; `GPUSKIN_REQUIRE_GPU=1` makes that there is none a failure.
+/// Whether there is an adapter. With `GPUSKIN_REQUIRE_GPU=1`, a missing adapter is a failure.
 fn gpu() -> bool {
-    let Err(finding) = gpuskin_build::gpu::open() else { return true };
+    let Err(diagnostic) = gpuskin_build::internals::gpu::open() else { return true };
     let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-    assert!(!required, "GPUSKIN_REQUIRE_GPU=1, and there is no device: {}", finding.message());
-    println!("SKIPPED: {}; GPUSKIN_REQUIRE_GPU=1 makes this a failure", finding.message());
+    assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no GPU was found: {}", diagnostic.message());
+    println!("SKIPPED: {}; set GPUSKIN_REQUIRE_GPU=1 to fail instead", diagnostic.message());
     false
 }
 
@@ -26,13 +26,14 @@ fn cell(sheet: &Sheet, [left, top, width, height]: [u32; 4]) -> Vec<[u8; 3]> {
     (top..top + height).flat_map(|y| (left..left + width).map(move |x| at(x, y))).collect()
 }
 
-/// The hound is brown and black: the background and the ground are grey and blue.
+/// Whether a pixel shows the model. The hound is brown and black; the background and the ground are
+/// grey and blue.
 fn is_figure([r, _, b]: &[u8; 3]) -> bool {
     r > b
 }
 
 #[test]
-fn every_cell_shows_the_figure_and_it_moves() {
+fn every_cell_shows_another_pose() {
     if !gpu() {
         return;
     }
@@ -43,27 +44,27 @@ fn every_cell_shows_the_figure_and_it_moves() {
         assert_eq!(cells.len(), 8);
         for (i, pixels) in cells.iter().enumerate() {
             let share = pixels.iter().filter(|p| is_figure(p)).count() as f32 / pixels.len() as f32;
-            assert!((0.08..0.6).contains(&share), "clip {clip}, cell {i}: {share} is the figure");
+            assert!((0.08..0.6).contains(&share), "clip {clip}, cell {i}: {share} of the pixels show the model");
             let corner = pixels[0];
-            assert!(!is_figure(&corner), "clip {clip}, cell {i}: {corner:?} in the corner");
+            assert!(!is_figure(&corner), "clip {clip}, cell {i}: the corner is {corner:?}, expected background");
         }
         for pair in cells.windows(2) {
             let moved = pair[0].iter().zip(&pair[1]).filter(|(a, b)| a != b).count();
-            assert!(moved > 100, "clip {clip}: {moved} pixels moved");
+            assert!(moved > 100, "clip {clip}: only {moved} pixels changed");
         }
     }
     assert!(sheet.cells(3, 0).is_empty() && sheet.cells(0, 1).is_empty());
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deeper/hound.png");
-    sheet.write(&path).expect("it is written");
+    sheet.write(&path).expect("writable");
     let read = image::open(&path).expect("a PNG").into_rgb8();
     assert_eq!((read.width(), read.height()), (sheet.width(), sheet.height()));
     assert!(read.as_raw() == sheet.pixels().as_flattened());
 }
 
 #[test]
-fn what_becomes_of_a_clip() {
+fn sequences_draw_crossfades_and_layers() {
     if !gpu() {
         return;
     }
@@ -76,25 +77,26 @@ fn what_becomes_of_a_clip() {
     let apart = |a: &[[u8; 3]], b: &[[u8; 3]]| a.iter().zip(b).filter(|(a, b)| a != b).count();
     let [fade, upper, all] = [0, 1, 2].map(cells);
     assert!([&fade, &upper, &all].iter().all(|cells| cells.len() == 8));
-    // They begin with the same clip, and go on from picture to picture.
+    // All rows start with the same pose, and every cell shows another pose.
     assert!(apart(&fade[0], &upper[0]) < 50 && apart(&fade[0], &all[0]) < 50);
     for row in [&fade, &upper, &all] {
         assert!(row.windows(2).all(|pair| apart(&pair[0], &pair[1]) > 100));
     }
-    // A layer on all bones ends as a crossfade does; one on some of them elsewhere.
+    // A layer on all bones ends with the same pose as a crossfade; a layer on some bones does not.
     assert!(apart(&fade[7], &all[7]) < 50 && apart(&fade[7], &upper[7]) > 300);
     for (wrong, what) in [
         (Sequence::Crossfade { from: name("walk"), to: name("atack") }, "did you mean `attack`?"),
         (layer(Some(name("uper_body"))), "did you mean `upper_body`?"),
     ] {
-        let error = sequences(&manifest(), "soldier", None, &[wrong]).expect_err("nothing of that name").to_string();
+        let error = sequences(&manifest(), "soldier", None, &[wrong]).expect_err("an unknown name").to_string();
         assert!(error.contains(what), "{error}");
     }
-    let error = sequences(&manifest(), "soldier", Some(Encoding::TrsPacked), &rows[1..2]).expect_err("no layers");
+    let error = sequences(&manifest(), "soldier", Some(Encoding::TrsPacked), &rows[1..2])
+        .expect_err("trs-packed supports no layers");
     assert!(error.to_string().contains("local-packed"), "{error}");
 }
 
-/// All pixels of a clip's pictures in one strip.
+/// Returns all pixels of a clip's cells in one strip.
 fn strip(sheet: &Sheet, clip: usize, strip: usize) -> Vec<[u8; 3]> {
     let cells = sheet.cells(clip, strip);
     assert_eq!(cells.len(), 8, "clip {clip}, strip {strip}");
@@ -102,7 +104,7 @@ fn strip(sheet: &Sheet, clip: usize, strip: usize) -> Vec<[u8; 3]> {
 }
 
 #[test]
-fn two_encodings_and_what_is_between_them() {
+fn compare_draws_both_encodings_and_their_difference() {
     if !gpu() {
         return;
     }
@@ -115,15 +117,15 @@ fn two_encodings_and_what_is_between_them() {
         let [a, b, difference] = [0, 1, 2].map(|n| strip(&sheet, clip, n));
         for figure in [&a, &b] {
             let share = figure.iter().filter(|p| is_figure(p)).count() as f32 / figure.len() as f32;
-            assert!((0.08..0.6).contains(&share), "clip {clip}: {share} is the figure");
+            assert!((0.08..0.6).contains(&share), "clip {clip}: {share} of the pixels show the model");
         }
         let differ = a.iter().zip(&b).filter(|(a, b)| a != b).count();
         let lit = difference.iter().filter(|p| **p != [0; 3]).count();
-        assert_eq!(lit, differ, "clip {clip}: black is where they are equal, and nowhere else");
+        assert_eq!(lit, differ, "clip {clip}: number of pixels in the difference");
         let share = lit as f32 / difference.len() as f32;
-        assert!((0.01..0.5).contains(&share), "clip {clip}: {share} differs");
+        assert!((0.01..0.5).contains(&share), "clip {clip}: {share} of the pixels differ");
         let bright = difference.iter().filter(|p| p.iter().any(|c| *c >= 64)).count();
-        assert!(bright * 4 > lit, "clip {clip}: {bright} of {lit} are seen well");
+        assert!(bright * 4 > lit, "clip {clip}: only {bright} of {lit} differing pixels are bright");
         for ((a, b), d) in a.iter().zip(&b).zip(&difference) {
             for channel in 0..3 {
                 let (apart, drawn) = (a[channel].abs_diff(b[channel]), d[channel]);
@@ -140,7 +142,7 @@ fn two_encodings_and_what_is_between_them() {
 }
 
 #[test]
-fn an_encoding_is_its_own_twin() {
+fn compare_of_equal_encodings_has_no_difference() {
     if !gpu() {
         return;
     }
@@ -152,10 +154,10 @@ fn an_encoding_is_its_own_twin() {
 }
 
 #[test]
-fn a_model_that_is_not_there_is_a_finding() {
-    let findings = preview(&manifest(), "cat", None).expect_err("no such model");
-    assert!(findings.to_string().contains("cat"), "{findings}");
+fn unknown_model_is_an_error() {
+    let diagnostics = preview(&manifest(), "cat", None).expect_err("no such model");
+    assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
     let encodings = [Encoding::MatrixF32, Encoding::MatrixF16];
-    let findings = compare(&manifest(), "cat", encodings).expect_err("no such model");
-    assert!(findings.to_string().contains("cat"), "{findings}");
+    let diagnostics = compare(&manifest(), "cat", encodings).expect_err("no such model");
+    assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
 }

@@ -1,4 +1,4 @@
-//! Bakes that are killed, and bakes at the same time. The long versions are `cargo xtask torture`.
+//! Bakes that are killed, and concurrent bakes. `cargo xtask torture` runs the long versions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 
 const POLE: &str = include_str!("data/pole.gltf");
 
-/// Models, a cache and an output folder.
+/// A folder with models, a cache and an output folder.
 struct Place {
     folder: tempfile::TempDir,
     models: usize,
@@ -35,14 +34,14 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Other sources, and what a clean bake makes of them.
+    /// Writes other sources, and returns the result of a clean bake of them.
     fn version(&self, version: usize) -> Files {
         for n in 0..self.models {
             let text = POLE.replace("\"wood\"", &format!("\"wood {version}\""));
             fs::write(self.path(&format!("art/pole{n}.gltf")), text).unwrap();
         }
         let manifest = Manifest::load(&self.path("gpuskin.toml")).unwrap();
-        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings)).files
+        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).files
     }
 
     fn start(&self) -> Child {
@@ -51,7 +50,7 @@ impl Place {
         command.env("GPUSKIN_CACHE", self.path("cache")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// How many models it baked.
+    /// Returns the number of models that were baked.
     #[track_caller]
     fn finish(&self, child: Child) -> usize {
         let output = child.wait_with_output().unwrap();
@@ -78,7 +77,7 @@ impl Place {
         files
     }
 
-    /// Whether a bake is between its first unfinished file and its last move.
+    /// Whether a bake is between its first unfinished file and its last rename.
     fn is_writing(&self) -> bool {
         let unfinished = |folder: &Path| {
             let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -100,7 +99,7 @@ impl Random {
     }
 }
 
-/// Kills so many bakes. Every other one is killed as soon as it writes, or a little later.
+/// Kills `count` bakes. Every second one is killed as soon as it writes, or a little later.
 fn kills(count: usize, least_writing: usize) {
     let place = Place::new(4);
     let mut old = place.version(0);
@@ -121,29 +120,32 @@ fn kills(count: usize, least_writing: usize) {
         child.wait().unwrap();
         writing += usize::from(place.is_writing());
         for (name, bytes) in place.out().iter().filter(|(name, _)| !name.contains(".gpuskin-")) {
-            assert!(old.get(name) == Some(bytes) || new.get(name) == Some(bytes), "kill {n}: {name} is torn");
+            assert!(
+                old.get(name) == Some(bytes) || new.get(name) == Some(bytes),
+                "kill {n}: {name} is neither the old nor the new file"
+            );
         }
         place.finish(place.start());
         assert!(place.out() == new, "kill {n}: {:?}", place.out().keys());
         assert_eq!(fs::read_dir(place.path("cache/unfinished")).unwrap().count(), 0, "kill {n}");
         old = new;
     }
-    println!("torture: {count} kills, {writing} of them between the first unfinished file and the last move");
+    println!("torture: {count} kills, {writing} of them between the first unfinished file and the last rename");
     assert!(writing >= least_writing, "{writing}");
 }
 
 #[test]
-fn a_kill_leaves_whole_files() {
+fn killed_bakes_leave_intact_files() {
     kills(10, 1);
 }
 
 #[test]
-#[ignore = "minutes: `cargo xtask torture`"]
-fn a_thousand_kills_leave_whole_files() {
+#[ignore = "takes minutes; run by `cargo xtask torture`"]
+fn a_thousand_killed_bakes_leave_intact_files() {
     kills(1000, 200);
 }
 
-/// Bakes of the same manifest at the same time.
+/// Runs several bakes of the same manifest at the same time.
 fn together(bakes: usize, rounds: usize) {
     let place = Place::new(3);
     let mut baked = 0;
@@ -154,25 +156,25 @@ fn together(bakes: usize, rounds: usize) {
         assert!(place.out() == new, "round {round}: {:?}", place.out().keys());
     }
     let least = rounds * place.models;
-    println!("torture: {bakes} bakes at the same time, {rounds} rounds: {baked} models baked, {least} have to be");
+    println!("torture: {bakes} concurrent bakes, {rounds} rounds: {baked} models baked, at least {least} expected");
     assert!(baked >= least && baked * 10 <= least * 11, "{baked} of {least}");
 }
 
 #[test]
-fn bakes_at_the_same_time_do_the_work_once() {
+fn concurrent_bakes_share_the_work() {
     together(2, 4);
     together(8, 2);
 }
 
 #[test]
-#[ignore = "minutes: `cargo xtask torture`"]
-fn bakes_at_the_same_time_do_the_work_once_for_long() {
+#[ignore = "takes minutes; run by `cargo xtask torture`"]
+fn concurrent_bakes_share_the_work_for_long() {
     together(2, 200);
     together(8, 200);
 }
 
 #[test]
-fn bakes_into_the_same_folder_without_a_common_cache_do_not_tear() {
+fn concurrent_bakes_without_a_common_cache_leave_intact_files() {
     let place = Place::new(3);
     for round in 1..4 {
         let new = place.version(round);
@@ -193,7 +195,7 @@ fn bakes_into_the_same_folder_without_a_common_cache_do_not_tear() {
 }
 
 #[test]
-#[ignore = "minutes: `cargo xtask torture`"]
+#[ignore = "takes minutes; run by `cargo xtask torture`"]
 fn a_thousand_models() {
     let place = Place::new(1000);
     let timed = || {
@@ -215,7 +217,7 @@ fn a_thousand_models() {
     let (baked, one) = timed();
     assert_eq!(baked, 1);
     println!(
-        "torture: 1000 models: {cold:?}; nothing to do: {:?} (at best {:?}); one changed: {one:?}",
+        "torture: 1000 models: {cold:?}; without changes: {:?} (minimum {:?}); with one changed: {one:?}",
         again[10], again[0]
     );
 }

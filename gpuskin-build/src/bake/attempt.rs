@@ -1,4 +1,4 @@
-//! One encoding tried on a model: texels, packed vertices, errors.
+//! A model in one encoding: texels, packed vertices and errors.
 
 use std::sync::OnceLock;
 
@@ -7,92 +7,94 @@ use gpuskin_rt::internals::vertex::{self, Vertex};
 use gpuskin_rt::internals::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
 use rayon::prelude::*;
 
-use super::plan::{Outline, Plan};
+use super::plan::{BakePlan, ModelOutline};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
-use crate::finding::{Code, Finding};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, Drawn, Search, Times};
+use crate::measure::{self, ClipErrors, DrawnModel, MeasuredTimes, MotionQuery};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
 
-/// Without a tolerance, packed weights are narrow where that makes the error at most this much greater than wide ones would.
+/// Without a tolerance, narrow weights are used if their error is at most this factor times the
+/// error of wide weights.
 const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
-/// Frames of each clip that are looked at to choose how vertices are packed, and to reject encodings early.
+/// Frames measured per clip to choose the vertex packing, and to reject encodings early.
 const PROBES: u32 = 4;
 
-/// What may be lost, in the units of errors.
+/// Error limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
-    /// Of positions at frames, metres.
+pub(super) struct ErrorLimits {
+    /// Position error at frames, in metres.
     pub(super) encoding: f64,
-    /// Of positions between frames, metres.
+    /// Position error between frames, in metres.
     pub(super) motion: f64,
-    /// Of normals, degrees.
+    /// Normal error, in degrees.
     pub(super) normal: f64,
 }
 
-/// What is worst about an attempt, as a multiple of what is allowed.
+/// The error that exceeds its limit by the largest factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Miss {
-    pub(super) kind: MissKind,
+pub(super) struct ExceededLimit {
+    pub(super) kind: LimitKind,
     /// Index of the clip.
     pub(super) clip: usize,
     pub(super) error: ErrorInfo,
-    /// The error over its limit.
+    /// Error divided by its limit.
     pub(super) ratio: f64,
 }
 
-/// Which limit an error is beyond.
+/// The limit that an error exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MissKind {
+pub(super) enum LimitKind {
     Encoding,
     Motion,
     Normal,
 }
 
-impl Limits {
-    /// The error that is farthest beyond its limit. Motion comes last: another encoding does not mend it.
-    pub(super) fn miss(&self, errors: &[ClipErrors]) -> Option<Miss> {
+impl ErrorLimits {
+    /// Returns the error that exceeds its limit by the largest factor. Motion errors are considered
+    /// last, because another encoding does not reduce them.
+    pub(super) fn exceeded(&self, errors: &[ClipErrors]) -> Option<ExceededLimit> {
         let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
             let misses = errors.iter().enumerate().map(|(clip, errors)| {
                 let error = error(errors);
-                Miss { kind, clip, error, ratio: f64::from(size(&error)) / limit }
+                ExceededLimit { kind, clip, error, ratio: f64::from(size(&error)) / limit }
             });
             misses.filter(|miss| miss.ratio > 1.0 || miss.ratio.is_nan()).max_by(|a, b| a.ratio.total_cmp(&b.ratio))
         };
-        worst(MissKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
-            .or_else(|| worst(MissKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))
-            .or_else(|| worst(MissKind::Motion, &|e| e.motion, &|e| e.max, self.motion))
+        worst(LimitKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
+            .or_else(|| worst(LimitKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))
+            .or_else(|| worst(LimitKind::Motion, &|e| e.motion, &|e| e.max, self.motion))
     }
 }
 
 /// A model in one encoding.
 pub(super) struct Attempt {
-    pub(super) plan: Plan,
-    pub(super) texels: encode::Texels,
+    pub(super) plan: BakePlan,
+    pub(super) texels: encode::EncodedTexture,
     pub(super) mesh: PackedMesh,
     pub(super) errors: Vec<ClipErrors>,
-    /// The errors at a few frames of each clip, where they have been looked at.
+    /// Errors at a few frames of each clip, if they were measured.
     probed: OnceLock<Vec<ClipErrors>>,
-    /// What the encoding cannot hold, with the clip's index.
+    /// Poses that the encoding cannot store, each with the index of its clip.
     pub(super) misfits: Vec<(usize, Misfit)>,
 }
 
-/// What does not change from one attempt to the next.
+/// Inputs that all attempts for a model share.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) outline: &'a Outline,
-    /// The mesh of bones.
+pub(super) struct AttemptSource<'a> {
+    pub(super) outline: &'a ModelOutline,
+    /// Mesh for bone mode.
     pub(super) bones: &'a Geometry,
     pub(super) normals: Normals,
-    /// Metres that encodings with a choice of precision may be off at frames.
+    /// Allowed position error at frames, in metres, for encodings with variable precision.
     pub(super) tolerance: f64,
 }
 
-impl<'a> Source<'a> {
-    /// The mesh that goes with an encoding.
+impl<'a> AttemptSource<'a> {
+    /// Returns the mesh for an encoding.
     pub(super) fn geometry(&self, encoding: Encoding) -> &'a Geometry {
         match &self.outline.vertices {
             Some(mesh) if encoding.is_vertex() => &mesh.geometry,
@@ -102,38 +104,39 @@ impl<'a> Source<'a> {
 }
 
 impl Attempt {
-    /// `limits`: vertices are packed as small as they allow; without, as small as shows nowhere.
+    /// Encodes a model. With `limits`, vertices get the smallest packing within the limits;
+    /// without, the smallest that does not increase the error noticeably.
     pub(super) fn new(
-        source: Source<'_>,
+        source: AttemptSource<'_>,
         encoding: Encoding,
         rates: &[f64],
-        limits: Option<&Limits>,
-    ) -> Result<Self, Finding> {
-        let mut plan = Plan::new(source.outline, encoding, rates)?;
+        limits: Option<&ErrorLimits>,
+    ) -> Result<Self, Diagnostic> {
+        let mut plan = BakePlan::new(source.outline, encoding, rates)?;
         let (texels, misfits) = texels(source.outline, &plan, source.tolerance)?;
         plan.texture = texels.texture;
-        let Packed { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
+        let PackedVertices { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
         let probed = probed.map_or_else(OnceLock::new, OnceLock::from);
         Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits })
     }
 
-    /// The errors at a few frames of each clip.
-    pub(super) fn probe(&self, source: Source<'_>) -> &[ClipErrors] {
+    /// Returns the errors at a few frames of each clip.
+    pub(super) fn probe(&self, source: AttemptSource<'_>) -> &[ClipErrors] {
         self.probed.get_or_init(|| self.mesh.probe(source, &self.plan, &self.texels))
     }
 
-    /// For each of some clips, whether its motion error is within a limit, metres.
-    pub(super) fn motion_within(&self, source: Source<'_>, search: Search<'_>) -> Vec<bool> {
+    /// Returns for each of the given clips whether its motion error is within a limit in metres.
+    pub(super) fn motion_within(&self, source: AttemptSource<'_>, search: MotionQuery<'_>) -> Vec<bool> {
         let drawn = self.mesh.drawn(source, &self.texels);
         if self.plan.encoding.is_vertex() {
-            let Plan { model, grids, records, .. } = &self.plan;
+            let BakePlan { model, grids, records, .. } = &self.plan;
             return vertex_mode::motion_within(model, grids, records, &drawn, search);
         }
         measure::motion_within(&self.plan.model, &self.plan.grids, &self.plan.records, &drawn, search)
     }
 
-    /// Measures its errors.
-    pub(super) fn measure(&mut self, source: Source<'_>, times: Times) {
+    /// Measures the errors.
+    pub(super) fn measure(&mut self, source: AttemptSource<'_>, times: MeasuredTimes) {
         self.errors = self.mesh.measure(source, &self.plan, &self.texels, times);
     }
 
@@ -143,18 +146,20 @@ impl Attempt {
     }
 }
 
-/// Samples and encodes a model; and what the encoding cannot hold, with the clip's index.
+/// Samples and encodes a model. Also returns the poses that the encoding cannot store, each with
+/// the index of its clip.
 pub(super) fn texels(
-    outline: &Outline,
-    plan: &Plan,
+    outline: &ModelOutline,
+    plan: &BakePlan,
     tolerance: f64,
-) -> Result<(encode::Texels, Vec<(usize, Misfit)>), Finding> {
+) -> Result<(encode::EncodedTexture, Vec<(usize, Misfit)>), Diagnostic> {
     match &outline.vertices {
         Some(mesh) if plan.encoding.is_vertex() => {
             if mesh.geometry.tangents && !plan.encoding.holds_tangents() {
                 let name = plan.encoding.name();
-                let message = format!("{name} has no room for tangents, which its normal map needs");
-                return Err(Finding::error(Code::EncodingUnfit, message).help("use `encoding = \"vat-packed-fine\"`"));
+                let message = format!("{name} cannot store tangents, which the normal map of the model needs");
+                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, message)
+                    .help("use `encoding = \"vat-packed-fine\"`"));
             }
             Ok(vertex_mode::encode(&plan.model, mesh, plan.encoding, plan.texture, &plan.grids, &plan.records))
         }
@@ -163,23 +168,23 @@ pub(super) fn texels(
     }
 }
 
-fn local_packed(plan: &Plan, tolerance: f64) -> Result<encode::Texels, Finding> {
+fn local_packed(plan: &BakePlan, tolerance: f64) -> Result<encode::EncodedTexture, Diagnostic> {
     encode::local_packed(&plan.model, &plan.grids, &plan.records, plan.texture, tolerance).map_err(
         |error| match error {
-            TooLarge::Nodes(count) => Finding::error(
-                Code::EncodingUnfit,
-                format!("{count} moving nodes are above its bones; local-packed holds {MAX_NODES}"),
+            TooLarge::Nodes(count) => Diagnostic::error(
+                DiagnosticCode::EncodingUnfit,
+                format!("its bones depend on {count} moving nodes; local-packed supports at most {MAX_NODES}"),
             )
             .help("use `encoding = \"trs-packed\"`"),
             TooLarge::Words => {
-                Finding::error(Code::LimitTexture, "its animation takes more than 256 MiB in local-packed")
+                Diagnostic::error(DiagnosticCode::LimitTexture, "its animation takes more than 256 MiB in local-packed")
                     .help("bake fewer clips, or set a lower `fps`")
             }
         },
     )
 }
 
-fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
+fn encode(plan: &BakePlan) -> (encode::EncodedTexture, Vec<(usize, Misfit)>) {
     let clips = || plan.model.clips.iter().zip(&plan.grids).zip(&plan.records);
     let poses = |clip: &Clip, grid: &FrameGrid| -> Vec<Vec<Rows>> {
         let sampler = Sampler::in_place(&plan.model, clip, grid);
@@ -197,7 +202,7 @@ fn encode(plan: &Plan) -> (encode::Texels, Vec<(usize, Misfit)>) {
     (encoder.finish(), misfits)
 }
 
-/// Packed vertices, and as the shader unpacks them.
+/// Packed vertices, and their values as the shader unpacks them.
 pub(super) struct PackedMesh {
     pub(super) format: VertexFormat,
     pub(super) range: VertexRange,
@@ -205,13 +210,13 @@ pub(super) struct PackedMesh {
     unpacked: Vec<Vertex>,
 }
 
-/// How vertices are packed, and the errors at a few frames where the choice asked for them.
-struct Packed {
+/// Packed vertices, and the errors at a few frames if the choice of packing measured them.
+struct PackedVertices {
     mesh: PackedMesh,
     probed: Option<Vec<ClipErrors>>,
 }
 
-impl From<PackedMesh> for Packed {
+impl From<PackedMesh> for PackedVertices {
     fn from(mesh: PackedMesh) -> Self {
         Self { mesh, probed: None }
     }
@@ -225,15 +230,22 @@ impl PackedMesh {
         Self { format, range, words, unpacked }
     }
 
-    /// Where vertices are baked: what does not move of them, with rows counted from the first of a frame.
+    /// Packs the constant attributes of vertex mode. Row indices are relative to the first row of a
+    /// frame.
     fn fixed(geometry: &Geometry, range: VertexRange, range_rows: u32) -> Self {
         let mut geometry = geometry.clone();
         geometry.vertices.iter_mut().for_each(|v| v.joints[0] += range_rows);
         Self::new(&geometry, range, Packing::Static)
     }
 
-    /// In full for the exact baseline, else the smallest that meets the limits, or else that does not show.
-    fn choose(source: Source<'_>, plan: &Plan, texels: &encode::Texels, limits: Option<&Limits>) -> Packed {
+    /// Packs vertices in full for exact encodings. Otherwise chooses the smallest packing within
+    /// the limits or, without limits, the smallest that does not increase the error noticeably.
+    fn choose(
+        source: AttemptSource<'_>,
+        plan: &BakePlan,
+        texels: &encode::EncodedTexture,
+        limits: Option<&ErrorLimits>,
+    ) -> PackedVertices {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
         if plan.encoding.is_vertex() {
@@ -243,7 +255,7 @@ impl PackedMesh {
         if plan.encoding.is_exact() {
             return packed(Packing::Full).into();
         }
-        // What is drawn of one bone each has no weights to lose.
+        // Vertices with one bone each have no weights that could lose precision.
         let rigid = geometry.vertices.iter().all(|v| v.weights[1] == 0.0);
         let Some(limits) = limits else {
             let worst =
@@ -258,8 +270,8 @@ impl PackedMesh {
         let probed = |packing| {
             let mesh = packed(packing);
             let errors = mesh.probe(source, plan, texels);
-            let fits = limits.miss(&errors).is_none();
-            (Packed { mesh, probed: Some(errors) }, fits)
+            let fits = limits.exceeded(&errors).is_none();
+            (PackedVertices { mesh, probed: Some(errors) }, fits)
         };
         let (mut small, mut fits) = probed(Packing::Narrow);
         if !fits && !rigid {
@@ -268,21 +280,27 @@ impl PackedMesh {
         if fits {
             return small;
         }
-        // Where more precise vertices do not mend it, they would be for nothing.
+        // More precise vertices are wasted if they do not bring the error below the limit.
         let (full, fits) = probed(Packing::Full);
         if fits { full } else { small }
     }
 
-    fn drawn<'a>(&'a self, source: Source<'a>, texels: &'a encode::Texels) -> Drawn<'a> {
+    fn drawn<'a>(&'a self, source: AttemptSource<'a>, texels: &'a encode::EncodedTexture) -> DrawnModel<'a> {
         let baked_of_source = &source.geometry(texels.encoding).baked_of_source;
-        Drawn { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
+        DrawnModel { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
     }
 
-    fn probe(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels) -> Vec<ClipErrors> {
-        self.measure(source, plan, texels, Times::Some(PROBES))
+    fn probe(&self, source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture) -> Vec<ClipErrors> {
+        self.measure(source, plan, texels, MeasuredTimes::Some(PROBES))
     }
 
-    fn measure(&self, source: Source<'_>, plan: &Plan, texels: &encode::Texels, times: Times) -> Vec<ClipErrors> {
+    fn measure(
+        &self,
+        source: AttemptSource<'_>,
+        plan: &BakePlan,
+        texels: &encode::EncodedTexture,
+        times: MeasuredTimes,
+    ) -> Vec<ClipErrors> {
         let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
         measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
     }

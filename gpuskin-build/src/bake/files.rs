@@ -1,4 +1,4 @@
-//! The files of a model: animation, mesh and colour textures, bound together by one content hash.
+//! Files of a model: animation, mesh and colour textures, tied together by one content hash.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,28 @@ use gpuskin_rt::internals::{
 };
 use ktx2::Format;
 
-use super::Plan;
-use super::attempt::{Attempt, PackedMesh, Source};
+use super::BakePlan;
+use super::attempt::{Attempt, AttemptSource, PackedMesh};
 use crate::color;
 use crate::container::{self, Ktx2};
-use crate::encode::{Texels, bit_set};
-use crate::frames::rest_bounds;
+use crate::displacement::Displacement;
+use crate::encode::{EncodedTexture, bit_set};
 use crate::geometry::Geometry;
-use crate::geometry::lods::Level;
+use crate::geometry::lods::LodMesh;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model};
-use crate::root_motion::Displacement;
+use crate::pose_extent::rest_bounds;
 use crate::sample::rows;
-use crate::vertex_mode::StillMesh;
+use crate::vertex_mode::RestMesh;
 
-/// Files up to this size become part of the executable when `storage = "auto"`; larger ones slow the compiler down.
+/// Size in bytes up to which files become part of the executable with `storage = "auto"`. Larger
+/// ones slow the compiler down.
 pub const EMBED_LIMIT: u64 = 4 << 20;
-/// Bytes of a content hash. `mesh.bin` starts with it.
+/// Bytes of a content hash. `mesh.bin` starts with the hash.
 const HASH_LEN: usize = 16;
 
-/// The files of a model as they are made.
+/// Files of a model, with metadata and payloads.
 pub(super) struct FileSet {
     pub(super) meta: Metadata,
     pub(super) payloads: Vec<(String, Payload)>,
@@ -36,25 +37,26 @@ pub(super) struct FileSet {
 }
 
 /// Materials of a model, and the files of their textures.
-pub(super) struct Colors {
+pub(super) struct BakedMaterials {
     pub(super) materials: Vec<gpuskin_rt::internals::Material>,
-    pub(super) textures: Vec<color::Baked>,
+    pub(super) textures: Vec<color::BakedTexture>,
 }
 
-/// `first`: the main one of a model, else the same for other devices, whose materials' textures are those of the first.
+/// Makes the files of a model. `first` is true for the main variant; variants for other classes of
+/// devices share its material textures.
 pub(super) fn write(
     storage: Storage,
-    source: Source<'_>,
+    source: AttemptSource<'_>,
     attempt: &Attempt,
-    levels: &[Level],
-    still: Option<&StillMesh>,
-    colors: &Colors,
+    levels: &[LodMesh],
+    still: Option<&RestMesh>,
+    colors: &BakedMaterials,
     first: bool,
 ) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, (mesh, still));
-    let Colors { materials, textures } = colors;
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, mesh, still);
+    let BakedMaterials { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
         content_hash: [0; HASH_LEN],
@@ -97,7 +99,7 @@ pub(super) fn write(
             set.add(storage, format!("color-{n}-{format}.ktx2"), file);
         }
         if let Some(bytes) = texture.universal(&content_hash) {
-            // Not the runtime's: it is in no payload.
+            // The runtime does not load this file, so it is not a payload.
             set.files.insert(format!("{}/color-{n}-universal.ktx2", set.meta.name), bytes);
         }
     }
@@ -124,12 +126,13 @@ impl FileSet {
     }
 }
 
-/// `still`: where vertices are baked, as they stand still.
+/// Makes the mesh file. `still` is the static mesh of vertex mode.
 fn mesh_file(
-    plan: &Plan,
+    plan: &BakePlan,
     geometry: &Geometry,
-    levels: &[Level],
-    (mesh, still): (&PackedMesh, Option<&StillMesh>),
+    levels: &[LodMesh],
+    mesh: &PackedMesh,
+    still: Option<&RestMesh>,
 ) -> (MeshInfo, Vec<u8>) {
     let mut bytes = vec![0; HASH_LEN];
     let mut section = |data: &mut dyn Iterator<Item = u32>| {
@@ -145,12 +148,12 @@ fn mesh_file(
         all_indices.extend(part);
         IndexRange { first_index, index_count: part.len() as u32 }
     };
-    let level = |level: &Level| MeshLod { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
+    let level = |level: &LodMesh| MeshLod { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
     let levels: List<MeshLod> = levels.iter().map(level).collect();
     let indices = if wide_indices {
         section(&mut all_indices.iter().copied())
     } else {
-        // Two to a word; an odd last one is padded.
+        // Two indices per word; an odd last one is padded.
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]));
@@ -170,7 +173,7 @@ fn mesh_file(
     (info, bytes)
 }
 
-fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
+fn animation_file(texels: &EncodedTexture, metadata: &[u8]) -> Ktx2 {
     let format = match texels.encoding.format() {
         TexelFormat::R32Uint => Format::R32_UINT,
         TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
@@ -180,7 +183,7 @@ fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
         TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
     };
     let shape = texels.texture;
-    let texture = container::Texture {
+    let texture = container::TextureFile {
         format,
         texel_bytes: texels.encoding.format().bytes(),
         width: shape.width,
@@ -191,7 +194,7 @@ fn animation_file(texels: &Texels, metadata: &[u8]) -> Ktx2 {
     container::write(&texture, metadata)
 }
 
-fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {
+fn clip_info(plan: &BakePlan, index: usize, errors: &ClipErrors) -> ClipInfo {
     let (clip, grid, record) = (&plan.model.clips[index], &plan.grids[index], &plan.records[index]);
     ClipInfo {
         name: clip.name.clone().into(),
@@ -212,7 +215,8 @@ fn clip_info(plan: &Plan, index: usize, errors: &ClipErrors) -> ClipInfo {
     }
 }
 
-/// A time as a fraction of a clip's length; its end as the greatest.
+/// Converts a time to a fraction of the clip length, scaled to 32 bits. The end of the clip becomes
+/// the largest value.
 fn phase(time: f64, end: f64) -> u32 {
     let fraction = if end > 0.0 { time / end } else { 0.0 };
     (fraction * 4_294_967_296.0).round().clamp(0.0, f64::from(u32::MAX)) as u32

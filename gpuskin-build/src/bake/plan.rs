@@ -1,76 +1,79 @@
-//! What will be baked of a model: its frames and the shape of its texture.
+//! Plan of a bake: the frames of a model and the shape of its texture.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::encode;
-use crate::finding::{Code, Finding, Findings, Label};
-use crate::frames::{EXACT_SEAM_TOLERANCE, FrameGrid, Hold, SEAM_TOLERANCE, rate, seam};
+use crate::frames::{FrameGrid, Hold, rate};
 use crate::limits::{self, Limits};
 use crate::manifest::{Fps, Manifest, ModelEntry, RestMoment};
 use crate::model::Model;
+use crate::pose_extent::{EXACT_SEAM_TOLERANCE, SEAM_TOLERANCE, seam};
 use crate::suggest::{instead, quoted};
 use crate::units::length;
 use crate::vertex_mode::VertexMesh;
 
-/// Bytes that a bone or vertex takes in a frame while a clip is encoded: three rows of four `f64`.
+/// Bytes per bone or vertex per frame while a clip is encoded: three rows of four `f64`.
 const POSE_BYTES: u64 = 96;
 
-/// What is known of a model before an encoding is chosen.
+/// Properties of a model before its encoding is chosen.
 #[derive(Clone, Debug)]
-pub(super) struct Outline {
+pub(super) struct ModelOutline {
     pub(super) model: Arc<Model>,
-    /// Length of the rest pose's diagonal, metres.
+    /// Length of the diagonal of the rest pose's bounding box, in metres.
     pub(super) diagonal: f64,
     pub(super) clips: Vec<ClipOutline>,
-    /// The mesh as vertex mode has it, where vertices may be baked.
+    /// Mesh of vertex mode, if vertex mode is allowed.
     pub(super) vertices: Option<Arc<VertexMesh>>,
-    /// The clip and moment that show the mesh standing still; `None`: the file without any.
+    /// Index of the clip and time of the static mesh; `None` for the node transforms of the file.
     pub(super) rest: Option<(usize, RestMoment)>,
-    /// Texels across the texture, where the manifest says so.
+    /// Width of the texture in texels, if the manifest sets it.
     width: Option<u32>,
     limits: Limits,
 }
 
-/// What is known of a clip.
+/// Properties of a clip before an encoding is chosen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClipOutline {
-    /// How the manifest wants its frames.
+    /// Frame rate setting of the manifest.
     pub(super) fps: Fps,
-    /// Whether it starts over.
+    /// Whether the clip loops.
     pub(super) looped: bool,
-    /// Distance of its ends, metres.
+    /// Distance between the first and the last pose, in metres.
     seam: f64,
-    /// When nothing moves in it.
+    /// Interval in which nothing moves.
     hold: Hold,
-    /// The first clip that has the same curves, itself mostly: at the same rate they share frames.
+    /// Index of the first clip that has the same curves; usually the clip itself. Clips with the
+    /// same curves and rate share frames.
     family: usize,
 }
 
-impl Outline {
+impl ModelOutline {
     pub(super) fn new(
         model: Model,
         diagonal: f64,
         manifest: &Manifest,
         entry: &ModelEntry,
-        findings: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
         let within = Label::model(&model.name);
         if !diagonal.is_finite() {
-            let finding = Finding::error(Code::GltfNotFinite, "its rest pose is farther out than 32-bit floats reach")
-                .help("look for vertices, morph targets or transforms that are far off, or set `scale`");
-            findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
+            let diagnostic =
+                Diagnostic::error(DiagnosticCode::GltfNotFinite, "its rest pose is outside the range of 32-bit floats")
+                    .help("look for extreme values in vertices, morph targets or transforms, or set `scale`");
+            diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         if model.clips.len() > MAX_CLIPS {
-            let finding = Finding::error(
-                Code::LimitClips,
-                format!("{} clips; a model has at most {MAX_CLIPS}", model.clips.len()),
+            let diagnostic = Diagnostic::error(
+                DiagnosticCode::LimitClips,
+                format!("{} clips; a model can have at most {MAX_CLIPS}", model.clips.len()),
             )
-            .help("name those that the game plays under [model.clips]");
-            findings.push(finding.within(&within).at(&manifest.source, entry.name.span.clone()));
+            .help("list only the clips that the game plays under [model.clips]");
+            diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
         let mut clips = Vec::new();
@@ -81,9 +84,12 @@ impl Outline {
             let wish = settings.and_then(|s| s.looped.as_ref());
             if let Some(wish) = wish.filter(|wish| wish.value && !meets) {
                 let apart = length(seam as f32);
-                let message = format!("clip `{}` loops, but its ends are {apart} apart: it will jump there", clip.name);
-                findings.push(
-                    Finding::warning(Code::ClipSeam, message)
+                let message = format!(
+                    "clip `{}` loops, but its last pose is {apart} away from its first: it jumps there",
+                    clip.name
+                );
+                diagnostics.push(
+                    Diagnostic::warning(DiagnosticCode::ClipSeam, message)
                         .clip(&clip.name)
                         .within(&within)
                         .at(&manifest.source, wish.span.clone()),
@@ -101,8 +107,8 @@ impl Outline {
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
         let rest = match rest(&model, entry) {
             Ok(rest) => rest,
-            Err((finding, span)) => {
-                findings.push(finding.within(&within).at(&manifest.source, span));
+            Err((diagnostic, span)) => {
+                diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
                 return None;
             }
         };
@@ -110,13 +116,13 @@ impl Outline {
         Some(Self { model: Arc::new(model), diagonal, clips, vertices, rest, width, limits })
     }
 
-    /// The rate of each clip, as far as it does not depend on how it is encoded.
+    /// Returns the rate of each clip, before any search.
     pub(super) fn rates(&self) -> Vec<f64> {
         let rate = |(clip, outline): (_, &ClipOutline)| rate(clip, outline.fps, self.vertices.is_some());
         self.model.clips.iter().zip(&self.clips).map(rate).collect()
     }
 
-    /// What rows of the texture are, in a frame, and how many.
+    /// Returns the noun and the number of texture rows per frame.
     fn rows(&self, encoding: Encoding) -> (&'static str, u32) {
         match &self.vertices {
             Some(mesh) if encoding.is_vertex() => ("vertices", encoding.range_rows() + mesh.rows()),
@@ -125,50 +131,51 @@ impl Outline {
     }
 }
 
-/// What is wrong, and where in the manifest.
-type Misplaced = (Finding, Range<usize>);
+/// A diagnostic and its span in the manifest.
+type LocatedDiagnostic = (Diagnostic, Range<usize>);
 
-/// Finds the clip of the manifest's rest frame, or says what is wrong and where.
-fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, Misplaced> {
+/// Finds the clip of the manifest's `rest_frame`.
+fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, LocatedDiagnostic> {
     let Some(rest) = &entry.rest_frame else { return Ok(None) };
     let names = || model.clips.iter().map(|clip| clip.name.as_str());
     let Some(clip) = names().position(|name| name == rest.clip.value) else {
-        let message = format!("the model has no clip {}", quoted(&rest.clip.value));
-        let finding = Finding::error(Code::ClipNotFound, message).help(instead(&rest.clip.value, names()));
-        return Err((finding, rest.clip.span.clone()));
+        let message = format!("`rest_frame`: clip {} not found", quoted(&rest.clip.value));
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::ClipNotFound, message).help(instead(&rest.clip.value, names()));
+        return Err((diagnostic, rest.clip.span.clone()));
     };
     let length = model.clips[clip].end;
     match rest.moment.value {
         RestMoment::Seconds(seconds) if seconds > length => {
             let name = quoted(&rest.clip.value);
-            let message = format!("`rest_frame` is at {seconds} s, and clip {name} ends at {length:.3} s");
-            let finding = Finding::error(Code::ManifestValue, message).clip(&rest.clip.value);
-            Err((finding.help("name a time within the clip"), rest.moment.span.clone()))
+            let message = format!("`rest_frame` is at {seconds} s, but clip {name} ends at {length:.3} s");
+            let diagnostic = Diagnostic::error(DiagnosticCode::ManifestValue, message).clip(&rest.clip.value);
+            Err((diagnostic.help("write a time within the clip"), rest.moment.span.clone()))
         }
         moment => Ok(Some((clip, moment))),
     }
 }
 
-/// A model and how it will stand in its texture.
+/// A model and its layout in the animation texture.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// The model.
+pub struct BakePlan {
+    /// Model.
     pub model: Arc<Model>,
-    /// How bones or vertices stand in the texture.
+    /// Encoding of bones or vertices.
     pub encoding: Encoding,
     /// Frames of each clip.
     pub grids: Vec<FrameGrid>,
-    /// Whether each clip starts over.
+    /// Whether each clip loops.
     pub looped: Vec<bool>,
-    /// Where each clip stands.
+    /// Location of each clip in the texture.
     pub records: Vec<ClipRecord>,
     /// Shape of the texture.
     pub texture: AnimationTexture,
 }
 
-impl Plan {
-    /// With so many frames a second for each clip.
-    pub(super) fn new(outline: &Outline, encoding: Encoding, rates: &[f64]) -> Result<Self, Finding> {
+impl BakePlan {
+    /// Plans the frames of each clip at the given rates, in frames per second.
+    pub(super) fn new(outline: &ModelOutline, encoding: Encoding, rates: &[f64]) -> Result<Self, Diagnostic> {
         let model = &outline.model;
         let closes_within = outline.diagonal * if encoding.is_exact() { EXACT_SEAM_TOLERANCE } else { SEAM_TOLERANCE };
         let (mut grids, mut records) = (Vec::new(), Vec::new());
@@ -180,7 +187,8 @@ impl Plan {
             } else {
                 FrameGrid::new(clip.end, *rate, closed).holding(shape.hold)
             };
-            // The same curves at the same times are the same frames. Tracks that are alike are shared where they are written.
+            // Clips with the same curves at the same times share their frames. Encodings with
+            // tracks share equal tracks when they are written instead.
             let same = |&other: &usize| outline.clips[other].family == shape.family && grids[other] == grid;
             if let Some(other) = (0..grids.len()).find(same).filter(|_| !encoding.needs_compute()) {
                 records.push(records[other]);
@@ -189,7 +197,7 @@ impl Plan {
             }
             first_frame += u64::from(encoding.range_frames());
             records.push(ClipRecord {
-                // A sum beyond u32 is refused below, before anything is made of it.
+                // A sum beyond `u32` is rejected below, before the value is used.
                 first_frame: first_frame.min(u64::from(u32::MAX)) as u32,
                 intervals: grid.intervals,
                 stored: grid.stored,
@@ -201,38 +209,39 @@ impl Plan {
         let (what, rows) = outline.rows(encoding);
         let name = encoding.name();
         if encode::shape(encoding, 1, rows, outline.width).is_none() {
-            let message = format!("one frame of {rows} {what} in {name} does not fit a layer of the texture");
-            let widest = "set `width = 2048` or leave it out, bake bones, or leave parts out with include and exclude";
-            return Err(Finding::error(Code::LimitTexture, message).help(widest));
+            let message = format!("one frame of {rows} {what} in {name} does not fit into one layer of the texture");
+            let widest = "set `width = 2048` or remove it, use bone mode, or remove nodes with `include` and `exclude`";
+            return Err(Diagnostic::error(DiagnosticCode::LimitTexture, message).help(widest));
         }
         let bytes = first_frame.saturating_mul(u64::from(rows)).saturating_mul(encoding.bytes() as u64);
         let limits = &outline.limits;
         let longest = (0..grids.len()).max_by_key(|&i| grids[i].stored).unwrap_or(0);
         let alone = || format!("clip `{}` alone has {}", model.clips[longest].name, grids[longest].stored);
         if first_frame > limits.frames {
-            let message = format!("{first_frame} frames, and at most {} are baked; {}", limits.frames, alone());
-            return Err(Finding::error(Code::LimitFrames, message).clip(&model.clips[longest].name));
+            let message = format!("{first_frame} frames are above the limit of {}; {}", limits.frames, alone());
+            return Err(Diagnostic::error(DiagnosticCode::LimitFrames, message).clip(&model.clips[longest].name));
         }
         let poses = u64::from(grids[longest].stored).saturating_mul(u64::from(rows)).saturating_mul(POSE_BYTES);
         if poses > limits.memory {
-            let most = limits::bytes(limits.memory);
-            let message = format!("the poses of {rows} {what} take more than {most}; {} frames", alone());
-            return Err(Finding::error(Code::LimitMemory, message).clip(&model.clips[longest].name));
+            let most = limits::format_bytes(limits.memory);
+            let message =
+                format!("the poses of {rows} {what} take more memory than the limit of {most}; {} frames", alone());
+            return Err(Diagnostic::error(DiagnosticCode::LimitMemory, message).clip(&model.clips[longest].name));
         }
         let frames = u32::try_from(first_frame).ok().filter(|_| bytes <= limits.texture);
         let Some(texture) = frames.and_then(|frames| encode::shape(encoding, frames, rows, outline.width)) else {
-            let most = limits::bytes(limits.texture);
+            let most = limits::format_bytes(limits.texture);
             let message = format!(
-                "{first_frame} frames of {rows} {what} in {name} do not fit a texture of {most}; {} frames",
+                "{first_frame} frames of {rows} {what} in {name} do not fit into a texture of {most}; {} frames",
                 alone()
             );
-            return Err(Finding::error(Code::LimitTexture, message).clip(&model.clips[longest].name));
+            return Err(Diagnostic::error(DiagnosticCode::LimitTexture, message).clip(&model.clips[longest].name));
         };
         let looped = outline.clips.iter().map(|c| c.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })
     }
 
-    /// Frames stored; clips that move alike share theirs.
+    /// Number of stored frames. Frames shared by several clips count once.
     pub fn frames(&self) -> u64 {
         let shared = |i: usize| self.records[..i].contains(&self.records[i]);
         (0..self.records.len()).filter(|&i| !shared(i)).map(|i| u64::from(self.records[i].stored)).sum()

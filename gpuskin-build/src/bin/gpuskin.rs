@@ -1,4 +1,4 @@
-//! The command line of gpuskin. Any project's xtask can have it in one line, too: see [`gpuskin_build::cli`].
+//! The binary `gpuskin`. An xtask can run the same command line: see [`gpuskin_build::cli`].
 
 use std::process::ExitCode;
 

@@ -1,83 +1,84 @@
-//! One entry: `magic | key | digest of kind, key and data | data`, in a file named after kind and key.
+//! Format of an entry: `magic | key | digest of kind, key and data | data`, in a file named after
+//! kind and key.
 
 use std::io;
 use std::path::Path;
 
 use crate::fs;
 
-/// Starts an entry; with another layout comes another number.
+/// First bytes of an entry. The number changes with the format.
 const MAGIC: [u8; 8] = *b"gpuskin2";
 const HEAD: usize = 8 + 2 * blake3::OUT_LEN;
 pub(super) const FILE_ENDING: &str = "gpuskin-cache";
 
-/// What an entry holds.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum EntryKind {
     /// An encoded texture.
     Color,
-    /// Which files a model is made of.
+    /// List of a model's input files.
     Inputs,
-    /// A model: its constants, what is said of it, and the digests of its files.
+    /// A model: metadata, report, and the digests of its files.
     Model,
-    /// A baked file, under its own digest.
+    /// A baked file, named by its digest.
     File,
-    /// What a bake found and left, to see whether there is anything to do.
-    Ledger,
-    /// The entries that a bake used.
+    /// Build stamp: the inputs and outputs of a bake, to detect that a bake has nothing to do.
+    Stamp,
+    /// Names of the entries that a bake used.
     Uses,
-    /// How many entries bakes took from where.
+    /// Transfer counts.
     Traffic,
 }
 
-impl Kind {
-    /// All of them.
+impl EntryKind {
+    /// All kinds.
     pub const ALL: [Self; 7] =
-        [Self::Color, Self::Inputs, Self::Model, Self::File, Self::Ledger, Self::Uses, Self::Traffic];
+        [Self::Color, Self::Inputs, Self::Model, Self::File, Self::Stamp, Self::Uses, Self::Traffic];
 
-    /// As it stands in names of files.
+    /// Returns the name that is used in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Color => "color",
             Self::Inputs => "inputs",
             Self::Model => "model",
             Self::File => "file",
-            Self::Ledger => "ledger",
+            Self::Stamp => "stamp",
             Self::Uses => "uses",
             Self::Traffic => "counts",
         }
     }
 }
 
-pub(super) fn name(kind: Kind, key: &blake3::Hash) -> String {
+pub(super) fn name(kind: EntryKind, key: &blake3::Hash) -> String {
     format!("{}-{}.{FILE_ENDING}", kind.name(), key.to_hex())
 }
 
-/// What the name of an entry says.
-pub(super) fn parse(name: &str) -> Option<(Kind, blake3::Hash)> {
+/// Parses the file name of an entry.
+pub(super) fn parse(name: &str) -> Option<(EntryKind, blake3::Hash)> {
     let (kind, key) = name.strip_suffix(FILE_ENDING)?.strip_suffix('.')?.split_once('-')?;
-    let kind = Kind::ALL.into_iter().find(|k| k.name() == kind)?;
+    let kind = EntryKind::ALL.into_iter().find(|k| k.name() == kind)?;
     Some((kind, blake3::Hash::from_hex(key).ok()?))
 }
 
-fn digest(kind: Kind, key: &blake3::Hash, data: &[u8]) -> blake3::Hash {
+fn digest(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(kind.name().as_bytes()).update(key.as_bytes()).update(data);
     hasher.finalize()
 }
 
-/// An entry as it stands in its file.
-pub(super) fn bytes(kind: Kind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
+/// Returns the content of an entry's file.
+pub(super) fn bytes(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
     [&MAGIC[..], key.as_bytes(), digest(kind, key, data).as_bytes(), data].concat()
 }
 
-/// Bytes of an entry with so many bytes of data.
+/// Bytes of an entry with `data` bytes of data.
 pub(super) fn len(data: u64) -> u64 {
     data.saturating_add(HEAD as u64)
 }
 
-/// What an entry holds, if it is undamaged and its data are at most so many bytes.
-pub(super) fn open(mut bytes: Vec<u8>, kind: Kind, key: &blake3::Hash) -> Option<Vec<u8>> {
+/// Returns the data of an entry if it is undamaged.
+pub(super) fn open(mut bytes: Vec<u8>, kind: EntryKind, key: &blake3::Hash) -> Option<Vec<u8>> {
     let (head, data) = bytes.split_at_checked(HEAD)?;
     let sound =
         head[..8] == MAGIC && head[8..40] == *key.as_bytes() && head[40..] == *digest(kind, key, data).as_bytes();
@@ -88,8 +89,8 @@ pub(super) fn open(mut bytes: Vec<u8>, kind: Kind, key: &blake3::Hash) -> Option
     Some(bytes)
 }
 
-/// Reads an entry and checks it.
-pub(super) fn read(path: &Path, kind: Kind, key: &blake3::Hash, most: u64) -> io::Result<Vec<u8>> {
+/// Reads and verifies an entry with at most `most` bytes of data.
+pub(super) fn read(path: &Path, kind: EntryKind, key: &blake3::Hash, most: u64) -> io::Result<Vec<u8>> {
     let bytes = fs::read(path, len(most))?;
     open(bytes, kind, key).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it is damaged"))
 }

@@ -1,4 +1,4 @@
-//! Objects in a bucket or a folder, one at a time and each within a bounded time.
+//! Access to objects in a bucket or a folder, one at a time and with a time limit each.
 
 use std::fmt::Display;
 use std::path::Path as FilePath;
@@ -13,44 +13,46 @@ use object_store::{ClientOptions, Error, GetResult, ObjectStore, ObjectStoreExt,
 use tokio::runtime::Runtime;
 use url::Url;
 
-use super::SharedMode;
+use super::shared_mode::SharedMode;
 
-/// How long an answer may take, whatever its size.
+/// Maximum time for a response, in addition to the time that its size allows.
 const LATENCY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(4);
-/// Bytes a second below which a connection is of no use: most models are baked in less time.
-const SLOWEST: u64 = 256 << 10;
+/// Minimum useful transfer rate, in bytes per second. With a slower connection, baking is usually
+/// faster.
+const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
-/// A place for objects.
+/// A bucket or folder of objects.
 #[derive(Debug)]
 pub(super) struct Remote {
     store: Box<dyn ObjectStore>,
     folder: Path,
-    /// Runs in the thread that asks.
+    /// Runs on the calling thread.
     runtime: Runtime,
 }
 
 impl Remote {
-    /// `s3://bucket/folder`, `gs://`, `az://` or `file:///folder`. Keys, regions and endpoints are in the variables that
-    /// the providers' own tools take them from.
+    /// Opens `s3://bucket/folder`, `gs://`, `az://` or `file:///folder`. Keys, regions and
+    /// endpoints come from the environment variables that the providers' own tools use.
     pub(super) fn open(url: &str, mode: SharedMode) -> Result<Self, String> {
         let form = "expected s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, az://CONTAINER/FOLDER or file:///FOLDER";
-        let parsed = Url::parse(url).map_err(|error| format!("it is no URL ({error}): {form}"))?;
+        let parsed = Url::parse(url).map_err(|error| format!("invalid URL ({error}): {form}"))?;
         let (scheme, folder) = ObjectStoreScheme::parse(&parsed).map_err(|error| format!("{error}: {form}"))?;
-        // With a provider of one's own in the program, that one is used.
+        // Has no effect if the program has already installed a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let retry = RetryConfig { max_retries: 2, retry_timeout: LATENCY, ..RetryConfig::default() };
         let client = ClientOptions::new().with_connect_timeout(CONNECT).with_timeout_disabled();
         macro_rules! bucket {
             ($builder:ty) => {{
-                // The environment's own settings of the client come after these.
+                // Client settings from the environment are applied afterwards, so they take
+                // precedence.
                 let builder = <$builder>::from_env().with_url(url).with_retry(retry);
                 let builder =
                     variables().fold(builder.with_client_options(client), |builder, (key, value)| match key.parse() {
                         Ok(key) => builder.with_config(key, value),
                         Err(_) => builder,
                     });
-                Box::new(builder.build().map_err(said)?)
+                Box::new(builder.build().map_err(error_text)?)
             }};
         }
         let store: Box<dyn ObjectStore> = match scheme {
@@ -66,26 +68,26 @@ impl Remote {
         Self::new(store, folder)
     }
 
-    /// A folder that others reach, too. Who only reads expects to find it.
+    /// Opens a shared folder. With [`SharedMode::Read`] the folder must exist.
     fn in_folder(path: &FilePath, mode: SharedMode) -> Result<Self, String> {
         if mode == SharedMode::ReadWrite {
-            std::fs::create_dir_all(path).map_err(said)?;
+            std::fs::create_dir_all(path).map_err(error_text)?;
         }
-        Self::new(Box::new(LocalFileSystem::new_with_prefix(path).map_err(said)?), Path::default())
+        Self::new(Box::new(LocalFileSystem::new_with_prefix(path).map_err(error_text)?), Path::default())
     }
 
     fn new(store: Box<dyn ObjectStore>, folder: Path) -> Result<Self, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(said)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(error_text)?;
         Ok(Self { store, folder, runtime })
     }
 
-    /// An object of at most so many bytes; none where there is none, or a larger one.
+    /// Returns an object; `None` if it does not exist or has more than `most` bytes.
     pub(super) fn get(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, String> {
         let path = self.folder.clone().join(name);
         self.runtime.block_on(async {
             let found = match within(Duration::ZERO, self.store.get(&path)).await {
                 Ok(found) if found.meta.size <= most => found,
-                Ok(_) | Err(Trouble::Object(Error::NotFound { .. })) => return Ok(None),
+                Ok(_) | Err(RemoteError::Object(Error::NotFound { .. })) => return Ok(None),
                 Err(trouble) => return Err(trouble.to_string()),
             };
             let time = time_for(found.meta.size);
@@ -93,7 +95,7 @@ impl Remote {
         })
     }
 
-    /// Puts an object there: the whole of it or nothing, and instead of what was there.
+    /// Uploads an object atomically, replacing an existing one.
     pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
         let path = self.folder.clone().join(name);
         let time = time_for(bytes.len() as u64);
@@ -102,7 +104,7 @@ impl Remote {
     }
 }
 
-/// Variables of the environment as the providers' builders know them.
+/// Returns the environment variables of the providers, with the names that their builders expect.
 fn variables() -> impl Iterator<Item = (String, String)> {
     let known = |(name, value): &(std::ffi::OsString, std::ffi::OsString)| {
         let name = name.to_str()?;
@@ -112,7 +114,7 @@ fn variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(move |variable| known(&variable))
 }
 
-/// The bytes of an object, which may have more of them than it says.
+/// Reads the bytes of an object. Checks the limit again, because the stated size can be wrong.
 async fn read(found: GetResult, most: u64) -> Result<Option<Vec<u8>>, Error> {
     use futures_util::TryStreamExt;
     let mut bytes = Vec::with_capacity(found.meta.size.min(most) as usize);
@@ -127,32 +129,32 @@ async fn read(found: GetResult, most: u64) -> Result<Option<Vec<u8>>, Error> {
 }
 
 fn time_for(bytes: u64) -> Duration {
-    Duration::from_secs(bytes / SLOWEST)
+    Duration::from_secs(bytes / MIN_BYTES_PER_SECOND)
 }
 
-/// Why an object cannot be had.
-enum Trouble {
+/// Reason why an object cannot be read or written.
+enum RemoteError {
     Time(Duration),
     Object(Error),
 }
 
-impl Display for Trouble {
+impl Display for RemoteError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Time(time) => write!(f, "no answer within {} s", time.as_secs()),
-            Self::Object(error) => f.write_str(&said(error)),
+            Self::Object(error) => f.write_str(&error_text(error)),
         }
     }
 }
 
-/// What comes in time; `more` than any answer may take.
-async fn within<T>(more: Duration, what: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
+/// Runs an operation with a time limit of `LATENCY` plus `more`.
+async fn within<T>(more: Duration, what: impl Future<Output = Result<T, Error>>) -> Result<T, RemoteError> {
     let time = LATENCY.saturating_add(more);
-    tokio::time::timeout(time, what).await.map_err(|_| Trouble::Time(time))?.map_err(Trouble::Object)
+    tokio::time::timeout(time, what).await.map_err(|_| RemoteError::Time(time))?.map_err(RemoteError::Object)
 }
 
-/// An error in one line, with its reasons.
-fn said(error: impl std::error::Error) -> String {
+/// Returns an error and its sources as one line.
+fn error_text(error: impl std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(reason) = source {

@@ -1,64 +1,44 @@
-//! A cache that many share, behind the local one: what others have baked is a download.
+//! A cache shared by several machines, behind the local one: results of other machines are
+//! downloaded instead of computed.
 //!
-//! Whatever goes wrong with it is said once and costs time, never a bake.
+//! Errors of the shared cache are reported once and never fail a bake.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::cache::Kind;
-use crate::finding::{Code, Finding};
+use super::entry::EntryKind;
+use super::shared_mode::SharedMode;
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
-/// What may be done with a shared cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum SharedMode {
-    /// Entries are taken from it.
-    #[default]
-    Read,
-    /// What it does not have is put there, too.
-    ReadWrite,
-}
-
-impl SharedMode {
-    /// `read` or `read-write`.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "read" => Some(Self::Read),
-            "read-write" => Some(Self::ReadWrite),
-            _ => None,
-        }
-    }
-}
-
-/// What came from a shared cache and went there: entries and their bytes.
+/// Transfers of one bake from and to a shared cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedUse {
-    /// Entries that were taken from it.
-    pub taken: (usize, u64),
-    /// Entries that were put there.
-    pub put: (usize, u64),
-    /// Entries that were not what they should be, and not used.
+    /// Downloaded entries: number and bytes.
+    pub downloaded: (usize, u64),
+    /// Uploaded entries: number and bytes.
+    pub uploaded: (usize, u64),
+    /// Number of damaged entries, which were not used.
     pub damaged: usize,
 }
 
-/// A cache elsewhere, as one bake sees it.
+/// A shared cache during one bake.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedCache {
     pub(super) url: String,
     mode: SharedMode,
     #[cfg(feature = "shared-cache")]
     remote: Option<super::remote::Remote>,
-    state: Mutex<State>,
+    state: Mutex<SharedState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SharedState {
     used: SharedUse,
-    /// Why it is not asked any more.
+    /// Reason why the shared cache is no longer used.
     trouble: Option<String>,
 }
 
-impl Shared {
+impl SharedCache {
     pub(super) fn new(url: &str, mode: SharedMode) -> Self {
         #[cfg(feature = "shared-cache")]
         let (remote, trouble) = match super::remote::Remote::open(url, mode) {
@@ -66,25 +46,24 @@ impl Shared {
             Err(trouble) => (None, Some(trouble)),
         };
         #[cfg(not(feature = "shared-cache"))]
-        let trouble = Some("this gpuskin-build is built without its feature `shared-cache`".to_owned());
+        let trouble = Some("gpuskin-build was compiled without the feature `shared-cache`".to_owned());
         Self {
             url: url.to_owned(),
             mode,
             #[cfg(feature = "shared-cache")]
             remote,
-            state: Mutex::new(State { trouble, ..State::default() }),
+            state: Mutex::new(SharedState { trouble, ..SharedState::default() }),
         }
     }
 
-    /// The one that the environment names.
+    /// Opens the shared cache given by the environment variables.
     pub(super) fn of_environment() -> Option<Self> {
         let url = std::env::var("GPUSKIN_SHARED_CACHE").ok().filter(|url| !url.is_empty())?;
         let mode = std::env::var("GPUSKIN_SHARED_CACHE_MODE").unwrap_or_default();
         let known = if mode.is_empty() { Some(SharedMode::Read) } else { SharedMode::parse(&mode) };
         Some(known.map_or_else(
             || {
-                let trouble =
-                    format!("GPUSKIN_SHARED_CACHE_MODE is `{mode}`, which is neither `read` nor `read-write`");
+                let trouble = format!("GPUSKIN_SHARED_CACHE_MODE is `{mode}`; expected `read` or `read-write`");
                 let shared = Self::new(&url, SharedMode::Read);
                 shared.state().trouble = Some(trouble);
                 shared
@@ -93,15 +72,16 @@ impl Shared {
         ))
     }
 
-    /// Whether it takes what was made here.
-    pub(super) fn takes(&self, kind: Kind) -> bool {
+    /// Whether entries of this kind are uploaded.
+    pub(super) fn writes(&self, kind: EntryKind) -> bool {
         self.mode == SharedMode::ReadWrite && is_shared(kind) && self.state().trouble.is_none()
     }
 
-    /// An entry of a name, as it stands in a file, of at most so many bytes. `sound`: what it holds, if it is undamaged.
+    /// Downloads an entry of at most `most` bytes. `sound` verifies the bytes and returns their
+    /// content.
     pub(super) fn get<T>(
         &self,
-        kind: Kind,
+        kind: EntryKind,
         name: &str,
         most: u64,
         sound: impl FnOnce(Vec<u8>) -> Option<T>,
@@ -120,22 +100,22 @@ impl Shared {
         let entry = sound(found);
         let mut state = self.state();
         match entry {
-            Some(_) => add(&mut state.used.taken, len),
+            Some(_) => add(&mut state.used.downloaded, len),
             None => state.used.damaged += 1,
         }
         entry
     }
 
-    /// Puts a whole entry there.
-    pub(super) fn put(&self, kind: Kind, name: &str, entry: Vec<u8>) {
-        if !self.takes(kind) {
+    /// Uploads an entry.
+    pub(super) fn put(&self, kind: EntryKind, name: &str, entry: Vec<u8>) {
+        if !self.writes(kind) {
             return;
         }
         let len = entry.len();
         let result = self.send(name, entry);
         let mut state = self.state();
         match result {
-            Ok(()) => add(&mut state.used.put, len),
+            Ok(()) => add(&mut state.used.uploaded, len),
             Err(trouble) => {
                 state.trouble.get_or_insert(trouble);
             }
@@ -166,22 +146,23 @@ impl Shared {
         self.state().used
     }
 
-    /// Why it was not asked, if it was not.
-    pub(super) fn note(&self) -> Option<Finding> {
+    /// Returns a warning if the shared cache could not be used.
+    pub(super) fn note(&self) -> Option<Diagnostic> {
         let state = self.state();
-        let message = format!("the shared cache {} is left aside: {}", self.url, state.trouble.as_ref()?);
-        Some(Finding::warning(Code::CacheShared, message))
+        let message = format!("the shared cache {} is not used: {}", self.url, state.trouble.as_ref()?);
+        Some(Diagnostic::warning(DiagnosticCode::CacheShared, message))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half-done where a panic could be.
+    fn state(&self) -> MutexGuard<'_, SharedState> {
+        // No code that can panic leaves the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is the same on any machine: not what a bake left on this one.
-pub(super) fn is_shared(kind: Kind) -> bool {
-    matches!(kind, Kind::Color | Kind::Inputs | Kind::Model | Kind::File)
+/// Whether entries of this kind are independent of the machine. Build stamps, lists of uses and
+/// counts are not.
+pub(super) fn is_shared(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Color | EntryKind::Inputs | EntryKind::Model | EntryKind::File)
 }
 
 fn add((count, bytes): &mut (usize, u64), len: usize) {

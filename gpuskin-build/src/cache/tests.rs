@@ -1,9 +1,9 @@
 use super::*;
 
-const COLOR: Kind = Kind::Color;
+const COLOR: EntryKind = EntryKind::Color;
 
 #[test]
-fn what_was_kept_comes_back_unless_it_was_damaged() {
+fn get_returns_stored_data_unless_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path().join("below"));
     let (key, other) = (blake3::hash(b"key"), blake3::hash(b"other"));
@@ -11,7 +11,7 @@ fn what_was_kept_comes_back_unless_it_was_damaged() {
     assert!(cache.put(COLOR, &key, b"value"));
     assert_eq!(cache.get(COLOR, &key, 5).as_deref(), Some(&b"value"[..]));
     assert_eq!(
-        (cache.get(COLOR, &key, 4), cache.get(COLOR, &other, 5), cache.get(Kind::Model, &key, 5)),
+        (cache.get(COLOR, &key, 4), cache.get(COLOR, &other, 5), cache.get(EntryKind::Model, &key, 5)),
         (None, None, None)
     );
     assert_eq!(cache.hits(), 1);
@@ -22,12 +22,12 @@ fn what_was_kept_comes_back_unless_it_was_damaged() {
         let mut bad = good.clone();
         bad[at] ^= 1;
         std::fs::write(&path, &bad).unwrap();
-        assert_eq!(cache.get(COLOR, &key, 5), None, "byte {at}");
+        assert_eq!(cache.get(COLOR, &key, 5), None, "entry with byte {at} flipped");
         std::fs::write(&path, &good[..at]).unwrap();
-        assert_eq!(cache.get(COLOR, &key, 5), None, "cut at {at}");
+        assert_eq!(cache.get(COLOR, &key, 5), None, "entry truncated at {at}");
     }
     assert!(cache.damaged() >= 2 * good.len());
-    // Under another name it is damaged, too.
+    // An entry copied to another name is damaged, too.
     cache.put(COLOR, &other, b"other");
     std::fs::copy(cache.folder().join(name(COLOR, &other)), &path).unwrap();
     assert_eq!(cache.get(COLOR, &key, 5), None);
@@ -35,13 +35,13 @@ fn what_was_kept_comes_back_unless_it_was_damaged() {
     assert!(cache.get(COLOR, &key, 5).is_some() && cache.notes().is_empty());
 }
 
-fn aged(cache: &Cache, kind: Kind, key: &blake3::Hash, seconds: u64) {
+fn aged(cache: &Cache, kind: EntryKind, key: &blake3::Hash, seconds: u64) {
     let file = std::fs::File::open(cache.folder().join(name(kind, key))).unwrap();
     file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(seconds)).unwrap();
 }
 
 #[test]
-fn what_was_not_used_for_longest_goes_first() {
+fn tidy_removes_least_recently_used_entries_first() {
     let folder = tempfile::tempdir().unwrap();
     let keys = [b"a", b"b", b"c", b"d", b"e"].map(|key| blake3::hash(key));
     let earlier = Cache::new(folder.path());
@@ -50,7 +50,7 @@ fn what_was_not_used_for_longest_goes_first() {
         aged(&earlier, COLOR, key, 1000 - n as u64);
     }
     std::fs::write(folder.path().join("note.txt"), "mine").unwrap();
-    // `a` is used again; `b` by a bake that had nothing to do.
+    // `a` is used again directly; `b` by a bake that had nothing to do.
     let lister = Cache::new(folder.path());
     lister.get(COLOR, &keys[1], 1000).unwrap();
     lister.remember_uses(&keys[0]);
@@ -63,7 +63,7 @@ fn what_was_not_used_for_longest_goes_first() {
     assert_eq!(left, [true, true, false, true, true]);
     assert!(folder.path().join("note.txt").exists());
 
-    // What one bake needs is kept, however little is allowed.
+    // Entries used by the current bake are kept, even if they exceed the limit.
     let small = Cache::new(folder.path()).with_limit(1);
     small.put(COLOR, &keys[2], b"x");
     small.get(COLOR, &keys[4], 1000).unwrap();
@@ -72,15 +72,15 @@ fn what_was_not_used_for_longest_goes_first() {
 }
 
 #[test]
-fn stats_verify_and_clean() {
+fn stats_verify_and_clean_count_entries() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path());
     let keys = [b"a", b"b", b"c"].map(|key| blake3::hash(key));
-    assert!(keys.iter().all(|key| cache.put(Kind::File, key, b"12345")));
+    assert!(keys.iter().all(|key| cache.put(EntryKind::File, key, b"12345")));
     std::fs::write(folder.path().join("0123.gpuskin-cache"), "of an earlier version").unwrap();
-    let bad = folder.path().join(name(Kind::File, &keys[1]));
+    let bad = folder.path().join(name(EntryKind::File, &keys[1]));
     std::fs::write(&bad, "").unwrap();
-    assert_eq!(cache.stats().kinds[&Some(Kind::File)].0, 3);
+    assert_eq!(cache.stats().kinds[&Some(EntryKind::File)].0, 3);
     assert_eq!(cache.stats().kinds[&None], (1, 21));
     let verified = cache.verify();
     assert_eq!((verified.sound, verified.damaged.len()), (2, 2));
@@ -90,7 +90,7 @@ fn stats_verify_and_clean() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_is_none() {
+fn unwritable_cache_warns_and_stays_empty() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let cache = Cache::new(folder.path().join("file/cache"));
@@ -101,7 +101,7 @@ fn a_cache_that_cannot_be_written_is_none() {
 }
 
 #[test]
-fn what_a_killed_bake_left_goes_and_what_is_being_written_stays() {
+fn tidy_removes_abandoned_files_only() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path());
     let unfinished = folder.path().join(UNFINISHED);
@@ -113,7 +113,7 @@ fn what_a_killed_bake_left_goes_and_what_is_being_written_stays() {
 }
 
 #[test]
-fn sizes() {
+fn size_parses_units() {
     assert_eq!(["12", "3 KiB", "5MiB", "4 GiB", "1T"].map(size), [12, 3 << 10, 5 << 20, 4 << 30, 1 << 40].map(Some));
     assert_eq!(["", "GiB", "-1", "1.5 GiB", "9999999999 TiB"].map(size), [None; 5]);
 }

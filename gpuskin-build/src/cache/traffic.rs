@@ -1,55 +1,59 @@
-//! Where bakes had their entries from, counted over all of them.
+//! Counts over all bakes: entries that were found, computed, downloaded and uploaded.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Kind};
+use super::{Cache, EntryKind};
 
-/// The largest such count.
-const MOST: u64 = 1 << 20;
-/// Shared caches that are told apart.
-const MOST_SHARED: usize = 100;
+/// Maximum size of the counts, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+/// Maximum number of shared caches that are counted separately.
+const MAX_SHARED: usize = 100;
 
-/// Where the entries of all bakes with a cache came from. Bakes that had nothing to do are not counted.
+/// Entry counts over all bakes with a cache. Bakes that had nothing to do are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Entries that were in the cache.
+    /// Entries that were found in the cache.
     pub here: u64,
-    /// Entries that were made.
+    /// Entries that were computed.
     pub made: u64,
-    /// Entries that were damaged.
+    /// Damaged entries.
     pub damaged: u64,
-    /// By shared cache, under its URL.
+    /// Counts per shared cache, by URL.
     pub shared: BTreeMap<String, SharedTraffic>,
 }
 
-/// What came from a shared cache and went there.
+/// Transfers from and to a shared cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SharedTraffic {
-    /// Entries that were taken from it.
-    pub taken: u64,
-    /// Their bytes.
-    pub taken_bytes: u64,
-    /// Entries that were put there.
-    pub put: u64,
-    /// Their bytes.
-    pub put_bytes: u64,
-    /// Entries that were not what they should be, and not used.
+    /// Number of downloaded entries.
+    pub downloaded: u64,
+    /// Bytes of these entries.
+    pub downloaded_bytes: u64,
+    /// Number of uploaded entries.
+    pub uploaded: u64,
+    /// Bytes of these entries.
+    pub uploaded_bytes: u64,
+    /// Number of damaged entries, which were not used.
     pub damaged: u64,
 }
 
 impl Cache {
-    /// Where entries came from since the cache was last emptied.
-    pub fn traffic(&self) -> Traffic {
-        let kept =
-            super::entry::read(&self.folder.join(super::name(Kind::Traffic, &key())), Kind::Traffic, &key(), MOST);
+    /// Returns the counts since the cache was last emptied.
+    pub(crate) fn traffic(&self) -> Traffic {
+        let kept = super::entry::read(
+            &self.folder.join(super::name(EntryKind::Traffic, &key())),
+            EntryKind::Traffic,
+            &key(),
+            MAX_BYTES,
+        );
         kept.ok().and_then(|data| postcard::from_bytes(&data).ok()).unwrap_or_default()
     }
 
-    /// Adds what this bake did.
+    /// Adds the counts of this bake.
     pub(crate) fn remember_traffic(&self) {
         let _alone = self.lock(&key(), || ());
         let mut traffic = self.traffic();
@@ -60,17 +64,17 @@ impl Cache {
             traffic.damaged += state.damaged as u64;
         }
         if let Some((url, used)) = self.shared_use()
-            && (traffic.shared.len() < MOST_SHARED || traffic.shared.contains_key(url))
+            && (traffic.shared.len() < MAX_SHARED || traffic.shared.contains_key(url))
         {
             let shared = traffic.shared.entry(url.to_owned()).or_default();
-            shared.taken += used.taken.0 as u64;
-            shared.taken_bytes += used.taken.1;
-            shared.put += used.put.0 as u64;
-            shared.put_bytes += used.put.1;
+            shared.downloaded += used.downloaded.0 as u64;
+            shared.downloaded_bytes += used.downloaded.1;
+            shared.uploaded += used.uploaded.0 as u64;
+            shared.uploaded_bytes += used.uploaded.1;
             shared.damaged += used.damaged as u64;
         }
         if let Ok(bytes) = postcard::to_stdvec(&traffic) {
-            self.put(Kind::Traffic, &key(), &bytes);
+            self.put(EntryKind::Traffic, &key(), &bytes);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments of a command: declared once, for parsing, help and suggestions.
+//! Arguments of a command, declared once for parsing, help and suggestions.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,59 +6,59 @@ use std::path::PathBuf;
 
 use lexopt::Arg;
 
-use super::Failure;
+use super::outcome::Failure;
 use crate::suggest::closest;
 
-/// What a command understands.
+/// Declaration of a subcommand.
 pub(super) struct Command {
     pub(super) name: &'static str,
     /// One line.
     pub(super) summary: &'static str,
-    /// The arguments without flags: `FILE.ktx2`, as they stand in the usage line; at most one.
+    /// Positional argument as shown in the usage line (`FILE.ktx2`); at most one.
     pub(super) operand: Option<&'static str>,
     pub(super) flags: &'static [Flag],
-    /// Stands at the end of the help.
+    /// Printed at the end of the help.
     pub(super) notes: &'static str,
 }
 
-/// `--manifest PATH`, at most once.
+/// Declaration of a flag such as `--manifest PATH`. A flag can be given at most once.
 pub(super) struct Flag {
     /// Without the dashes.
     pub(super) name: &'static str,
-    /// What follows it.
+    /// Placeholder of the value, if the flag takes one.
     pub(super) value: Option<&'static str>,
-    /// In the usage line without brackets, with an alternative after `|`.
+    /// Required flags appear without brackets in the usage line.
     pub(super) required: bool,
-    /// One line or more.
+    /// One or more lines.
     pub(super) help: &'static str,
 }
 
-/// A flag that takes a value and may be left out.
+/// Declares an optional flag with a value.
 pub(super) const fn option(name: &'static str, value: &'static str, help: &'static str) -> Flag {
     Flag { name, value: Some(value), required: false, help }
 }
 
-/// A flag that takes a value and must be there.
+/// Declares a required flag with a value.
 pub(super) const fn required(name: &'static str, value: &'static str, help: &'static str) -> Flag {
     Flag { name, value: Some(value), required: true, help }
 }
 
-/// A flag that stands alone.
+/// Declares a flag without a value.
 pub(super) const fn switch(name: &'static str, help: &'static str) -> Flag {
     Flag { name, value: None, required: false, help }
 }
 
-/// `--manifest`, as every command has it.
-pub(super) const MANIFEST: Flag = option("manifest", "PATH", "the manifest [default: gpuskin.toml]");
+/// `--manifest`, shared by several commands.
+pub(super) const MANIFEST: Flag = option("manifest", "PATH", "path of the manifest [default: gpuskin.toml]");
 
-/// `--message-format`, as commands that take a manifest have it.
+/// `--message-format`, shared by the commands that read a manifest.
 pub(super) const MESSAGE_FORMAT: Flag = option(
     "message-format",
     "text|json",
-    "json: errors and warnings to standard output, an object a line, and nothing else",
+    "json: errors and warnings on standard output, one object per line, and no other output",
 );
 
-/// The arguments of a command, as given.
+/// Parsed arguments of a command.
 #[derive(Debug, Default)]
 pub(super) struct Args {
     flags: BTreeMap<&'static str, OsString>,
@@ -66,7 +66,7 @@ pub(super) struct Args {
 }
 
 impl Command {
-    /// Parses the arguments; `None`: the user wants help.
+    /// Parses the arguments. Returns `None` if the user asks for help.
     pub(super) fn parse(&self, args: impl Iterator<Item = OsString>) -> Result<Option<Args>, Failure> {
         let usage = |error: lexopt::Error| Failure::Usage(error.to_string());
         let mut parser = lexopt::Parser::from_args(args);
@@ -74,11 +74,11 @@ impl Command {
         while let Some(arg) = parser.next().map_err(usage)? {
             let name = match arg {
                 Arg::Short('h') | Arg::Long("help") => return Ok(None),
-                Arg::Short(short) => return Err(Failure::Usage(format!("no flag `-{short}`"))),
+                Arg::Short(short) => return Err(Failure::Usage(format!("unknown flag `-{short}`"))),
                 Arg::Long(name) => name.to_owned(),
                 Arg::Value(value) => {
                     if self.operand.is_none() || parsed.operand.is_some() {
-                        return Err(Failure::Usage(format!("`{}` is one too many", value.to_string_lossy())));
+                        return Err(Failure::Usage(format!("unexpected argument `{}`", value.to_string_lossy())));
                     }
                     parsed.operand = Some(value);
                     continue;
@@ -87,7 +87,7 @@ impl Command {
             let Some(flag) = self.flags.iter().find(|flag| flag.name == name) else {
                 let near = closest(&name, self.flags.iter().map(|flag| flag.name));
                 let near = near.map(|near| format!(": did you mean `--{near}`?")).unwrap_or_default();
-                return Err(Failure::Usage(format!("no flag `--{name}`{near}")));
+                return Err(Failure::Usage(format!("unknown flag `--{name}`{near}")));
             };
             let value = match flag.value {
                 Some(what) => {
@@ -100,15 +100,15 @@ impl Command {
             }
         }
         if let Some(flag) = self.flags.iter().find(|f| f.required && !parsed.flags.contains_key(f.name)) {
-            return Err(Failure::Usage(format!("`--{} {}` is missing", flag.name, flag.value.unwrap_or_default())));
+            return Err(Failure::Usage(format!("missing flag `--{} {}`", flag.name, flag.value.unwrap_or_default())));
         }
         match self.operand {
-            Some(operand) if parsed.operand.is_none() => Err(Failure::Usage(format!("{operand} is missing"))),
+            Some(operand) if parsed.operand.is_none() => Err(Failure::Usage(format!("missing argument {operand}"))),
             _ => Ok(Some(parsed)),
         }
     }
 
-    /// The usage line, wrapped.
+    /// Returns the usage line, wrapped at 100 columns.
     pub(super) fn usage(&self, program: &str) -> String {
         let head = format!("Usage: {program} {}", self.name);
         let parts = self.operand.map(str::to_owned).into_iter().chain(self.flags.iter().map(|flag| {
@@ -128,17 +128,18 @@ impl Command {
         lines + &line + "\n"
     }
 
-    /// All that `--help` shows.
+    /// Returns the text of `--help`.
     pub(super) fn help(&self, program: &str) -> String {
         let mut text = format!("{}\n\n{}\n", self.summary, self.usage(program));
+        let width = self.flags.iter().map(|flag| flag.text().len() + 2).fold(24, usize::max);
         for flag in self.flags {
             let mut help = flag.help.lines();
-            text.push_str(&format!("  {:<24}{}\n", flag.text(), help.next().unwrap_or_default()));
+            text.push_str(&format!("  {:<width$}{}\n", flag.text(), help.next().unwrap_or_default()));
             for line in help {
-                text.push_str(&format!("  {:<24}{line}\n", ""));
+                text.push_str(&format!("  {:<width$}{line}\n", ""));
             }
         }
-        text.push_str(&format!("  {:<24}this text\n", "-h, --help"));
+        text.push_str(&format!("  {:<width$}print this help\n", "-h, --help"));
         if !self.notes.is_empty() {
             text.push_str(&format!("\n{}\n", self.notes));
         }
@@ -156,17 +157,17 @@ impl Flag {
 }
 
 impl Args {
-    /// Whether a flag is there.
+    /// Whether the flag was given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.flags.contains_key(name)
     }
 
-    /// Value of a flag, as a path.
+    /// Returns the value of a flag as a path.
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         self.flags.get(name).map(PathBuf::from)
     }
 
-    /// Value of a flag, as text.
+    /// Returns the value of a flag as text.
     pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Failure> {
         let Some(value) = self.flags.get(name) else { return Ok(None) };
         match value.to_str() {
@@ -175,41 +176,43 @@ impl Args {
         }
     }
 
-    /// Value of a flag that the command declares as required, as text.
+    /// Returns the value of a required flag as text.
     pub(super) fn required(&self, name: &str) -> Result<&str, Failure> {
-        self.text(name).map(|text| text.expect("parsing looks for required flags"))
+        self.text(name).map(|text| text.expect("parse() checks required flags"))
     }
 
-    /// Value of a flag, one of a few words.
+    /// Returns the value of a flag that takes one of `words`.
     pub(super) fn word<'a>(&'a self, name: &str, words: &[&'static str]) -> Result<Option<&'a str>, Failure> {
         self.text(name)?.map(|text| known(name, text, words)).transpose()
     }
 
-    /// Value of a flag, some of a few words with commas between them.
+    /// Returns the value of a flag that takes a comma-separated list of `words`.
     pub(super) fn words<'a>(&'a self, name: &str, words: &[&'static str]) -> Result<Option<Vec<&'a str>>, Failure> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.split(',').map(|text| known(name, text.trim(), words)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The manifest's path.
+    /// Path of the manifest.
     pub(super) fn manifest(&self) -> PathBuf {
         self.path("manifest").unwrap_or_else(|| "gpuskin.toml".into())
     }
 
-    /// The argument without a flag, where the command has one.
+    /// Returns the positional argument.
+    ///
+    /// Panics if the command declares none.
     pub(super) fn operand(&self) -> PathBuf {
-        self.operand.as_ref().expect("parsing looks for it").into()
+        self.operand.as_ref().expect("parse() checks the argument").into()
     }
 }
 
-/// A word, if it is one of these.
+/// Returns `text` if it is one of `words`, else a usage error.
 fn known<'a>(flag: &str, text: &'a str, words: &[&'static str]) -> Result<&'a str, Failure> {
     if words.contains(&text) {
         return Ok(text);
     }
     let near = match closest(text, words.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is one of {}", words.join(", ")),
+        None => format!("expected one of {}", words.join(", ")),
     };
-    Err(Failure::Usage(format!("`--{flag}` cannot be `{text}`: {near}")))
+    Err(Failure::Usage(format!("invalid value `{text}` for `--{flag}`: {near}")))
 }

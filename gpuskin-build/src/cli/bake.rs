@@ -1,4 +1,4 @@
-//! `bake`: from the manifest to files, and what they cost.
+//! `bake`: bakes a manifest into files, and prints their sizes and errors.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,46 +9,46 @@ use gpuskin_rt::internals::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
+use super::outcome::{CommandOutput, Failure, load, print_error};
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
-use super::{Done, Failure, load};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
+use crate::bake_job::{BakeJob, BakeScope};
 use crate::cache::{Cache, SharedMode};
-use crate::drive::{Job, Share};
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::output::Difference;
 use crate::shard::Shard;
 use crate::units::{digits, length};
 
 pub(super) const COMMAND: Command = Command {
     name: "bake",
-    summary: "Bakes the models of a manifest, and prints what they cost and how exact they are.",
+    summary: "Bakes the models of a manifest, and prints their sizes and errors.",
     operand: None,
     flags: &[
         MANIFEST,
-        option("out", "DIR", "where the files go [default: baked/ beside the manifest]"),
-        option("model", "NAME", "only this one, into a folder of its own; with --check, only its files"),
-        switch("check", "write nothing; fail when what is in DIR differs from what would be written"),
+        option("out", "DIR", "output folder [default: baked/ beside the manifest]"),
+        option("model", "NAME", "bake only this model, into a folder of its own; with --check, compare only its files"),
+        switch("check", "write nothing; fail if a file in DIR differs from the result of the bake"),
         switch("dry-run", "write nothing; print sizes only"),
-        option("shard", "I/N", "only part I of N, counted from 0; the last step is --merge, with the same cache"),
+        option("shard", "I/N", "bake only part I of N, counted from 0; afterwards run --merge with the same cache"),
         option(
             "shared-cache",
             "URL",
-            "s3:, gs:, az: or file: where others' results are [default: GPUSKIN_SHARED_CACHE]",
+            "cache shared by several machines: s3:, gs:, az: or file: [default: GPUSKIN_SHARED_CACHE]",
         ),
-        option("shared-cache-mode", "MODE", "read, or read-write to put results there [default: read]"),
-        switch("merge", "as without it, but a model that no shard has baked is an error"),
+        option("shared-cache-mode", "MODE", "read, or read-write to upload results as well [default: read]"),
+        switch("merge", "bake everything, but fail for a model that no shard has baked"),
         MESSAGE_FORMAT,
-        switch("explain", "print every encoding that the devices can play, and why it was not chosen"),
+        switch("explain", "print every encoding that the devices support, and why it was not chosen"),
     ],
-    notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the baked\n\
-            frames' own times, `motion` between them as well.",
+    notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the times of\n\
+            the baked frames, `motion` also between the frames.",
 };
 
-pub(super) fn run(args: &Args) -> Result<Done, Failure> {
+pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     if args.has("check") && args.has("dry-run") {
         return Err(Failure::Usage("`--check` and `--dry-run` exclude each other".to_owned()));
     }
-    let share = share(args)?;
+    let scope = scope(args)?;
     let path = args.manifest();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let out = args.path("out").unwrap_or_else(|| folder.join("baked"));
@@ -59,30 +59,34 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     }
 
     let explain = args.has("explain");
-    let progress = Progress::new();
-    let cache = behind(super::cache::of(&folder), args)?;
-    let job = Job {
+    let progress = ProgressDisplay::new();
+    let cache = with_shared_cache(super::cache::for_folder(&folder), args)?;
+    let job = BakeJob {
         manifest: &path,
         out: &out,
         model,
         explain,
-        share,
+        scope,
         cache: cache.as_ref(),
         progress: Some(&|model, stage| progress.report(model, stage)),
         describe: &|model| describe(model, explain),
         may_write: &|| model.map_or(Ok(()), |model| refuse_others(&out, model)),
-        waiting: &|| super::complain("waiting for another bake of the same\n"),
+        waiting: &|| print_error("waiting for another bake of the same manifest\n"),
     };
-    if share != Share::Whole && job.cache.is_none() {
-        let finding = Finding::error(Code::CacheNone, "shards come together in a cache, and there is none");
-        return Err(finding.help("name a folder that all of them reach by GPUSKIN_CACHE").into());
+    if scope != BakeScope::Whole && job.cache.is_none() {
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::CacheNone, "`--shard` and `--merge` need a cache, but there is none");
+        return Err(diagnostic.help("set GPUSKIN_CACHE to a folder that all shards can access").into());
     }
     if args.has("check") {
         let result = job.check();
         progress.bar.finish_and_clear();
         let (done, differences) = result?;
         check(&differences, &out, model)?;
-        return Ok(Done { text: format!("{}{} is up to date\n", done.text, out.display()), warnings: done.warnings });
+        return Ok(CommandOutput {
+            text: format!("{}{} is up to date\n", done.text, out.display()),
+            warnings: done.warnings,
+        });
     }
     let result = job.run(true);
     progress.bar.finish_and_clear();
@@ -93,13 +97,18 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
     if let Some((url, used)) = cache.as_ref().and_then(Cache::shared_use) {
         let entries = |number: usize| count(number as u64, "entry", "entries");
-        let _ = writeln!(text, "{} from {url}, {} put there", entries(used.taken.0), entries(used.put.0));
+        let _ = writeln!(
+            text,
+            "{} downloaded from {url}, {} uploaded",
+            entries(used.downloaded.0),
+            entries(used.uploaded.0)
+        );
     }
-    Ok(Done { text, warnings: done.warnings })
+    Ok(CommandOutput { text, warnings: done.warnings })
 }
 
-/// A cache with the shared one that the arguments name.
-fn behind(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
+/// Adds the shared cache given by the arguments.
+fn with_shared_cache(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
     let mode = match args.word("shared-cache-mode", &["read", "read-write"])? {
         Some("read-write") => SharedMode::ReadWrite,
         _ => SharedMode::Read,
@@ -111,25 +120,25 @@ fn behind(cache: Option<Cache>, args: &Args) -> Result<Option<Cache>, Failure> {
     }
 }
 
-/// How much of the bake is asked for.
-fn share(args: &Args) -> Result<Share, Failure> {
+/// Returns the part of the bake that the arguments ask for.
+fn scope(args: &Args) -> Result<BakeScope, Failure> {
     let shard = args.text("shard")?;
     let other = ["check", "dry-run", "model"].into_iter().find(|flag| args.has(flag));
     match (shard, args.has("merge"), other) {
-        (None, false, _) => Ok(Share::Whole),
+        (None, false, _) => Ok(BakeScope::Whole),
         (Some(_), true, _) => Err(Failure::Usage("`--shard` and `--merge` exclude each other".to_owned())),
         (shard, _, Some(other)) => {
             let flag = if shard.is_some() { "shard" } else { "merge" };
             Err(Failure::Usage(format!("`--{flag}` and `--{other}` exclude each other")))
         }
-        (None, true, None) => Ok(Share::Merge),
-        (Some(text), false, None) => Shard::parse(text).map(Share::Shard).ok_or_else(|| {
-            Failure::Usage(format!("`--shard` cannot be `{text}`: of 4 shards, they are 0/4, 1/4, 2/4 and 3/4"))
+        (None, true, None) => Ok(BakeScope::Merge),
+        (Some(text), false, None) => Shard::parse(text).map(BakeScope::Shard).ok_or_else(|| {
+            Failure::Usage(format!("invalid value `{text}` for `--shard`: expected I/N, for example 0/4 to 3/4"))
         }),
     }
 }
 
-/// What there is to say of a model.
+/// Returns the report of a model.
 fn describe(model: &BakedModel, explain: bool) -> String {
     let mut text = String::new();
     for model in std::iter::once(model).chain(&model.others) {
@@ -147,23 +156,25 @@ fn describe(model: &BakedModel, explain: bool) -> String {
     text
 }
 
-/// Fails with every file that differs; of one model alone, where only that one was baked.
+/// Fails with one error per file that differs. With `--model`, compares only the files of that
+/// model.
 fn check(differences: &[Difference], out: &Path, model: Option<&str>) -> Result<(), Failure> {
     let folder = model.map(|model| out.join("gpuskin").join(model));
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     for difference in differences {
         if folder.as_ref().is_none_or(|folder| difference.path().starts_with(folder)) {
-            findings.push(
-                Finding::error(Code::OutputDiffers, difference.to_string())
-                    .help("bake again, and commit what it writes"),
+            diagnostics.push(
+                Diagnostic::error(DiagnosticCode::OutputDiffers, difference.to_string())
+                    .help("bake again, and commit the files that it writes"),
             );
         }
     }
-    if findings.has_errors() { Err(findings.into()) } else { Ok(()) }
+    if diagnostics.has_errors() { Err(diagnostics.into()) } else { Ok(()) }
 }
 
-/// The generated module names all models of a folder: baking one of several would take the others away.
-fn refuse_others(out: &Path, model: &str) -> Result<(), Finding> {
+/// Fails if the folder has other models. The generated module names all models of a folder, so
+/// baking one of several would remove the others.
+fn refuse_others(out: &Path, model: &str) -> Result<(), Diagnostic> {
     let folders = std::fs::read_dir(out.join("gpuskin")).into_iter().flatten().flatten();
     let mut others: Vec<_> =
         folders.filter_map(|folder| folder.file_name().into_string().ok()).filter(|name| name != model).collect();
@@ -171,12 +182,12 @@ fn refuse_others(out: &Path, model: &str) -> Result<(), Finding> {
     if others.is_empty() {
         return Ok(());
     }
-    let message = format!("{} holds other models too ({})", out.display(), others.join(", "));
-    Err(Finding::error(Code::OutputOthers, message)
-        .help("leave out --model to bake all of them, or give this one a folder with --out"))
+    let message = format!("{} also contains other models ({})", out.display(), others.join(", "));
+    Err(Diagnostic::error(DiagnosticCode::OutputOtherModels, message)
+        .help("leave out --model to bake all models, or choose another folder with --out"))
 }
 
-/// The first lines about a model.
+/// Returns the first lines of a model's report.
 fn heading(model: &BakedModel) -> String {
     let size = |part: &str| -> u64 {
         let names =
@@ -189,7 +200,7 @@ fn heading(model: &BakedModel) -> String {
         .filter(|(_, size)| *size > 0)
         .map(|(title, size)| format!("{title} {}", bytes(size)))
         .collect();
-    // A device takes one of the formats: their sizes do not add up to anything that it holds.
+    // A device loads only one of the formats, so their sizes are not added up.
     let colors: Vec<_> = ColorFormat::ALL
         .into_iter()
         .filter_map(|format| {
@@ -203,9 +214,9 @@ fn heading(model: &BakedModel) -> String {
     format!("{}  {}\n  files           {}\n{colors}", model.meta.name, model_line(&model.meta), files.join(", "))
 }
 
-/// A line an encoding that was looked at.
+/// Returns a table with one row per candidate encoding.
 fn candidate_table(model: &BakedModel) -> String {
-    // Rows of a frame.
+    // Texel rows per frame: one per bone or one per vertex.
     let vertices = model.candidates.iter().filter(|c| c.encoding.is_vertex()).count();
     let sample = match vertices {
         0 => ">B/bone-frame",
@@ -220,7 +231,7 @@ fn candidate_table(model: &BakedModel) -> String {
         table.row([
             candidate.encoding.name().to_owned(),
             bytes(candidate.gpu_bytes),
-            digits(candidate.bytes_a_bone_sample),
+            digits(candidate.bytes_per_bone_sample),
             cell(|e| e.encoding.max),
             cell(|e| e.encoding.p9996),
             cell(|e| e.motion.max),
@@ -232,24 +243,30 @@ fn candidate_table(model: &BakedModel) -> String {
     table.render()
 }
 
-/// Masks and additive clips are of no use where each bone's own motion is not known.
+/// Returns a note if masks or additive clips cannot be used: layers need the motion of each bone
+/// relative to its parent.
 fn layers(model: &BakedModel) -> &'static str {
     let meta = &model.meta;
     let any = !meta.masks.is_empty() || meta.clips.iter().any(|clip| clip.additive.is_some());
-    if any && meta.encoding != Encoding::LocalPacked { "  plays no layers: they need compute shaders\n" } else { "" }
+    if any && meta.encoding != Encoding::LocalPacked {
+        "  no layers: they need the encoding local-packed\n"
+    } else {
+        ""
+    }
 }
 
-/// Tracks that jump: between frames they are where they were, whatever the encoding, and no error is measured there.
+/// Lists clips that have tracks with STEP interpolation. Such a track holds its value between keys
+/// in every encoding, and is excluded from the motion error.
 fn jumps(model: &BakedModel) -> String {
     let clips = model.meta.clips.iter().zip(&model.errors).filter(|(_, errors)| errors.step_tracks > 0);
     let clips: Vec<_> = clips.map(|(clip, errors)| format!("{} ({})", clip.name, errors.step_tracks)).collect();
     if clips.is_empty() {
         return String::new();
     }
-    format!("  STEP tracks, left out of the motion error: {}\n", clips.join(", "))
+    format!("  STEP tracks, excluded from the motion error: {}\n", clips.join(", "))
 }
 
-/// What a model would take.
+/// Returns the size that a model would have.
 fn planned(model: &BakedModel) -> String {
     let mut text = String::new();
     for baked in std::iter::once(model).chain(&model.others) {
@@ -264,17 +281,17 @@ fn planned(model: &BakedModel) -> String {
     text
 }
 
-/// A bar on standard error, where that is a terminal.
-struct Progress {
+/// Progress bar on standard error, if that is a terminal.
+struct ProgressDisplay {
     bar: ProgressBar,
-    /// Stages that are behind us, by model.
+    /// Stages completed per model.
     reached: Mutex<BTreeMap<String, u64>>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     fn new() -> Self {
         let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is right");
+        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is valid");
         bar.set_style(style);
         Self { bar, reached: Mutex::default() }
     }
@@ -286,9 +303,9 @@ impl Progress {
             Stage::Measure => "measuring",
             Stage::Done => "finished",
         };
-        let mut reached = self.reached.lock().expect("nothing panics with the lock held");
+        let mut reached = self.reached.lock().expect("no code panics while it holds the lock");
         reached.insert(model.to_owned(), stage as u64);
-        // Models are all read before the first is encoded: soon their number is known.
+        // All models are read before the first is encoded, so the total is soon complete.
         self.bar.set_length(reached.len() as u64 * Stage::Done as u64);
         self.bar.set_position(reached.values().sum());
         self.bar.set_message(format!("{model}: {doing}"));

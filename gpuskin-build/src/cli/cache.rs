@@ -1,35 +1,37 @@
-//! `cache`: what is kept from bake to bake.
+//! `cache`: statistics, verification and removal of cache entries.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option};
+use super::outcome::{CommandOutput, Failure};
 use super::text::{Table, bytes, count};
-use super::{Done, Failure};
 use crate::cache::{Cache, SharedTraffic, Traffic};
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 
 pub(super) const COMMAND: Command = Command {
     name: "cache",
-    summary: "Shows, checks or empties what is kept from bake to bake.",
+    summary: "Shows, checks or empties the cache.",
     operand: Some("stats|clean|verify"),
-    flags: &[MANIFEST, option("dir", "DIR", "the cache [default: that of `bake` with this manifest]"), MESSAGE_FORMAT],
-    notes: "`bake` keeps models and textures where GPUSKIN_CACHE says, else in the target folder of the package that the\n\
-            manifest is part of, and takes them from there while nothing that they depend on has changed. Beyond\n\
-            GPUSKIN_CACHE_SIZE (4 GiB) goes what was not used for longest. It can be removed at any time. These commands\n\
-            are about that folder; of a shared cache behind it (`bake --shared-cache`), `stats` says what came from there.",
+    flags: &[MANIFEST, option("dir", "DIR", "folder of the cache [default: the cache of `bake`]"), MESSAGE_FORMAT],
+    notes: "`bake` stores models and textures in the folder GPUSKIN_CACHE, else in the target folder of the Cargo package\n\
+            that contains the manifest, and reuses them until an input changes. When the cache exceeds\n\
+            GPUSKIN_CACHE_SIZE (4 GiB), the least recently used entries are removed. The folder can be deleted at any\n\
+            time. These commands apply to that folder. For a shared cache behind it (`bake --shared-cache`), `stats`\n\
+            prints what was downloaded from it and uploaded to it.",
 };
 
-pub(super) fn run(args: &Args) -> Result<Done, Failure> {
+pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let operand = args.operand();
     let folder = args.manifest().parent().map(Path::to_owned).unwrap_or_default();
-    let cache = args.path("dir").map(Cache::new).or_else(|| of(&folder));
+    let cache = args.path("dir").map(Cache::new).or_else(|| for_folder(&folder));
     let what = operand.to_str().filter(|what| ["stats", "clean", "verify"].contains(what));
-    let what =
-        what.ok_or_else(|| Failure::Usage(format!("`{}` is none of stats, clean and verify", operand.display())))?;
+    let what = what.ok_or_else(|| {
+        Failure::Usage(format!("unknown argument `{}`: expected stats, clean or verify", operand.display()))
+    })?;
     let cache = cache.ok_or_else(|| {
-        Finding::error(Code::CacheNone, "there is no cache: the manifest is in no Cargo package")
-            .help("name one with --dir or GPUSKIN_CACHE")
+        Diagnostic::error(DiagnosticCode::CacheNone, "there is no cache: the manifest is not inside a Cargo package")
+            .help("name a folder with --dir or GPUSKIN_CACHE")
     })?;
     let shown = cache.folder().display();
     match what {
@@ -40,13 +42,16 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
         }
         _ => {
             let verified = cache.verify();
-            let mut findings = Findings::default();
+            let mut diagnostics = Diagnostics::default();
             for path in &verified.damaged {
-                let message = format!("{} was damaged, and is removed", path.display());
-                findings.push(Finding::warning(Code::CacheDamaged, message).help("the next bake makes it again"));
+                let message = format!("{} was damaged and has been removed", path.display());
+                diagnostics.push(
+                    Diagnostic::warning(DiagnosticCode::CacheDamaged, message)
+                        .help("no action needed: the next bake writes the entry again"),
+                );
             }
             let sound = count(verified.sound as u64, "entry is", "entries are");
-            Ok(Done { text: format!("{sound} sound in {shown}\n"), warnings: findings })
+            Ok(CommandOutput { text: format!("{sound} intact in {shown}\n"), warnings: diagnostics })
         }
     }
 }
@@ -62,24 +67,25 @@ fn stats(cache: &Cache) -> String {
     }
     table.row(["all".to_owned(), total.0.to_string(), bytes(total.1)]);
     let mut text = format!("{}\n{}", cache.folder().display(), table.render());
-    let _ = writeln!(text, "  it may take {}", bytes(stats.limit));
+    let _ = writeln!(text, "  limit: {}", bytes(stats.limit));
     let Traffic { here, made, damaged, shared, .. } = cache.traffic();
     let entries = |number| count(number, "entry", "entries");
-    let _ = writeln!(text, "  bakes had {} from here and made {}; {damaged} damaged", entries(here), entries(made));
-    for (url, SharedTraffic { taken, taken_bytes, put, put_bytes, damaged, .. }) in &shared {
-        let (taken, put) = (entries(*taken), entries(*put));
+    let _ = writeln!(text, "  bakes read {} and wrote {}; {damaged} damaged", entries(here), entries(made));
+    for (url, SharedTraffic { downloaded, downloaded_bytes, uploaded, uploaded_bytes, damaged, .. }) in &shared {
+        let (downloaded, uploaded) = (entries(*downloaded), entries(*uploaded));
         let _ = writeln!(
             text,
-            "  {url}: {taken} from there, {}; {put} put there, {}; {damaged} damaged",
-            bytes(*taken_bytes),
-            bytes(*put_bytes)
+            "  {url}: {downloaded} downloaded, {}; {uploaded} uploaded, {}; {damaged} damaged",
+            bytes(*downloaded_bytes),
+            bytes(*uploaded_bytes)
         );
     }
     text
 }
 
-/// The cache of a manifest in this folder: `GPUSKIN_CACHE`, else in the target folder of the package that it is part of.
-pub(super) fn of(folder: &Path) -> Option<Cache> {
+/// Returns the cache for a manifest in `folder`: `GPUSKIN_CACHE`, else a folder in the target
+/// folder of the Cargo package that contains the manifest.
+pub(super) fn for_folder(folder: &Path) -> Option<Cache> {
     let target = || {
         if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|target| !target.is_empty()) {
             return Some(PathBuf::from(target));
@@ -88,5 +94,5 @@ pub(super) fn of(folder: &Path) -> Option<Cache> {
         Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
     };
     let cache = Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))?;
-    Some(cache.with_shared_of_environment())
+    Some(cache.with_shared_from_environment())
 }

@@ -1,4 +1,6 @@
-//! `inspect`: everything that a KTX2 file says of itself.
+//! `inspect`: prints the content of a glTF model, or the header and the metadata of a KTX2 file.
+
+mod gltf;
 
 use std::fmt::Write;
 
@@ -6,38 +8,47 @@ use gpuskin_rt::internals::{MaterialTexture, Metadata};
 use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
 use ktx2::{ColorModel, Header, Reader};
 
-use super::args::{Args, Command};
-use super::text::{Table, bytes, clip_table, count, harmless, level_table, model_line, worst};
-use super::{Done, Failure};
-use crate::finding::{Code, Finding};
+use super::args::{Args, Command, switch};
+use super::outcome::{CommandOutput, Failure};
+use super::text::{Table, bytes, clip_table, count, level_table, model_line, printable, worst};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
-    summary: "Prints everything that a KTX2 file says of itself.",
-    operand: Some("FILE.ktx2"),
-    flags: &[],
-    notes: "",
+    summary: "Prints what a glTF model or a baked KTX2 file contains.",
+    operand: Some("MODEL.glb|FILE.ktx2"),
+    flags: &[
+        switch("all", "of a model: print all nodes and clips of large files"),
+        switch("json", "of a model: print one JSON object"),
+    ],
+    notes: "Of a model (.glb, .gltf): nodes, skins, clips, sizes, materials, extensions, likely mistakes of the export,\n\
+            and a draft of a manifest to copy. Of a KTX2 file: header and metadata.",
 };
 
-/// The key of the model's metadata.
-const KEY: &str = "gpuskin";
+/// KTX2 key of the model's metadata.
+const METADATA_KEY: &str = "gpuskin";
 
-pub(super) fn run(args: &Args) -> Result<Done, Failure> {
+pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let path = args.operand();
     let shown = path.display();
-    let data = std::fs::read(&path)
-        .map_err(|error| Finding::error(Code::FileUnreadable, format!("{shown} cannot be read: {error}")))?;
-    let text = inspect(&data).map_err(|why| Finding::error(Code::InspectFile, format!("{shown} {why}")))?;
+    let data = std::fs::read(&path).map_err(|error| {
+        Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{shown} cannot be read: {error}"))
+    })?;
+    if gltf::is_gltf(&path, &data) {
+        return gltf::run(args, &path);
+    }
+    let text =
+        inspect(&data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
     Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
 }
 
-/// What `data` says of itself, or why it says nothing.
+/// Returns the report about the KTX2 file `data`, or the reason why there is none.
 pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     if !data.starts_with(&ktx2::MAGIC) {
         return Err("is not a KTX2 file".to_owned());
     }
     check_descriptor(data)?;
-    let reader = Reader::new(data).map_err(|error| format!("is broken: {error}"))?;
+    let reader = Reader::new(data).map_err(|error| format!("is damaged: {error}"))?;
     let mut text = header(&reader.header());
     for block in reader.dfd_blocks() {
         match block {
@@ -57,17 +68,17 @@ pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     let mut metadata = None;
     for (key, value) in reader.key_value_data() {
         let shown = match std::str::from_utf8(value) {
-            Ok(text) if key != KEY && value.ends_with(&[0]) => {
-                format!("\"{}\"", harmless(text.trim_end_matches('\0'), 60))
+            Ok(text) if key != METADATA_KEY && value.ends_with(&[0]) => {
+                format!("\"{}\"", printable(text.trim_end_matches('\0'), 60))
             }
             _ => bytes(value.len() as u64),
         };
-        let _ = writeln!(text, "  key          {}: {shown}", harmless(key, 40));
-        if key == KEY {
+        let _ = writeln!(text, "  key          {}: {shown}", printable(key, 40));
+        if key == METADATA_KEY {
             metadata = Some(value);
         }
     }
-    // Colour textures hold the hash of their set alone.
+    // Colour textures store only the content hash of their model.
     if let Some(Ok(hash)) = metadata.map(<[u8; 16]>::try_from) {
         let _ = writeln!(text, "  content hash {}", hex(&hash));
         return Ok(text);
@@ -82,9 +93,10 @@ pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The reader panics on a block dimension byte of 255 (it stores dimensions less one).
+/// Rejects data that makes the reader panic: a block dimension byte of 255 (the format stores each
+/// dimension minus one).
 fn check_descriptor(data: &[u8]) -> Result<(), String> {
-    let cut_short = || "is cut short".to_owned();
+    let cut_short = || "is truncated".to_owned();
     let word = |at: usize| -> Option<usize> {
         Some(u32::from_le_bytes(data.get(at..at.checked_add(4)?)?.try_into().ok()?) as usize)
     };
@@ -92,7 +104,7 @@ fn check_descriptor(data: &[u8]) -> Result<(), String> {
     let end = start.checked_add(length).filter(|&end| end <= data.len()).ok_or_else(cut_short)?;
     let mut at = start.saturating_add(4);
     while at < end {
-        // Bytes 6 and 7 of a block are its size, 12 to 15 its dimensions.
+        // Bytes 6 and 7 of a block are its size, bytes 12 to 15 its dimensions.
         let size = word(at + 4).ok_or_else(cut_short)? >> 16;
         if size == 0 {
             return Err("has an empty descriptor block".to_owned());
@@ -120,9 +132,9 @@ fn header(header: &Header) -> String {
         let _ = write!(text, ", {} faces", header.face_count);
     }
     let levels = if header.level_count == 0 {
-        "mips to be made".to_owned()
+        "mip levels to be generated".to_owned()
     } else {
-        count(header.level_count.into(), "level", "levels")
+        count(header.level_count.into(), "mip level", "mip levels")
     };
     let _ = writeln!(text, ", {levels}");
     if let Some(scheme) = header.supercompression_scheme {
@@ -140,7 +152,7 @@ fn descriptor(basic: &Basic) -> String {
         .iter()
         .map(|sample| {
             let channel = match sample.channel_type {
-                // Blocks hold all channels in one sample.
+                // Block-compressed formats store all channels in one sample.
                 0 if basic.color_model != Some(ColorModel::RGBSDA) => "RGB".to_owned(),
                 2 if basic.color_model == Some(ColorModel::ETC2) => "RGB".to_owned(),
                 3 if basic.color_model == Some(ColorModel::UASTC) => "RGBA".to_owned(),
@@ -162,7 +174,7 @@ fn descriptor(basic: &Basic) -> String {
         .take(16)
         .collect();
     format!(
-        "  descriptor   {model}, {primaries}, {transfer}, {} bytes a texel block\n  samples      {}\n",
+        "  descriptor   {model}, {primaries}, {transfer}, {} bytes per texel block\n  samples      {}\n",
         basic.bytes_planes[0],
         samples.join(", ")
     )
@@ -174,7 +186,7 @@ fn levels(reader: &Reader<&[u8]>) -> String {
     let start = reader.data().as_ptr() as usize;
     for (index, level) in reader.levels().enumerate() {
         if index == 32 {
-            let _ = writeln!(text, "  and more levels than a texture can have");
+            let _ = writeln!(text, "  further mip levels are ignored: no texture has more than 32");
             break;
         }
         let side = |side: u32| (side >> index).max(1);
@@ -198,12 +210,12 @@ fn hex(hash: &[u8; 16]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The metadata, and whether it agrees with the file that it stands in.
+/// Returns the metadata, with a note if the texture size differs from the file header.
 fn model(meta: &Metadata, header: &Header) -> String {
-    let mut text = format!("\n{}  {}\n", harmless(&meta.name, 64), model_line(meta));
+    let mut text = format!("\n{}  {}\n", printable(&meta.name, 64), model_line(meta));
     let sides = (header.pixel_width, header.pixel_height, header.layer_count.max(1));
     if (meta.texture.width, meta.texture.height, meta.texture.layers) != sides {
-        text.push_str("  The texture's size in the metadata is not that of the file.\n");
+        text.push_str("  The texture size in the metadata differs from the size in the file header.\n");
     }
     let _ = writeln!(text, "  content hash    {}", hex(&meta.content_hash));
     let (min, max) = (meta.bounds.min, meta.bounds.max);
@@ -221,9 +233,9 @@ fn model(meta: &Metadata, header: &Header) -> String {
     if let Some(rest) = &mesh.rest {
         let clip = rest.clip.map(|clip| meta.clips.get(usize::from(clip)));
         let pose = match clip {
-            Some(Some(clip)) => format!("clip {} at {:.3} s", harmless(&clip.name, 24), rest.seconds),
-            Some(None) => "a clip that there is not".to_owned(),
-            None => "as the file stands".to_owned(),
+            Some(Some(clip)) => format!("clip {} at {:.3} s", printable(&clip.name, 24), rest.seconds),
+            Some(None) => "a clip that does not exist".to_owned(),
+            None => "node transforms of the file".to_owned(),
         };
         let _ = writeln!(text, "  mesh at rest    {pose}");
     }
@@ -237,19 +249,19 @@ fn model(meta: &Metadata, header: &Header) -> String {
     let mut names = Table::new(["clip", "in the glTF file", ">first frame", ">intervals"]);
     for clip in meta.clips.iter() {
         names.row([
-            harmless(&clip.name, 24),
-            harmless(&clip.source, 48),
+            printable(&clip.name, 24),
+            printable(&clip.source, 48),
             clip.first_frame.to_string(),
             clip.intervals.to_string(),
         ]);
     }
     let _ = writeln!(text, "{}", names.render());
     text.push_str(&animator(meta));
-    let mut bones = Table::new([">bone", "name", "under"]);
+    let mut bones = Table::new([">bone", "name", "parent"]);
     for (index, bone) in meta.bones.iter().enumerate() {
         let parent = bone.parent.and_then(|parent| meta.bones.get(parent as usize));
-        let parent = parent.map(|parent| harmless(&parent.name, 40)).unwrap_or_default();
-        bones.row([index.to_string(), harmless(&bone.name, 40), parent]);
+        let parent = parent.map(|parent| printable(&parent.name, 40)).unwrap_or_default();
+        bones.row([index.to_string(), printable(&bone.name, 40), parent]);
     }
     text.push_str(&bones.render());
     if !meta.materials.is_empty() {
@@ -259,7 +271,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
             let texture =
                 |texture: &Option<MaterialTexture>| texture.map(|t| format!("color-{}", t.texture)).unwrap_or_default();
             materials.row([
-                harmless(&material.name, 32),
+                printable(&material.name, 32),
                 format!("{:.3?}", material.base_color),
                 texture(&material.base_color_texture),
                 texture(&material.orm_texture),
@@ -273,7 +285,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
         let _ = write!(text, "\n{}", materials.render());
     }
     if !meta.textures.is_empty() {
-        let mut textures = Table::new(["texture", ">size", ">levels", "numbers", "formats"]);
+        let mut textures = Table::new(["texture", ">size", ">mip levels", "colour space", "formats"]);
         for (index, texture) in meta.textures.iter().enumerate() {
             textures.row([
                 format!("color-{index}"),
@@ -288,36 +300,36 @@ fn model(meta: &Metadata, header: &Header) -> String {
     text
 }
 
-/// Events, root motion, additive clips, masks and parts, where there are some.
+/// Returns the lines about events, root motion, additive clips, masks and parts.
 fn animator(meta: &Metadata) -> String {
     let mut text = String::new();
     let mut line = |what: String| _ = writeln!(text, "  {what}");
     for clip in meta.clips.iter() {
-        let name = harmless(&clip.name, 24);
+        let name = printable(&clip.name, 24);
         for event in clip.events.iter() {
             let seconds = clip.duration * f64::from(event.phase) / 4_294_967_296.0;
-            let event = meta.events.get(usize::from(event.event)).map_or_else(|| "?".to_owned(), |e| harmless(e, 40));
+            let event = meta.events.get(usize::from(event.event)).map_or_else(|| "?".to_owned(), |e| printable(e, 40));
             line(format!("{name}: {event} at {seconds:.3} s"));
         }
         if let Some(motion) = &clip.root_motion {
             let way = motion.keys.last().map_or([0.0; 3], |key| key.translation);
             let kind = if motion.planar { "planar" } else { "full" };
-            line(format!("{name}: {kind} root motion, {way:.3?} m from end to end"));
+            line(format!("{name}: {kind} root motion, {way:.3?} m from first to last key"));
         }
         if let Some(reference) = clip.additive {
             let reference =
-                meta.clips.get(usize::from(reference)).map_or_else(|| "?".to_owned(), |c| harmless(&c.name, 24));
-            line(format!("{name}: adds to the first frame of {reference}"));
+                meta.clips.get(usize::from(reference)).map_or_else(|| "?".to_owned(), |c| printable(&c.name, 24));
+            line(format!("{name}: additive, relative to the first frame of {reference}"));
         }
     }
     for mask in meta.masks.iter() {
         let bones = mask.bones.iter().map(|word| u64::from(word.count_ones())).sum();
-        line(format!("mask {}: {}", harmless(&mask.name, 40), count(bones, "bone", "bones")));
+        line(format!("mask {}: {}", printable(&mask.name, 40), count(bones, "bone", "bones")));
     }
     for (index, part) in meta.parts.iter().enumerate() {
         let meshes = meta.mesh.parts.iter().filter(|mesh| mesh.part.is_some_and(|p| usize::from(p) == index));
         let triangles = meshes.map(|mesh| u64::from(mesh.index_count / 3)).sum();
-        line(format!("part {}: {}", harmless(part, 40), count(triangles, "triangle", "triangles")));
+        line(format!("part {}: {}", printable(part, 40), count(triangles, "triangle", "triangles")));
     }
     if !text.is_empty() {
         text.push('\n');

@@ -1,10 +1,11 @@
-//! `pose`: vertices of a clip at given times, for comparison with an independent reference.
+//! `pose`: writes the vertices of a clip at given times, for comparison with an independent
+//! reference.
 
 use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
+use super::outcome::{CommandOutput, Failure, load};
 use super::text::count;
-use super::{Done, Failure, load};
 use crate::pose::{PosePath, PoseRequest, PoseTimes};
 
 pub(super) const COMMAND: Command = Command {
@@ -14,30 +15,30 @@ pub(super) const COMMAND: Command = Command {
     flags: &[
         MANIFEST,
         MESSAGE_FORMAT,
-        required("model", "NAME", "which model"),
-        required("clip", "NAME|INDEX", "which clip: its name or index in the glTF file"),
-        option("times", "T,T,...", "seconds into the clip; clamped to it, never wrapped"),
-        option("frames", "all|N,N,...", "baked frames instead; their times go into frames.json"),
+        required("model", "NAME", "name of the model"),
+        required("clip", "NAME|INDEX", "name or index of the clip in the glTF file"),
+        option("times", "T,T,...", "seconds from the start of the clip; clamped to the clip, never wrapped"),
+        option("frames", "all|N,N,...", "baked frames instead of times; frames.json lists their times"),
         required(
             "path",
             "source|cpu|gpu",
-            "source: the file evaluated in f64, nothing baked\n\
-             cpu: the baked data, on the CPU\n\
-             gpu: the baked data, through the vertex shader that draws crowds",
+            "source: evaluate the glTF file in f64, without baking\n\
+             cpu: evaluate the baked data on the CPU\n\
+             gpu: evaluate the baked data with the vertex shader that draws crowds",
         ),
-        option("encoding", "NAME", "instead of the manifest's"),
-        required("out", "DIR", "where frames.bin and frames.json go"),
+        option("encoding", "NAME", "encoding to use instead of the manifest's"),
+        required("out", "DIR", "output folder of frames.bin and frames.json"),
     ],
-    notes: "Give either --times or --frames. The manifest's scale and up axis are undone.",
+    notes: "Exactly one of --times and --frames is required. The manifest's scale and up axis are undone.",
 };
 
-pub(super) fn run(args: &Args) -> Result<Done, Failure> {
+pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let times = match (args.text("times")?, args.text("frames")?) {
         (Some(times), None) => PoseTimes::Seconds(list("times", times, |time: &f64| time.is_finite())?),
         (None, Some("all")) => PoseTimes::AllFrames,
         (None, Some(frames)) => PoseTimes::Frames(list("frames", frames, |_| true)?),
         (None, None) => {
-            return Err(Failure::Usage("`--times T,T,...` or `--frames all|N,N,...` is missing".to_owned()));
+            return Err(Failure::Usage("missing flag `--times T,T,...` or `--frames all|N,N,...`".to_owned()));
         }
         (Some(_), Some(_)) => return Err(Failure::Usage("`--times` and `--frames` exclude each other".to_owned())),
     };
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     };
     let encoding = args.word("encoding", &Encoding::ALL.map(Encoding::name))?.and_then(Encoding::from_name);
     let (model, clip) = (args.required("model")?, args.required("clip")?);
-    let out = args.path("out").expect("it is required");
+    let out = args.path("out").expect("`--out` is a required flag");
     if path == PosePath::Gpu {
         super::preview::need_gpu("pose --path gpu")?;
     }
@@ -56,16 +57,16 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     let request = PoseRequest { model: model.to_owned(), clip: clip.to_owned(), times, path, encoding };
     let poses = crate::pose::pose(&manifest, &request)?;
     poses.write(&out)?;
-    let moments = count(poses.times.len() as u64, "moment", "moments");
-    let text = format!("{moments} of `{clip}` of `{model}` in {}\n", out.display());
-    Ok(Done { text, warnings: poses.warnings })
+    let moments = count(poses.times.len() as u64, "sample", "samples");
+    let text = format!("model `{model}`: {moments} of clip `{clip}` written to {}\n", out.display());
+    Ok(CommandOutput { text, warnings: poses.warnings })
 }
 
 fn list<T: std::str::FromStr>(flag: &str, text: &str, fits: impl Fn(&T) -> bool) -> Result<Vec<T>, Failure> {
     text.split(',')
         .map(|item| {
             let number = item.trim().parse().ok().filter(&fits);
-            number.ok_or_else(|| Failure::Usage(format!("`{item}` in `--{flag}` is not a number that can stand there")))
+            number.ok_or_else(|| Failure::Usage(format!("invalid number `{item}` in `--{flag}`")))
         })
         .collect()
 }

@@ -1,12 +1,12 @@
-//! `preview`: a contact sheet of a model's clips.
+//! `preview`: draws a contact sheet of a model's clips.
 
 use std::path::Path;
 
 use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
-use super::{Done, Failure, load};
-use crate::finding::{Code, Finding};
+use super::outcome::{CommandOutput, Failure, load};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::manifest::Manifest;
 
 pub(super) const COMMAND: Command = Command {
@@ -16,49 +16,49 @@ pub(super) const COMMAND: Command = Command {
     flags: &[
         MANIFEST,
         MESSAGE_FORMAT,
-        required("model", "NAME", "which model"),
-        required("out", "FILE.png", "the picture"),
+        required("model", "NAME", "name of the model"),
+        required("out", "FILE.png", "output image"),
         option(
             "encoding",
             "A|A,B",
-            "A: in this encoding instead of the manifest's\n\
-             A,B: in both, with the errors of each, and the difference |A - B| of the\n\
-             pictures, amplified by a power of two up to 64 that stands on the sheet",
+            "A: draw in this encoding instead of the manifest's\n\
+             A,B: draw in both, with the errors of each, and draw the difference |A - B|,\n\
+             amplified by a power of two up to 64 that is printed on the sheet",
         ),
-        option("crossfade", "A,B", "instead of all clips, one that fades from clip A to B, from its start to its end"),
+        option("crossfade", "A,B", "instead of all clips, draw a crossfade from clip A to clip B, from start to end"),
         option(
             "layer",
             "A,B[,MASK]",
-            "instead of all clips, A with a layer of clip B that fades in, on the bones of a\n\
-             mask or on all; with --crossfade below that",
+            "instead of all clips, draw clip A with a layer of clip B that fades in, on the\n\
+             bones of MASK or on all bones; with --crossfade, below the crossfade",
         ),
     ],
-    notes: "It is drawn by the runtime, on whatever adapter there is. The manifest's tolerances hold: a model that does\n\
-            not meet one that is set is not drawn.",
+    notes: "The runtime draws the sheet on the adapter that wgpu selects. The manifest's tolerances apply: a model whose\n\
+            error is above a tolerance is not drawn.",
 };
 
-/// Names of a crossfade's clips, or of a layer's and its mask.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "nothing is drawn without a GPU"))]
-enum Acted {
+/// A crossfade with its two clips, or a layer with its two clips and its mask.
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "used only with the feature `gpu`"))]
+enum SequenceArgs {
     Crossfade([String; 2]),
     Layer([String; 2], Option<String>),
 }
 
-/// How a model is drawn.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "nothing is drawn without a GPU"))]
-enum Look {
-    /// In the manifest's encoding, or this.
+/// Content of the sheet.
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "used only with the feature `gpu`"))]
+enum SheetKind {
+    /// All clips, in the given encoding or in the manifest's.
     One(Option<Encoding>),
-    /// In two, with the difference.
+    /// All clips in two encodings, with the difference.
     Two([Encoding; 2]),
-    /// What becomes of clips.
-    Acts(Option<Encoding>, Vec<Acted>),
+    /// Crossfades and layers, in the given encoding or in the manifest's.
+    Acts(Option<Encoding>, Vec<SequenceArgs>),
 }
 
-pub(super) fn run(args: &Args) -> Result<Done, Failure> {
-    let out = args.path("out").expect("it is required");
+pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
+    let out = args.path("out").expect("`--out` is a required flag");
     if out.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("png")) {
-        return Err(Failure::Usage(format!("`--out {}` is not a .png", out.display())));
+        return Err(Failure::Usage(format!("invalid value `{}` for `--out`: expected a .png file", out.display())));
     }
     let look = look(args)?;
     need_gpu("preview")?;
@@ -66,63 +66,67 @@ pub(super) fn run(args: &Args) -> Result<Done, Failure> {
     draw(&manifest, args.required("model")?, look, &out)
 }
 
-fn look(args: &Args) -> Result<Look, Failure> {
+fn look(args: &Args) -> Result<SheetKind, Failure> {
     let names = args.words("encoding", &Encoding::ALL.map(Encoding::name))?.unwrap_or_default();
     let encodings: Vec<Encoding> = names.into_iter().filter_map(Encoding::from_name).collect();
     let acts = acts(args)?;
     if !acts.is_empty() {
         return match encodings[..] {
-            [] => Ok(Look::Acts(None, acts)),
-            [one] => Ok(Look::Acts(Some(one), acts)),
-            _ => Err(Failure::Usage("`--crossfade` and `--layer` are drawn in one encoding".to_owned())),
+            [] => Ok(SheetKind::Acts(None, acts)),
+            [one] => Ok(SheetKind::Acts(Some(one), acts)),
+            _ => Err(Failure::Usage("`--crossfade` and `--layer` accept only one encoding".to_owned())),
         };
     }
     match encodings[..] {
-        [] => Ok(Look::One(None)),
-        [one] => Ok(Look::One(Some(one))),
+        [] => Ok(SheetKind::One(None)),
+        [one] => Ok(SheetKind::One(Some(one))),
         [a, b] if a == b => {
             let name = a.name();
             Err(Failure::Usage(format!(
-                "`--encoding {name},{name}` compares {name} to itself: name another encoding after the comma"
+                "`--encoding {name},{name}` compares {name} with itself: expected two different encodings"
             )))
         }
-        [a, b] => Ok(Look::Two([a, b])),
+        [a, b] => Ok(SheetKind::Two([a, b])),
         _ => Err(Failure::Usage(format!(
-            "`--encoding` names {} encodings: it takes one, or two with a comma between them",
+            "`--encoding` names {} encodings: expected one, or two separated by a comma",
             encodings.len()
         ))),
     }
 }
 
-fn acts(args: &Args) -> Result<Vec<Acted>, Failure> {
+fn acts(args: &Args) -> Result<Vec<SequenceArgs>, Failure> {
     let names =
         |flag| Ok::<_, Failure>(args.text(flag)?.map(|text| text.split(',').map(|n| n.trim().to_owned()).collect()));
     let (fade, layer): (Option<Vec<String>>, Option<Vec<String>>) = (names("crossfade")?, names("layer")?);
     let mut acts = Vec::new();
     if let Some(names) = fade {
-        let names =
-            names.try_into().map_err(|_| Failure::Usage("`--crossfade` takes two clips: walk,run".to_owned()))?;
-        acts.push(Acted::Crossfade(names));
+        let names = names
+            .try_into()
+            .map_err(|_| Failure::Usage("`--crossfade` expects two clips, for example walk,run".to_owned()))?;
+        acts.push(SequenceArgs::Crossfade(names));
     }
     if let Some(mut names) = layer {
         let mask = if names.len() == 3 { names.pop() } else { None };
-        let wrong =
-            |_| Failure::Usage("`--layer` takes two clips and perhaps a mask: walk,attack,upper_body".to_owned());
-        acts.push(Acted::Layer(names.try_into().map_err(wrong)?, mask));
+        let wrong = |_| {
+            Failure::Usage(
+                "`--layer` expects two clips and optionally a mask, for example walk,attack,upper_body".to_owned(),
+            )
+        };
+        acts.push(SequenceArgs::Layer(names.try_into().map_err(wrong)?, mask));
     }
     Ok(acts)
 }
 
 #[cfg(feature = "gpu")]
-fn draw(manifest: &Manifest, model: &str, look: Look, out: &Path) -> Result<Done, Failure> {
+fn draw(manifest: &Manifest, model: &str, look: SheetKind, out: &Path) -> Result<CommandOutput, Failure> {
     let sheet = match look {
-        Look::One(encoding) => crate::preview::preview(manifest, model, encoding)?,
-        Look::Two(encodings) => crate::preview::compare(manifest, model, encodings)?,
-        Look::Acts(encoding, acts) => {
+        SheetKind::One(encoding) => crate::preview::preview(manifest, model, encoding)?,
+        SheetKind::Two(encodings) => crate::preview::compare(manifest, model, encodings)?,
+        SheetKind::Acts(encoding, acts) => {
             use crate::preview::Sequence;
             let sequence = |act| match act {
-                Acted::Crossfade([from, to]) => Sequence::Crossfade { from, to },
-                Acted::Layer([base, clip], mask) => Sequence::Layer { base, clip, mask },
+                SequenceArgs::Crossfade([from, to]) => Sequence::Crossfade { from, to },
+                SequenceArgs::Layer([base, clip], mask) => Sequence::Layer { base, clip, mask },
             };
             let acts: Vec<Sequence> = acts.into_iter().map(sequence).collect();
             crate::preview::sequences(manifest, model, encoding, &acts)?
@@ -130,21 +134,21 @@ fn draw(manifest: &Manifest, model: &str, look: Look, out: &Path) -> Result<Done
     };
     sheet.write(out)?;
     let text = format!("{}: {} x {} pixels\n", out.display(), sheet.width(), sheet.height());
-    Ok(Done { text, warnings: sheet.warnings })
+    Ok(CommandOutput { text, warnings: sheet.warnings })
 }
 
 #[cfg(not(feature = "gpu"))]
-fn draw(_: &Manifest, _: &str, _: Look, _: &Path) -> Result<Done, Failure> {
-    unreachable!("refused before: there is no GPU in this build")
+fn draw(_: &Manifest, _: &str, _: SheetKind, _: &Path) -> Result<CommandOutput, Failure> {
+    unreachable!("`need_gpu` fails in builds without the feature `gpu`")
 }
 
-/// Commands that draw need the feature that brings wgpu.
+/// Fails in builds without the feature `gpu`.
 pub(super) fn need_gpu(command: &str) -> Result<(), Failure> {
     if cfg!(feature = "gpu") {
         return Ok(());
     }
     let message = format!("`{command}` needs gpuskin-build with the feature `gpu`");
     let help =
-        "cargo install gpuskin-build --features cli,gpu; or add `gpu` to the features of your xtask's dependency";
-    Err(Finding::error(Code::GpuMissing, message).help(help).into())
+        "run `cargo install gpuskin-build --features cli,gpu`, or add `gpu` to the features of your xtask's dependency";
+    Err(Diagnostic::error(DiagnosticCode::GpuMissing, message).help(help).into())
 }

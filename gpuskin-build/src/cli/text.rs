@@ -1,18 +1,18 @@
-//! Tables, numbers with units, and what clips look like in both `bake` and `inspect`.
+//! Tables and numbers with units, and the clip tables shared by `bake` and `inspect`.
 
 use std::fmt::Write;
 
 use crate::units::{digits, length};
 use gpuskin_rt::internals::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata, TexelFormat};
 
-/// Rows of cells, padded to the widest of each column; numbers to the right.
+/// A text table. Cells are padded to the width of their column.
 pub(super) struct Table {
     right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// Names of columns; a `>` before a name puts the column to the right.
+    /// Creates a table from column names. A `>` before a name aligns the column to the right.
     pub(super) fn new<const N: usize>(columns: [&str; N]) -> Self {
         let right = columns.iter().map(|name| name.starts_with('>')).collect();
         let names = columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect();
@@ -24,7 +24,7 @@ impl Table {
         self.rows.push(cells.into());
     }
 
-    /// The table, indented by two spaces.
+    /// Renders the table, indented by two spaces.
     pub(super) fn render(&self) -> String {
         let wide = |text: &String| text.chars().count();
         let widths: Vec<usize> = (0..self.right.len())
@@ -44,7 +44,7 @@ impl Table {
     }
 }
 
-/// `1.2 MiB`.
+/// Formats a byte count: `1.2 MiB`.
 pub(super) fn bytes(count: u64) -> String {
     match count {
         0..10_240 => format!("{count} B"),
@@ -53,13 +53,14 @@ pub(super) fn bytes(count: u64) -> String {
     }
 }
 
-/// `1 bone`, `2 bones`.
+/// Formats a count with its noun: `1 bone`, `2 bones`.
 pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Text from a file: nothing that acts on a terminal, and not the whole screen.
-pub(super) fn harmless(text: &str, most: usize) -> String {
+/// Makes text from a file safe to print: replaces control characters, and truncates to `most`
+/// characters.
+pub(super) fn printable(text: &str, most: usize) -> String {
     let mut cleaned: String = text.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(most).is_some() {
         cleaned.pop();
@@ -68,12 +69,12 @@ pub(super) fn harmless(text: &str, most: usize) -> String {
     cleaned
 }
 
-/// The levels of detail of a mesh, a line each; nothing where there is one alone.
+/// Returns a table with one row per level of detail; empty if the mesh has only LOD 0.
 pub(super) fn level_table(mesh: &MeshInfo) -> String {
     if mesh.levels.is_empty() {
         return String::new();
     }
-    let mut table = Table::new([">level", ">triangles", ">error"]);
+    let mut table = Table::new([">LOD", ">triangles", ">error"]);
     table.row(["0".to_owned(), mesh.triangles(0).to_string(), String::new()]);
     for (i, level) in (1..).zip(mesh.levels.iter()) {
         table.row([i.to_string(), mesh.triangles(i).to_string(), length(level.error)]);
@@ -81,12 +82,12 @@ pub(super) fn level_table(mesh: &MeshInfo) -> String {
     table.render()
 }
 
-/// One line of what a model is, without its name.
+/// Returns one line about a baked model, without its name.
 pub(super) fn model_line(meta: &Metadata) -> String {
     texture_line(meta.encoding, &meta.texture, meta.bones.len(), meta.mesh.vertex_count as usize, meta.clips.len())
 }
 
-/// The same of a model that is yet to be baked.
+/// Returns one line about a model: encoding, counts and texture size.
 pub(super) fn texture_line(
     encoding: Encoding,
     texture: &AnimationTexture,
@@ -113,7 +114,7 @@ pub(super) fn texture_line(
     .join(", ")
 }
 
-/// A line a clip.
+/// Returns a table with one row per clip.
 pub(super) fn clip_table(meta: &Metadata) -> String {
     let mut table = Table::new([
         "clip",
@@ -130,7 +131,7 @@ pub(super) fn clip_table(meta: &Metadata) -> String {
     for clip in meta.clips.iter() {
         let normals = clip.encoding_error.normal_degrees.max(clip.motion_error.normal_degrees);
         table.row([
-            harmless(&clip.name, 24),
+            printable(&clip.name, 24),
             clip.stored.to_string(),
             short(clip.frame_rate),
             short(clip.duration),
@@ -145,26 +146,28 @@ pub(super) fn clip_table(meta: &Metadata) -> String {
     table.render()
 }
 
-/// The worst clip of a model: `encoding error  0.41 mm (p99.96 0.2 mm) in run at 0.53 s, bone Hand.R`.
+/// Returns the line about the clip with the largest error: `encoding error  0.41 mm (p99.96 0.2 mm)
+/// in run at 0.53 s, bone Hand.R`.
 pub(super) fn worst(meta: &Metadata, title: &str, error: impl Fn(&ClipInfo) -> ErrorInfo) -> String {
     let Some(clip) = meta.clips.iter().max_by(|a, b| error(a).max.total_cmp(&error(b).max)) else {
         return String::new();
     };
     let error = error(clip);
     let bone = match meta.bones.get(error.bone as usize) {
-        Some(bone) => harmless(&bone.name, 32),
+        Some(bone) => printable(&bone.name, 32),
         None => format!("number {}", error.bone),
     };
     format!(
         "  {title:<15} {} (p99.96 {}) in {} at {} s, bone {bone}\n",
         length(error.max),
         length(error.p9996),
-        harmless(&clip.name, 24),
+        printable(&clip.name, 24),
         short(error.time.into()),
     )
 }
 
-/// A number of everyday size: at most three digits behind the point, and none that say nothing.
+/// Formats a number with at most three decimals and without trailing zeros; from 1e9 on in
+/// exponential form.
 fn short(number: f64) -> String {
     if number.abs() >= 1e9 {
         return format!("{number:.2e}");
@@ -178,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units() {
+    fn numbers_have_short_units() {
         assert_eq!(
             (bytes(10_239), bytes(20_480), bytes(5 << 20)),
             ("10239 B".into(), "20.0 KiB".into(), "5.00 MiB".into())
@@ -187,6 +190,6 @@ mod tests {
             (short(30.0), short(59.94), short(0.1 + 0.2), short(1e300)),
             ("30".into(), "59.94".into(), "0.3".into(), "1.00e300".into())
         );
-        assert_eq!(harmless("a\u{1b}[31mb", 4), "a?[~");
+        assert_eq!(printable("a\u{1b}[31mb", 4), "a?[~");
     }
 }

@@ -1,4 +1,5 @@
-//! What models have, as typed numbers for Rust and as plain ones for WGSL.
+//! Indices of clips, bones, events, masks and parts: typed constants for Rust, and numbers for
+//! WGSL.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,49 +10,56 @@ use proc_macro2::Literal;
 use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
 
-use super::{filled, items, type_ident, value_ident};
-use crate::bake::BakedModel;
-use crate::identifiers::{BONES, CLIPS, EVENTS, Kind, MASKS, PARTS};
-use crate::names::{constant, member, wgsl_member};
+use super::format::{filled, items, type_ident, value_ident};
+use crate::bake::baked_model::BakedModel;
+use crate::identifier_case::{constant, member, wgsl_member};
+use crate::name_collisions::{BONES, CLIPS, EVENTS, MASKS, NameKind, PARTS};
 use crate::units::length;
 
-/// A kind, and how it is written.
+/// A generated module of constants.
 struct Module {
-    kind: &'static Kind,
-    /// Of the handle.
+    kind: &'static NameKind,
+    /// Type of the handles.
     ty: &'static str,
     /// Documentation of the module.
     doc: &'static str,
-    /// Whether the module stands there without anything in it.
+    /// Whether the module is generated even if it is empty.
     always: bool,
-    /// Names and documentation, by index.
+    /// Returns names and documentation, by index.
     of: fn(&Metadata) -> Vec<(&str, String)>,
 }
 
 const MODULES: [Module; 5] = [
     Module { kind: &CLIPS, ty: "Clip", doc: " Clips of the models.", always: true, of: clips },
     Module { kind: &BONES, ty: "Bone", doc: " Bones of the models.", always: true, of: bones },
-    Module { kind: &EVENTS, ty: "Event", doc: " What happens in clips.", always: false, of: events },
-    Module { kind: &MASKS, ty: "Mask", doc: " Bones that layers act on.", always: false, of: masks },
-    Module { kind: &PARTS, ty: "Part", doc: " Meshes that an instance may leave off.", always: false, of: parts },
+    Module { kind: &EVENTS, ty: "Event", doc: " Events of the clips.", always: false, of: events },
+    Module { kind: &MASKS, ty: "Mask", doc: " Masks: sets of bones for layers.", always: false, of: masks },
+    Module {
+        kind: &PARTS,
+        ty: "Part",
+        doc: " Parts: meshes that can be hidden per instance.",
+        always: false,
+        of: parts,
+    },
 ];
 
-/// What one model adds to each of these modules.
+/// Constants of one model, one text per module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(super) struct ModelConstants {
     modules: [String; MODULES.len()],
     wgsl: String,
 }
 
-/// Names that cannot be given again.
+/// Names that are already used.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct UsedNames {
     modules: [BTreeSet<String>; MODULES.len()],
     wgsl: BTreeSet<String>,
 }
 
-impl Taken {
-    /// Those in WGSL that the manifest names are checked, and bones are numbered around them.
+impl UsedNames {
+    /// Collects the WGSL names that come from the manifest. Those are checked for collisions; bones
+    /// are numbered to avoid them.
     pub(super) fn of<'a>(models: impl IntoIterator<Item = &'a BakedModel>) -> Self {
         let mut taken = Self::default();
         for model in models {
@@ -64,15 +72,16 @@ impl Taken {
     }
 }
 
-/// Kinds that WGSL has, and the word between a model and what it has.
+/// Returns the modules that have WGSL constants, with the word between the model's name and the
+/// item's name.
 fn in_wgsl() -> impl Iterator<Item = (&'static Module, &'static str)> {
     MODULES.iter().filter_map(|of| Some((of, of.kind.wgsl?)))
 }
 
-/// What a model adds, with names that are not taken.
-pub(super) fn part(model: &BakedModel, taken: &mut Taken) -> Part {
+/// Generates the constants of a model with unused names.
+pub(super) fn part(model: &BakedModel, taken: &mut UsedNames) -> ModelConstants {
     let marker = type_ident(model);
-    let mut part = Part::default();
+    let mut part = ModelConstants::default();
     for ((of, text), taken) in MODULES.iter().zip(&mut part.modules).zip(&mut taken.modules) {
         let ty = format_ident!("{}", of.ty);
         let consts = (of.of)(&model.meta).into_iter().enumerate().map(|(index, (name, doc))| {
@@ -98,24 +107,25 @@ fn wgsl(model: &BakedModel, taken: &mut BTreeSet<String>) -> String {
         }
     }
     let name = value_ident(model);
-    let doc = format!(" Clips, bones, masks and parts of [`{}`](super::models::{0}).", type_ident(model));
-    // A raw string keeps its lines; identifiers have no quotes.
-    let text: Literal = format!("r\"{text}\"").parse().expect("a raw string is a literal");
+    let doc = format!(" WGSL constants of [`{}`](super::models::{0}).", type_ident(model));
+    // A raw string keeps line breaks. Identifiers contain no quotes.
+    let text: Literal = format!("r\"{text}\"").parse().expect("a raw string is a valid literal");
     items(quote!(#[doc = #doc] pub const #name: &str = #text;))
 }
 
-/// A module a kind, and `wgsl`.
-pub(super) fn modules(models: &[&BakedModel], parts: &[&super::Part]) -> String {
-    // `red` and its `coat_l` could be `red_coat` and its `l`: these find their names together.
+/// Returns one module per kind, and the module `wgsl`.
+pub(super) fn modules(models: &[&BakedModel], parts: &[&ModelConstants]) -> String {
+    // `coat_l` of model `red` could collide with `l` of model `red_coat`. Models with such names
+    // are generated together.
     let starts: Vec<String> = models.iter().map(|model| constant(&model.meta.name) + "_").collect();
-    let meets = meets(&starts);
-    let mut taken = Taken::of(models.iter().zip(&meets).filter(|(_, meets)| **meets).map(|(model, _)| *model));
+    let meets = can_collide(&starts);
+    let mut taken = UsedNames::of(models.iter().zip(&meets).filter(|(_, meets)| **meets).map(|(model, _)| *model));
     let ids = models.iter().zip(parts).zip(meets);
     let ids = ids.map(|((model, kept), meets)| match meets {
         true => Cow::Owned(part(model, &mut taken)),
-        false => Cow::Borrowed(&kept.ids),
+        false => Cow::Borrowed(*kept),
     });
-    let ids: Vec<Cow<'_, Part>> = ids.collect();
+    let ids: Vec<Cow<'_, ModelConstants>> = ids.collect();
     let mut text = String::new();
     for (at, of) in MODULES.iter().enumerate() {
         if !of.always && ids.iter().all(|part| part.modules[at].is_empty()) {
@@ -133,19 +143,19 @@ pub(super) fn modules(models: &[&BakedModel], parts: &[&super::Part]) -> String 
         text += &filled(head, ids.iter().map(|part| part.modules[at].as_str()));
     }
     let head = quote! {
-        #[doc = " The same numbers as WGSL constants, for a game's own shaders."]
+        #[doc = " Indices of clips, bones, masks and parts as WGSL constants, for a game's own shaders."]
         #[allow(dead_code, clippy::all, clippy::pedantic)]
         pub mod wgsl {}
     };
     text + &filled(head, ids.iter().map(|part| part.wgsl.as_str()))
 }
 
-/// Whether names that start so can be those of another model: where one start starts with the other.
-fn meets(starts: &[String]) -> Vec<bool> {
+/// Returns for each prefix whether it is a prefix of another one, or has another one as its prefix.
+fn can_collide(starts: &[String]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..starts.len()).collect();
     order.sort_by_key(|&at| &starts[at]);
     let mut meets = vec![false; starts.len()];
-    // What starts with another stands behind it, with nothing else between them.
+    // In sorted order, all strings that start with a prefix follow it directly.
     let mut open: Vec<usize> = Vec::new();
     for at in order {
         while open.pop_if(|last| !starts[at].starts_with(&starts[*last])).is_some() {}
@@ -157,12 +167,12 @@ fn meets(starts: &[String]) -> Vec<bool> {
     meets
 }
 
-/// The name, or with a number what nobody has taken. Names of the manifest are checked before and never numbered;
-/// those of bones are as artists left them.
+/// Returns the name, with a number appended if it is used already. Only bones are numbered, because
+/// their names come from the file; names from the manifest are checked before.
 fn numbered(base: String, taken: &mut BTreeSet<String>) -> String {
     let numbers = (2..).map(|n| format!("{base}_{n}"));
     let free = std::iter::once(base.clone()).chain(numbers).find(|name| !taken.contains(name));
-    let name = free.expect("numbers do not end");
+    let name = free.expect("there is always a free number");
     taken.insert(name.clone());
     name
 }
@@ -179,7 +189,7 @@ fn events(meta: &Metadata) -> Vec<(&str, String)> {
     let doc = |index: usize| {
         let clips = meta.clips.iter().filter(|c| c.events.iter().any(|e| usize::from(e.event) == index));
         let names: Vec<String> = clips.map(|c| format!("`{}`", c.name)).collect();
-        format!(" In {}.", names.join(", "))
+        format!(" Fires in {}.", names.join(", "))
     };
     meta.events.iter().enumerate().map(|(index, name)| (&**name, doc(index))).collect()
 }
@@ -202,7 +212,7 @@ fn parts(meta: &Metadata) -> Vec<(&str, String)> {
 
 fn clip_doc(clip: &ClipInfo) -> String {
     format!(
-        " `{}`: {:.3} s at {:.4} frames/s, {}; error {} at frames, {} between.",
+        " `{}`: {:.3} s at {:.4} frames per second, {}; error {} at frames, {} between frames.",
         clip.source,
         clip.duration,
         clip.frame_rate,
@@ -217,8 +227,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_may_meet() {
-        let of = |starts: &[&str]| meets(&starts.iter().map(|&start| start.to_owned()).collect::<Vec<_>>());
+    fn prefixes_of_other_names_are_detected() {
+        let of = |starts: &[&str]| can_collide(&starts.iter().map(|&start| start.to_owned()).collect::<Vec<_>>());
         assert_eq!(of(&["RED_", "BLUE_", "RED_COAT_", "REDDER_"]), [true, false, true, false]);
         assert_eq!(of(&["A_B_C_", "A_B_", "A_", "B_"]), [true, true, true, false]);
         assert_eq!(of(&["A_", "A_B_", "A_C_"]), [true; 3]);

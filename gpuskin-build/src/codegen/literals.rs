@@ -1,16 +1,16 @@
-//! Values as Rust expressions, in a scope that imports all of `gpuskin_rt` and `Cow::Borrowed`.
+//! Values as Rust expressions, for a scope that imports `gpuskin_rt::*` and `Cow::Borrowed`.
 
 use gpuskin_rt::internals::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
-    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLod, MeshPart, Metadata,
-    Normals, Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLod, MeshPart, Metadata, Normals,
+    Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
 
 /// A value that can be written as a constant expression.
 pub(super) trait Literal {
-    /// The expression.
+    /// Returns the expression.
     fn literal(&self) -> TokenStream;
 }
 
@@ -45,7 +45,7 @@ macro_rules! floats {
 }
 floats!(f32 => f32_unsuffixed, f64 => f64_unsuffixed);
 
-/// A struct by its fields' own literals.
+/// Implements [`Literal`] for structs whose fields implement it.
 macro_rules! structs {
     ($($ty:ident { $($field:ident),* })*) => {$(
         impl Literal for $ty {
@@ -58,7 +58,7 @@ macro_rules! structs {
     )*};
 }
 
-/// A fieldless enum by its names.
+/// Implements [`Literal`] for enums without fields.
 macro_rules! enums {
     ($($ty:ident { $($variant:ident),* })*) => {$(
         impl Literal for $ty {
@@ -66,7 +66,7 @@ macro_rules! enums {
                 match self {
                     $($ty::$variant => quote!($ty::$variant),)*
                     #[allow(unreachable_patterns)]
-                    other => unreachable!("{other:?} has no literal"),
+                    other => unreachable!("{other:?} is missing in this list"),
                 }
             }
         }

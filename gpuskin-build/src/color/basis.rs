@@ -1,12 +1,13 @@
-//! Basis Universal: blocks to UASTC, and UASTC to the formats of devices.
+//! Basis Universal: encodes blocks as UASTC, and transcodes UASTC to the formats of devices.
 //!
-//! The one module that talks to `basis-universal`, most of whose functions trust their callers. What makes that sound here:
+//! The only module that calls `basis-universal`, most of whose functions do not check their
+//! arguments. It is sound because:
 //!
-//! - Images are made and filled from slices whose length is computed beside them; nothing keeps a pointer to them.
-//! - Only blocks that [`encode`] made, or that a cache gave back under their checksum, are transcoded.
-//! - Settings go through `basis-universal-sys`: the crate's own setter of the quality level ORs with the default.
-//! - Both of the library's initialisations run before anything else, under one lock: they write the same tables.
-#![allow(unsafe_code, reason = "the library's functions are")]
+//! - Images are created from slices whose length is computed here; no pointer to them is kept.
+//! - Only blocks that [`encode`] made, or that the cache returned with a valid checksum, are transcoded.
+//! - Settings are made through `basis-universal-sys`, because the crate's own setter of the quality level ORs with the default.
+//! - Both initialisations of the library run first, under one lock, because they write the same tables.
+#![allow(unsafe_code, reason = "the functions of the library are unsafe")]
 
 use std::sync::Once;
 
@@ -18,22 +19,24 @@ use basis_universal::transcoding::{
 };
 use gpuskin_rt::internals::ColorFormat;
 
-use super::blocks::{Encoded, Texels};
+use super::blocks::{BlockTexels, EncodedBlock};
 
-/// What a result depends on beside the blocks. Change it with the crate's version and with what is set here.
+/// Part of the cache key, in addition to the blocks. Change it with the version of the crate and
+/// with the settings here.
 pub const VERSION: &str = "basis-universal 0.3.1, UASTC level 2";
-/// Blocks of one call: an image as wide as `ACROSS` of them.
+/// Maximum number of blocks per call: an image of `ACROSS` blocks per row.
 pub const CHUNK: usize = 4096;
 const ACROSS: usize = 64;
-/// A `.basis` file of one image: header and one slice descriptor, then the blocks.
+/// Bytes before the blocks in a `.basis` file with one image: header and one slice descriptor.
 const OVERHEAD: usize = 77 + 23;
 
-/// How much is invested in the part of UASTC that only ETC2 is made from.
+/// Effort for the part of UASTC that is only used to make ETC2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtcHints {
-    /// Little: nobody will make ETC2 of it. Half of the time is saved, the texels are the same.
+    /// Little effort, for files that are not transcoded to ETC2. Takes half the time and gives the
+    /// same texels.
     Poor,
-    /// As much as the library does by itself.
+    /// The default effort of the library.
     Good,
 }
 
@@ -45,8 +48,8 @@ fn initialise() {
     });
 }
 
-/// Blocks to UASTC, at most [`CHUNK`] of them.
-pub fn encode(blocks: &[Texels], hints: EtcHints) -> Result<Vec<Encoded>, &'static str> {
+/// Encodes at most [`CHUNK`] blocks as UASTC.
+pub fn encode(blocks: &[BlockTexels], hints: EtcHints) -> Result<Vec<EncodedBlock>, &'static str> {
     let Some(last) = blocks.last().filter(|_| blocks.len() <= CHUNK) else { return Ok(Vec::new()) };
     initialise();
     let down = blocks.len().div_ceil(ACROSS);
@@ -69,30 +72,34 @@ pub fn encode(blocks: &[Texels], hints: EtcHints) -> Result<Vec<Encoded>, &'stat
     params.set_basis_format(BasisTextureFormat::UASTC4x4);
     // SAFETY: `params` holds a live pointer until it is dropped at the end of this function.
     unsafe { sys::compressor_params_set_pack_uastc_flags(params.0, flags) };
-    // The image is copied: `rgba` has the four channels of `width` times `height` texels that the call reads.
+    // The image is copied. `rgba` has four channels for `width` times `height` texels, which is
+    // what the call reads.
     params.source_image_mut(0).init(&rgba, width as u32, height as u32, 4);
 
-    // One thread: callers have chunks for others.
+    // One thread per call: callers encode several chunks in parallel.
     let mut compressor = Compressor::new(1);
-    // SAFETY: the parameters hold one image of the size that its texels have, and outlive the compressor's use of them.
+    // SAFETY: the parameters contain one image of the stated size, and live until the compressor
+    // has used them.
     if !unsafe { compressor.init(&params) } {
-        return Err("basis-universal refuses the image");
+        return Err("basis-universal rejected the image");
     }
-    // SAFETY: the compressor is initialised. Not the crate's `process`: it makes an enum of any error number.
+    // SAFETY: the compressor is initialised. The crate's `process` is not used, because it converts
+    // unknown error numbers to an enum.
     let result = unsafe { sys::compressor_process(compressor.0) };
     if result != sys::basisu_basis_compressor_error_code_cECSuccess {
-        return Err("basis-universal cannot encode the image");
+        return Err("basis-universal could not encode the image");
     }
     let file = compressor.basis_file();
     if file.len() != OVERHEAD + ACROSS * down * 16 {
-        return Err("basis-universal writes another layout than it is known for");
+        return Err("basis-universal wrote an unknown file layout");
     }
     let (encoded, _) = file[OVERHEAD..].as_chunks::<16>();
     Ok(encoded[..blocks.len()].to_vec())
 }
 
-/// UASTC of [`encode`] to blocks of a format; `None` for one without blocks.
-pub fn transcode(uastc: &[Encoded], format: ColorFormat) -> Result<Option<Vec<Encoded>>, &'static str> {
+/// Transcodes UASTC made by [`encode`] to a block format. Returns `None` for a format without
+/// blocks.
+pub fn transcode(uastc: &[EncodedBlock], format: ColorFormat) -> Result<Option<Vec<EncodedBlock>>, &'static str> {
     let format = match format {
         ColorFormat::Rgba8 => return Ok(None),
         ColorFormat::Bc7 => TranscoderBlockFormat::BC7,
@@ -104,7 +111,7 @@ pub fn transcode(uastc: &[Encoded], format: ColorFormat) -> Result<Option<Vec<En
     let mut all = Vec::with_capacity(uastc.len());
     for chunk in uastc.chunks(CHUNK) {
         let count = chunk.len() as u32;
-        // A row of blocks: as many as the slice has.
+        // One row of blocks.
         let slice = SliceParametersUastc {
             num_blocks_x: count,
             num_blocks_y: 1,
@@ -113,10 +120,10 @@ pub fn transcode(uastc: &[Encoded], format: ColorFormat) -> Result<Option<Vec<En
             original_height: 4,
         };
         let made = transcoder.transcode_slice(chunk.as_flattened(), slice, DecodeFlags::empty(), format);
-        let made = made.map_err(|_| "basis-universal cannot transcode what it encoded")?;
+        let made = made.map_err(|_| "basis-universal could not transcode its own output")?;
         match made.as_chunks::<16>() {
             (blocks, []) if blocks.len() == chunk.len() => all.extend_from_slice(blocks),
-            _ => return Err("basis-universal transcodes to another size than it is known for"),
+            _ => return Err("basis-universal transcoded to an unexpected size"),
         }
     }
     Ok(Some(all))

@@ -1,23 +1,24 @@
-//! Levels of an image as blocks of 4 x 4 texels: what block encoders take, each different one once.
+//! Mip levels as distinct blocks of 4 x 4 texels, for block encoders.
 
 use std::collections::HashMap;
 
-/// RGBA8 texels of a block, rows top down.
-pub type Texels = [u8; 64];
+/// RGBA8 texels of a block, rows from top to bottom.
+pub type BlockTexels = [u8; 64];
 /// An encoded block.
-pub type Encoded = [u8; 16];
+pub type EncodedBlock = [u8; 16];
 
-/// The different blocks of all levels of an image. Encoders look at nothing but the block.
+/// Distinct blocks of all mip levels of an image. Encoders encode each block independently, so
+/// equal blocks are encoded once.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// In the order of their first use.
-    pub distinct: Vec<Texels>,
-    /// For each level, for each of its blocks, rows top down: its place in `distinct`.
+    /// Blocks in the order of their first use.
+    pub distinct: Vec<BlockTexels>,
+    /// Index in `distinct` of each block: `[level][block]`, rows from top to bottom.
     places: Vec<Vec<u32>>,
 }
 
 impl Blocks {
-    /// Cuts levels up. Blocks that reach beyond an edge repeat it.
+    /// Splits mip levels into blocks. Blocks that extend beyond an edge repeat the edge texels.
     pub fn of<'a>(levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>) -> Self {
         let mut blocks = Self::default();
         let mut known = HashMap::new();
@@ -37,14 +38,14 @@ impl Blocks {
         blocks
     }
 
-    /// The levels again, with each of the distinct blocks encoded.
-    pub fn levels(&self, encoded: &[Encoded]) -> Vec<Vec<u8>> {
+    /// Assembles the mip levels from encoded blocks.
+    pub fn levels(&self, encoded: &[EncodedBlock]) -> Vec<Vec<u8>> {
         let level = |places: &Vec<u32>| places.iter().flat_map(|&place| encoded[place as usize]).collect();
         self.places.iter().map(level).collect()
     }
 }
 
-fn block([width, height]: [u32; 2], rgba: &[u8], [bx, by]: [u32; 2]) -> Texels {
+fn block([width, height]: [u32; 2], rgba: &[u8], [bx, by]: [u32; 2]) -> BlockTexels {
     let mut texels = [0; 64];
     for y in 0..4 {
         let row = (by * 4 + y).min(height - 1) as usize * width as usize;
@@ -62,8 +63,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_beyond_an_edge_repeat_it_and_equal_ones_are_one() {
-        // Columns of different reds; the second level is one texel of the first block's last column.
+    fn edges_are_repeated_and_equal_blocks_are_shared() {
+        // Each column has another red; the second level equals the last column of the first block.
         let rgba: Vec<u8> = (0..3).flat_map(|_| (0..6).flat_map(|x| [x * 10, 0, 0, 255])).collect();
         let blocks = Blocks::of([([6, 3], &rgba[..]), ([1, 1], &[30, 0, 0, 255]), ([1, 1], &[30, 0, 0, 255])]);
         assert_eq!(blocks.distinct.len(), 3);

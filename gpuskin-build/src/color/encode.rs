@@ -1,33 +1,34 @@
-//! The seam for encoders: levels of an image in the formats of devices.
+//! Encodes the mip levels of an image in the formats of devices.
 //!
-//! An encoder sees blocks, each different one once, in chunks of a fixed number: the same bytes on any number of threads.
+//! Distinct blocks are encoded in chunks of a fixed size, so the result does not depend on the
+//! number of threads.
 
 use gpuskin_rt::internals::ColorFormat;
 
 use crate::cache::Cache;
 #[cfg(feature = "textures")]
-use crate::cache::Kind;
+use crate::cache::EntryKind;
+use crate::diagnostic::Diagnostic;
 #[cfg(feature = "textures")]
-use crate::finding::Code;
-use crate::finding::Finding;
+use crate::diagnostic::DiagnosticCode;
 use crate::manifest::Textures;
 
-/// An image, encoded.
+/// An encoded image.
 #[derive(Debug, Default)]
-pub struct Levels {
-    /// Mip levels of each block-compressed format that was asked for, in its order.
+pub struct EncodedLevels {
+    /// Mip levels per requested block-compressed format, in the requested order.
     pub formats: Vec<(ColorFormat, Vec<Vec<u8>>)>,
-    /// Mip levels as UASTC, where that was asked for.
+    /// Mip levels as UASTC, if requested.
     pub universal: Option<Vec<Vec<u8>>>,
 }
 
-/// Encodes the levels of an image in all formats of a list but RGBA8.
+/// Encodes mip levels in all requested formats except RGBA8.
 #[cfg(feature = "textures")]
 pub fn encode<'a>(
     levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
     textures: &Textures,
     cache: Option<&Cache>,
-) -> Result<Levels, Finding> {
+) -> Result<EncodedLevels, Diagnostic> {
     use super::basis::{self, EtcHints};
     use super::blocks::Blocks;
     use rayon::prelude::*;
@@ -35,11 +36,11 @@ pub fn encode<'a>(
     let compressed: Vec<ColorFormat> =
         textures.formats.iter().copied().filter(|format| *format != ColorFormat::Rgba8).collect();
     if compressed.is_empty() && !textures.universal {
-        return Ok(Levels::default());
+        return Ok(EncodedLevels::default());
     }
-    let failed = |why: &str| Finding::error(Code::ImageEncoder, why);
+    let failed = |why: &str| Diagnostic::error(DiagnosticCode::ImageEncoder, why);
     let blocks = Blocks::of(levels);
-    // What is made from UASTC elsewhere may well be ETC2.
+    // Universal files can be transcoded to ETC2 elsewhere.
     let etc = textures.universal || compressed.contains(&ColorFormat::Etc2);
     let hints = if etc { EtcHints::Good } else { EtcHints::Poor };
 
@@ -48,7 +49,7 @@ pub fn encode<'a>(
     key.update(blocks.distinct.as_flattened());
     let key = key.finalize();
     let len = blocks.distinct.len() * 16;
-    let kept = cache.and_then(|cache| cache.get(Kind::Color, &key, len as u64)).filter(|kept| kept.len() == len);
+    let kept = cache.and_then(|cache| cache.get(EntryKind::Color, &key, len as u64)).filter(|kept| kept.len() == len);
     let uastc = match kept {
         Some(kept) => kept.as_chunks::<16>().0.to_vec(),
         None => {
@@ -56,12 +57,12 @@ pub fn encode<'a>(
             let chunks: Vec<_> = chunks.collect::<Result<_, _>>().map_err(failed)?;
             let made = chunks.concat();
             if let Some(cache) = cache {
-                cache.put(Kind::Color, &key, made.as_flattened());
+                cache.put(EntryKind::Color, &key, made.as_flattened());
             }
             made
         }
     };
-    let mut result = Levels::default();
+    let mut result = EncodedLevels::default();
     for format in compressed {
         if let Some(encoded) = basis::transcode(&uastc, format).map_err(failed)? {
             result.formats.push((format, blocks.levels(&encoded)));
@@ -71,15 +72,15 @@ pub fn encode<'a>(
     Ok(result)
 }
 
-/// Refuses everything but RGBA8.
+/// Fails for every format except RGBA8.
 #[cfg(not(feature = "textures"))]
 pub fn encode<'a>(
     _levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
     textures: &Textures,
     _cache: Option<&Cache>,
-) -> Result<Levels, Finding> {
+) -> Result<EncodedLevels, Diagnostic> {
     if textures.universal || textures.formats.iter().any(|format| *format != ColorFormat::Rgba8) {
         return Err(crate::manifest::needs_feature());
     }
-    Ok(Levels::default())
+    Ok(EncodedLevels::default())
 }

@@ -1,23 +1,23 @@
-//! Mips: averages of what texels stand for, not of the numbers that they are stored as.
+//! Mip levels. Values are averaged in linear space, not as stored.
 
-/// What the numbers of a texture stand for.
+/// Meaning of the values of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Light, as sRGB numbers; alpha as it stands.
+pub enum MipFilter {
+    /// sRGB colours; alpha is linear.
     Light,
-    /// Unit vectors in red, green and blue, -1..1 as 0..255.
+    /// Unit vectors in red, green and blue; -1..1 is stored as 0..255.
     Normals,
-    /// Numbers as they stand.
+    /// Linear values.
     Numbers,
 }
 
-/// Mip levels of an RGBA8 image, largest first, down to one texel.
-pub fn mips(kind: Kind, [mut width, mut height]: [u32; 2], rgba: Vec<u8>) -> Vec<Vec<u8>> {
+/// Returns the mip levels of an RGBA8 image, largest first, down to one texel.
+pub fn mips(kind: MipFilter, [mut width, mut height]: [u32; 2], rgba: Vec<u8>) -> Vec<Vec<u8>> {
     let tables = Tables::new();
     let mut levels = vec![rgba];
     while width > 1 || height > 1 {
         let (w, h) = ((width / 2).max(1), (height / 2).max(1));
-        let above = levels.last().expect("starts with one");
+        let above = levels.last().expect("level 0 exists");
         let columns: Vec<_> = (0..w).map(|x| cover(x, w, width)).collect();
         let mut level = Vec::with_capacity(w as usize * h as usize * 4);
         for y in 0..h {
@@ -32,8 +32,8 @@ pub fn mips(kind: Kind, [mut width, mut height]: [u32; 2], rgba: Vec<u8>) -> Vec
     levels
 }
 
-/// The texels of the level above that a texel covers along one side, and how much of each: two, or three where the
-/// side above is odd.
+/// Returns the texels of the larger level that a texel covers along one axis, with their weights:
+/// two, or three if the larger size is odd.
 fn cover(at: u32, side: u32, above: u32) -> Vec<(u32, f32)> {
     let scale = f64::from(above) / f64::from(side);
     let (start, end) = (f64::from(at) * scale, f64::from(at + 1) * scale);
@@ -42,9 +42,9 @@ fn cover(at: u32, side: u32, above: u32) -> Vec<(u32, f32)> {
 }
 
 struct Tables {
-    /// Light of every sRGB number.
+    /// Linear light of each sRGB value.
     linear: Vec<f32>,
-    /// Where an average of light changes from one sRGB number to the next.
+    /// Linear light at the rounding borders between adjacent sRGB values.
     borders: Vec<f32>,
 }
 
@@ -56,7 +56,14 @@ impl Tables {
         }
     }
 
-    fn average(&self, kind: Kind, texels: &[u8], width: u32, columns: &[(u32, f32)], rows: &[(u32, f32)]) -> [u8; 4] {
+    fn average(
+        &self,
+        kind: MipFilter,
+        texels: &[u8],
+        width: u32,
+        columns: &[(u32, f32)],
+        rows: &[(u32, f32)],
+    ) -> [u8; 4] {
         let mut sum = [0.0; 4];
         for &(y, part_y) in rows {
             for &(x, part_x) in columns {
@@ -64,28 +71,29 @@ impl Tables {
                 let part = part_x * part_y;
                 for c in 0..3 {
                     let number = texels[at + c];
-                    sum[c] += part * if kind == Kind::Light { self.linear[number as usize] } else { f32::from(number) };
+                    sum[c] +=
+                        part * if kind == MipFilter::Light { self.linear[number as usize] } else { f32::from(number) };
                 }
                 sum[3] += f32::from(texels[at + 3]) * part;
             }
         }
         let [r, g, b] = match kind {
-            Kind::Light => [0, 1, 2].map(|c| self.borders.partition_point(|&border| border <= sum[c]) as u8),
-            Kind::Normals => unit([sum[0], sum[1], sum[2]]),
-            Kind::Numbers => [0, 1, 2].map(|c| sum[c].round() as u8),
+            MipFilter::Light => [0, 1, 2].map(|c| self.borders.partition_point(|&border| border <= sum[c]) as u8),
+            MipFilter::Normals => unit([sum[0], sum[1], sum[2]]),
+            MipFilter::Numbers => [0, 1, 2].map(|c| sum[c].round() as u8),
         };
         [r, g, b, sum[3].round() as u8]
     }
 }
 
-/// A vector as stored, brought to unit length; where it has none, straight up.
+/// Normalises a stored vector. A vector close to zero becomes +Z.
 fn unit(stored: [f32; 3]) -> [u8; 3] {
     let [x, y, z] = stored.map(|v| v / 127.5 - 1.0);
     let length = (x * x + y * y + z * z).sqrt();
     if length < 1e-3 { [128, 128, 255] } else { [x, y, z].map(|v| ((v / length + 1.0) * 127.5).round() as u8) }
 }
 
-/// sRGB number, 0..1, to light (IEC 61966-2-1).
+/// Converts an sRGB value in 0..1 to linear light (IEC 61966-2-1).
 fn to_linear(v: f32) -> f32 {
     if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
 }
@@ -99,11 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn an_even_image_stays_what_it_is() {
+    fn uniform_image_has_uniform_mips() {
         for (kind, texel) in [
-            (Kind::Light, [10, 128, 255, 77]),
-            (Kind::Numbers, [10, 128, 255, 77]),
-            (Kind::Normals, [200, 76, 219, 77]),
+            (MipFilter::Light, [10, 128, 255, 77]),
+            (MipFilter::Numbers, [10, 128, 255, 77]),
+            (MipFilter::Normals, [200, 76, 219, 77]),
         ] {
             for (w, h) in [(8, 8), (7, 5), (1, 9), (16, 1)] {
                 let levels = mips(kind, [w, h], image(w, h, |_, _| texel));
@@ -116,22 +124,22 @@ mod tests {
     }
 
     #[test]
-    fn black_and_white_average_to_half_the_light() {
+    fn color_is_averaged_as_linear_light() {
         let checkered = image(4, 4, |x, y| [((x + y) % 2 * 255) as u8; 4]);
-        let levels = mips(Kind::Light, [4, 4], checkered.clone());
+        let levels = mips(MipFilter::Light, [4, 4], checkered.clone());
         assert_eq!(levels.len(), 3);
         assert_eq!(levels[1][..4], [188, 188, 188, 128]);
         assert_eq!(levels[2][..4], [188, 188, 188, 128]);
-        let levels = mips(Kind::Numbers, [4, 4], checkered);
+        let levels = mips(MipFilter::Numbers, [4, 4], checkered);
         assert_eq!(levels[2][..4], [128; 4]);
     }
 
     #[test]
-    fn averaged_normals_are_of_unit_length() {
-        // 45 degrees to the left and to the right, and opposite ones.
+    fn averaged_normals_have_unit_length() {
+        // Normals at 45 degrees to the left and to the right, and opposite normals.
         let leaning = image(2, 2, |x, _| if x == 0 { [218, 128, 218, 255] } else { [37, 128, 218, 255] });
-        assert_eq!(mips(Kind::Normals, [2, 2], leaning)[1], [128, 128, 255, 255]);
+        assert_eq!(mips(MipFilter::Normals, [2, 2], leaning)[1], [128, 128, 255, 255]);
         let opposite = image(2, 1, |x, _| if x == 0 { [255, 128, 128, 255] } else { [0, 127, 127, 255] });
-        assert_eq!(mips(Kind::Normals, [2, 1], opposite)[1], [128, 128, 255, 255]);
+        assert_eq!(mips(MipFilter::Normals, [2, 1], opposite)[1], [128, 128, 255, 255]);
     }
 }

@@ -1,55 +1,55 @@
-//! Which textures a model has: one for each image and use of it, however many materials share it.
+//! Textures of a model: one per image and use, shared by all materials.
 
 use gpuskin_rt::internals::{Material, MaterialTexture};
 
-use super::mips::Kind;
+use super::mips::MipFilter;
 use crate::model::{Model, Texture};
 
-/// A texture to be baked.
+/// A texture to bake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planned {
-    source: Source,
-    /// What its numbers are.
-    pub(super) kind: Kind,
+pub struct PlannedTexture {
+    source: TexelSource,
+    /// Meaning of its values.
+    pub(super) kind: MipFilter,
 }
 
-/// Where texels come from: indices into [`Model::images`].
+/// Source of texels, as indices into [`Model::images`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum TexelSource {
     Image(usize),
-    /// Red of the first, green and blue of the second, 255 for what there is not.
+    /// Red of the first image, green and blue of the second; 255 for a missing image.
     Orm {
         occlusion: Option<usize>,
         metallic_roughness: Option<usize>,
     },
 }
 
-/// Materials as the runtime takes them, and the textures that they name.
-pub fn plan(model: &Model) -> (Vec<Material>, Vec<Planned>) {
-    let mut planned: Vec<Planned> = Vec::new();
-    let mut place = |texture: Planned| {
+/// Returns the materials for the runtime, and the textures that they use.
+pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
+    let mut planned: Vec<PlannedTexture> = Vec::new();
+    let mut place = |texture: PlannedTexture| {
         planned.iter().position(|have| *have == texture).unwrap_or_else(|| {
             planned.push(texture);
             planned.len() - 1
         }) as u32
     };
     let mut image = |texture: &Option<Texture>, kind| {
-        texture.as_ref().map(|t| sampled(t, place(Planned { source: Source::Image(t.image), kind })))
+        texture.as_ref().map(|t| sampled(t, place(PlannedTexture { source: TexelSource::Image(t.image), kind })))
     };
     let mut materials: Vec<Material> = Vec::with_capacity(model.materials.len());
     for m in &model.materials {
         materials.push(Material {
             name: m.name.clone().into(),
             base_color: m.base_color,
-            base_color_texture: image(&m.base_color_texture, Kind::Light),
+            base_color_texture: image(&m.base_color_texture, MipFilter::Light),
             metallic: m.metallic,
             roughness: m.roughness,
             occlusion_strength: m.occlusion_strength,
             orm_texture: None,
             normal_scale: m.normal_scale,
-            normal_texture: image(&m.normal_texture, Kind::Normals),
+            normal_texture: image(&m.normal_texture, MipFilter::Normals),
             emissive: m.emissive,
-            emissive_texture: image(&m.emissive_texture, Kind::Light),
+            emissive_texture: image(&m.emissive_texture, MipFilter::Light),
             double_sided: m.double_sided,
             unlit: m.unlit,
             alpha_cutoff: m.alpha_cutoff,
@@ -57,11 +57,12 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<Planned>) {
     }
     for (m, material) in model.materials.iter().zip(&mut materials) {
         let (occlusion, metallic_roughness) = (&m.occlusion_texture, &m.metallic_roughness_texture);
-        // Sampled as the more telling of the two.
+        // The sampler of the metallic-roughness texture takes precedence.
         material.orm_texture = metallic_roughness.as_ref().or(occlusion.as_ref()).map(|t| {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
-            let source = Source::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
-            sampled(t, place(Planned { source, kind: Kind::Numbers }))
+            let source =
+                TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
+            sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
         });
     }
     (materials, planned)
@@ -71,37 +72,37 @@ fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
     MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest }
 }
 
-impl Planned {
-    /// For messages.
+impl PlannedTexture {
+    /// Name of the source image, for messages.
     pub(super) fn name<'m>(&self, model: &'m Model) -> &'m str {
         &model.images[self.image()].name
     }
 
-    /// Texels across and down.
+    /// Width and height in texels.
     pub(super) fn size(&self, model: &Model) -> [u32; 2] {
         let image = &model.images[self.image()];
         [image.width, image.height]
     }
 
-    /// The image whose size it has.
+    /// Index of the image that determines the size.
     fn image(&self) -> usize {
         match self.source {
-            Source::Image(image) => image,
-            Source::Orm { occlusion, metallic_roughness } => {
-                metallic_roughness.or(occlusion).expect("made from at least one of them")
+            TexelSource::Image(image) => image,
+            TexelSource::Orm { occlusion, metallic_roughness } => {
+                metallic_roughness.or(occlusion).expect("an ORM texture has at least one source image")
             }
         }
     }
 
-    /// RGBA8, rows top down.
+    /// Returns the texels as RGBA8, rows from top to bottom.
     pub(super) fn texels(&self, model: &Model) -> Vec<u8> {
-        let Source::Orm { occlusion, metallic_roughness } = self.source else {
+        let TexelSource::Orm { occlusion, metallic_roughness } = self.source else {
             return model.images[self.image()].rgba.clone();
         };
         let mut texels = vec![255; model.images[self.image()].rgba.len()];
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
             let Some(image) = image else { return };
-            // The importer has seen to it that both are of one size.
+            // The importer ensures that both images have the same size.
             for (to, from) in texels.chunks_exact_mut(4).zip(model.images[image].rgba.chunks_exact(4)) {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);
             }

@@ -1,4 +1,4 @@
-//! Encoded textures against a decoder that is not the encoder's own.
+//! Encoded textures, checked with a decoder that is independent of the encoder.
 
 use gpuskin_rt::internals::{ColorFormat, Wrap};
 use ktx2::{ColorModel, SupercompressionScheme, TransferFunction};
@@ -8,7 +8,8 @@ use crate::model::{Image, Material, Texture};
 
 const ALL: [ColorFormat; 4] = [ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Etc2, ColorFormat::Rgba8];
 
-/// Waves of colour and some hard edges; `alpha` fades to the right.
+/// Returns an image with waves of colour and some hard edges. With `alpha`, opacity increases to
+/// the right.
 fn picture([width, height]: [u32; 2], alpha: bool) -> Image {
     let mut rgba = Vec::new();
     for y in 0..height {
@@ -35,13 +36,13 @@ fn wanted(formats: &[ColorFormat]) -> Textures {
     Textures { formats: formats.to_vec(), universal: false }
 }
 
-/// Bakes the textures of one material, without complaint.
-fn baked(images: Vec<Image>, material: Material, textures: &Textures) -> Vec<Baked> {
+/// Bakes the textures of one material, and fails on a diagnostic.
+fn baked(images: Vec<Image>, material: Material, textures: &Textures) -> Vec<BakedTexture> {
     let model = model(images, vec![material]);
     let (_, planned) = plan(&model);
-    let mut findings = Findings::default();
-    let baked = bake(&model, &planned, textures, None, &mut findings);
-    assert!(findings.is_empty(), "{findings}");
+    let mut diagnostics = Diagnostics::default();
+    let baked = bake(&model, &planned, textures, None, &mut diagnostics);
+    assert!(diagnostics.is_empty(), "{diagnostics}");
     baked
 }
 
@@ -56,7 +57,7 @@ fn decode(format: ColorFormat, [width, height]: [u32; 2], blocks: &[u8]) -> Vec<
         ColorFormat::Rgba8 => return blocks.to_vec(),
     }
     .expect("whole blocks");
-    // The decoder has blue first.
+    // The decoder returns BGRA.
     texels.iter().flat_map(|texel| texel.to_le_bytes()).collect::<Vec<u8>>().chunks_exact(4).flat_map(swap).collect()
 }
 
@@ -65,7 +66,7 @@ fn swap(bgra: &[u8]) -> [u8; 4] {
     [bgra[2], bgra[1], bgra[0], bgra[3]]
 }
 
-/// Peak signal-to-noise ratio over all four channels, dB.
+/// Peak signal-to-noise ratio over all four channels, in dB.
 #[cfg(feature = "textures")]
 fn psnr(a: &[u8], b: &[u8]) -> f64 {
     assert_eq!(a.len(), b.len());
@@ -75,7 +76,7 @@ fn psnr(a: &[u8], b: &[u8]) -> f64 {
 
 #[cfg(feature = "textures")]
 #[test]
-fn every_format_decodes_to_the_picture() {
+fn every_format_decodes_to_the_source_image() {
     for (size, alpha) in [([128, 96], false), ([128, 96], true), ([20, 4], true), ([4, 4], false)] {
         let material = Material { base_color_texture: of(0), ..Default::default() };
         let all = baked(vec![picture(size, alpha)], material, &wanted(&ALL));
@@ -83,8 +84,8 @@ fn every_format_decodes_to_the_picture() {
         assert_eq!(texture.info.levels, size[0].ilog2() + 1);
         assert_eq!(*texture.info.formats, ALL);
         let reference = &texture.files[3];
-        assert_eq!(reference.last().map(Vec::len), Some(4), "down to one texel");
-        // Floors a little below what was measured.
+        assert_eq!(reference.last().map(Vec::len), Some(4), "the last mip level must be one texel");
+        // Lower limits in dB, slightly below the measured values.
         for (format, files, floor) in [
             (ColorFormat::Bc7, &texture.files[0], 45.0),
             (ColorFormat::Astc, &texture.files[1], 45.0),
@@ -94,7 +95,7 @@ fn every_format_decodes_to_the_picture() {
                 let level_size = texture.info.level_size(level);
                 assert_eq!(blocks.len() as u64, format.image_bytes(level_size));
                 let psnr = psnr(&decode(format, level_size, blocks), reference);
-                // A small level has no smooth places; a block in a wrong place would be at 15 dB.
+                // Small levels have no smooth areas. A misplaced block would give about 15 dB.
                 let floor = if level > 1 { 22.0 } else { floor };
                 assert!(psnr > floor, "{format:?}, {size:?}, level {level}: {psnr:.1} dB");
             }
@@ -104,9 +105,9 @@ fn every_format_decodes_to_the_picture() {
 
 #[cfg(feature = "textures")]
 #[test]
-fn the_same_bytes_on_any_number_of_threads() {
+fn encoded_bytes_do_not_depend_on_thread_count() {
     let material = Material { base_color_texture: of(0), normal_texture: of(1), ..Default::default() };
-    // More blocks than a chunk.
+    // More blocks than one chunk.
     let images = || vec![picture([512, 256], true), picture([320, 320], false)];
     let textures = Textures { formats: ALL.to_vec(), universal: true };
     let on = |threads| {
@@ -122,22 +123,22 @@ fn the_same_bytes_on_any_number_of_threads() {
 
 #[cfg(feature = "textures")]
 #[test]
-fn textures_come_from_the_cache_unless_they_are_damaged() {
+fn textures_come_from_the_cache_unless_damaged() {
     let folder = tempfile::tempdir().expect("a folder");
     let model =
         model(vec![picture([64, 64], false)], vec![Material { base_color_texture: of(0), ..Default::default() }]);
     let (_, planned) = plan(&model);
     let bake = |formats: &[ColorFormat]| {
         let cache = Cache::new(folder.path());
-        let mut findings = Findings::default();
-        let baked = bake(&model, &planned, &wanted(formats), Some(&cache), &mut findings);
-        assert!(findings.is_empty() && cache.notes().is_empty(), "{findings}");
+        let mut diagnostics = Diagnostics::default();
+        let baked = bake(&model, &planned, &wanted(formats), Some(&cache), &mut diagnostics);
+        assert!(diagnostics.is_empty() && cache.notes().is_empty(), "{diagnostics}");
         (baked.into_iter().next().expect("a texture").files, cache.hits())
     };
     let (cold, hits) = bake(&ALL);
     assert_eq!(hits, 0);
     assert_eq!(bake(&ALL), (cold.clone(), 1));
-    // What is plain is never encoded.
+    // RGBA8 is not encoded, so it is not cached.
     assert_eq!(bake(&[ColorFormat::Rgba8]).1, 0);
     let entries = || std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").path());
     for path in entries().filter(|path| path.is_file()) {
@@ -145,13 +146,13 @@ fn textures_come_from_the_cache_unless_they_are_damaged() {
         *bytes.last_mut().expect("not empty") ^= 1;
         std::fs::write(&path, bytes).expect("writable");
     }
-    assert_eq!(bake(&ALL), (cold.clone(), 0), "made anew");
-    assert_eq!(bake(&ALL), (cold, 1), "and kept again");
+    assert_eq!(bake(&ALL), (cold.clone(), 0), "damaged entries must be encoded again");
+    assert_eq!(bake(&ALL), (cold, 1), "repaired entries must be in the cache");
 }
 
 #[cfg(feature = "textures")]
 #[test]
-fn files_say_what_they_hold() {
+fn file_headers_match_their_content() {
     let material = Material { base_color_texture: of(0), normal_texture: of(1), ..Default::default() };
     let images = vec![picture([20, 12], true), picture([20, 12], false)];
     let textures = Textures { formats: ALL.to_vec(), universal: true };
@@ -180,7 +181,7 @@ fn files_say_what_they_hold() {
             assert_eq!(file.bytes[file.value_at as usize..][..16], hash);
         }
 
-        let bytes = texture.universal(&hash).expect("was asked for");
+        let bytes = texture.universal(&hash).expect("a universal texture");
         let reader = ktx2::Reader::new(&bytes[..]).expect("a KTX2 file");
         let header = reader.header();
         assert_eq!((header.format, header.type_size, header.level_count), (None, 1, 5));
@@ -188,8 +189,12 @@ fn files_say_what_they_hold() {
         let basic = reader.basic_dfd().expect("a descriptor");
         assert_eq!((basic.transfer_function, basic.color_model), (Some(transfer), Some(ColorModel::UASTC)));
         let sample = &basic.sample_information[0];
-        assert_eq!((sample.bit_length.get(), sample.channel_type), (128, if srgb { 3 } else { 0 }), "alpha, or none");
-        // What is unpacked from it is what the other formats were made from.
+        assert_eq!(
+            (sample.bit_length.get(), sample.channel_type),
+            (128, if srgb { 3 } else { 0 }),
+            "sample of the UASTC descriptor"
+        );
+        // The unpacked UASTC data is the source of the other formats.
         let mut bc7 = Vec::new();
         for level in reader.levels() {
             let unpacked = zstd::bulk::decompress(level.data, level.uncompressed_byte_length as usize).expect("zstd");
@@ -204,22 +209,22 @@ fn files_say_what_they_hold() {
 
 #[cfg(feature = "textures")]
 #[test]
-fn what_is_not_of_whole_blocks_stays_plain() {
+fn textures_with_partial_blocks_stay_uncompressed() {
     let model =
         model(vec![picture([30, 12], false)], vec![Material { base_color_texture: of(0), ..Default::default() }]);
     let (_, planned) = plan(&model);
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let textures = Textures { formats: vec![ColorFormat::Bc7], universal: true };
-    let all = bake(&model, &planned, &textures, None, &mut findings);
+    let all = bake(&model, &planned, &textures, None, &mut diagnostics);
     assert_eq!(*all[0].info.formats, [ColorFormat::Rgba8]);
     assert_eq!(all[0].files[0].len(), 5);
-    assert!(all[0].universal(&[0; 16]).is_some(), "files have no such limit");
-    let text = findings.to_string();
-    assert!(!findings.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
+    assert!(all[0].universal(&[0; 16]).is_some(), "universal files may have partial blocks");
+    let text = diagnostics.to_string();
+    assert!(!diagnostics.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
 }
 
 #[test]
-fn materials_share_textures_and_channels_come_together() {
+fn materials_share_textures_and_orm_channels_are_merged() {
     let image = |texel: [u8; 4]| Image { name: "i".into(), width: 4, height: 4, rgba: texel.repeat(16) };
     let images = vec![image([1, 2, 3, 4]), image([10, 20, 30, 40]), image([50, 60, 70, 80])];
     let both = Material { occlusion_texture: of(1), metallic_roughness_texture: of(2), ..Default::default() };
@@ -235,12 +240,16 @@ fn materials_share_textures_and_channels_come_together() {
     let index = |t: &Option<gpuskin_rt::internals::MaterialTexture>| t.map(|t| t.texture);
     let first = &materials[0];
     assert_eq!(index(&first.base_color_texture), index(&first.emissive_texture));
-    assert_ne!(index(&first.base_color_texture), index(&first.normal_texture), "of another kind");
+    assert_ne!(
+        index(&first.base_color_texture),
+        index(&first.normal_texture),
+        "a normal map is filtered differently from a colour texture"
+    );
     assert_eq!(index(&first.orm_texture), index(&materials[1].orm_texture));
     assert_eq!(index(&materials[3].base_color_texture), index(&first.base_color_texture));
-    let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Findings::default());
+    let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
     let texel = |material: usize| {
-        let texture = &all[index(&materials[material].orm_texture).expect("it has one") as usize];
+        let texture = &all[index(&materials[material].orm_texture).expect("an ORM texture") as usize];
         assert!(!texture.info.srgb);
         texture.files[0][0][..3].to_vec()
     };

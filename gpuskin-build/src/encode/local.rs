@@ -1,5 +1,5 @@
-//! `local-packed`: local tracks in as few bits as a tolerance allows, and the hierarchy that composes them.
-//! How they are read back stands in `gpuskin_rt::local`, the twin of the palette pass.
+//! Encoding `local-packed`: local tracks in as few bits as a tolerance allows, and the hierarchy
+//! that composes them. `gpuskin_rt::local`, the CPU reference of the palette pass, decodes them.
 //!
 //! ```text
 //! Model --skeleton--> joints --code, budget--> tracks within the tolerance --write--> words
@@ -7,7 +7,7 @@
 
 mod affine;
 mod budget;
-mod code;
+mod clip;
 mod samples;
 mod skeleton;
 mod track;
@@ -17,46 +17,47 @@ use gpuskin_rt::internals::ClipRecord;
 use gpuskin_rt::internals::local::layout::MAX_NODES;
 use rayon::prelude::*;
 
+use crate::displacement::Displacement;
 use crate::frames::FrameGrid;
 use crate::model::{Model, Trs};
-use crate::root_motion::Displacement;
-use code::{Rest, Source};
+use clip::{LocalClip, RestTransform};
 use samples::Samples;
-use skeleton::{Curves, Skeleton};
+use skeleton::{ClipCurves, Skeleton};
 
-/// Why a model cannot be encoded.
+/// Reason why a model cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
-    /// So many nodes are above its bones.
+    /// The skeleton needs this number of nodes, which is above the limit.
     Nodes(usize),
-    /// Its tracks take more than 256 MiB.
+    /// The tracks take more than 256 MiB.
     Words,
 }
 
-/// The share of a tolerance that the animation uses up; the rest is for vertices' own rounding, and for those that were
-/// not looked at.
+/// Fraction of the tolerance available to the animation. The rest covers the rounding of vertices,
+/// and vertices that are not sampled.
 const SHARE: f64 = 0.8;
 
-/// Encodes all clips: little-endian words. `tolerance`: metres that any vertex may be off at any frame, as drawn.
+/// Encodes all clips into little-endian words. `tolerance` is the maximum error of any drawn vertex
+/// at any frame, in metres.
 pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolerance: f64) -> Result<Vec<u8>, TooLarge> {
     let tolerance = (tolerance * SHARE).max(f64::MIN_POSITIVE);
     let skeleton = Skeleton::new(model);
     if skeleton.joints.len() > MAX_NODES as usize {
         return Err(TooLarge::Nodes(skeleton.joints.len()));
     }
-    let sources: Vec<Source> =
+    let sources: Vec<LocalClip> =
         (0..grids.len()).into_par_iter().map(|i| source(model, &skeleton, i, &grids[i])).collect();
     let rests = rests(&skeleton, &sources);
     let samples = Samples::new(model);
-    let clips: Vec<code::Coded> =
+    let clips: Vec<clip::EncodedClip> =
         sources.par_iter().map(|s| budget::fit(&skeleton, &rests, &samples, s, tolerance)).collect();
     let words = write::words(model, &skeleton, &rests, records, &clips).ok_or(TooLarge::Words)?;
     Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
 }
 
-/// A clip at its frames.
-fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> Source {
-    let curves = Curves::new(model, &model.clips[clip]);
+/// Samples a clip at its frames.
+fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> LocalClip {
+    let curves = ClipCurves::new(model, &model.clips[clip]);
     let displacement = Displacement::new(model, &model.clips[clip], grid);
     let joints = skeleton.joints.len();
     let (mut locals, mut globals) = (vec![Vec::new(); joints], vec![Vec::new(); joints]);
@@ -68,12 +69,12 @@ fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> 
         }
         pose.into_iter().enumerate().for_each(|(j, local)| locals[j].push(local));
     }
-    Source { locals, globals }
+    LocalClip { locals, globals }
 }
 
-/// What each joint has where a clip has nothing: of its rest and the values at which clips hold it, the most frequent, so
-/// that what is the same in all clips is stored once.
-fn rests(skeleton: &Skeleton, sources: &[Source]) -> Vec<Rest> {
+/// Returns the rest transform of each joint: the most frequent one among its rest pose and the
+/// values that clips hold constant, so that a value common to all clips is stored once.
+fn rests(skeleton: &Skeleton, sources: &[LocalClip]) -> Vec<RestTransform> {
     let held = |values: &[Trs]| -> (bool, bool, bool) {
         let first = &values[0];
         (
@@ -83,10 +84,11 @@ fn rests(skeleton: &Skeleton, sources: &[Source]) -> Vec<Rest> {
         )
     };
     let joint = |j: usize| {
-        let own = Rest::of(&skeleton.joints[j].rest);
-        let (mut rotations, mut translations, mut scales) = (Votes(vec![]), Votes(vec![]), Votes(vec![]));
+        let own = RestTransform::of(&skeleton.joints[j].rest);
+        let (mut rotations, mut translations, mut scales) =
+            (ValueCounts(vec![]), ValueCounts(vec![]), ValueCounts(vec![]));
         for locals in sources.iter().map(|s| &s.locals[j]) {
-            let value = Rest::of(&locals[0]);
+            let value = RestTransform::of(&locals[0]);
             let (rotation, translation, scale) = held(locals);
             if rotation {
                 rotations.add(value.rotation);
@@ -98,7 +100,7 @@ fn rests(skeleton: &Skeleton, sources: &[Source]) -> Vec<Rest> {
                 scales.add(value.scale);
             }
         }
-        Rest {
+        RestTransform {
             rotation: rotations.winner(own.rotation),
             translation: translations.winner(own.translation),
             scale: scales.winner(own.scale),
@@ -107,10 +109,10 @@ fn rests(skeleton: &Skeleton, sources: &[Source]) -> Vec<Rest> {
     (0..skeleton.joints.len()).map(joint).collect()
 }
 
-/// Values by how often they were added, in the order of their first.
-struct Votes<T>(Vec<(T, usize)>);
+/// Counts how often each value was added, in the order of first addition.
+struct ValueCounts<T>(Vec<(T, usize)>);
 
-impl<T: PartialEq + Copy> Votes<T> {
+impl<T: PartialEq + Copy> ValueCounts<T> {
     fn add(&mut self, value: T) {
         match self.0.iter_mut().find(|(v, _)| *v == value) {
             Some((_, count)) => *count += 1,

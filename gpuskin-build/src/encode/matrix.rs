@@ -1,23 +1,24 @@
-//! `matrix-f32`, `matrix-f16`, `matrix-unorm`: the three rows of the skin matrix. The fourth is constant and not stored.
+//! Encodings `matrix-f32`, `matrix-f16`, `matrix-unorm`: three rows of the skinning matrix. The
+//! fourth row is constant and not stored.
 
 use gpuskin_rt::internals::{TexelFormat, ValueRange};
 
-use super::{Misfit, Texels};
+use super::{EncodedTexture, Misfit};
 use crate::sample::Rows;
 
-/// Greatest half.
-const GREATEST_HALF: f64 = 65_504.0;
+/// Greatest finite `f16`.
+const MAX_HALF: f64 = 65_504.0;
 
-pub(super) fn floats(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
-    let most = if texels.encoding.format() == TexelFormat::Rgba16Float { GREATEST_HALF } else { f64::from(f32::MAX) };
+pub(super) fn floats(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+    let most = if texels.encoding.format() == TexelFormat::Rgba16Float { MAX_HALF } else { f64::from(f32::MAX) };
     each(poses, |frame, bone, rows| {
         texels.put_floats(first_frame + frame, bone, rows.iter().flatten().copied());
         rows.iter().flatten().all(|v| v.abs() <= most)
     })
 }
 
-/// In 16-bit fractions of the model's ranges.
-pub(super) fn fractions(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+/// Encodes matrices as 16-bit fractions of the model's value ranges.
+pub(super) fn fractions(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     let ValueRange { min, extent } = texels.texture.range;
     let fraction = |value: f64, lane: usize| {
         let fraction = (value - f64::from(min[lane])) / f64::from(extent[lane]);
@@ -32,7 +33,8 @@ pub(super) fn fractions(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows
     })
 }
 
-/// Calls for every bone of every frame; the first that is not encoded well is out of range.
+/// Calls `encode` for every bone of every frame; the first bone for which it returns `false` is out
+/// of range.
 fn each(poses: &[Vec<Rows>], mut encode: impl FnMut(u32, usize, &Rows) -> bool) -> Vec<Misfit> {
     let mut out_of_range = None;
     for (frame, pose) in (0..).zip(poses) {
@@ -45,7 +47,7 @@ fn each(poses: &[Vec<Rows>], mut encode: impl FnMut(u32, usize, &Rows) -> bool) 
     out_of_range.into_iter().collect()
 }
 
-/// The ranges of `matrix-unorm`: of the translation along each axis, and of all elements of the 3x3.
+/// Value ranges of `matrix-unorm`: translation along each axis, and all elements of the 3x3 part.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranges {
     min: [f64; 4],
@@ -59,7 +61,7 @@ impl Default for Ranges {
 }
 
 impl Ranges {
-    /// Widens them to hold these poses.
+    /// Extends the ranges to include poses.
     pub fn include(&mut self, poses: &[Vec<Rows>]) {
         for rows in poses.iter().flatten() {
             for (axis, row) in rows.iter().enumerate() {
@@ -71,7 +73,8 @@ impl Ranges {
         }
     }
 
-    /// The least ranges in `f32` that hold everything, but for rounding of their own; zero where there is nothing.
+    /// Returns the smallest `f32` ranges that include all values, up to rounding; zeros if there
+    /// are none.
     pub fn finish(&self) -> ValueRange {
         if self.min[3] > self.max[3] {
             return ValueRange::default();

@@ -1,12 +1,13 @@
-//! `trs-packed`: a rotation about the bone's pivot, the pivot's place and a uniform scale, within ranges of the bone and clip.
+//! Encoding `trs-packed`: a rotation about the bone's pivot, the position of the pivot and a
+//! uniform scale, quantised within ranges per bone and clip.
 
 use glam::{DVec3, Vec3};
 use gpuskin_rt::internals::encoding::packed::{Range, Trs, pack, round_pivot};
 
-use super::{Misfit, Texels, trs};
+use super::{EncodedTexture, Misfit, trs};
 use crate::sample::Rows;
 
-pub(super) fn clip(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>], pivots: &[Vec3]) -> Vec<Misfit> {
+pub(super) fn clip(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>], pivots: &[Vec3]) -> Vec<Misfit> {
     let pivots: Vec<Vec3> = pivots.iter().map(|&p| round_pivot(p)).collect();
     let mut bones: Vec<Vec<Trs>> = vec![Vec::with_capacity(poses.len()); pivots.len()];
     let misfits = trs::each(poses, |frame, bone, trs| {
@@ -27,7 +28,7 @@ pub(super) fn clip(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>], p
     misfits
 }
 
-/// Where a matrix takes a point.
+/// Transforms a point by an affine matrix.
 fn point(rows: &Rows, p: DVec3) -> DVec3 {
     DVec3::from(rows.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]))
 }

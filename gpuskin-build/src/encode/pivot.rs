@@ -1,11 +1,12 @@
-//! Where the bones are as modelled: what their rotations turn about.
+//! Pivots of bones, about which they rotate.
 
 use glam::{DVec3, Vec3};
 
 use crate::model::Model;
 
-/// For each bone, the origin of its node in bind space, metres; no farther away than the vertices that it moves, which
-/// rigid meshes far from their node would put it.
+/// Returns the pivot of each bone: the origin of its node in bind space, in metres, clamped to the
+/// bounding box of its vertices. Without clamping, the pivot of a rigid mesh far from its node
+/// would be far outside of the mesh.
 pub(super) fn pivots(model: &Model) -> Vec<Vec3> {
     let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); model.bones.len()];
     for primitive in &model.primitives {
@@ -21,7 +22,7 @@ pub(super) fn pivots(model: &Model) -> Vec<Vec3> {
         if !least.is_finite() || !greatest.is_finite() {
             return Vec3::ZERO;
         }
-        // A singular matrix has no inverse: the middle then.
+        // A singular matrix has no inverse; the centre of the box is used instead.
         let origin = if origin.is_finite() { origin } else { (least + greatest) * 0.5 };
         origin.clamp(least, greatest).as_vec3()
     };

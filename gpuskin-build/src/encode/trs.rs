@@ -1,23 +1,24 @@
-//! `trs-f16`, `fixed16`: a quaternion, then translation and uniform scale. Uneven scale and shear are lost, and told.
+//! Encodings `trs-f16` and `fixed16`: a quaternion, then translation and uniform scale. Non-uniform
+//! scale and shear are lost and reported.
 
 use glam::{DMat3, DQuat, DVec3, DVec4};
 use gpuskin_rt::internals::encoding::fixed16;
 
-use super::{Misfit, Texels};
+use super::{EncodedTexture, Misfit};
 use crate::sample::Rows;
 
-/// Greatest half.
-const GREATEST_HALF: f64 = 65_504.0;
+/// Greatest finite `f16`.
+const MAX_HALF: f64 = 65_504.0;
 
-pub(super) fn halves(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+pub(super) fn halves(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     each(poses, |frame, bone, trs| {
         let values = trs.values();
         texels.put_floats(first_frame + frame, bone, values);
-        values.iter().all(|v| v.abs() <= GREATEST_HALF)
+        values.iter().all(|v| v.abs() <= MAX_HALF)
     })
 }
 
-pub(super) fn fixed(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
+pub(super) fn fixed(texels: &mut EncodedTexture, first_frame: u32, poses: &[Vec<Rows>]) -> Vec<Misfit> {
     each(poses, |frame, bone, trs| {
         let values = trs.values().map(fixed16);
         texels.put(first_frame + frame, bone, values.iter().flat_map(|v| v.unwrap_or([0x7f, 0xff])));
@@ -25,9 +26,11 @@ pub(super) fn fixed(texels: &mut Texels, first_frame: u32, poses: &[Vec<Rows>]) 
     })
 }
 
-/// Calls for every bone of every frame, taken apart. `encode` is false for what is out of range.
+/// Decomposes every bone of every frame and calls `encode`, which returns `false` if a value is out
+/// of range.
 pub(super) fn each(poses: &[Vec<Rows>], mut encode: impl FnMut(u32, usize, &RotationScale) -> bool) -> Vec<Misfit> {
-    // Neighbouring frames get the sign that keeps them on one side, so that blending needs no flip.
+    // The sign of each quaternion is chosen nearest to the previous frame, so that blending needs
+    // no sign flip.
     let mut last = vec![DVec4::W; poses.first().map_or(0, Vec::len)];
     let (mut uneven, mut out_of_range) = (None, None);
     for (frame, pose) in (0..).zip(poses) {
@@ -48,24 +51,24 @@ pub(super) fn each(poses: &[Vec<Rows>], mut encode: impl FnMut(u32, usize, &Rota
     uneven.into_iter().chain(out_of_range).collect()
 }
 
-/// Greatest difference between a matrix and its decomposition, relative to its scale, that is rounding of exporters
-/// rather than shear or uneven scale.
+/// Maximum difference between a matrix and its decomposition, relative to its scale, that counts as
+/// rounding by exporters rather than as shear or non-uniform scale.
 const FAITHFUL: f64 = 1e-3;
 
-/// What is nearest to a skin matrix among rotations with a uniform scale.
+/// The rotation with uniform scale nearest to a skinning matrix.
 pub(super) struct RotationScale {
     /// Unit quaternion.
     pub(super) rotation: DVec4,
-    /// Negative for a mirrored matrix.
+    /// Uniform scale; negative for a mirroring matrix.
     pub(super) scale: f64,
-    /// As in the matrix.
+    /// Translation of the matrix.
     translation: DVec3,
-    /// Greatest difference of an element of the 3x3, relative to its greatest element.
+    /// Greatest difference of an element of the 3x3 part, relative to its greatest element.
     residual: f64,
 }
 
 impl RotationScale {
-    /// Quaternion, translation, scale.
+    /// Returns quaternion, translation and scale.
     fn values(&self) -> [f64; 8] {
         let ([x, y, z, w], [tx, ty, tz]) = (self.rotation.to_array(), self.translation.to_array());
         [x, y, z, w, tx, ty, tz, self.scale]
@@ -84,8 +87,9 @@ fn decompose(rows: &Rows) -> RotationScale {
     RotationScale { rotation: DVec4::from(rotation), scale, translation: column(3), residual }
 }
 
-/// Polar decomposition by Newton's iteration (Higham 1986): averages a matrix with its inverse transpose until it is
-/// orthogonal. For matrices of uniform scale the first step changes nothing.
+/// Computes the polar decomposition by Newton's iteration (Higham 1986): averages a matrix with its
+/// inverse transpose until it is orthogonal. For a matrix with uniform scale, the first step
+/// changes nothing.
 fn nearest_rotation(mut m: DMat3) -> DQuat {
     for _ in 0..32 {
         let next = (m + m.inverse().transpose()) * 0.5;
@@ -110,7 +114,7 @@ mod tests {
     use glam::DMat4;
 
     #[test]
-    fn rotation_and_scale_come_back() {
+    fn matrices_decompose_into_rotation_and_scale() {
         let q = DQuat::from_xyzw(0.1, -0.7, 0.2, 0.4).normalize();
         for scale in [1.0, 0.01, -2.0] {
             let m = DMat4::from_scale_rotation_translation(DVec3::splat(scale), q, DVec3::ONE);
@@ -121,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_that_flatten_are_no_trouble() {
+    fn singular_matrices_decompose_to_finite_values() {
         for scale in [DVec3::ZERO, DVec3::new(1.0, 0.0, 1.0), DVec3::new(1e-200, 1.0, 1.0)] {
             let m = DMat4::from_scale_rotation_translation(scale, DQuat::IDENTITY, DVec3::ONE);
             let trs = decompose(&rows(&m));

@@ -1,4 +1,4 @@
-//! Failures of the file system, for tests: the n-th time that something is done below a folder.
+//! File system faults for tests: makes the n-th operation of a kind below a folder fail.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,53 +6,53 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Op;
 
-/// What goes wrong.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// An error of the system, by its number.
+    /// A system error, by number.
     Error(i32),
-    /// A part is written, and no error.
+    /// Writes only a part, without an error.
     Short,
-    /// A part is written, then the disk is full.
+    /// Writes only a part; the next write fails because the disk is full.
     ShortThenFull,
 }
 
 #[derive(Debug)]
-struct Plan {
+struct PlannedFault {
     folder: PathBuf,
     op: Op,
     fault: Fault,
-    /// Counts down.
+    /// Operations left before the fault. Counts down.
     left: i64,
-    happened: bool,
+    triggered: bool,
 }
 
-static PLANS: Mutex<Vec<Arc<Mutex<Plan>>>> = Mutex::new(Vec::new());
+static PLANS: Mutex<Vec<Arc<Mutex<PlannedFault>>>> = Mutex::new(Vec::new());
 
-/// In force until it is dropped.
-pub(crate) struct Planned(Arc<Mutex<Plan>>);
+/// Keeps a fault active until it is dropped.
+pub(crate) struct FaultGuard(Arc<Mutex<PlannedFault>>);
 
-/// Plans a fault for the `nth` time, counted from zero.
-pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> Planned {
-    let plan = Plan { folder: folder.to_owned(), op, fault, left: nth as i64, happened: false };
+/// Plans a fault for the `nth` operation, counted from zero.
+pub(crate) fn plan(folder: &Path, op: Op, nth: usize, fault: Fault) -> FaultGuard {
+    let plan = PlannedFault { folder: folder.to_owned(), op, fault, left: nth as i64, triggered: false };
     let plan = Arc::new(Mutex::new(plan));
     PLANS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plan));
-    Planned(plan)
+    FaultGuard(plan)
 }
 
-impl Planned {
-    pub(crate) fn happened(&self) -> bool {
-        self.0.lock().unwrap().happened
+impl FaultGuard {
+    pub(crate) fn triggered(&self) -> bool {
+        self.0.lock().unwrap().triggered
     }
 }
 
-impl Drop for Planned {
+impl Drop for FaultGuard {
     fn drop(&mut self) {
         PLANS.lock().unwrap_or_else(PoisonError::into_inner).retain(|plan| !Arc::ptr_eq(plan, &self.0));
     }
 }
 
-fn plans(path: &Path) -> Vec<Arc<Mutex<Plan>>> {
+fn plans(path: &Path) -> Vec<Arc<Mutex<PlannedFault>>> {
     let plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     plans.iter().filter(|plan| path.starts_with(&plan.lock().unwrap().folder)).cloned().collect()
 }
@@ -63,10 +63,10 @@ pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
         if plan.op == op {
             plan.left -= 1;
             let now = plan.left == -1;
-            plan.happened |= now;
+            plan.triggered |= now;
             match plan.fault {
                 Fault::Error(number) if now => return Err(io::Error::from_raw_os_error(number)),
-                // What follows the short write.
+                // The write after the partial one.
                 Fault::ShortThenFull if plan.left == -2 => return Err(io::Error::from_raw_os_error(28)),
                 _ => {}
             }
@@ -75,9 +75,9 @@ pub(crate) fn hit(op: Op, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How much of so many bytes is written.
+/// Returns the number of bytes that are written of `len`.
 pub(crate) fn part(path: &Path, len: usize) -> usize {
-    let short = |plan: &Arc<Mutex<Plan>>| {
+    let short = |plan: &Arc<Mutex<PlannedFault>>| {
         let plan = plan.lock().unwrap();
         plan.op == Op::Write && plan.left == -1 && !matches!(plan.fault, Fault::Error(_))
     };

@@ -1,15 +1,18 @@
-//! Locks between processes. The system takes them back from processes that end, however they end: none is ever stale.
+//! Locks between processes. The system releases the locks of a process when it ends for any reason,
+//! so locks never become stale.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-/// Held until it is dropped. Where there are no locks, as on some network file systems, it holds nothing: bakes at the
-/// same time then do work twice, and their files are still whole.
+/// A lock, held until it is dropped. Holds nothing on file systems without locks, such as some
+/// network file systems: concurrent bakes then do the same work twice, and their files are still
+/// intact.
 #[derive(Debug)]
 pub(crate) struct Lock(Option<File>);
 
 impl Lock {
-    /// By a file of its own, which stays. `waiting` is called when somebody else has it.
+    /// Locks a file that is created for this purpose and not removed. Calls `waiting` if another
+    /// process holds the lock.
     pub(crate) fn file(path: &Path, waiting: impl FnOnce()) -> Self {
         let open = || {
             fs::create_dir_all(path.parent()?).ok()?;
@@ -18,9 +21,9 @@ impl Lock {
         Self(open().and_then(|file| take(file, waiting)))
     }
 
-    /// By a folder, which must be there, without a trace in it.
+    /// Locks an existing folder without creating a file in it.
     pub(crate) fn folder(path: &Path, waiting: impl FnOnce()) -> Self {
-        // Elsewhere folders cannot be opened.
+        // Only Unix can open folders.
         if cfg!(unix) {
             Self(File::open(path).ok().and_then(|file| take(file, waiting)))
         } else {
@@ -28,7 +31,7 @@ impl Lock {
         }
     }
 
-    /// Whether there is anything to hold.
+    /// Whether a lock is held.
     pub(crate) fn held(&self) -> bool {
         self.0.is_some()
     }

@@ -1,8 +1,9 @@
-//! Levels of detail: the vertices of a mesh with fewer triangles, and how far their surfaces are from the mesh's own.
+//! Levels of detail (LODs): fewer triangles over the same vertices, and the distance of their
+//! surfaces from the finest LOD.
 //!
-//! A level is chosen at run time by its error, so the error must hold for a character that moves: where vertices are in some poses
-//! of every clip decides what is taken away (`simplify`), and the distance between both surfaces is looked for in all of
-//! these poses (`error`).
+//! LODs are selected at run time by their error, so the error must hold for an animated character.
+//! Vertex positions in some poses of every clip decide which triangles are removed (`simplify`),
+//! and the distance between both surfaces is measured in all of these poses (`error`).
 
 mod cluster;
 mod error;
@@ -17,82 +18,84 @@ use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
-use error::Measure;
+use error::LodErrorMeter;
 
+use poses::LodPoses;
 pub(crate) use poses::{of_bones, of_vertices};
 
-/// The coarsest level has at least so many triangles.
-const LEAST: f64 = 48.0;
-/// What has fewer triangles has no levels.
-const WORTH_IT: usize = 128;
-/// A level that keeps more of the triangles of the one before is not worth a draw.
-const STALLED: f64 = 0.8;
-/// A result that has so many times the triangles that were asked for is not what was asked for.
-const KEPT: f64 = 1.2;
-/// Times that a surface is simplified, with what was farthest off before kept.
+/// Minimum number of triangles of the coarsest LOD.
+const MIN_TRIANGLES: f64 = 48.0;
+/// Minimum number of triangles of a mesh that gets coarser LODs.
+const MIN_SOURCE_TRIANGLES: usize = 128;
+/// Maximum ratio of triangles to the finer LOD. A LOD with more is not worth a draw call.
+const MAX_TRIANGLE_RATIO: f64 = 0.8;
+/// Maximum ratio of triangles to the wanted number. A result with more is rejected.
+const MAX_OVERSHOOT: f64 = 1.2;
+/// Number of attempts to simplify a surface; each locks the vertices with the greatest error of the
+/// last one.
 const ATTEMPTS: usize = 3;
-/// Vertices are merged where the error is then so many times what it is otherwise: their texture suffers.
-const MERGED: f32 = 0.9;
-/// Of the diagonal: no level is farther off.
-const MOST_ERROR: f32 = 0.1;
+/// Factor of the error below which merging vertices is preferred to edge collapses. Merging
+/// distorts textures, so it must be better by this factor.
+const MERGE_PREFERENCE: f32 = 0.9;
+/// Maximum error of a LOD, relative to the diagonal of the mesh.
+const MAX_ERROR: f32 = 0.1;
 
-/// A mesh with fewer triangles.
+/// A coarser LOD of a mesh.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Level {
-    /// How far its surface is from that of the finest level, metres.
+pub(crate) struct LodMesh {
+    /// Maximum distance of its surface from the finest LOD, in metres.
     pub(crate) error: f32,
-    /// The indices of each of [`Geometry::parts`].
+    /// Indices of each of [`Geometry::parts`].
     pub(crate) parts: Vec<Vec<u32>>,
 }
 
-/// Where all vertices of a mesh are at some moments, metres; at rest first. [pose][vertex]
-pub(crate) type Poses = Vec<Vec<Vec3>>;
-
-/// The levels of a mesh below the finest, from fine to coarse, at most so many. Each has about half the triangles of the one
-/// before, or less where a few dozen would not be reached so.
-pub(crate) fn levels(geometry: &Geometry, poses: &Poses, most: usize) -> Vec<Level> {
+/// Returns at most `most` LODs coarser than the finest, from fine to coarse. Each has about half
+/// the triangles of the previous one, or fewer if a few dozen triangles would not be reached by
+/// halving.
+pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<LodMesh> {
     let total = geometry.indices.len() / 3;
-    let mut levels: Vec<Level> = Vec::new();
-    if total < WORTH_IT {
+    let mut levels: Vec<LodMesh> = Vec::new();
+    if total < MIN_SOURCE_TRIANGLES {
         return levels;
     }
-    let ratio = libm::pow(total as f64 / LEAST, 1.0 / (MAX_LODS - 1) as f64).max(2.0);
-    let measure = Measure::new(geometry, poses, worn(geometry));
+    let ratio = libm::pow(total as f64 / MIN_TRIANGLES, 1.0 / (MAX_LODS - 1) as f64).max(2.0);
+    let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
     let clusters = Clusters::new(geometry, poses, surfaces);
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
-    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MOST_ERROR;
+    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
     for level in 1..=most.min(MAX_LODS - 1) {
         let wanted = total as f64 / libm::pow(ratio, level as f64);
-        // Room for what rounding did.
-        if wanted < LEAST * 0.99 {
+        // Allows for rounding errors.
+        if wanted < MIN_TRIANGLES * 0.99 {
             break;
         }
-        let parts = Coarser { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
+        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
         let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
         if let Some(merged) = &merged {
             let off = measure.error(merged);
-            if off < error * MERGED || count(&parts) as f64 > wanted * KEPT {
+            if off < error * MERGE_PREFERENCE || count(&parts) as f64 > wanted * MAX_OVERSHOOT {
                 (error, chosen) = (off, merged);
             }
         }
         let before = levels.last().map_or(total, |level| count(&level.parts));
-        if count(chosen) as f64 > before as f64 * STALLED || !error.is_finite() {
+        if count(chosen) as f64 > before as f64 * MAX_TRIANGLE_RATIO || !error.is_finite() {
             break;
         }
         let error = error.max(levels.last().map_or(0.0, |level| level.error));
         let ordered = |part: &Vec<u32>| order::for_vertex_cache(part, geometry.vertices.len());
-        levels.push(Level { error, parts: chosen.iter().map(ordered).collect() });
+        levels.push(LodMesh { error, parts: chosen.iter().map(ordered).collect() });
         finer = parts;
     }
     levels
 }
 
-/// The parts of a mesh that are worn together: indices into [`Geometry::parts`]. What is one surface is of one of these.
+/// Groups [`Geometry::parts`] by visibility part, as indices. A surface consists of the parts of
+/// one group.
 fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
     let mut worn: Vec<(Option<u8>, Vec<usize>)> = Vec::new();
     for (i, part) in geometry.parts.iter().enumerate() {
@@ -104,22 +107,23 @@ fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
     worn.into_iter().map(|(_, parts)| parts).collect()
 }
 
-/// Finds a level from a finer one.
-struct Coarser<'a> {
+/// Builds a LOD from a finer one.
+struct LodBuilder<'a> {
     geometry: &'a Geometry,
-    poses: &'a Poses,
-    measure: &'a Measure<'a>,
-    /// The indices of each part.
+    poses: &'a LodPoses,
+    measure: &'a LodErrorMeter<'a>,
+    /// Indices of each part of the finer LOD.
     finer: &'a [Vec<u32>],
-    /// Metres, of what meshopt takes for its error.
+    /// Limit of the error as defined by meshopt, in metres.
     limit: f32,
 }
 
-/// Indices of the parts of one surface, and how far it is from the finest, metres.
-type Way = (f32, Vec<Vec<u32>>);
+/// Distance of a surface from the finest LOD in metres, and indices of the parts of the surface.
+type PartIndices = (f32, Vec<Vec<u32>>);
 
-impl Coarser<'_> {
-    /// About so many triangles: the largest surface is simplified to its share of them, others as far as the same error goes.
+impl LodBuilder<'_> {
+    /// Returns about `wanted` triangles. The largest surface is simplified to its share of them,
+    /// and the others up to the same error.
     fn find(&self, wanted: f64) -> Vec<Vec<u32>> {
         let worn = self.measure.worn();
         let sizes: Vec<usize> = (0..worn.len()).map(|i| count(&self.of(i))).collect();
@@ -131,7 +135,7 @@ impl Coarser<'_> {
         for i in (0..worn.len()).filter(|&i| i != largest) {
             let mut best: Option<Vec<Vec<u32>>> = None;
             let mut triangles = sizes[i];
-            // Halved as long as the error allows.
+            // Halves the triangles while the error allows.
             while triangles > 1 {
                 let (off, next) = self.with(i, triangles / 2);
                 if off > error || count(&next) >= triangles {
@@ -146,27 +150,27 @@ impl Coarser<'_> {
         parts
     }
 
-    /// What the finer level has of a surface.
+    /// Returns the parts of a surface in the finer LOD.
     fn of(&self, surface: usize) -> Vec<Vec<u32>> {
         self.measure.worn()[surface].iter().map(|&p| self.finer[p].clone()).collect()
     }
 
-    /// A surface with about so many triangles. What is farthest off comes back in a second and third attempt, and the best of
-    /// all counts.
-    fn with(&self, surface: usize, triangles: usize) -> Way {
+    /// Simplifies a surface to about `triangles` triangles. Further attempts lock the vertices with
+    /// the greatest error; the best attempt is returned.
+    fn with(&self, surface: usize, triangles: usize) -> PartIndices {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
-        let mut simplified = simplify::Surface::new(self.geometry, self.poses, &groups);
-        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * KEPT;
+        let mut simplified = simplify::SplitSurface::new(self.geometry, self.poses, &groups);
+        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * MAX_OVERSHOOT;
         let mut locked = BTreeSet::new();
-        let mut best: Option<Way> = None;
-        for way in simplify::WAYS {
+        let mut best: Option<PartIndices> = None;
+        for way in simplify::OPTIONS {
             for _ in 0..ATTEMPTS {
                 let next = simplified.simplify(triangles, self.limit, way);
                 if !enough(&next) {
                     break;
                 }
-                let found = self.measure.of_surface(surface, &next, error::QUICK);
+                let found = self.measure.of_surface(surface, &next, error::QUICK_SAMPLE);
                 if best.as_ref().is_none_or(|(error, _)| found.error < *error) {
                     best = Some((found.error, next));
                 }
@@ -181,16 +185,16 @@ impl Coarser<'_> {
                 break;
             }
         }
-        // Not as small as it should be, but somewhat.
+        // No attempt reached the target; the smallest result is used.
         best.unwrap_or_else(|| {
-            let least = simplify::WAYS.map(|way| simplified.simplify(triangles, self.limit, way));
+            let least = simplify::OPTIONS.map(|way| simplified.simplify(triangles, self.limit, way));
             let least = least.into_iter().filter(|way| count(way) > 0).min_by_key(|way| count(way)).unwrap_or(own);
-            (self.measure.of_surface(surface, &least, error::QUICK).error, least)
+            (self.measure.of_surface(surface, &least, error::QUICK_SAMPLE).error, least)
         })
     }
 }
 
-/// Triangles.
+/// Number of triangles.
 fn count(parts: &[Vec<u32>]) -> usize {
     parts.iter().map(Vec::len).sum::<usize>() / 3
 }

@@ -1,16 +1,17 @@
-//! Orders of triangles and vertices that a GPU likes.
+//! Orders of triangles and vertices for GPU caches.
 
-/// Vertices that the cache is taken to hold: small enough for every GPU of the last decade.
+/// Assumed size of the vertex cache, in vertices: small enough for every GPU of the last decade.
 const CACHE: u32 = 16;
 
-/// The triangles that have an area.
+/// Returns the triangles with three different vertices.
 pub(super) fn without_degenerate(indices: &[u32]) -> Vec<u32> {
     let triangles = indices.chunks_exact(3).filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]);
     triangles.flatten().copied().collect()
 }
 
-/// Reorders triangles so that neighbours follow each other: Tipsify (Sander, Nehab, Barczak 2007, "Fast triangle
-/// reordering for vertex locality and reduced overdraw"), linear in the number of triangles.
+/// Reorders triangles so that neighbours follow each other: Tipsify (Sander, Nehab, Barczak 2007,
+/// "Fast triangle reordering for vertex locality and reduced overdraw"), linear in the number of
+/// triangles.
 pub(super) fn for_vertex_cache(indices: &[u32], vertex_count: usize) -> Vec<u32> {
     // Triangles around each vertex.
     let mut first = vec![0_u32; vertex_count + 1];
@@ -50,7 +51,8 @@ pub(super) fn for_vertex_cache(indices: &[u32], vertex_count: usize) -> Vec<u32>
                 }
             }
         }
-        // The candidate that has been longest in the cache and will still be there when its fan is done.
+        // Prefers the candidate that has been in the cache longest and will still be there after
+        // its fan.
         let age = |v: u32| now - cached_at[v as usize];
         let best = candidates.iter().copied().filter(|&v| live[v as usize] > 0).max_by_key(|&v| {
             let stays = age(v) + 2 * live[v as usize] <= CACHE;
@@ -74,7 +76,7 @@ pub(super) fn for_vertex_cache(indices: &[u32], vertex_count: usize) -> Vec<u32>
     out
 }
 
-/// New index of each vertex: the order of first use, then those that are not used.
+/// Returns the new index of each vertex: the order of first use, then unused vertices.
 pub(super) fn by_first_use(indices: &[u32], vertex_count: usize) -> Vec<u32> {
     let mut new_of_old = vec![u32::MAX; vertex_count];
     let mut next = 0;
@@ -91,14 +93,14 @@ pub(super) fn by_first_use(indices: &[u32], vertex_count: usize) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// A grid of squares, row by row.
+    /// Returns a grid of squares, row by row.
     fn grid(side: u32) -> Vec<u32> {
         let at = |x: u32, y: u32| y * (side + 1) + x;
         let square = |x, y| [at(x, y), at(x + 1, y), at(x, y + 1), at(x, y + 1), at(x + 1, y), at(x + 1, y + 1)];
         (0..side * side).flat_map(|i| square(i % side, i / side)).collect()
     }
 
-    /// Vertices shaded per triangle with a FIFO cache.
+    /// Returns the number of vertices shaded per triangle with a FIFO cache.
     fn misses(indices: &[u32], size: usize) -> f64 {
         let mut cache = std::collections::VecDeque::new();
         let mut misses = 0;
@@ -115,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn triangles_survive_and_the_cache_is_used() {
+    fn reordering_keeps_triangles_and_uses_the_cache() {
         let before = grid(60);
         let after = for_vertex_cache(&before, 61 * 61);
         let sorted = |indices: &[u32]| {
-            // The same winding, from the least corner.
+            // Rotated to start at the least corner, with the same winding.
             let mut triangles: Vec<[u32; 3]> = indices
                 .chunks_exact(3)
                 .map(|t| {

@@ -1,28 +1,29 @@
-//! Tangents after MikkTSpace, which glTF names for meshes with a normal map and no tangents.
+//! Tangents by MikkTSpace, as glTF recommends for meshes with a normal map and no tangents.
 
 use bevy_mikktspace::{Geometry, Ops, TangentSpace, generate_tangents};
 use glam::{Vec3, Vec4};
 
 use crate::model::Primitive;
 
-/// One tangent a corner, with the sign of the bitangent in `w`. Degenerate triangles get an arbitrary one.
+/// Returns one tangent per corner, with the sign of the bitangent in `w`. Degenerate triangles get
+/// an arbitrary tangent.
 pub(super) fn generate(primitive: &Primitive, normal: impl Fn(usize, usize) -> Vec3) -> Vec<Vec4> {
     let tangents = vec![Vec4::X; primitive.triangles.len() * 3];
-    let mut mesh = Mesh { primitive, normal, tangents };
-    // It has no way to fail so far; should a later version find one, arbitrary tangents are what is left.
+    let mut mesh = TangentMesh { primitive, normal, tangents };
+    // The current version never fails. If a later one does, tangents are arbitrary.
     if generate_tangents::<_, Libm>(&mut mesh).is_err() {
         mesh.tangents.fill(Vec4::X);
     }
     mesh.tangents
 }
 
-struct Mesh<'a, F> {
+struct TangentMesh<'a, F> {
     primitive: &'a Primitive,
     normal: F,
     tangents: Vec<Vec4>,
 }
 
-impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for Mesh<'_, F> {
+impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for TangentMesh<'_, F> {
     fn num_faces(&self) -> usize {
         self.primitive.triangles.len()
     }
@@ -40,7 +41,7 @@ impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for Mesh<'_, F> {
     }
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
-        // MikkTSpace takes v upwards, glTF downwards.
+        // In MikkTSpace v points up, in glTF down.
         let uv = self.primitive.uvs[self.primitive.triangles[face][corner] as usize].as_vec2();
         [uv.x, 1.0 - uv.y]
     }
@@ -50,7 +51,7 @@ impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for Mesh<'_, F> {
     }
 }
 
-/// The same bits on every machine.
+/// Functions of `libm`, for the same bits on every machine.
 struct Libm;
 
 impl Ops for Libm {

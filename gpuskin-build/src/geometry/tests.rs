@@ -6,7 +6,7 @@ fn material(normal_map: bool) -> Material {
     Material { name: String::new(), normal_map, ..Default::default() }
 }
 
-/// A square of two triangles in the xy plane, moved by one bone.
+/// Returns a square of two triangles in the xy plane, with one bone.
 fn square(material: usize) -> Primitive {
     let mut influences = Influences::default();
     (0..4).for_each(|_| influences.push([(0, 1.0)]));
@@ -65,7 +65,7 @@ fn triangles_without_normals_are_flat_and_share_corners() {
     assert_eq!(g.parts.iter().map(|part| (part.flat, part.index_count)).collect::<Vec<_>>(), [(false, 6), (true, 6)]);
     let (flat, roof_corners) = (&g.indices[6..], &g.baked_of_source[..4]);
     assert_eq!(flat.iter().collect::<std::collections::BTreeSet<_>>(), roof_corners.iter().collect());
-    // Between the normals of the triangles that meet there, by their areas.
+    // Vertex normals are the area-weighted sums of the adjacent face normals.
     let faces: Vec<Vec3> = flat
         .chunks_exact(3)
         .map(|t| [0, 1, 2].map(|i| g.vertices[t[i] as usize].position))
@@ -76,7 +76,7 @@ fn triangles_without_normals_are_flat_and_share_corners() {
     for &v in roof_corners {
         assert!(g.vertices[v as usize].normal.abs_diff_eq(met(v).normalize(), 1e-6));
     }
-    // Beside a normal map each corner has a tangent of its own triangle.
+    // With a normal map, each corner has a tangent of its own triangle.
     let g = Geometry::new(&model(vec![roof], true), MAX_INFLUENCES);
     assert!(g.vertices.len() == 6 && !g.parts[0].flat);
     for t in g.indices.chunks_exact(3) {
@@ -87,7 +87,7 @@ fn triangles_without_normals_are_flat_and_share_corners() {
 }
 
 #[test]
-fn tangents_are_made_where_a_normal_map_needs_them() {
+fn tangents_are_generated_for_normal_maps() {
     let g = Geometry::new(&model(vec![square(0)], true), MAX_INFLUENCES);
     assert!(g.tangents);
     // Texture coordinates run along x, and down where y runs up: a right-handed frame.
@@ -99,7 +99,7 @@ fn tangents_are_made_where_a_normal_map_needs_them() {
 }
 
 #[test]
-fn a_fifth_influence_is_dropped_and_told() {
+fn a_fifth_influence_is_dropped_and_reported() {
     let mut p = square(0);
     p.influences = Influences::default();
     p.influences.push([(4, 0.4), (3, 0.3), (2, 0.15), (1, 0.1), (0, 0.05)]);
@@ -113,7 +113,7 @@ fn a_fifth_influence_is_dropped_and_told() {
 }
 
 #[test]
-fn vertices_that_no_triangle_uses_are_kept_last() {
+fn unused_vertices_come_last() {
     let mut p = square(0);
     p.triangles.pop();
     let g = Geometry::new(&model(vec![p], false), MAX_INFLUENCES);

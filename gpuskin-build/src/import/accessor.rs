@@ -5,12 +5,13 @@ use gltf::json::validation::{Checked, USize64};
 use gltf::json::{Accessor, Index, buffer};
 
 use super::file::File;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 
-/// Most elements of an accessor without bytes: a base of zeros for sparse values. Real ones are as long as a primitive.
+/// Maximum number of elements of an accessor without a buffer view: zeros that sparse values
+/// replace. Real files have at most one element per vertex of a primitive.
 const MAX_ZEROS: u64 = 1 << 20;
 
-/// As a file names it.
+/// Returns the name of a shape as written in glTF files.
 fn name(shape: Shape) -> &'static str {
     match shape {
         Shape::Scalar => "SCALAR",
@@ -23,62 +24,76 @@ fn name(shape: Shape) -> &'static str {
     }
 }
 
-/// Which components a use of an accessor allows.
+/// Component types that are allowed for a use of an accessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Allowed {
+pub(super) enum AllowedComponents {
     /// `f32`.
     Float,
-    /// `f32`, or normalised integers of one or two bytes.
+    /// `f32`, or normalised integers of 8 or 16 bits.
     Normalized,
-    /// `f32`, or integers of one or two bytes, normalised or not: positions and texture coordinates, as
-    /// `KHR_mesh_quantization` has them.
+    /// For positions and texture coordinates: `f32`, or integers of 8 or 16 bits, normalised or
+    /// not, as defined by `KHR_mesh_quantization`.
     Quantized,
-    /// `f32`, or signed normalised integers of one or two bytes: normals and tangents, likewise.
+    /// For normals and tangents: `f32`, or signed normalised integers of 8 or 16 bits, as defined
+    /// by `KHR_mesh_quantization`.
     Direction,
-    /// `f32`, or unsigned integers of one or two bytes, which count as normalised even where the file forgets to say so:
-    /// weights are divided by their sum.
+    /// For weights and colours: `f32`, or unsigned integers of 8 or 16 bits. Integers are read as
+    /// normalised even if the file does not mark them so: weights are divided by their sum anyway.
     Weights,
     /// Unsigned integers.
     Unsigned,
 }
 
-/// Elements in bytes: the first starts at 0, each is whole.
+/// Bytes of elements. The first element starts at byte 0, and each element is complete.
 struct Strided<'a> {
     bytes: &'a [u8],
     stride: usize,
 }
 
 impl File<'_> {
-    /// The numbers of an accessor, element after element; normalised integers mapped to -1..1 or 0..1.
-    pub(super) fn numbers(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+    /// Returns the numbers of an accessor, element by element. Normalised integers are mapped to
+    /// -1..1 or 0..1.
+    pub(super) fn numbers(
+        &self,
+        index: Index<Accessor>,
+        shape: Shape,
+        allowed: AllowedComponents,
+    ) -> Result<Vec<f64>, Diagnostic> {
         self.decode(index, shape, allowed).map_err(|e| e.within(Label::accessor(index.value())))
     }
 
-    /// As [`Self::numbers`], each of them finite.
-    pub(super) fn finite(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+    /// Returns the numbers of an accessor like [`Self::numbers`], and fails if one is not finite.
+    pub(super) fn finite(
+        &self,
+        index: Index<Accessor>,
+        shape: Shape,
+        allowed: AllowedComponents,
+    ) -> Result<Vec<f64>, Diagnostic> {
         let numbers = self.numbers(index, shape, allowed)?;
         let mut at = 0;
         while at < numbers.len() {
             if !numbers[at].is_finite() {
                 let message = format!("element {} is not finite", at / shape.multiplicity());
-                return Err(Finding::error(Code::GltfNotFinite, message).within(Label::accessor(index.value())));
+                return Err(
+                    Diagnostic::error(DiagnosticCode::GltfNotFinite, message).within(Label::accessor(index.value()))
+                );
             }
             at += 1;
         }
         Ok(numbers)
     }
 
-    /// Whole numbers: indices, joints.
-    pub(super) fn integers(&self, index: Index<Accessor>, shape: Shape) -> Result<Vec<u32>, Finding> {
-        let numbers = self.numbers(index, shape, Allowed::Unsigned)?;
+    /// Returns the unsigned integers of an accessor, such as indices or joints.
+    pub(super) fn integers(&self, index: Index<Accessor>, shape: Shape) -> Result<Vec<u32>, Diagnostic> {
+        let numbers = self.numbers(index, shape, AllowedComponents::Unsigned)?;
         Ok(numbers.into_iter().map(|n| n as u32).collect())
     }
 
-    fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: Allowed) -> Result<Vec<f64>, Finding> {
+    fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: AllowedComponents) -> Result<Vec<f64>, Diagnostic> {
         let accessor = self.get(&self.document.accessors, index, "accessor")?;
         let Checked::Valid(GenericComponentType(component)) = accessor.component_type else {
             let code = self.written(&format!("/accessors/{index}/componentType"));
-            return Err(Finding::error(Code::GltfAccessor, format!("component type {code} does not exist")));
+            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, format!("unknown component type {code}")));
         };
         let found = match accessor.type_ {
             Checked::Valid(found) if found == shape => None,
@@ -86,18 +101,21 @@ impl File<'_> {
             Checked::Invalid => Some(self.written(&format!("/accessors/{index}/type"))),
         };
         if let Some(found) = found {
-            return Err(Finding::error(Code::GltfAccessor, format!("{} is needed, {found} is there", name(shape))));
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfAccessor,
+                format!("expected {}, found {found}", name(shape)),
+            ));
         }
-        // Some exporters mark floats as normalised; they mean nothing by it.
-        let normalized = (accessor.normalized || allowed == Allowed::Weights) && component != Component::F32;
+        // Some exporters set `normalized` on floats, where it has no meaning.
+        let normalized = (accessor.normalized || allowed == AllowedComponents::Weights) && component != Component::F32;
         check(component, normalized, allowed)?;
         let core = component == Component::F32 || (normalized && matches!(component, Component::U8 | Component::U16));
-        let integers = matches!(allowed, Allowed::Quantized | Allowed::Direction) && !core;
+        let integers = matches!(allowed, AllowedComponents::Quantized | AllowedComponents::Direction) && !core;
         self.quantized.set(self.quantized.get() || integers);
         let width = shape.multiplicity();
         let numbers = accessor.count.0.saturating_mul(width as u64);
         if numbers == 0 {
-            return Err(Finding::error(Code::GltfAccessor, "it has no elements"));
+            return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, "the accessor has no elements"));
         }
         let element = (component.size() * width) as u64;
         let data = match accessor.buffer_view {
@@ -106,8 +124,9 @@ impl File<'_> {
             }
             None if accessor.count.0 > MAX_ZEROS => {
                 let message =
-                    format!("{} elements without a buffer view; at most {MAX_ZEROS} are read", accessor.count.0);
-                return Err(Finding::error(Code::GltfAccessor, message).help("the file is damaged: export it again"));
+                    format!("{} elements without a buffer view; at most {MAX_ZEROS} are supported", accessor.count.0);
+                return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, message)
+                    .help("the file is damaged: export it again"));
             }
             None => None,
         };
@@ -122,17 +141,22 @@ impl File<'_> {
             None => out.resize(count * width, 0.0),
         }
         if let Some(sparse) = &accessor.sparse {
-            let within = |e: Finding| e.within("sparse");
+            let within = |e: Diagnostic| e.within("sparse");
             let (at, values) = (&sparse.indices, &sparse.values);
             if sparse.count.0 > accessor.count.0 {
                 let (some, all) = (sparse.count.0, accessor.count.0);
-                return Err(Finding::error(Code::GltfAccessor, format!("{some} of {all} elements are replaced"))
-                    .within("sparse"));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfAccessor,
+                    format!("{some} replacements for {all} elements"),
+                )
+                .within("sparse"));
             }
             let Checked::Valid(IndexComponentType(places)) = at.component_type else {
                 let code = self.written(&format!("/accessors/{index}/sparse/indices/componentType"));
-                let message = format!("its indices are of component type {code}, which is not allowed here");
-                return Err(within(Finding::error(Code::GltfAccessor, message).help("unsigned integers are needed")));
+                let message = format!("the indices have component type {code}, which is not allowed here");
+                return Err(within(
+                    Diagnostic::error(DiagnosticCode::GltfAccessor, message).help("expected unsigned integers"),
+                ));
             };
             let replaced = at_most(sparse.count);
             let places_data =
@@ -145,8 +169,11 @@ impl File<'_> {
             for (i, place) in indices.iter().enumerate() {
                 let place = *place as usize;
                 if place >= count {
-                    return Err(Finding::error(Code::GltfAccessor, format!("index {place} of {count} elements"))
-                        .within("sparse"));
+                    return Err(Diagnostic::error(
+                        DiagnosticCode::GltfAccessor,
+                        format!("index {place} is out of range for {count} elements"),
+                    )
+                    .within("sparse"));
                 }
                 out[place * width..][..width].copy_from_slice(&numbers[i * width..][..width]);
             }
@@ -154,21 +181,23 @@ impl File<'_> {
         Ok(out)
     }
 
-    /// Where the elements of a buffer view lie, `size` bytes each.
+    /// Returns the bytes and stride of the elements of a buffer view. An element has `size` bytes.
     fn strided(
         &self,
         view: Index<buffer::View>,
         offset: USize64,
         size: u64,
         count: USize64,
-    ) -> Result<Strided<'_>, Finding> {
+    ) -> Result<Strided<'_>, Diagnostic> {
         let (bytes, stride) = self.view(view)?;
-        // Some exporters write 0 for elements without gaps.
+        // Some exporters write stride 0 for tightly packed elements.
         let stride = stride.filter(|s| *s != 0).unwrap_or(size);
         if stride < size {
-            return Err(Finding::error(
-                Code::GltfBuffer,
-                format!("buffer view {view}: a stride of {stride} for {size} bytes"),
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfBuffer,
+                format!(
+                    "buffer view {view}: the stride of {stride} bytes is less than the element size of {size} bytes"
+                ),
             ));
         }
         let last = count.0.saturating_sub(1).checked_mul(stride);
@@ -177,10 +206,10 @@ impl File<'_> {
             Some(end) if end <= bytes.len() as u64 => {
                 Ok(Strided { bytes: &bytes[offset.0 as usize..], stride: stride as usize })
             }
-            _ => Err(Finding::error(
-                Code::GltfBuffer,
+            _ => Err(Diagnostic::error(
+                DiagnosticCode::GltfBuffer,
                 format!(
-                    "{} elements at {} pass the end of buffer view {view}, which has {} bytes",
+                    "{} elements at offset {} exceed buffer view {view}, which has {} bytes",
                     count.0,
                     offset.0,
                     bytes.len()
@@ -191,43 +220,44 @@ impl File<'_> {
     }
 }
 
-/// As a length; one that nothing has where it is too large.
+/// Converts a count to `usize`; a count that is too large becomes `usize::MAX`, which no data has.
 fn at_most(count: USize64) -> usize {
     usize::try_from(count.0).unwrap_or(usize::MAX)
 }
 
-fn check(component: Component, normalized: bool, allowed: Allowed) -> Result<(), Finding> {
+fn check(component: Component, normalized: bool, allowed: AllowedComponents) -> Result<(), Diagnostic> {
     use Component::{F32, I8, I16, U8, U16, U32};
     let ok = match (allowed, component) {
-        (Allowed::Unsigned, U8 | U16 | U32) => !normalized,
-        (Allowed::Unsigned, _) => false,
+        (AllowedComponents::Unsigned, U8 | U16 | U32) => !normalized,
+        (AllowedComponents::Unsigned, _) => false,
         (_, F32) => true,
-        (Allowed::Normalized, I8 | U8 | I16 | U16) => normalized,
-        (Allowed::Weights, U8 | U16) | (Allowed::Quantized, I8 | U8 | I16 | U16) => true,
-        (Allowed::Direction, I8 | I16) => normalized,
+        (AllowedComponents::Normalized, I8 | U8 | I16 | U16) => normalized,
+        (AllowedComponents::Weights, U8 | U16) | (AllowedComponents::Quantized, I8 | U8 | I16 | U16) => true,
+        (AllowedComponents::Direction, I8 | I16) => normalized,
         _ => false,
     };
     if ok {
         return Ok(());
     }
     let kind = if normalized { "normalised " } else { "" };
-    let finding = Finding::error(
-        Code::GltfAccessor,
-        format!("its components are {kind}{component:?}, which are not allowed here"),
+    let diagnostic = Diagnostic::error(
+        DiagnosticCode::GltfAccessor,
+        format!("the components are {kind}{component:?}, which are not allowed here"),
     );
-    Err(finding.help(match allowed {
-        Allowed::Float => "floats are needed",
-        Allowed::Normalized => "floats, or integers of 8 or 16 bits with `normalized`, are needed",
-        Allowed::Quantized => "floats, or integers of 8 or 16 bits, are needed",
-        Allowed::Direction => "floats, or signed integers of 8 or 16 bits with `normalized`, are needed",
-        Allowed::Weights => "floats, or unsigned integers of 8 or 16 bits, are needed",
-        Allowed::Unsigned => "unsigned integers are needed",
+    Err(diagnostic.help(match allowed {
+        AllowedComponents::Float => "expected floats",
+        AllowedComponents::Normalized => "expected floats, or integers of 8 or 16 bits with `normalized`",
+        AllowedComponents::Quantized => "expected floats, or integers of 8 or 16 bits",
+        AllowedComponents::Direction => "expected floats, or signed integers of 8 or 16 bits with `normalized`",
+        AllowedComponents::Weights => "expected floats, or unsigned integers of 8 or 16 bits",
+        AllowedComponents::Unsigned => "expected unsigned integers",
     }))
 }
 
-/// Appends elements. Plain loops: build scripts run this unoptimised.
+/// Appends decoded elements to `out`. Uses plain loops, because build scripts run without
+/// optimisation.
 fn read(data: &Strided<'_>, count: usize, width: usize, component: Component, normalized: bool, out: &mut Vec<f64>) {
-    // What the integers are divided by.
+    // Divisor of normalised integers.
     let top = match (component, normalized) {
         (Component::I8, true) => 127.0,
         (Component::U8, true) => 255.0,
@@ -235,7 +265,8 @@ fn read(data: &Strided<'_>, count: usize, width: usize, component: Component, no
         (Component::U16, true) => 65535.0,
         _ => 1.0,
     };
-    // The lowest value has no counterpart; where numbers are normalised it means -1, too.
+    // Minimum of normalised integers: the lowest integer has no positive counterpart, and is read
+    // as -1.
     let least = if normalized { -1.0 } else { f64::MIN };
     let bytes = data.bytes;
     let size = component.size();

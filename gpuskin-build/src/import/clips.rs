@@ -1,31 +1,31 @@
-//! Clips: their channels, on the model's nodes.
+//! Clips and their channels, resolved to nodes of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gltf::json::{self, Index};
 
-use super::curve::{self, KeyTimes};
+use super::curve::{self, KeyTimesCache};
 use super::document;
 use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
 use super::report::Report;
-use super::select::{Choice, Source};
-use crate::finding::{Code, Finding, Label};
+use super::select::{ClipFile, SelectedClip};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Channel, Clip, MorphChannel, Property};
 use crate::suggest::{list, quoted};
 
-/// Nodes without a namesake that a warning lists.
+/// Maximum number of unmatched nodes that a warning lists.
 const LISTED: usize = 5;
 
-/// Reads the chosen clips. What is wrong with one of them is reported, and the next is read.
+/// Reads the chosen clips. An error in one clip is reported, and reading continues with the next.
 pub(super) fn read(
-    choices: &[Choice],
-    sources: &[Source<'_, '_>],
+    choices: &[SelectedClip],
+    sources: &[ClipFile<'_, '_>],
     hierarchy: &Hierarchy,
     report: &mut Report<'_>,
 ) -> Vec<Clip> {
-    let mut readers: Vec<Reader<'_, '_>> =
-        sources.iter().map(|source| Reader::new(source, &sources[0], hierarchy)).collect();
+    let mut readers: Vec<ClipReader<'_, '_>> =
+        sources.iter().map(|source| ClipReader::new(source, &sources[0], hierarchy)).collect();
     let mut clips = Vec::with_capacity(choices.len());
     for choice in choices {
         clips.push(readers[choice.source].clip(choice, report));
@@ -36,25 +36,25 @@ pub(super) fn read(
     clips
 }
 
-/// What a channel moves, and how.
-enum Curves {
+/// Curve of a channel: transform property or morph weights.
+enum AnyChannel {
     Transform(Channel),
     Morph(MorphChannel),
 }
 
-struct Reader<'a, 'f> {
-    source: &'a Source<'a, 'f>,
+struct ClipReader<'a, 'f> {
+    source: &'a ClipFile<'a, 'f>,
     model: &'a File<'f>,
-    /// Morph targets of each node of the model.
+    /// Number of morph targets of each node of the model.
     targets: Vec<usize>,
     names: Names<'a>,
-    keys: KeyTimes,
-    /// Nodes of another file that have no namesake, and those that have one.
+    keys: KeyTimesCache,
+    /// Nodes of an animation file without a node of the same name in the model.
     strangers: BTreeSet<usize>,
     known: BTreeSet<usize>,
 }
 
-/// The model's nodes by name, for clips from other files.
+/// The model's nodes by name, for clips of animation files.
 struct Names<'a>(BTreeMap<&'a str, Vec<usize>>);
 
 impl<'a> Names<'a> {
@@ -65,7 +65,7 @@ impl<'a> Names<'a> {
                 names.entry(name).or_default().push(i);
             }
         }
-        // Of several namesakes, those count that can be seen.
+        // Among nodes of the same name, those in the scene take precedence.
         for nodes in names.values_mut().filter(|nodes| nodes.len() > 1) {
             if nodes.iter().any(|i| hierarchy.in_scene[*i]) {
                 nodes.retain(|i| hierarchy.in_scene[*i]);
@@ -75,15 +75,15 @@ impl<'a> Names<'a> {
     }
 }
 
-impl<'a, 'f> Reader<'a, 'f> {
-    fn new(source: &'a Source<'a, 'f>, model: &'a Source<'a, 'f>, hierarchy: &Hierarchy) -> Self {
+impl<'a, 'f> ClipReader<'a, 'f> {
+    fn new(source: &'a ClipFile<'a, 'f>, model: &'a ClipFile<'a, 'f>, hierarchy: &Hierarchy) -> Self {
         let names = if source.other { Names::new(model.file, hierarchy) } else { Names(BTreeMap::new()) };
         let (strangers, known) = (BTreeSet::new(), BTreeSet::new());
         let targets = hierarchy.nodes.iter().map(|node| node.weights.len()).collect();
-        Self { source, model: model.file, targets, names, keys: KeyTimes::default(), strangers, known }
+        Self { source, model: model.file, targets, names, keys: KeyTimesCache::default(), strangers, known }
     }
 
-    fn clip(&mut self, choice: &Choice, report: &mut Report<'_>) -> Clip {
+    fn clip(&mut self, choice: &SelectedClip, report: &mut Report<'_>) -> Clip {
         let file = self.source.file;
         let animation = &file.document.animations[choice.animation];
         let label = Label::file(&file.shown).clip(&choice.title);
@@ -99,19 +99,19 @@ impl<'a, 'f> Reader<'a, 'f> {
         for (i, channel) in animation.channels.iter().enumerate() {
             match self.channel(channel, choice.animation, &label, report) {
                 Ok(None) => {}
-                Ok(Some(Curves::Transform(channel))) => clip.channels.push(channel),
-                Ok(Some(Curves::Morph(channel))) => clip.morphs.push(channel),
-                Err(finding) => {
+                Ok(Some(AnyChannel::Transform(channel))) => clip.channels.push(channel),
+                Ok(Some(AnyChannel::Morph(channel))) => clip.morphs.push(channel),
+                Err(diagnostic) => {
                     let sampler = channel.sampler;
-                    report.error(finding.within(label.clone().and(format_args!("channel {i} (sampler {sampler})"))));
+                    report.error(diagnostic.within(label.clone().and(format_args!("channel {i} (sampler {sampler})"))));
                 }
             }
         }
         let mut warn = |node: usize, what: &str| {
             let name = self.model.document.nodes[node].name.as_deref();
             let label = label.clone().node(node, name);
-            let message = format!("{what} has two channels: the last wins");
-            report.warn(Finding::warning(Code::ClipChannel, message).within(label));
+            let message = format!("{what} has two channels; the last one is used");
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
         };
         for (node, property) in keep_last(&mut clip.channels, |c| (c.node, c.property)) {
             warn(node, &format!("{property:?}"));
@@ -122,8 +122,9 @@ impl<'a, 'f> Reader<'a, 'f> {
         clip
     }
 
-    /// A clip lasts from the first to the last key of all its samplers, whether or not a channel uses them.
-    fn span(&mut self, clip: &mut Clip, animation: &document::Animation, label: &Label, report: &mut Report<'_>) {
+    /// Sets start and end of a clip: the first and last key of all samplers, whether or not a
+    /// channel uses them.
+    fn span(&mut self, clip: &mut Clip, animation: &document::GltfAnimation, label: &Label, report: &mut Report<'_>) {
         let (mut start, mut end) = (f64::MAX, f64::MIN);
         let (mut doubled, mut first) = (0, None);
         for (i, sampler) in animation.samplers.iter().enumerate() {
@@ -136,7 +137,7 @@ impl<'a, 'f> Reader<'a, 'f> {
                         first = first.or(Some((i, sampler.input)));
                     }
                 }
-                Err(finding) => report.error(finding.within(label.clone().and(format_args!("sampler {i}")))),
+                Err(diagnostic) => report.error(diagnostic.within(label.clone().and(format_args!("sampler {i}")))),
             }
         }
         if let Some((sampler, accessor)) = first {
@@ -147,12 +148,12 @@ impl<'a, 'f> Reader<'a, 'f> {
                     "{doubled} samplers have several keys at one time, the first of them {which}: the curve jumps there"
                 ),
             };
-            report.warn(Finding::warning(Code::ClipKeys, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipKeys, message).within(label));
         }
         if start <= end {
             if start < 0.0 {
-                let message = format!("its first key is at {start} s: what is before 0 s is not played");
-                report.warn(Finding::warning(Code::ClipKeys, message).within(label));
+                let message = format!("the first key is at {start} s; the part before 0 s is not played");
+                report.warn(Diagnostic::warning(DiagnosticCode::ClipKeys, message).within(label));
             }
             (clip.start, clip.end) = (start, end.max(0.0));
         }
@@ -160,11 +161,11 @@ impl<'a, 'f> Reader<'a, 'f> {
 
     fn channel(
         &mut self,
-        channel: &document::Channel,
+        channel: &document::GltfChannel,
         animation: usize,
         label: &Label,
         report: &mut Report<'_>,
-    ) -> Result<Option<Curves>, Finding> {
+    ) -> Result<Option<AnyChannel>, Diagnostic> {
         let file = self.source.file;
         let property = match channel.target.path.as_str() {
             "translation" => Some(Property::Translation),
@@ -172,49 +173,50 @@ impl<'a, 'f> Reader<'a, 'f> {
             "scale" => Some(Property::Scale),
             "weights" => None,
             other => {
-                let message = format!("channels of the path {} are not supported: they are left out", quoted(other));
-                report.warn(Finding::warning(Code::ClipChannel, message).within(label));
+                let message = format!("channels with path {} are not supported and are ignored", quoted(other));
+                report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
                 return Ok(None);
             }
         };
         let Some(target) = channel.target.node else {
-            let message = "a channel has no target node: it is left out";
-            report.warn(Finding::warning(Code::ClipChannel, message).within(label));
+            let message = "a channel without a target node is ignored";
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
             return Ok(None);
         };
         file.get(&file.document.nodes, target, "node")?;
         let sampler = file.get(&file.document.animations[animation].samplers, channel.sampler, "sampler")?;
         let Some(node) = self.node(target)? else { return Ok(None) };
-        // Bad times are reported with the samplers.
+        // Invalid key times are reported once per sampler, not per channel.
         let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
         let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
         if let Some(property) = property {
             let at = || self.at(node);
             let mut warn = |message: String| {
-                report.warn(Finding::warning(Code::NodeTransform, message).within(at()).within(label))
+                report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(at()).within(label))
             };
             let curve = curve::curve(file, sampler, property, &keys, &place, &mut warn).map_err(|e| e.within(at()))?;
-            return Ok(Some(Curves::Transform(Channel { node, property, curve })));
+            return Ok(Some(AnyChannel::Transform(Channel { node, property, curve })));
         }
         let targets = self.targets[node];
         if targets == 0 {
             let node = self.at(node);
-            let message = format!("a channel moves morph weights of {node}, whose mesh has no targets: it is left out");
-            report.warn(Finding::warning(Code::ClipChannel, message).within(label));
+            let message = format!("a channel for morph weights of {node} is ignored: its mesh has no morph targets");
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
             return Ok(None);
         }
         let curve = curve::weights(file, sampler, targets, &keys, &place).map_err(|e| e.within(self.at(node)))?;
-        Ok(Some(Curves::Morph(MorphChannel { node, curve })))
+        Ok(Some(AnyChannel::Morph(MorphChannel { node, curve })))
     }
 
-    /// A node of the model, with its file where that is not the clip's own.
+    /// Returns the label of a node of the model, with the model's file if the clip is from another
+    /// file.
     fn at(&self, node: usize) -> Label {
         let name = self.model.document.nodes[node].name.as_deref();
         if self.source.other { node_label(self.model, node) } else { Label::default().node(node, name) }
     }
 
-    /// The model's node that a channel moves.
-    fn node(&mut self, target: Index<json::Node>) -> Result<Option<usize>, Finding> {
+    /// Returns the node of the model that a channel moves.
+    fn node(&mut self, target: Index<json::Node>) -> Result<Option<usize>, Diagnostic> {
         if !self.source.other {
             return Ok(Some(target.value()));
         }
@@ -230,8 +232,8 @@ impl<'a, 'f> Reader<'a, 'f> {
             }
             Some([a, b, ..]) => {
                 let name = quoted(name.unwrap_or_default());
-                let message = format!("{} has two nodes {name}, {a} and {b}: which of them moves?", self.model.shown);
-                Err(Finding::error(Code::ClipAmbiguous, message).help("give them different names"))
+                let message = format!("{} has two nodes named {name}: {a} and {b}", self.model.shown);
+                Err(Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("rename one of the two nodes"))
             }
         }
     }
@@ -243,7 +245,8 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
         if !chosen {
             report.warn(
-                Finding::warning(Code::ClipUnused, "none of its clips is baked").within(Label::file(&file.shown)),
+                Diagnostic::warning(DiagnosticCode::ClipUnused, "no clip of this file is baked")
+                    .within(Label::file(&file.shown)),
             );
         }
         if self.strangers.is_empty() {
@@ -251,15 +254,21 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
         let labels: Vec<String> = self.strangers.iter().map(|i| self.label(*i)).collect();
         let names = list(labels.iter().map(String::as_str), LISTED);
-        let help = format!("clips from other files are matched by the names of nodes; {model} must have the same");
+        let help = format!("nodes of animation files are matched by name: {model} must have nodes of the same names");
         if self.known.is_empty() {
-            let message = format!("no node that its clips move has a namesake in {model}: {names}");
-            let finding = Finding::error(Code::ClipStrangers, message).help(help).within(Label::file(&file.shown));
-            report.error_at(&self.source.path.span, finding);
+            let message = format!("the clips of this file move only nodes that {model} does not have: {names}");
+            let diagnostic = Diagnostic::error(DiagnosticCode::ClipUnknownNodes, message)
+                .help(help)
+                .within(Label::file(&file.shown));
+            report.error_at(&self.source.path.span, diagnostic);
         } else {
             let (count, all) = (labels.len(), labels.len() + self.known.len());
-            let message = format!("{count} of {all} nodes that its clips move have no namesake in {model}: {names}");
-            report.warn(Finding::warning(Code::ClipStrangers, message).help(help).within(Label::file(&file.shown)));
+            let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}");
+            report.warn(
+                Diagnostic::warning(DiagnosticCode::ClipUnknownNodes, message)
+                    .help(help)
+                    .within(Label::file(&file.shown)),
+            );
         }
     }
 
@@ -268,7 +277,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 }
 
-/// Sorts by a key and keeps the last of those that share one. Gives the keys of those that were dropped.
+/// Sorts by a key, keeps the last item per key, and returns the keys of the dropped items.
 fn keep_last<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) -> Vec<K> {
     list.reverse();
     list.sort_by_key(&key);
@@ -283,7 +292,7 @@ fn keep_last<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) -> Vec<K> {
     dropped
 }
 
-/// For each node, whether a clip moves it, and not only what it hangs from.
+/// For each node, whether a clip moves it directly, not only one of its ancestors.
 pub(super) fn moved(clips: &[Clip], nodes: usize) -> Vec<bool> {
     let mut moved = vec![false; nodes];
     for channel in clips.iter().flat_map(|clip| &clip.channels) {
@@ -292,7 +301,8 @@ pub(super) fn moved(clips: &[Clip], nodes: usize) -> Vec<bool> {
     moved
 }
 
-/// Warns of clips that move no node of those that move something. Where something could not be read, nobody knows.
+/// Warns about clips that move nothing that is drawn. Skipped after errors, because data is then
+/// incomplete.
 pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'_>) {
     if report.failed() {
         return;
@@ -300,8 +310,8 @@ pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'
     for clip in clips {
         let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
         if !nodes.any(|node| moves[node]) {
-            let message = format!("clip {} moves nothing of what is drawn", quoted(&clip.source));
-            report.warn(Finding::warning(Code::ClipIdle, message).clip(&clip.source));
+            let message = format!("clip {} moves nothing that is drawn", quoted(&clip.source));
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipWithoutEffect, message).clip(&clip.source));
         }
     }
 }

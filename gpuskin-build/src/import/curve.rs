@@ -1,4 +1,4 @@
-//! Samplers: keys, checked.
+//! Animation samplers: checked keys and values.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,66 +9,67 @@ use gltf::json::animation::{Interpolation as Kind, Sampler};
 use gltf::json::validation::Checked;
 use gltf::json::{Accessor, Index};
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
 use super::file::File;
 use super::hierarchy::unit;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Curve, Interpolation, Property, WeightCurve};
 use crate::suggest::quoted;
 
-/// Key times of a file, each accessor read once: the curves of a clip mostly share theirs.
+/// Key times of a file. Each accessor is read once, because the curves of a clip usually share it.
 #[derive(Default)]
-pub(super) struct KeyTimes(BTreeMap<Index<Accessor>, Result<Rc<Keys>, Finding>>);
+pub(super) struct KeyTimesCache(BTreeMap<Index<Accessor>, Result<Rc<KeyTimes>, Diagnostic>>);
 
-/// Key times, ascending; at least one.
-pub(super) struct Keys {
-    /// Seconds.
+/// Ascending key times; at least one.
+pub(super) struct KeyTimes {
+    /// Key times, in seconds.
     pub times: Vec<f64>,
-    /// Whether neighbours are equal, which glTF forbids and exporters write.
+    /// Whether two neighbouring times are equal. glTF forbids this, but some exporters write it.
     pub doubled: bool,
 }
 
-impl KeyTimes {
-    /// The key times of a sampler.
-    pub(super) fn of(&mut self, file: &File<'_>, sampler: &Sampler) -> Result<Rc<Keys>, Finding> {
+impl KeyTimesCache {
+    /// Returns the key times of a sampler.
+    pub(super) fn of(&mut self, file: &File<'_>, sampler: &Sampler) -> Result<Rc<KeyTimes>, Diagnostic> {
         self.0.entry(sampler.input).or_insert_with(|| keys(file, sampler.input).map(Rc::new)).clone()
     }
 }
 
-fn keys(file: &File<'_>, accessor: Index<Accessor>) -> Result<Keys, Finding> {
-    let times = file.finite(accessor, Shape::Scalar, Allowed::Float).map_err(|e| e.within("key times"))?;
+fn keys(file: &File<'_>, accessor: Index<Accessor>) -> Result<KeyTimes, Diagnostic> {
+    let times = file.finite(accessor, Shape::Scalar, AllowedComponents::Float).map_err(|e| e.within("key times"))?;
     let mut doubled = false;
     let mut i = 1;
     while i < times.len() {
         if times[i] <= times[i - 1] {
             if times[i] < times[i - 1] {
                 let message = format!(
-                    "key times: accessor {accessor}: key {i} at {} s comes after key {} at {} s",
+                    "key times: accessor {accessor}: key {i} at {} s is earlier than key {} at {} s",
                     times[i],
                     i - 1,
                     times[i - 1]
                 );
-                return Err(Finding::error(Code::ClipCurve, message).help("key times must ascend: export it again"));
+                return Err(Diagnostic::error(DiagnosticCode::ClipCurve, message)
+                    .help("key times must ascend: export the file again"));
             }
             doubled = true;
         }
         i += 1;
     }
-    Ok(Keys { times, doubled })
+    Ok(KeyTimes { times, doubled })
 }
 
-/// Reads a sampler as the curve of a property; `place` is the sampler's in the JSON.
+/// Reads a sampler as the curve of a property. `place` is the path of the sampler in the JSON.
 pub(super) fn curve(
     file: &File<'_>,
     sampler: &Sampler,
     property: Property,
-    keys: &Keys,
+    keys: &KeyTimes,
     place: &str,
     warn: &mut dyn FnMut(String),
-) -> Result<Curve, Finding> {
+) -> Result<Curve, Diagnostic> {
     let interpolation = interpolation(file, sampler, place)?;
     let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
-    let numbers = file.finite(sampler.output, shape, Allowed::Normalized).map_err(|e| e.within("values"))?;
+    let numbers = file.finite(sampler.output, shape, AllowedComponents::Normalized).map_err(|e| e.within("values"))?;
     let each = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let have = numbers.len() / shape.multiplicity();
     same_count(sampler, have, keys, each)?;
@@ -82,14 +83,17 @@ pub(super) fn curve(
             continue;
         }
         let value = DVec4::new(numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]);
-        // In a row of three, the second is the value.
+        // A cubic key is in-tangent, value, out-tangent: the second of three is the value.
         zeros += usize::from(value == DVec4::ZERO && (each == 1 || values.len() % 3 == 1));
-        // Tangents are no rotations, and values are normalised after the interpolation.
+        // Tangents are not rotations; values of cubic curves are normalised after interpolation.
         values.push(if each == 3 { value } else { DVec4::from(unit(value)) });
         at += 4;
     }
     if zeros > 0 {
-        warn(format!("accessor {}: {zeros} rotations are quaternions of length zero: taken as none", sampler.output));
+        warn(format!(
+            "accessor {}: {zeros} rotations are zero-length quaternions; the identity is used",
+            sampler.output
+        ));
     }
     let mut times = keys.times.clone();
     if keys.doubled {
@@ -103,11 +107,11 @@ pub(super) fn weights(
     file: &File<'_>,
     sampler: &Sampler,
     targets: usize,
-    keys: &Keys,
+    keys: &KeyTimes,
     place: &str,
-) -> Result<WeightCurve, Finding> {
+) -> Result<WeightCurve, Diagnostic> {
     let interpolation = interpolation(file, sampler, place)?;
-    let values = file.finite(sampler.output, Shape::Scalar, Allowed::Normalized);
+    let values = file.finite(sampler.output, Shape::Scalar, AllowedComponents::Normalized);
     let mut values = values.map_err(|e| e.within("values"))?;
     let each = if interpolation == Interpolation::CubicSpline { 3 * targets } else { targets };
     same_count(sampler, values.len(), keys, each)
@@ -119,30 +123,32 @@ pub(super) fn weights(
     Ok(WeightCurve { times, values, targets, interpolation })
 }
 
-fn interpolation(file: &File<'_>, sampler: &Sampler, place: &str) -> Result<Interpolation, Finding> {
+fn interpolation(file: &File<'_>, sampler: &Sampler, place: &str) -> Result<Interpolation, Diagnostic> {
     match sampler.interpolation {
         Checked::Valid(Kind::Linear) => Ok(Interpolation::Linear),
         Checked::Valid(Kind::Step) => Ok(Interpolation::Step),
         Checked::Valid(Kind::CubicSpline) => Ok(Interpolation::CubicSpline),
         Checked::Invalid => {
             let name = file.written(&format!("{place}/interpolation"));
-            Err(Finding::error(Code::ClipCurve, format!("there is no interpolation {}", quoted(&name)))
-                .help("glTF has LINEAR, STEP and CUBICSPLINE"))
+            Err(Diagnostic::error(DiagnosticCode::ClipCurve, format!("unknown interpolation {}", quoted(&name)))
+                .help("expected LINEAR, STEP or CUBICSPLINE"))
         }
     }
 }
 
-fn same_count(sampler: &Sampler, have: usize, keys: &Keys, each: usize) -> Result<(), Finding> {
+fn same_count(sampler: &Sampler, have: usize, keys: &KeyTimes, each: usize) -> Result<(), Diagnostic> {
     let need = keys.times.len() * each;
     if have == need {
         return Ok(());
     }
-    let message = format!("accessor {} has {have} values; its {} keys need {need}", sampler.output, keys.times.len());
-    Err(Finding::error(Code::ClipCurve, message).help("export it again"))
+    let message = format!("accessor {} has {have} values, but {} keys need {need}", sampler.output, keys.times.len());
+    Err(Diagnostic::error(DiagnosticCode::ClipCurve, message).help("the file is damaged: export it again"))
 }
 
-/// Leaves keys at strictly ascending times. Of several keys at one time, the curve comes in to the first and goes on from
-/// the last: it jumps. The first moves down to the next lower `f64`, far below the resolution of the `f32` in the file.
+/// Merges keys of equal time, so that key times strictly ascend. Among keys of equal time, the
+/// first is the end of the incoming segment and the last is the start of the outgoing segment, so
+/// the curve jumps. The first key is moved to the next lower `f64`, which is far below the `f32`
+/// resolution of the file.
 fn merge<T: Copy>(all_times: &mut Vec<f64>, all_values: &mut Vec<T>, each: usize, interpolation: Interpolation) {
     let times = std::mem::take(all_times);
     let values = std::mem::take(all_values);
@@ -157,8 +163,8 @@ fn merge<T: Copy>(all_times: &mut Vec<f64>, all_values: &mut Vec<T>, each: usize
         while end < last && times[end + 1] == times[first] {
             end += 1;
         }
-        // The value at the end of the curve, as the reference reads it: the last but one of the doubled keys, unless
-        // they are steps.
+        // At the end of a curve, the reference implementation reads the last but one of the keys of
+        // equal time, except for STEP.
         let stays = if end == last && end > first && interpolation != Interpolation::Step { end - 1 } else { end };
         if stays > first && first > 0 {
             keep(times[first].next_down(), first);
@@ -181,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn doubled_keys_jump() {
+    fn keys_at_equal_times_make_the_curve_jump() {
         let below = 1.0_f64.next_down();
         assert_eq!(
             merged(&[0.0, 1.0, 1.0, 2.0], Interpolation::Linear),

@@ -1,16 +1,18 @@
-//! glTF's JSON, as types of `gltf::json`.
+//! Types of the glTF JSON, based on `gltf::json`.
 //!
-//! They are read through [`super::tamed`], which keeps away what `gltf::json` cannot take. Nothing here is checked beyond
-//! types: not by `gltf`'s validation, which panics on damaged files; indices are looked up through
-//! [`super::file::File`]. Ours are, because something would be lost:
+//! The JSON is deserialized through [`super::json_budget`], which filters input that `gltf::json` cannot
+//! handle. Only types are checked here: the validation of `gltf` panics on damaged files. Indices
+//! are looked up with [`super::file::File::get`]. Some types of `gltf::json` are replaced, because
+//! they lose data:
 //!
-//! - [`Node`]: `gltf::json` rounds transforms to `f32`.
-//! - [`Mesh`]: it rounds weights, too. [`Primitive`]: it drops names of morph target attributes that it does not know.
-//! - [`View`]: it keeps compression as an untyped tree.
-//! - [`Scene`]: `gltf::json` refuses scenes without nodes, which glTF has.
-//! - [`Animation`], [`Channel`], [`Target`]: `gltf::json` refuses whole files for one channel without a node, as
-//!   `KHR_animation_pointer` has them, and drops the names of paths that it does not know.
-//! - [`Document`], which has these in its lists.
+//! - [`GltfNode`]: `gltf::json` rounds transforms to `f32`.
+//! - [`GltfMesh`]: `gltf::json` rounds morph weights to `f32`.
+//! - [`GltfPrimitive`]: `gltf::json` drops unknown attribute names of morph targets.
+//! - [`View`]: `gltf::json` keeps compression as an untyped tree.
+//! - [`Scene`]: `gltf::json` rejects scenes without nodes, which glTF allows.
+//! - [`GltfAnimation`], [`GltfChannel`], [`Target`]: `gltf::json` rejects a whole file for one channel without
+//!   a node, as `KHR_animation_pointer` has them, and drops unknown path names.
+//! - [`Document`], which contains lists of these types.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +23,15 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::tamed::{Budget, Tamed};
-use crate::finding::{Code, Finding};
+use super::json_budget::{Budget, BudgetDeserializer};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::limits;
 
-/// Largest JSON text, bytes: parsed, it can take thirty times that. A character with 76 clips has 2 MB.
+/// Maximum size of the JSON text, in bytes. Parsed JSON can take thirty times as much memory. A
+/// character with 76 clips has 2 MB of JSON.
 const MAX_JSON: usize = 1 << 28;
 
-/// As `gltf::json::Root`, with our nodes, scenes and animations.
+/// Root object of a glTF file: `gltf::json::Root` with the replaced types of this module.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
@@ -37,13 +40,13 @@ pub(super) struct Document {
     #[serde(default)]
     pub scenes: Vec<Scene>,
     #[serde(default)]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<GltfNode>,
     #[serde(default)]
-    pub meshes: Vec<Mesh>,
+    pub meshes: Vec<GltfMesh>,
     #[serde(default)]
     pub skins: Vec<json::Skin>,
     #[serde(default)]
-    pub animations: Vec<Animation>,
+    pub animations: Vec<GltfAnimation>,
     #[serde(default)]
     pub accessors: Vec<json::Accessor>,
     #[serde(default)]
@@ -65,57 +68,60 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Parses it; errors say where in the document they are. It may unfold to `memory` bytes.
-    pub(super) fn parse(json: &[u8], memory: u64) -> Result<Self, Finding> {
+    /// Parses the JSON of a glTF file. Errors name the location in the document. The parsed
+    /// document may take at most `memory` bytes.
+    pub(super) fn parse(json: &[u8], memory: u64) -> Result<Self, Diagnostic> {
         const HELP: &str = "export it as glTF 2.0 (.glb or .gltf)";
         if json.len() > MAX_JSON {
-            let message = format!("its JSON has {} bytes; at most {MAX_JSON} are read", json.len());
-            return Err(
-                Finding::error(Code::LimitJson, message).help("keep binary data in .bin files, or export as .glb")
-            );
+            let message = format!("the JSON has {} bytes; at most {MAX_JSON} bytes are supported", json.len());
+            return Err(Diagnostic::error(DiagnosticCode::LimitJson, message)
+                .help("keep binary data in .bin files, or export as .glb"));
         }
         let json = text(json);
         let budget = Budget::new(memory);
         let read = || {
             let mut json = serde_json::Deserializer::from_slice(json);
-            let document = Self::deserialize(Tamed::new(&mut json, &budget))?;
+            let document = Self::deserialize(BudgetDeserializer::new(&mut json, &budget))?;
             json.end().map(|()| document)
         };
         let document = read().map_err(|error| {
             if budget.is_spent() {
-                let message = format!("its JSON unfolds to more than {}", limits::bytes(memory));
-                return Finding::error(Code::LimitMemory, message);
+                let message = format!("the parsed JSON takes more than {}", limits::format_bytes(memory));
+                return Diagnostic::error(DiagnosticCode::LimitMemory, message);
             }
             let budget = Budget::new(memory);
             let json = &mut serde_json::Deserializer::from_slice(json);
-            match serde_path_to_error::deserialize::<_, Self>(Tamed::new(json, &budget)) {
-                Err(e) if e.path().iter().next().is_some() => {
-                    Finding::error(Code::GltfSyntax, format!("its JSON is not glTF: {}: {}", e.path(), e.inner()))
-                }
-                _ => Finding::error(Code::GltfSyntax, format!("it is not glTF: {error}")).help(HELP),
+            match serde_path_to_error::deserialize::<_, Self>(BudgetDeserializer::new(json, &budget)) {
+                Err(e) if e.path().iter().next().is_some() => Diagnostic::error(
+                    DiagnosticCode::GltfSyntax,
+                    format!("the JSON is not valid glTF: {}: {}", e.path(), e.inner()),
+                ),
+                _ => Diagnostic::error(DiagnosticCode::GltfSyntax, format!("the file is not glTF: {error}")).help(HELP),
             }
         })?;
         let version = &document.asset.version;
         let newer = document.asset.min_version.as_deref().is_some_and(|v| v != "2.0");
         if !version.starts_with("2.") || newer {
             let version = document.asset.min_version.as_ref().filter(|_| newer).unwrap_or(version);
-            return Err(
-                Finding::error(Code::GltfVersion, format!("glTF version {version:?} is not supported")).help(HELP)
-            );
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfVersion,
+                format!("glTF version {version:?} is not supported"),
+            )
+            .help(HELP));
         }
         Ok(document)
     }
 }
 
-/// The JSON without a byte order mark and the zeros that some exporters pad it with.
+/// Strips the byte order mark and the trailing zero bytes that some exporters add as padding.
 pub(super) fn text(json: &[u8]) -> &[u8] {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
     let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     &json[..end]
 }
 
-/// What the JSON says at a place, `/accessors/3/type`. For messages: `gltf::json` reads what it does not know as
-/// `Checked::Invalid`, and that is all.
+/// Returns the JSON value at a path such as `/accessors/3/type`, for error messages: `gltf::json`
+/// reads an unknown value as `Checked::Invalid` and drops its text.
 pub(super) fn written(json: &[u8], place: &str) -> Option<String> {
     let mut value: &RawValue = serde_json::from_slice(text(json)).ok()?;
     for step in place.split('/').skip(1) {
@@ -127,7 +133,7 @@ pub(super) fn written(json: &[u8], place: &str) -> Option<String> {
     Some(serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned()))
 }
 
-/// A scene; in `gltf::json` it must have nodes.
+/// A scene. Unlike in `gltf::json`, its list of nodes may be missing.
 #[derive(Debug, Deserialize)]
 pub(super) struct Scene {
     pub name: Option<String>,
@@ -135,9 +141,9 @@ pub(super) struct Scene {
     pub nodes: Vec<Index<json::Node>>,
 }
 
-/// A node with its transform in `f64`, as the file has it; `gltf::json` rounds it to `f32`.
+/// A node with its transform in `f64`; `gltf::json` rounds it to `f32`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Node {
+pub(super) struct GltfNode {
     pub name: Option<String>,
     #[serde(default)]
     pub children: Vec<Index<json::Node>>,
@@ -154,15 +160,15 @@ pub(super) struct Node {
 
 /// A mesh with its morph weights in `f64`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Mesh {
+pub(super) struct GltfMesh {
     pub name: Option<String>,
-    pub primitives: Vec<Primitive>,
+    pub primitives: Vec<GltfPrimitive>,
     pub weights: Option<Vec<f64>>,
 }
 
 /// A primitive with all attributes of its morph targets.
 #[derive(Debug, Deserialize)]
-pub(super) struct Primitive {
+pub(super) struct GltfPrimitive {
     pub attributes: BTreeMap<Checked<Semantic>, Index<Accessor>>,
     pub indices: Option<Index<Accessor>>,
     pub material: Option<Index<json::Material>>,
@@ -195,13 +201,13 @@ struct ViewExtensions {
 }
 
 impl View {
-    /// How it is compressed.
+    /// Returns the compression header, if the view is compressed.
     pub(super) fn compression(&self) -> Option<&Meshopt> {
         self.extensions.khr.as_ref().or(self.extensions.ext.as_ref())
     }
 }
 
-/// `EXT_meshopt_compression` and its successor.
+/// Header of `EXT_meshopt_compression` or `KHR_meshopt_compression`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Meshopt {
@@ -214,24 +220,25 @@ pub(super) struct Meshopt {
     pub filter: Option<String>,
 }
 
-/// An animation with our channels.
+/// An animation with the channels of this module.
 #[derive(Debug, Deserialize)]
-pub(super) struct Animation {
+pub(super) struct GltfAnimation {
     pub name: Option<String>,
     #[serde(default)]
-    pub channels: Vec<Channel>,
+    pub channels: Vec<GltfChannel>,
     #[serde(default)]
     pub samplers: Vec<json::animation::Sampler>,
 }
 
-/// A channel with our target.
+/// A channel with the target of this module.
 #[derive(Debug, Deserialize)]
-pub(super) struct Channel {
+pub(super) struct GltfChannel {
     pub sampler: Index<json::animation::Sampler>,
     pub target: Target,
 }
 
-/// What a channel moves. It may have no node, and its path may be one that an extension defines; in `gltf::json` neither.
+/// Node and property that a channel animates. Unlike in `gltf::json`, the node may be missing, and
+/// the path may be one that an extension defines.
 #[derive(Debug, Deserialize)]
 pub(super) struct Target {
     pub node: Option<Index<json::Node>>,
@@ -256,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_with_its_place() {
+    fn missing_fields_are_reported_with_their_path() {
         use serde_json::json;
         refused(
             json!({ "meshes": [{ "primitives": [{ "attributes": {} }, {}] }] }),
@@ -273,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers() {
+    fn indices_must_be_whole_numbers() {
         use serde_json::json;
         let scene =
             |index: serde_json::Value| parse(json!({ "scene": index })).map(|d| d.scene.expect("there").value());
         assert_eq!((scene(json!(3)), scene(json!(3.0)), scene(json!(3e2))), (Ok(3), Ok(3), Ok(300)));
         assert_eq!(scene(json!(u32::MAX)), Ok(u32::MAX as usize));
-        // Not the scene 0.
+        // Index 2^32 must not wrap to scene 0.
         for index in [json!(1_u64 << 32), json!(4294967296.0), json!(-1), json!(0.5), json!(1e300), json!("0")] {
             refused(json!({ "scene": index }), &["scene: ", "whole number"]);
         }
@@ -295,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn of_extensions_the_names_are_kept_and_of_extras_nothing() {
+    fn extension_names_are_kept_and_extras_dropped() {
         use serde_json::json;
         let accessor =
             json!({ "componentType": 5126, "count": 1, "type": "VEC3", "min": [[[]]], "max": 5, "extras": [1] });
@@ -308,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_found() {
+    fn written_finds_json_values() {
         let json = br#"{"accessors":[{},{"type":"VEC9","componentType":7}]}"#;
         assert_eq!(written(json, "/accessors/1/type").as_deref(), Some("VEC9"));
         assert_eq!(written(json, "/accessors/1/componentType").as_deref(), Some("7"));

@@ -1,11 +1,11 @@
-//! Events of clips: from the manifest, and from `extras` of glTF animations.
+//! Events of clips, from the manifest and from the `extras` of glTF animations.
 //!
 //! ```text
 //! "animations": [{ "name": "Run", "extras": { "events": { "footstep": [0.12, 0.47] } } }]
 //! "animations": [{ "name": "Run", "extras": { "events": [{ "name": "footstep", "time": 0.12 }] } }]
 //! ```
 //!
-//! What the manifest says of a clip and name stands instead of what the file says.
+//! If the manifest defines an event of the same clip and name, the event of the file is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,24 +16,26 @@ use serde_json::value::RawValue;
 use super::document;
 use super::file::File;
 use super::report::Report;
-use super::select::{Choice, Source};
-use crate::finding::{Code, Finding, Label};
+use super::select::{ClipFile, SelectedClip};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::identifier_case::has_words;
 use crate::manifest::ModelEntry;
 use crate::model::Clip;
-use crate::names::has_words;
 use crate::suggest::quoted;
 
-/// Longest `events` of an animation, bytes: more than [`MAX_EVENTS`] take.
+/// Maximum size of `events` in the extras of an animation, in bytes: more than [`MAX_EVENTS`]
+/// events need.
 const MAX_TEXT: usize = 1 << 20;
-/// Longest name that a file can give, bytes.
+/// Maximum length of an event name in a file, in bytes.
 const MAX_NAME: usize = 256;
-/// How far beyond a clip's end a time may be that means its end, seconds: keys are `f32`, and people round.
+/// Tolerance at the end of a clip, in seconds: an event that is later by at most this is moved to
+/// the end. Key times are `f32`, and people round.
 const END_TOLERANCE: f64 = 1e-3;
 
-/// Gives clips their events. The names of all, sorted.
+/// Sets the events of all clips, and returns the sorted names of all events.
 pub(super) fn read(
-    choices: &[Choice],
-    sources: &[Source<'_, '_>],
+    choices: &[SelectedClip],
+    sources: &[ClipFile<'_, '_>],
     entry: &ModelEntry,
     clips: &mut [Clip],
     report: &mut Report<'_>,
@@ -46,16 +48,17 @@ pub(super) fn read(
         let mut events = Vec::new();
         if let Some(text) = of_files[choice.source].get(choice.animation).copied().flatten() {
             let within = Label::file(&sources[choice.source].file.shown).clip(&choice.title);
-            let mut warn = |message: String| report.warn(Finding::warning(Code::ClipEvent, message).within(&within));
+            let mut warn =
+                |message: String| report.warn(Diagnostic::warning(DiagnosticCode::ClipEvent, message).within(&within));
             let listed = of_extras(text).unwrap_or_else(|why| {
-                warn(format!("`extras.events` {why}: left out"));
+                warn(format!("`extras.events` is ignored: it {why}"));
                 Vec::new()
             });
             for (name, time) in listed.into_iter().filter(|(name, _)| !named(name)) {
                 if !has_words(&name) || name.len() > MAX_NAME {
-                    warn(format!("the name of the event {} makes no Rust identifier: left out", quoted(&name)));
+                    warn(format!("event name {} cannot become a Rust identifier; the event is ignored", quoted(&name)));
                 } else if !(0.0..=clip.end + END_TOLERANCE).contains(&time) {
-                    warn(format!("the event {} at {time} s is outside of it: left out", quoted(&name)));
+                    warn(format!("event {} at {time} s is outside of the clip; the event is ignored", quoted(&name)));
                 } else {
                     events.push((time.min(clip.end), name));
                 }
@@ -67,18 +70,18 @@ pub(super) fn read(
                     events.push((time.value.min(clip.end), event.name.value.clone()));
                     continue;
                 }
-                let message =
-                    format!("clip {} ends at {} s: it never reaches this event", quoted(&clip.name), clip.end as f32);
+                let message = format!("clip {} ends at {} s, before this event", quoted(&clip.name), clip.end as f32);
                 report.error_at(
                     &time.span,
-                    Finding::error(Code::ClipEvent, message).help("times count seconds from the clip's start"),
+                    Diagnostic::error(DiagnosticCode::ClipEvent, message)
+                        .help("write event times in seconds from the start of the clip"),
                 );
             }
         }
         if events.len() > MAX_EVENTS {
             let message =
                 format!("clip {} has {} events; at most {MAX_EVENTS} are supported", quoted(&clip.name), events.len());
-            report.error(Finding::error(Code::ClipEvent, message));
+            report.error(Diagnostic::error(DiagnosticCode::ClipEvent, message));
             events.clear();
         }
         found.push(events);
@@ -86,12 +89,12 @@ pub(super) fn read(
     let names: BTreeSet<&String> = found.iter().flatten().map(|(_, name)| name).collect();
     let names: Vec<String> = names.into_iter().cloned().collect();
     if names.len() > usize::from(u16::MAX) {
-        let message = format!("its clips name {} events; at most {} are supported", names.len(), u16::MAX);
-        report.error(Finding::error(Code::ClipEvent, message));
+        let message = format!("the clips have {} different events; at most {} are supported", names.len(), u16::MAX);
+        report.error(Diagnostic::error(DiagnosticCode::ClipEvent, message));
         return Vec::new();
     }
     for (clip, events) in clips.iter_mut().zip(&found) {
-        let index = |name| names.binary_search(name).expect("all names are there") as u16;
+        let index = |name| names.binary_search(name).expect("all names are in the list") as u16;
         clip.events = events.iter().map(|(time, name)| (*time, index(name))).collect();
         clip.events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         clip.events.dedup();
@@ -99,15 +102,15 @@ pub(super) fn read(
     names
 }
 
-/// `extras.events` of each animation of a file, as text.
+/// Returns `extras.events` of each animation of a file, as JSON text.
 fn extras<'a>(file: &'a File<'_>) -> Vec<Option<&'a RawValue>> {
     #[derive(Deserialize)]
-    struct Root<'a> {
+    struct DocumentExtras<'a> {
         #[serde(borrow, default)]
-        animations: Vec<Animation<'a>>,
+        animations: Vec<AnimationExtras<'a>>,
     }
     #[derive(Deserialize)]
-    struct Animation<'a> {
+    struct AnimationExtras<'a> {
         #[serde(borrow)]
         extras: Option<&'a RawValue>,
     }
@@ -117,12 +120,13 @@ fn extras<'a>(file: &'a File<'_>) -> Vec<Option<&'a RawValue>> {
         events: Option<&'a RawValue>,
     }
     let json = document::text(file.json());
-    // Most files have none: not worth reading them twice.
+    // Most files have no events; this avoids parsing the JSON a second time.
     if !json.windows(8).any(|w| w == b"\"events\"") {
         return Vec::new();
     }
-    let animations = serde_json::from_slice::<Root<'_>>(json).map_or_else(|_| Vec::new(), |root| root.animations);
-    // Extras may be anything: what is no object has no events.
+    let animations =
+        serde_json::from_slice::<DocumentExtras<'_>>(json).map_or_else(|_| Vec::new(), |root| root.animations);
+    // Extras may be any JSON value; only objects can have events.
     let events = |extras: &'a RawValue| {
         let object = Some(extras.get()).filter(|text| text.starts_with('{'))?;
         serde_json::from_str::<Extras<'a>>(object).ok()?.events
@@ -130,7 +134,7 @@ fn extras<'a>(file: &'a File<'_>) -> Vec<Option<&'a RawValue>> {
     animations.into_iter().map(|animation| animation.extras.and_then(events)).collect()
 }
 
-/// Names and times, in seconds.
+/// Parses `extras.events` into names and times in seconds.
 fn of_extras(text: &RawValue) -> Result<Vec<(String, f64)>, String> {
     #[derive(Deserialize)]
     struct Event {
@@ -139,23 +143,25 @@ fn of_extras(text: &RawValue) -> Result<Vec<(String, f64)>, String> {
     }
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Times {
+    enum EventTimes {
         One(f64),
         Several(Vec<f64>),
     }
     let text = text.get();
     if text.len() > MAX_TEXT {
-        return Err(format!("has {} bytes", text.len()));
+        return Err(format!("has {} bytes; at most {MAX_TEXT} are supported", text.len()));
     }
     if let Ok(list) = serde_json::from_str::<Vec<Event>>(text) {
         return Ok(list.into_iter().map(|event| (event.name, event.time)).collect());
     }
-    let table = serde_json::from_str::<BTreeMap<String, Times>>(text);
-    let table = table.map_err(|_| "is neither names with times nor a list of names and times".to_owned())?;
-    let each = |(name, times): (String, Times)| {
+    let table = serde_json::from_str::<BTreeMap<String, EventTimes>>(text);
+    let table = table.map_err(|_| {
+        "is neither an object of names and times nor a list of objects with `name` and `time`".to_owned()
+    })?;
+    let each = |(name, times): (String, EventTimes)| {
         let times = match times {
-            Times::One(time) => vec![time],
-            Times::Several(times) => times,
+            EventTimes::One(time) => vec![time],
+            EventTimes::Several(times) => times,
         };
         times.into_iter().map(move |time| (name.clone(), time))
     };

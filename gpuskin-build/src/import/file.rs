@@ -1,4 +1,4 @@
-//! A glTF file with the buffers that it names, read when they are first needed.
+//! A glTF file with its buffers, which are loaded on first use.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -14,39 +14,41 @@ use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
 use super::{glb, uri};
-use crate::finding::{Code, Finding, Label};
-use crate::fs::stat::{Stat, now};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::fs::fingerprint::{FileStat, now};
 use crate::limits::{self, Limits};
 use crate::manifest::Manifest;
 use crate::suggest::quoted;
 
-/// How often a message may quote from the JSON, which is read again for it.
+/// Maximum number of messages per file that quote from the JSON. The JSON is parsed again for each
+/// quote.
 const MAX_QUOTES: u32 = 32;
 
-/// Bytes that one of those numbers takes.
+/// Size of a decoded number, in bytes.
 const NUMBER: u64 = 8;
 
-/// Extensions about how meshes are stored that are read.
+/// Supported extensions that change how meshes are stored.
 const READ: [&str; 3] = ["KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_meshopt_compression"];
-/// The one that is not.
+/// The unsupported extension that changes how meshes are stored.
 const DRACO: &str = "KHR_draco_mesh_compression";
-/// Beginnings of extensions that change no position and no normal, as the reference has them.
+/// Prefixes of extensions that change neither positions nor normals, as in the reference
+/// implementation.
 const HARMLESS: [&str; 6] =
     ["KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_", "KHR_xmp"];
 
-/// What all files of one import share.
-pub(super) struct Shared<'a> {
+/// State shared by all files of one import.
+pub(super) struct ImportContext<'a> {
     inputs: RefCell<&'a mut Inputs>,
-    /// Numbers that accessors may still decode to, all together. They can share bytes or have none, so the size of a file does
-    /// not bound what it unfolds to.
+    /// Count of numbers that accessors may still decode to, summed over all files. Accessors can
+    /// share bytes or have none, so the size of a file does not bound the size of its decoded data.
     numbers: Cell<u64>,
     pub limits: Limits,
-    /// Folders that URIs may reach beside the file's own.
+    /// Folders outside of the file's own folder that URIs may lead to.
     roots: Vec<PathBuf>,
 }
 
-impl<'a> Shared<'a> {
-    /// Files go into `inputs` before they are read.
+impl<'a> ImportContext<'a> {
+    /// Creates the shared state. Each path is added to `inputs` before the file is read.
     pub(super) fn new(manifest: &Manifest, inputs: &'a mut Inputs) -> Self {
         let limits = manifest.limits;
         let numbers = Cell::new(limits.memory / NUMBER);
@@ -54,44 +56,48 @@ impl<'a> Shared<'a> {
         Self { inputs: RefCell::new(inputs), numbers, limits, roots }
     }
 
-    /// Reads a regular file of bounded size.
-    fn read(&self, path: &Path) -> Result<Vec<u8>, Finding> {
+    /// Reads a regular file, up to the size limit.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, Diagnostic> {
         self.inputs.borrow_mut().seen(path, None);
-        let failed =
-            |e: std::io::Error| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display()));
-        // Asked first: opening a pipe would wait for its writer.
+        let failed = |e: std::io::Error| {
+            Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()))
+        };
+        // Checked before opening: opening a pipe would block until it has a writer.
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_file() {
-            return Err(Finding::error(Code::FileUnreadable, format!("{} is not a regular file", path.display())));
+            return Err(Diagnostic::error(
+                DiagnosticCode::FileUnreadable,
+                format!("{} is not a regular file", path.display()),
+            ));
         }
-        let (stat, at) = (Stat::of(&metadata), now());
+        let (stat, at) = (FileStat::of(&metadata), now());
         let most = self.limits.file;
         let mut bytes = Vec::new();
-        // It may grow while it is read.
+        // The file may grow while it is read.
         if metadata.len() <= most {
             crate::fs::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
         }
         if metadata.len() > most || bytes.len() as u64 > most {
-            let message = format!("{} has more than {}", path.display(), limits::bytes(most));
-            return Err(Finding::error(Code::LimitFile, message));
+            let message = format!("{} is larger than the limit of {}", path.display(), limits::format_bytes(most));
+            return Err(Diagnostic::error(DiagnosticCode::LimitFile, message));
         }
         self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
         Ok(bytes)
     }
 }
 
-/// What a file is read for.
+/// Purpose for which a file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Everything.
+    /// The whole model.
     Model,
-    /// Its clips; how its meshes are stored does not matter.
+    /// Only the clips; the storage of meshes does not matter.
     Clips,
 }
 
 /// A glTF file.
 pub(super) struct File<'a> {
-    /// Its path as in the manifest.
+    /// Path as written in the manifest.
     pub shown: String,
     pub document: Document,
     folder: PathBuf,
@@ -100,31 +106,32 @@ pub(super) struct File<'a> {
     bin: Option<Range<usize>>,
     /// Whether an accessor was read that needs `KHR_mesh_quantization`.
     pub quantized: Cell<bool>,
-    /// Quotes that are left.
+    /// Number of quotes left, of [`MAX_QUOTES`].
     quotes: Cell<u32>,
-    /// For each buffer, the first buffer with its URI: a file is read once.
+    /// For each buffer, the index of the first buffer with the same URI, so that each file is read
+    /// once.
     first: Vec<usize>,
-    loaded: Vec<OnceCell<Result<Vec<u8>, Finding>>>,
-    /// Compressed buffer views, decoded.
-    decoded: Vec<OnceCell<Result<Vec<u8>, Box<Finding>>>>,
-    shared: &'a Shared<'a>,
+    loaded: Vec<OnceCell<Result<Vec<u8>, Diagnostic>>>,
+    /// Decompressed buffer views.
+    decoded: Vec<OnceCell<Result<Vec<u8>, Box<Diagnostic>>>>,
+    shared: &'a ImportContext<'a>,
 }
 
 impl<'a> File<'a> {
-    /// Reads and parses it; `shown` names it in messages.
+    /// Reads and parses a file; `shown` is its path in messages.
     pub(super) fn open(
         path: &Path,
         shown: &str,
         purpose: Purpose,
-        shared: &'a Shared<'a>,
-    ) -> Result<Self, Vec<Finding>> {
-        let one = |finding: Finding| vec![finding.within(Label::file(shown))];
+        shared: &'a ImportContext<'a>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let one = |diagnostic: Diagnostic| vec![diagnostic.within(Label::file(shown))];
         let bytes = shared.read(path).map_err(|e| vec![e])?;
         let chunks = glb::chunks(&bytes).map_err(one)?;
         let document = Document::parse(&bytes[chunks.json.clone()], shared.limits.memory).map_err(one)?;
         let refused = required(&document, purpose);
         if !refused.is_empty() {
-            return Err(refused.into_iter().map(|finding| finding.within(Label::file(shown))).collect());
+            return Err(refused.into_iter().map(|diagnostic| diagnostic.within(Label::file(shown))).collect());
         }
         let mut by_uri = BTreeMap::new();
         let buffers = document.buffers.iter().enumerate();
@@ -149,19 +156,24 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Looks an index up in one of the document's lists; `what` names an item of it: `accessor`.
-    pub(super) fn get<'l, T, I>(&self, list: &'l [T], index: Index<I>, what: &str) -> Result<&'l T, Finding> {
+    /// Looks up an index in a list of the document. `what` names an item of the list in errors,
+    /// such as `accessor`.
+    pub(super) fn get<'l, T, I>(&self, list: &'l [T], index: Index<I>, what: &str) -> Result<&'l T, Diagnostic> {
         list.get(index.value()).ok_or_else(|| {
-            Finding::error(Code::GltfIndex, format!("there is no {what} {index}; the file has {}", list.len()))
+            Diagnostic::error(
+                DiagnosticCode::GltfIndex,
+                format!("{what} {index} does not exist; the file has {}", list.len()),
+            )
         })
     }
 
-    /// Its JSON.
+    /// Returns the JSON text.
     pub(super) fn json(&self) -> &[u8] {
         &self.bytes[self.json.clone()]
     }
 
-    /// What the JSON says at a place, `/accessors/3/type`, that was read as [`json::validation::Checked::Invalid`].
+    /// Returns the JSON value at a path such as `/accessors/3/type`, for values that were read as
+    /// [`json::validation::Checked::Invalid`].
     pub(super) fn written(&self, place: &str) -> String {
         let left = self.quotes.get();
         self.quotes.set(left.saturating_sub(1));
@@ -171,8 +183,8 @@ impl<'a> File<'a> {
             .unwrap_or_else(|| "…".into())
     }
 
-    /// The bytes of a buffer view and its stride.
-    pub(super) fn view(&self, index: Index<json::buffer::View>) -> Result<(&[u8], Option<u64>), Finding> {
+    /// Returns the bytes and the stride of a buffer view.
+    pub(super) fn view(&self, index: Index<json::buffer::View>) -> Result<(&[u8], Option<u64>), Diagnostic> {
         let view = self.get(&self.document.buffer_views, index, "buffer view")?;
         let bytes = match view.compression() {
             None => self.range(view.buffer, view.byte_offset, view.byte_length),
@@ -186,11 +198,13 @@ impl<'a> File<'a> {
         Ok((bytes, view.byte_stride.map(|s| s.0)))
     }
 
-    fn decompress(&self, view: &View, header: &Meshopt) -> Result<Vec<u8>, Finding> {
+    fn decompress(&self, view: &View, header: &Meshopt) -> Result<Vec<u8>, Diagnostic> {
         if let Some(stride) = view.byte_stride.filter(|stride| stride.0 != header.byte_stride.0) {
-            let message =
-                format!("the view has a stride of {}, its compression one of {}", stride.0, header.byte_stride.0);
-            return Err(Finding::error(Code::GltfCompression, message));
+            let message = format!(
+                "the view has a stride of {} bytes, but its compression header has a stride of {} bytes",
+                stride.0, header.byte_stride.0
+            );
+            return Err(Diagnostic::error(DiagnosticCode::GltfCompression, message));
         }
         let stream = Stream::new(header, view.byte_length.0)?;
         let encoded = self.range(header.buffer, header.byte_offset, header.byte_length)?;
@@ -198,49 +212,64 @@ impl<'a> File<'a> {
         stream.decode(encoded)
     }
 
-    /// A part of a buffer.
-    fn range(&self, buffer: Index<json::Buffer>, offset: Option<USize64>, length: USize64) -> Result<&[u8], Finding> {
+    /// Returns a range of the bytes of a buffer.
+    fn range(
+        &self,
+        buffer: Index<json::Buffer>,
+        offset: Option<USize64>,
+        length: USize64,
+    ) -> Result<&[u8], Diagnostic> {
         let bytes = self.buffer(buffer)?;
         let offset = offset.unwrap_or_default().0;
         match offset.checked_add(length.0).filter(|end| *end <= bytes.len() as u64) {
-            // In range of a slice, hence of usize.
+            // `end` is at most the length of a slice, so it fits `usize`.
             Some(end) => Ok(&bytes[offset as usize..end as usize]),
-            None => Err(Finding::error(
-                Code::GltfBuffer,
-                format!("{} bytes at {offset} pass the end of buffer {buffer}, which has {}", length.0, bytes.len()),
+            None => Err(Diagnostic::error(
+                DiagnosticCode::GltfBuffer,
+                format!(
+                    "{} bytes at offset {offset} exceed buffer {buffer}, which has {} bytes",
+                    length.0,
+                    bytes.len()
+                ),
             )),
         }
     }
 
-    fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Finding> {
+    fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Diagnostic> {
         let buffer = self.get(&self.document.buffers, index, "buffer")?;
         if buffer.byte_length.0 == 0 {
-            return Err(Finding::error(Code::GltfBuffer, format!("buffers[{index}].byteLength is missing or zero")));
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfBuffer,
+                format!("buffers[{index}].byteLength is missing or zero"),
+            ));
         }
         let bytes = match &buffer.uri {
             None => match (&self.bin, index.value()) {
                 (Some(bin), 0) => &self.bytes[bin.clone()],
                 _ => {
-                    let message = format!("buffer {index} has no URI, and no binary chunk is there for it");
-                    return Err(Finding::error(Code::GltfBuffer, message)
+                    let message = format!("buffer {index} has no URI, and the file has no binary chunk for it");
+                    return Err(Diagnostic::error(DiagnosticCode::GltfBuffer, message)
                         .help("if the file is compressed, export it without compression"));
                 }
             },
             Some(uri) => {
                 let loaded = self.loaded[self.first[index.value()]].get_or_init(|| self.resource(uri));
-                let within = |e: &Finding| e.clone().within(format_args!("buffer {index}"));
+                let within = |e: &Diagnostic| e.clone().within(format_args!("buffer {index}"));
                 loaded.as_deref().map_err(within)?
             }
         };
         if (bytes.len() as u64) < buffer.byte_length.0 {
-            let message = format!("buffer {index} has {} bytes and should have {}", bytes.len(), buffer.byte_length.0);
-            return Err(Finding::error(Code::GltfCutOff, message).help("the file is cut off: export it again"));
+            let message =
+                format!("buffer {index} has {} bytes; {} bytes were expected", bytes.len(), buffer.byte_length.0);
+            return Err(
+                Diagnostic::error(DiagnosticCode::GltfCutOff, message).help("the file is truncated: export it again")
+            );
         }
         Ok(bytes)
     }
 
-    /// The content of a URI: data, or a file below the folder of this one.
-    pub(super) fn resource(&self, uri: &str) -> Result<Vec<u8>, Finding> {
+    /// Returns the content of a URI: decoded data, or a file in an allowed folder.
+    pub(super) fn resource(&self, uri: &str) -> Result<Vec<u8>, Diagnostic> {
         if let Some(data) = uri::data(uri) {
             return data;
         }
@@ -250,45 +279,49 @@ impl<'a> File<'a> {
         self.shared.read(&path)
     }
 
-    /// Claims numbers from what the model may decode to, before they are allocated.
-    pub(super) fn claim(&self, numbers: u64) -> Result<(), Finding> {
+    /// Subtracts from the count of numbers that the model may still decode to. Called before the
+    /// numbers are allocated.
+    pub(super) fn claim(&self, numbers: u64) -> Result<(), Diagnostic> {
         let left = self.shared.numbers.get();
         self.shared.numbers.set(left.checked_sub(numbers).ok_or_else(|| {
-            let most = limits::bytes(self.limits().memory);
-            Finding::error(
-                Code::LimitMemory,
-                format!("with its {numbers} numbers, the model unfolds to more than {most}"),
+            let most = limits::format_bytes(self.limits().memory);
+            Diagnostic::error(
+                DiagnosticCode::LimitMemory,
+                format!("with these {numbers} numbers, the decoded model is larger than the limit of {most}"),
             )
         })?);
         Ok(())
     }
 
-    /// What a model may take.
+    /// Returns the limits for one model.
     pub(super) fn limits(&self) -> &Limits {
         &self.shared.limits
     }
 }
 
-/// Whether an extension is read, or changes nothing that is.
+/// Whether an extension is supported, or cannot affect the import.
 pub(super) fn is_known(name: &str) -> bool {
     READ.contains(&name) || HARMLESS.iter().any(|start| name.starts_with(start))
 }
 
-/// What the file says a reader must know, and this one does not.
-fn required(document: &Document, purpose: Purpose) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Returns an error for each required extension that is not supported.
+fn required(document: &Document, purpose: Purpose) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
     for name in &document.extensions_required {
         let name = name.as_str();
         if is_known(name) || (name == DRACO && purpose == Purpose::Clips) {
             continue;
         }
-        findings.push(if name == DRACO {
-            Finding::error(Code::GltfRequired, format!("it requires the extension {DRACO}, which is not supported"))
+        diagnostics.push(if name == DRACO {
+            Diagnostic::error(DiagnosticCode::GltfRequired, format!("the required extension {DRACO} is not supported"))
                 .help("export without Draco compression (Blender: Data > Compression off)")
         } else {
-            Finding::error(Code::GltfRequired, format!("it requires the extension {}, which is unknown", quoted(name)))
-                .help("export without it")
+            Diagnostic::error(
+                DiagnosticCode::GltfRequired,
+                format!("the required extension {} is unknown", quoted(name)),
+            )
+            .help("export the file without the extension")
         });
     }
-    findings
+    diagnostics
 }

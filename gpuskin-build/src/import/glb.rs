@@ -1,39 +1,41 @@
-//! The binary container: where its chunks lie.
+//! Chunks of the binary container (GLB).
 
 use std::ops::Range;
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 const MAGIC: &[u8] = b"glTF";
 const JSON: u32 = 0x4E4F_534A;
 const BIN: u32 = 0x004E_4942;
 
-/// The chunks of a file, in bytes of it.
+/// Byte ranges of the chunks in a file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Chunks {
     pub json: Range<usize>,
     pub bin: Option<Range<usize>>,
 }
 
-/// Finds the chunks of a `.glb`. A file without its magic number is one JSON chunk, whatever it is called.
-pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Finding> {
+/// Finds the chunks of a file. A file without the GLB magic number is one JSON chunk, whatever its
+/// extension.
+pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Chunks { json: 0..bytes.len(), bin: None });
     }
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     let cut_off = |what: &str| {
-        Finding::error(Code::GltfCutOff, format!("the GLB file is cut off: {what}")).help("export it again")
+        Diagnostic::error(DiagnosticCode::GltfCutOff, format!("the GLB file is truncated: {what}"))
+            .help("export the file again")
     };
     let (Some(version), Some(length)) = (word(4), word(8)) else {
-        return Err(cut_off("it ends within its header"));
+        return Err(cut_off("the header is incomplete"));
     };
     if version != 2 {
-        return Err(Finding::error(Code::GltfVersion, format!("GLB version {version} is not supported"))
+        return Err(Diagnostic::error(DiagnosticCode::GltfVersion, format!("GLB version {version} is not supported"))
             .help("export it as glTF 2.0"));
     }
     let length = length as usize;
     if length > bytes.len() {
-        return Err(cut_off(&format!("it has {} of {length} bytes", bytes.len())));
+        return Err(cut_off(&format!("{} of {length} bytes are present", bytes.len())));
     }
     let (mut json, mut bin) = (None, None);
     let mut at = 12;
@@ -41,7 +43,7 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Finding> {
         let (Some(size), Some(kind)) = (word(at), word(at + 4)) else { break };
         let body = at + 8..(at + 8).saturating_add(size as usize);
         if body.end > length {
-            return Err(cut_off(&format!("a chunk of {size} bytes has {}", length - body.start)));
+            return Err(cut_off(&format!("a chunk of {size} bytes has only {} bytes", length - body.start)));
         }
         at = body.end;
         match kind {
@@ -50,7 +52,7 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Finding> {
             _ => {}
         }
     }
-    let json = json.ok_or_else(|| cut_off("it has no JSON chunk"))?;
+    let json = json.ok_or_else(|| cut_off("the JSON chunk is missing"))?;
     Ok(Chunks { json, bin })
 }
 
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_prefix_is_refused_and_the_whole_is_not() {
+    fn truncated_files_are_rejected() {
         let mut file = b"glTF\x02\0\0\0\x1c\0\0\0\x04\0\0\0JSON{}  ".to_vec();
         file.extend(0_u32.to_le_bytes());
         file[8] = file.len() as u8;

@@ -1,4 +1,4 @@
-//! Nodes: parents, order, transforms, and which of them the scene draws.
+//! Node hierarchy: parents, order, transforms, and membership in the scene.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use super::document;
 use super::file::File;
 use super::morph;
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::manifest::{At, ModelEntry};
 use crate::model::{Local, Node, Trs};
 use crate::suggest::{instead, quoted};
@@ -18,22 +18,22 @@ use crate::suggest::{instead, quoted};
 /// The nodes of a file.
 pub(super) struct Hierarchy {
     pub nodes: Vec<Node>,
-    /// Parents before their children, otherwise ascending.
+    /// Node indices with parents before their children, otherwise ascending.
     pub order: Vec<usize>,
-    /// Whether the scene draws it.
+    /// Whether the scene contains the node. `[node]`
     pub in_scene: Vec<bool>,
-    /// To the scene, where no clip moves it.
+    /// Node-to-scene transform of the rest pose. `[node]`
     pub rest: Vec<DMat4>,
 }
 
 impl Hierarchy {
-    /// Reads and checks all nodes. All that is wrong is reported.
+    /// Reads and checks all nodes, and reports all errors. Returns `None` on errors.
     pub(super) fn read(file: &File<'_>, report: &mut Report<'_>) -> Option<Self> {
         let listed = &file.document.nodes;
         let most = file.limits().nodes;
         if listed.len() as u64 > most {
-            let message = format!("{} nodes; at most {most} are read", listed.len());
-            report.error(Finding::error(Code::LimitNodes, message).within(Label::file(&file.shown)));
+            let message = format!("the file has {} nodes; at most {most} are supported", listed.len());
+            report.error(Diagnostic::error(DiagnosticCode::LimitNodes, message).within(Label::file(&file.shown)));
             return None;
         }
         let before = report.errors();
@@ -55,22 +55,22 @@ impl Hierarchy {
         for (i, node) in listed.iter().enumerate() {
             for child in node.children.iter() {
                 let problem = match nodes.get_mut(child.value()) {
-                    None => format!("its child {} does not exist", child),
+                    None => format!("child node {} does not exist", child),
                     Some(Node { parent: Some(other), .. }) => {
-                        format!("its child {} is a child of node {other}, too", child)
+                        format!("child node {} is also a child of node {other}", child)
                     }
                     Some(node) => {
                         node.parent = Some(i);
                         continue;
                     }
                 };
-                report.error(Finding::error(Code::NodeCycle, problem).within(node_label(file, i)));
+                report.error(Diagnostic::error(DiagnosticCode::NodeCycle, problem).within(node_label(file, i)));
             }
         }
         let order = order(file, &nodes);
         if let Some(stuck) = (0..nodes.len()).find(|i| !order.reached[*i]) {
-            let message = "it is in a cycle of nodes that are each other's children";
-            report.error(Finding::error(Code::NodeCycle, message).within(node_label(file, stuck)));
+            let message = "the node is in or below a cycle of the hierarchy";
+            report.error(Diagnostic::error(DiagnosticCode::NodeCycle, message).within(node_label(file, stuck)));
         }
         let order = order.list;
         let most = file.limits().depth;
@@ -78,9 +78,11 @@ impl Hierarchy {
         for &i in &order {
             depths[i] = nodes[i].parent.map_or(1, |parent| depths[parent] + 1);
             if depths[i] > most {
-                let message =
-                    format!("it is nested {} deep; at most {most} nodes are read one below the other", depths[i]);
-                report.error(Finding::error(Code::LimitDepth, message).within(node_label(file, i)));
+                let message = format!(
+                    "the node is {} levels deep in the hierarchy; at most {most} levels are supported",
+                    depths[i]
+                );
+                report.error(Diagnostic::error(DiagnosticCode::LimitDepth, message).within(node_label(file, i)));
                 return None;
             }
         }
@@ -93,27 +95,30 @@ impl Hierarchy {
             let local = matrix(&nodes[i].local);
             rest[i] = nodes[i].parent.map_or(local, |p| rest[p] * local);
             if !rest[i].is_finite() {
-                let message = "its transform to the scene is not finite: scales or translations are too large";
-                report.error(Finding::error(Code::GltfNotFinite, message).within(node_label(file, i)));
+                let message = "the node-to-scene transform is not finite: scales or translations are too large";
+                report.error(Diagnostic::error(DiagnosticCode::GltfNotFinite, message).within(node_label(file, i)));
                 return None;
             }
         }
         Some(Self { nodes, order, in_scene, rest })
     }
 
-    /// For each node, whether meshes under it take part: it is in the scene, and the manifest includes it.
+    /// For each node, whether its mesh is imported: the scene contains the node, and `include` and
+    /// `exclude` of the manifest select it.
     pub(super) fn taking_part(&self, file: &File<'_>, entry: &ModelEntry, report: &mut Report<'_>) -> Vec<bool> {
         let errors = report.errors();
         let mut included = self.under(file, &entry.include, "include", report);
         if entry.include.is_empty() || report.errors() > errors {
-            // All of it is wanted; or what was meant is not known, and all meshes are checked.
+            // Without `include`, all nodes are selected. After an error the selection is unknown,
+            // and all meshes are checked.
             included.fill(true);
         }
         let excluded = self.under(file, &entry.exclude, "exclude", report);
         (0..self.nodes.len()).map(|i| self.in_scene[i] && included[i] && !excluded[i]).collect()
     }
 
-    /// The nodes of the scene of a name; an error where there are none. `key` asks for them.
+    /// Returns the nodes of the scene with a name, and reports an error if there are none. `key` is
+    /// the manifest key that has the name.
     pub(super) fn named(&self, file: &File<'_>, name: &At<String>, key: &str, report: &mut Report<'_>) -> Vec<usize> {
         let is_it = |&i: &usize| self.in_scene[i] && self.nodes[i].name == name.value;
         let found: Vec<usize> = (0..self.nodes.len()).filter(is_it).collect();
@@ -126,16 +131,16 @@ impl Hierarchy {
             mesh.is_some_and(|m| m.name.as_ref() == Some(&name.value))
         });
         let help = match carrier {
-            Some((_, node)) => format!("it is the name of a mesh: write that of its node, {}", quoted(&node.name)),
+            Some((_, node)) => format!("this is the name of a mesh: use the name of its node, {}", quoted(&node.name)),
             None => instead(&name.value, self.nodes.iter().zip(&self.in_scene).filter(|x| *x.1).map(|x| &*x.0.name)),
         };
-        let message = format!("{key}: the scene has no node {}", quoted(&name.value));
-        let finding = Finding::error(Code::NodeNotFound, message).bone(&name.value);
-        report.error_at(&name.span, finding.help(help).within(Label::file(&file.shown)));
+        let message = format!("{key}: node {} not found in the scene", quoted(&name.value));
+        let diagnostic = Diagnostic::error(DiagnosticCode::NodeNotFound, message).bone(&name.value);
+        report.error_at(&name.span, diagnostic.help(help).within(Label::file(&file.shown)));
         found
     }
 
-    /// For each node, whether it has one of these names or is below one that has.
+    /// For each node, whether the node or one of its ancestors has one of the names.
     pub(super) fn under(&self, file: &File<'_>, names: &[At<String>], key: &str, report: &mut Report<'_>) -> Vec<bool> {
         let mut marks = vec![false; self.nodes.len()];
         for name in names {
@@ -148,41 +153,41 @@ impl Hierarchy {
     }
 }
 
-/// ``art/a.glb: node 3 `Spine` ``.
+/// Returns the label of a node, such as ``art/a.glb: node 3 `Spine` ``.
 pub(super) fn node_label(file: &File<'_>, i: usize) -> Label {
     Label::file(&file.shown).node(i, file.document.nodes.get(i).and_then(|n| n.name.as_deref()))
 }
 
-fn node_name(node: &document::Node, i: usize) -> String {
+fn node_name(node: &document::GltfNode, i: usize) -> String {
     node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("node {i}"))
 }
 
-fn local(node: &document::Node, report: &mut Report<'_>, label: impl Fn() -> Label) -> Result<Local, Finding> {
+fn local(node: &document::GltfNode, report: &mut Report<'_>, label: impl Fn() -> Label) -> Result<Local, Diagnostic> {
     let trs =
         [&node.translation.map(|t| t.to_vec()), &node.rotation.map(|r| r.to_vec()), &node.scale.map(|s| s.to_vec())];
     for (part, name) in trs.iter().zip(["translation", "rotation", "scale"]) {
         if part.as_ref().is_some_and(|numbers| numbers.iter().any(|x| !x.is_finite())) {
-            return Err(Finding::error(Code::GltfNotFinite, format!("its {name} is not finite")));
+            return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, format!("the {name} is not finite")));
         }
     }
     if let Some(matrix) = &node.matrix {
         if matrix.iter().any(|x| !x.is_finite()) {
-            return Err(Finding::error(Code::GltfNotFinite, "its matrix is not finite"));
+            return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, "the matrix is not finite"));
         }
         if trs.iter().any(|part| part.is_some()) {
-            let message = "it has a matrix as well as translation, rotation or scale: the matrix is used";
-            report.warn(Finding::warning(Code::NodeTransform, message).within(label()));
+            let message = "the node has both a matrix and translation, rotation or scale; the matrix is used";
+            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
         }
         let (matrix, off) = affine(DMat4::from_cols_array(matrix));
         if off {
-            let message = "the last row of its matrix is not 0 0 0 1: taken as if it were";
-            report.warn(Finding::warning(Code::NodeTransform, message).within(label()));
+            let message = "the last row of the matrix is not 0 0 0 1; it is read as 0 0 0 1";
+            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
         }
         return Ok(Local::Matrix(matrix));
     }
     if node.rotation == Some([0.0; 4]) {
-        let message = "its rotation is a quaternion of length zero: taken as none";
-        report.warn(Finding::warning(Code::NodeTransform, message).within(label()));
+        let message = "the rotation is a zero-length quaternion; the identity is used";
+        report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
     }
     Ok(Local::Trs(Trs {
         translation: node.translation.map_or(DVec3::ZERO, DVec3::from_array),
@@ -191,9 +196,9 @@ fn local(node: &document::Node, report: &mut Report<'_>, label: impl Fn() -> Lab
     }))
 }
 
-/// The quaternion at unit length; the identity where it has none.
+/// Normalises a quaternion; zero becomes the identity.
 pub(super) fn unit(q: DVec4) -> DQuat {
-    // Scaled first: squares of tiny or huge numbers leave the range of f64.
+    // Scaled first, because squares of tiny or huge numbers leave the range of f64.
     let largest = q.abs().max_element();
     if largest == 0.0 {
         return DQuat::IDENTITY;
@@ -202,7 +207,8 @@ pub(super) fn unit(q: DVec4) -> DQuat {
     DQuat::from_vec4(q / q.length())
 }
 
-/// The matrix with 0 0 0 1 as its last row, and whether it was another one by more than rounding.
+/// Returns the matrix with last row 0 0 0 1, and whether the row differed by more than rounding
+/// errors.
 pub(super) fn affine(mut m: DMat4) -> (DMat4, bool) {
     const ROUNDING: f64 = 1e-5;
     let off = (m.row(3) - DVec4::W).abs().max_element() > ROUNDING;
@@ -210,7 +216,7 @@ pub(super) fn affine(mut m: DMat4) -> (DMat4, bool) {
     (m, off)
 }
 
-/// A node's transform to its parent: `translation * rotation * scale`.
+/// Returns the node-to-parent transform: `translation * rotation * scale`.
 pub(super) fn matrix(local: &Local) -> DMat4 {
     match local {
         Local::Trs(t) => DMat4::from_scale_rotation_translation(t.scale, t.rotation, t.translation),
@@ -218,13 +224,13 @@ pub(super) fn matrix(local: &Local) -> DMat4 {
     }
 }
 
-struct Order {
+struct NodeOrder {
     list: Vec<usize>,
     reached: Vec<bool>,
 }
 
-/// Parents before their children; of the nodes that could be next, the lowest.
-fn order(file: &File<'_>, nodes: &[Node]) -> Order {
+/// Sorts nodes topologically: parents before their children, lowest index first.
+fn order(file: &File<'_>, nodes: &[Node]) -> NodeOrder {
     let mut ready: BinaryHeap<_> = (0..nodes.len()).filter(|i| nodes[*i].parent.is_none()).map(Reverse).collect();
     let mut list = Vec::with_capacity(nodes.len());
     let mut reached = vec![false; nodes.len()];
@@ -233,31 +239,32 @@ fn order(file: &File<'_>, nodes: &[Node]) -> Order {
         reached[i] = true;
         for child in file.document.nodes[i].children.iter() {
             let child = child.value();
-            // Where a file names a child twice, that is an error already.
+            // A child that is listed twice was already reported as an error.
             if child < nodes.len() && nodes[child].parent == Some(i) && !reached[child] {
                 ready.push(Reverse(child));
             }
         }
     }
-    Order { list, reached }
+    NodeOrder { list, reached }
 }
 
-/// Which nodes the scene draws: its roots and all below. Without scenes, all.
-fn scene(file: &File<'_>) -> Result<Vec<bool>, Finding> {
+/// For each node, whether the scene contains it: the roots of the scene and their descendants. In a
+/// file without scenes, all nodes.
+fn scene(file: &File<'_>) -> Result<Vec<bool>, Diagnostic> {
     let document = &file.document;
     let nodes = &document.nodes;
     if document.scenes.is_empty() {
         return Ok(vec![true; nodes.len()]);
     }
-    let within = |finding: Finding| finding.within(Label::file(&file.shown));
+    let within = |diagnostic: Diagnostic| diagnostic.within(Label::file(&file.shown));
     let scene = file.get(&document.scenes, document.scene.unwrap_or(Index::new(0)), "scene").map_err(within)?;
     let mut drawn = vec![false; nodes.len()];
     let mut stack: Vec<usize> = scene.nodes.iter().map(|n| n.value()).collect();
     while let Some(i) = stack.pop() {
         let Some(node) = nodes.get(i) else {
-            return Err(within(Finding::error(
-                Code::GltfIndex,
-                format!("the scene has node {i}; the file has {} nodes", nodes.len()),
+            return Err(within(Diagnostic::error(
+                DiagnosticCode::GltfIndex,
+                format!("the scene lists node {i}, but the file has {} nodes", nodes.len()),
             )));
         };
         if !std::mem::replace(&mut drawn[i], true) {

@@ -1,67 +1,68 @@
-//! Files that an import reads, and what stood in them.
+//! Files that an import reads, with their fingerprints.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::fs::stat::{Sight, Stat};
+use crate::fs::fingerprint::{FileFingerprint, FileStat};
 
-/// Files that were read, or should have been.
+/// Files that were read, or that should have been.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
-    files: BTreeMap<PathBuf, Seen>,
+    files: BTreeMap<PathBuf, ReadState>,
     digests: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Seen {
-    /// It was not read to its end.
+enum ReadState {
+    /// The file was not read to its end.
     Nothing,
-    /// This was in it.
-    Content(Sight),
-    /// It was read twice, and was not the same.
+    /// Fingerprint of the content that was read.
+    Content(FileFingerprint),
+    /// The file was read twice, with different content.
     Changing,
 }
 
 impl Inputs {
-    /// With the digest of all that is read.
+    /// Creates a set that stores the digest of each file that is read.
     pub(crate) fn with_digests() -> Self {
         Self { digests: true, ..Self::default() }
     }
 
-    /// Paths alone.
+    /// Creates a set that stores paths only.
     pub(crate) fn without_digests() -> Self {
         Self::default()
     }
 
-    /// Notes a file; with what the file system said before it was read, when that was, and what was read.
-    pub(super) fn seen(&mut self, path: &Path, content: Option<(Stat, i64, &[u8])>) {
-        let seen = self.files.entry(path.to_owned()).or_insert(Seen::Nothing);
+    /// Records a file. `content` is the file metadata from before the read, the time of the read,
+    /// and the bytes that were read.
+    pub(super) fn seen(&mut self, path: &Path, content: Option<(FileStat, i64, &[u8])>) {
+        let seen = self.files.entry(path.to_owned()).or_insert(ReadState::Nothing);
         let Some((stat, at, bytes)) = content.filter(|_| self.digests) else { return };
-        let sight = Sight { stat, at, digest: *blake3::hash(bytes).as_bytes() };
+        let fingerprint = FileFingerprint { stat, at, digest: *blake3::hash(bytes).as_bytes() };
         *seen = match *seen {
-            Seen::Content(first) if first.digest != sight.digest => Seen::Changing,
-            Seen::Changing => Seen::Changing,
-            Seen::Nothing | Seen::Content(_) => Seen::Content(sight),
+            ReadState::Content(first) if first.digest != fingerprint.digest => ReadState::Changing,
+            ReadState::Changing => ReadState::Changing,
+            ReadState::Nothing | ReadState::Content(_) => ReadState::Content(fingerprint),
         };
     }
 
-    /// Notes a file whose content is known.
-    pub(crate) fn known(&mut self, path: PathBuf, sight: Sight) {
-        self.files.insert(path, Seen::Content(sight));
+    /// Records a file with a known fingerprint.
+    pub(crate) fn known(&mut self, path: PathBuf, fingerprint: FileFingerprint) {
+        self.files.insert(path, ReadState::Content(fingerprint));
     }
 
-    /// Their paths, sorted.
+    /// Returns the sorted paths.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.keys()
     }
 
-    /// What stood in each of them; `None`: it is not known of all.
-    pub(crate) fn sights(&self) -> Option<Vec<(&Path, Sight)>> {
+    /// Returns the fingerprint of each file, or `None` if one of them is unknown.
+    pub(crate) fn fingerprints(&self) -> Option<Vec<(&Path, FileFingerprint)>> {
         self.files
             .iter()
             .map(|(path, seen)| match seen {
-                Seen::Content(sight) => Some((path.as_path(), *sight)),
-                Seen::Nothing | Seen::Changing => None,
+                ReadState::Content(fingerprint) => Some((path.as_path(), *fingerprint)),
+                ReadState::Nothing | ReadState::Changing => None,
             })
             .collect()
     }

@@ -1,19 +1,22 @@
-//! What artists get wrong, and files say quite correctly.
+//! Warnings about likely authoring mistakes in valid glTF files.
 
 use glam::DVec3;
 
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Channel, Clip, Curve, Interpolation, Local, Model, Property};
 
-/// Cosine of half an angle: rotations whose quaternions are closer to a right angle turn by more than 176 degrees.
+/// Cosine of 88 degrees: the absolute dot product of two quaternions is below this if the
+/// rotation between them is more than 176 degrees.
 const HALF_AROUND: f64 = 0.035;
-/// Keys closer than this, in seconds, are one that jumps.
+/// Keys closer together than this, in seconds, are an intended jump.
 const JUMP: f64 = 1e-5;
-/// Axes whose scales differ by more than this share are scaled unevenly; less is rounding.
+/// Tolerance for differences between the scales of two axes, relative to the larger scale. Smaller
+/// differences are rounding errors.
 const UNEVEN: f64 = 0.01;
 
-/// Warns of a model, read from `shown`; `moves` says which nodes move something that is drawn.
+/// Warns about likely mistakes in a model. `shown` is the path of its file; `moves` says per node
+/// whether it moves something that is drawn.
 pub(super) fn lint(model: &Model, shown: &str, moves: &[bool], report: &mut Report<'_>) {
     for clip in &model.clips {
         flips(model, clip, shown, moves, report);
@@ -21,24 +24,26 @@ pub(super) fn lint(model: &Model, shown: &str, moves: &[bool], report: &mut Repo
     uneven_scale(model, shown, moves, report);
 }
 
-/// Warns of rotations of which the keys do not say which way they turn.
+/// Warns about rotations whose keys leave the direction of the turn ambiguous.
 fn flips(model: &Model, clip: &Clip, shown: &str, moves: &[bool], report: &mut Report<'_>) {
     let turned = |c: &&Channel| c.property == Property::Rotation && moves[c.node];
     let mut all = clip.channels.iter().filter(turned).filter_map(|c| Some((c.node, flip(&c.curve)?)));
     let Some((node, [from, to])) = all.next() else { return };
     let label = Label::file(clip.file.as_deref().unwrap_or(shown)).clip(&clip.source);
     let label = label.node(node, Some(&model.nodes[node].name));
-    let mut message = format!("it turns half around or more between its keys at {from:.3} s and {to:.3} s");
+    let mut message =
+        format!("the rotation turns by about 180 degrees or more between its keys at {from:.3} s and {to:.3} s");
     match all.count() {
         0 => {}
-        1 => message.push_str("; so does another node"),
-        more => message.push_str(&format!("; so do {more} other nodes")),
+        1 => message.push_str("; also at another node"),
+        more => message.push_str(&format!("; also at {more} other nodes")),
     }
-    report.warn(Finding::warning(Code::ClipFlip, message).within(label));
+    report.warn(Diagnostic::warning(DiagnosticCode::ClipFlip, message).within(label));
 }
 
-/// The first two keys of a rotation between which it turns half around, in seconds; where the interpolation is cubic, also
-/// those whose quaternions are of opposite signs: nothing takes the shorter way there.
+/// Returns the times in seconds of the first two keys between which a rotation turns by 180 degrees
+/// or more. For cubic interpolation, also of two keys with quaternions of opposite signs, because
+/// cubic splines do not take the shorter way.
 fn flip(curve: &Curve) -> Option<[f64; 2]> {
     let value = |key: usize| match curve.interpolation {
         Interpolation::CubicSpline => curve.values[3 * key + 1],
@@ -56,7 +61,7 @@ fn flip(curve: &Curve) -> Option<[f64; 2]> {
     Some([curve.times[key - 1], curve.times[key]])
 }
 
-/// Warns of uneven scales of nodes that others hang on.
+/// Warns about non-uniform scales of nodes that have children.
 fn uneven_scale(model: &Model, shown: &str, moves: &[bool], report: &mut Report<'_>) {
     let mut carries = vec![false; model.nodes.len()];
     for (node, _) in model.nodes.iter().enumerate().filter(|(i, _)| moves[*i]) {
@@ -87,13 +92,13 @@ fn uneven_scale(model: &Model, shown: &str, moves: &[bool], report: &mut Report<
     let label = Label::file(clip.and_then(|clip| clip.file.as_deref()).unwrap_or(shown));
     let label = clip.map_or(label.clone(), |clip| label.clip(&clip.source)).node(node, Some(&model.nodes[node].name));
     let [x, y, z] = scale.to_array();
-    let mut message = format!("it is scaled unevenly, by {x:.3} x {y:.3} x {z:.3}, and other nodes hang on it");
+    let mut message = format!("the scale {x:.3} x {y:.3} x {z:.3} is non-uniform, and the node has child nodes");
     match nodes.len() - 1 {
         0 => {}
-        1 => message.push_str("; another node is, too"),
-        more => message.push_str(&format!("; {more} other nodes are, too")),
+        1 => message.push_str("; also at another node"),
+        more => message.push_str(&format!("; also at {more} other nodes")),
     }
-    report.warn(Finding::warning(Code::NodeUnevenScale, message).within(label));
+    report.warn(Diagnostic::warning(DiagnosticCode::NodeUnevenScale, message).within(label));
 }
 
 fn uneven(scale: &DVec3) -> bool {

@@ -1,108 +1,37 @@
 //! Materials and the images that they use.
 
 use std::collections::BTreeMap;
-use std::io::Cursor;
 
-use glam::{DMat2, DVec2};
-use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::AlphaMode;
-use gltf::json::texture::{MagFilter, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index};
-use gpuskin_rt::internals::Wrap;
-use image::{ImageFormat, ImageReader, Limits};
 
 use super::file::File;
 use super::report::Report;
-use super::surface::Uses;
-use super::uri;
-use crate::finding::{Code, Finding, Label};
-use crate::model::{Image, Material, Texture};
+use super::surface::{BaseColor, MaterialTextures};
+use super::textures::{Pixels, TextureReader, UvSource};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::model::Material;
 use crate::suggest::quoted;
 
-/// Largest side of an image, texels: wgpu's default limit for textures.
-const MAX_SIDE: u32 = 8192;
-/// Bytes that decoding one image may take: the largest at 16 bits a channel, and a copy.
-const MAX_DECODE: u64 = 1 << 30;
-
-/// What `gltf::json` reads where a texture has no image of the core format.
-const NO_IMAGE: usize = u32::MAX as usize;
-
-/// An extension that is all said with its name.
+/// Extension without parameters: a material is unlit if the extension is present.
 pub(super) const UNLIT: &str = "KHR_materials_unlit";
-
-const CONVERT: &str = "convert it to PNG or JPEG, and export again";
-
-/// Whether images are decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pixels {
-    /// They are.
-    Decode,
-    /// They are read and checked for their size; [`Image::rgba`] stays empty.
-    SizeOnly,
-}
-
-/// Where texture coordinates come from.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct UvSource {
-    /// The `n` of `TEXCOORD_n`.
-    pub set: u32,
-    matrix: DMat2,
-    offset: DVec2,
-}
-
-impl UvSource {
-    pub(super) fn new(set: u32, transform: Option<&TextureTransform>) -> Result<Self, Finding> {
-        let mut source = Self { set, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
-        if let Some(transform) = transform {
-            source.set = transform.tex_coord.unwrap_or(set);
-            source.offset = DVec2::from_array(transform.offset.0.map(f64::from));
-            let angle = f64::from(transform.rotation.0);
-            let (sin, cos) = (libm::sin(angle), libm::cos(angle));
-            let scale = DVec2::from_array(transform.scale.0.map(f64::from));
-            // Counter-clockwise as one sees it, in coordinates whose v points down: what all viewers do, and the
-            // listing in the extension's text does not (KhronosGroup/glTF#1563).
-            //     | cos  sin |   | u scale_u |
-            //     |-sin  cos | * | v scale_v |
-            source.matrix = DMat2::from_cols(DVec2::new(cos, -sin), DVec2::new(sin, cos)) * DMat2::from_diagonal(scale);
-            if !source.matrix.is_finite() || !source.offset.is_finite() {
-                return Err(Finding::error(Code::GltfNotFinite, "KHR_texture_transform is not finite"));
-            }
-        }
-        Ok(source)
-    }
-
-    /// Texture coordinates from those of the vertices.
-    pub(super) fn apply(&self, uv: DVec2) -> DVec2 {
-        self.matrix * uv + self.offset
-    }
-}
 
 /// The materials in use, in the order of their first use.
 pub(super) struct Materials {
-    pixels: Pixels,
+    pub textures: TextureReader,
     slots: BTreeMap<Option<usize>, Option<usize>>,
-    image_slots: BTreeMap<usize, Result<usize, Finding>>,
-    texels: u64,
     pub list: Vec<Material>,
-    pub images: Vec<Image>,
     uvs: Vec<Option<UvSource>>,
 }
 
 impl Materials {
     pub(super) fn new(pixels: Pixels) -> Self {
-        Self {
-            pixels,
-            slots: BTreeMap::new(),
-            image_slots: BTreeMap::new(),
-            texels: 0,
-            list: Vec::new(),
-            images: Vec::new(),
-            uvs: Vec::new(),
-        }
+        Self { textures: TextureReader::new(pixels), slots: BTreeMap::new(), list: Vec::new(), uvs: Vec::new() }
     }
 
-    /// Where a material of the file stands in [`Self::list`]. A broken one is reported once.
+    /// Returns the index in [`Self::list`] of a material of the file. An invalid material is
+    /// reported once.
     pub(super) fn slot(
         &mut self,
         file: &File<'_>,
@@ -119,8 +48,8 @@ impl Materials {
                 self.uvs.push(uv);
                 Some(self.list.len() - 1)
             }
-            Err(finding) => {
-                report.error(finding.within(Label::file(&file.shown)));
+            Err(diagnostic) => {
+                report.error(diagnostic.within(Label::file(&file.shown)));
                 None
             }
         };
@@ -128,12 +57,12 @@ impl Materials {
         slot
     }
 
-    /// Indices of the file's materials that are in use.
+    /// Returns the indices of the file's materials that are in use.
     pub(super) fn used(&self) -> impl Iterator<Item = usize> {
         self.slots.keys().copied().flatten()
     }
 
-    /// Which texture coordinates a material of [`Self::list`] needs.
+    /// Returns the source of texture coordinates of a material of [`Self::list`].
     pub(super) fn uv(&self, slot: usize) -> Option<UvSource> {
         self.uvs[slot]
     }
@@ -143,7 +72,7 @@ impl Materials {
         file: &File<'_>,
         material: Option<Index<json::Material>>,
         report: &mut Report<'_>,
-    ) -> Result<(Material, Option<UvSource>), Finding> {
+    ) -> Result<(Material, Option<UvSource>), Diagnostic> {
         let mut result = Material::default();
         let Some(index) = material else { return Ok((result, None)) };
         let source = file.get(&file.document.materials, index, "material")?;
@@ -152,7 +81,7 @@ impl Materials {
             Some(name) => Label::from(format_args!("material {index} {}", quoted(name))),
             None => Label::from(format_args!("material {index}")),
         };
-        let within = |finding: Finding| finding.within(&label);
+        let within = |diagnostic: Diagnostic| diagnostic.within(&label);
         result.double_sided = source.double_sided;
         result.unlit = source.extensions.as_ref().is_some_and(|extensions| extensions.others.contains_key(UNLIT));
         result.normal_map = source.normal_texture.is_some();
@@ -160,15 +89,18 @@ impl Materials {
             Checked::Valid(AlphaMode::Opaque) => {}
             Checked::Valid(AlphaMode::Mask) => result.alpha_cutoff = Some(source.alpha_cutoff.unwrap_or_default().0),
             Checked::Valid(AlphaMode::Blend) => report.warn(
-                within(Finding::warning(Code::MaterialBlend, "alpha blending is not supported: it is drawn opaque"))
-                    .within(Label::file(&file.shown))
-                    .help("alpha mode MASK cuts out by a threshold"),
+                within(Diagnostic::warning(
+                    DiagnosticCode::MaterialBlend,
+                    "alpha blending is not supported; the material is drawn opaque",
+                ))
+                .within(Label::file(&file.shown))
+                .help("use alpha mode MASK, which cuts out by a threshold"),
             ),
             Checked::Invalid => {
                 let name = file.written(&format!("/materials/{index}/alphaMode"));
-                return Err(within(Finding::error(
-                    Code::MaterialOdd,
-                    format!("there is no alpha mode {}", quoted(&name)),
+                return Err(within(Diagnostic::error(
+                    DiagnosticCode::MaterialInvalid,
+                    format!("unknown alpha mode {}; expected OPAQUE, MASK or BLEND", quoted(&name)),
                 )));
             }
         }
@@ -178,10 +110,10 @@ impl Materials {
         let (factor, base) = match glossy.filter(|_| white) {
             Some(glossy) => {
                 let message =
-                    "KHR_materials_pbrSpecularGlossiness: its diffuse colour is drawn, its specular one is not";
-                let help = "convert it to metallic-roughness (gltf-transform: metalrough)";
+                    "KHR_materials_pbrSpecularGlossiness: the diffuse colour is drawn, the specular colour is not";
+                let help = "convert the material to metallic-roughness (gltf-transform: metalrough)";
                 report.warn(
-                    within(Finding::warning(Code::MaterialExtension, message))
+                    within(Diagnostic::warning(DiagnosticCode::MaterialExtension, message))
                         .within(Label::file(&file.shown))
                         .help(help),
                 );
@@ -191,12 +123,15 @@ impl Materials {
         };
         result.base_color = factor;
         if !result.base_color.iter().chain(&result.alpha_cutoff).all(|x| x.is_finite()) {
-            return Err(within(Finding::error(Code::GltfNotFinite, "its base colour or alpha cutoff is not finite")));
+            return Err(within(Diagnostic::error(
+                DiagnosticCode::GltfNotFinite,
+                "the base colour or alpha cutoff is not finite",
+            )));
         }
         if let Some(info) = base {
-            result.base_color_texture = Some(self.texture(file, info.index).map_err(within)?);
+            result.base_color_texture = Some(self.textures.texture(file, info.index).map_err(within)?);
         }
-        let uses = Uses::of(source);
+        let uses = MaterialTextures::of(source);
         let uv = match base {
             Some(info) => {
                 let transform = info.extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
@@ -204,107 +139,7 @@ impl Materials {
             }
             None => uses.uv(),
         };
-        self.surface(file, source, uses, (uv, &label), &mut result, report);
+        uses.read(&mut self.textures, file, source, &BaseColor { uv, label: &label }, &mut result, report);
         Ok((result, uv))
-    }
-
-    pub(super) fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Finding> {
-        let document = &file.document;
-        let texture = file.get(&document.textures, index, "texture")?;
-        if texture.source.value() == NO_IMAGE {
-            let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
-            let kinds: Vec<&str> = kinds.collect();
-            let message = match kinds.is_empty() {
-                true => format!("texture {index} has no image"),
-                false => format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", ")),
-            };
-            return Err(Finding::error(Code::ImageInvalid, message).help(CONVERT));
-        }
-        let sampler = match texture.sampler {
-            Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
-            None => None,
-        };
-        let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
-            Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
-            Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
-            _ => Wrap::Repeat,
-        };
-        Ok(Texture {
-            image: self.image(file, texture.source)?,
-            wrap: [wrap(sampler.map(|s| s.wrap_s)), wrap(sampler.map(|s| s.wrap_t))],
-            nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m == Checked::Valid(MagFilter::Nearest)),
-        })
-    }
-
-    /// Where an image of the file stands in [`Self::images`].
-    fn image(&mut self, file: &File<'_>, index: Index<json::Image>) -> Result<usize, Finding> {
-        if let Some(slot) = self.image_slots.get(&index.value()) {
-            return slot.clone();
-        }
-        let slot = self.read_image(file, index).map(|image| {
-            self.images.push(image);
-            self.images.len() - 1
-        });
-        self.image_slots.insert(index.value(), slot.clone());
-        slot
-    }
-
-    fn read_image(&mut self, file: &File<'_>, index: Index<json::Image>) -> Result<Image, Finding> {
-        let source = file.get(&file.document.images, index, "image")?;
-        let uri = source.uri.as_deref().filter(|uri| !uri::is_data(uri));
-        let shown = uri.or(source.name.as_deref()).unwrap_or_default();
-        let name = if shown.is_empty() { format!("image {index}") } else { format!("image {index} ({shown})") };
-        let within = |finding: Finding| finding.within(&name);
-        let owned;
-        let bytes = match (&source.uri, source.buffer_view) {
-            (Some(uri), _) => {
-                owned = file.resource(uri).map_err(within)?;
-                &owned[..]
-            }
-            (None, Some(view)) => file.view(view).map_err(within)?.0,
-            (None, None) => {
-                return Err(within(Finding::error(Code::ImageInvalid, "it has neither a URI nor a buffer view")));
-            }
-        };
-        let (width, height, rgba) = self.decode(bytes, file.limits().image).map_err(within)?;
-        Ok(Image { name, width, height, rgba })
-    }
-
-    fn decode(&mut self, bytes: &[u8], most: u64) -> Result<(u32, u32, Vec<u8>), Finding> {
-        let format = match image::guess_format(bytes) {
-            Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
-            Ok(other) => {
-                return Err(
-                    Finding::error(Code::ImageInvalid, format!("{other:?} images are not supported")).help(CONVERT)
-                );
-            }
-            Err(_) if bytes.starts_with(b"\xABKTX 20\xBB") => {
-                return Err(
-                    Finding::error(Code::ImageInvalid, "KTX2 images are not supported as sources").help(CONVERT)
-                );
-            }
-            Err(_) => return Err(Finding::error(Code::ImageInvalid, "it is neither PNG nor JPEG").help(CONVERT)),
-        };
-        let broken = |e: image::ImageError| {
-            Finding::error(Code::ImageInvalid, format!("it cannot be decoded: {e}")).help(CONVERT)
-        };
-        let (width, height) = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().map_err(broken)?;
-        if width.max(height) > MAX_SIDE || width.min(height) == 0 {
-            let message = format!("it has {width} x {height} texels; up to {MAX_SIDE} a side are supported");
-            return Err(Finding::error(Code::LimitImage, message));
-        }
-        self.texels += u64::from(width) * u64::from(height);
-        if self.texels > most {
-            let message = format!("the images of a model may have {most} texels, all together");
-            return Err(Finding::error(Code::LimitImage, message));
-        }
-        if self.pixels == Pixels::SizeOnly {
-            return Ok((width, height, Vec::new()));
-        }
-        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-        let mut limits = Limits::default();
-        limits.max_alloc = Some(MAX_DECODE);
-        reader.limits(limits);
-        Ok((width, height, reader.decode().map_err(broken)?.into_rgba8().into_raw()))
     }
 }

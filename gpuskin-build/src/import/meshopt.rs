@@ -1,40 +1,45 @@
-//! `EXT_meshopt_compression` and `KHR_meshopt_compression`: buffer views that are stored compressed.
+//! Compressed buffer views: `EXT_meshopt_compression` and `KHR_meshopt_compression`.
 //!
-//! The `meshopt` crate decodes the streams; see [`super::meshopt_filter`] for what comes after.
+//! The `meshopt` crate decodes the streams; [`super::meshopt_filter`] then reverses the filters.
 
 use super::document::Meshopt;
 use super::meshopt_filter::Filter;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::quoted;
 
-/// Largest element of a vertex stream, bytes: the format's limit.
+/// Maximum size of an element of a vertex stream, in bytes, as defined by the format.
 const MAX_STRIDE: u64 = 256;
 
-/// How a stream is coded.
+/// Encoding of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum StreamMode {
     Attributes,
     Triangles,
     Indices,
 }
 
-/// A compressed view whose header makes sense.
+/// A compressed buffer view with a checked header.
 pub(super) struct Stream {
-    mode: Mode,
+    mode: StreamMode,
     filter: Filter,
     stride: usize,
     count: usize,
 }
 
 impl Stream {
-    /// Checks the header; `length` is what the view says that it decodes to, bytes.
-    pub(super) fn new(header: &Meshopt, length: u64) -> Result<Self, Finding> {
+    /// Checks a header. `length` is the decompressed size in bytes according to the buffer view.
+    pub(super) fn new(header: &Meshopt, length: u64) -> Result<Self, Diagnostic> {
         let (stride, count) = (header.byte_stride.0, header.count.0);
         let mode = match header.mode.as_str() {
-            "ATTRIBUTES" => Mode::Attributes,
-            "TRIANGLES" => Mode::Triangles,
-            "INDICES" => Mode::Indices,
-            other => return Err(Finding::error(Code::GltfCompression, format!("there is no mode {}", quoted(other)))),
+            "ATTRIBUTES" => StreamMode::Attributes,
+            "TRIANGLES" => StreamMode::Triangles,
+            "INDICES" => StreamMode::Indices,
+            other => {
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfCompression,
+                    format!("unknown mode {}", quoted(other)),
+                ));
+            }
         };
         let filter = match header.filter.as_deref() {
             None | Some("NONE") => Filter::None,
@@ -43,49 +48,61 @@ impl Stream {
             Some("EXPONENTIAL") => Filter::Exponential,
             Some("COLOR") => Filter::Color,
             Some(other) => {
-                return Err(Finding::error(Code::GltfCompression, format!("there is no filter {}", quoted(other))));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfCompression,
+                    format!("unknown filter {}", quoted(other)),
+                ));
             }
         };
         let fits = match (mode, filter) {
-            (Mode::Attributes, Filter::None | Filter::Exponential) => {
+            (StreamMode::Attributes, Filter::None | Filter::Exponential) => {
                 stride > 0 && stride <= MAX_STRIDE && stride.is_multiple_of(4)
             }
-            (Mode::Attributes, Filter::Octahedral | Filter::Color) => stride == 4 || stride == 8,
-            (Mode::Attributes, Filter::Quaternion) => stride == 8,
-            (Mode::Triangles | Mode::Indices, Filter::None) => stride == 2 || stride == 4,
-            (Mode::Triangles | Mode::Indices, _) => {
-                return Err(Finding::error(Code::GltfCompression, "indices have no filter"));
+            (StreamMode::Attributes, Filter::Octahedral | Filter::Color) => stride == 4 || stride == 8,
+            (StreamMode::Attributes, Filter::Quaternion) => stride == 8,
+            (StreamMode::Triangles | StreamMode::Indices, Filter::None) => stride == 2 || stride == 4,
+            (StreamMode::Triangles | StreamMode::Indices, _) => {
+                return Err(Diagnostic::error(
+                    DiagnosticCode::GltfCompression,
+                    "a stream of indices cannot have a filter",
+                ));
             }
         };
         if !fits {
-            return Err(Finding::error(
-                Code::GltfCompression,
-                format!("a stride of {stride} bytes is not one of its mode and filter"),
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfCompression,
+                format!("a stride of {stride} bytes is not allowed for this mode and filter"),
             ));
         }
-        if mode == Mode::Triangles && !count.is_multiple_of(3) {
-            return Err(Finding::error(Code::GltfCompression, format!("{count} indices are not whole triangles")));
+        if mode == StreamMode::Triangles && !count.is_multiple_of(3) {
+            return Err(Diagnostic::error(
+                DiagnosticCode::GltfCompression,
+                format!("{count} indices do not form whole triangles"),
+            ));
         }
         if count.checked_mul(stride) != Some(length) || count == 0 {
-            let message = format!("{count} elements of {stride} bytes, and the view has {length} bytes");
-            return Err(Finding::error(Code::GltfCompression, message));
+            let message = format!("{count} elements of {stride} bytes are declared, but the view has {length} bytes");
+            return Err(Diagnostic::error(DiagnosticCode::GltfCompression, message));
         }
-        let fit =
-            |n: u64| usize::try_from(n).map_err(|_| Finding::error(Code::GltfCompression, "it is larger than memory"));
+        let fit = |n: u64| {
+            usize::try_from(n).map_err(|_| {
+                Diagnostic::error(DiagnosticCode::GltfCompression, "the decompressed data is larger than memory")
+            })
+        };
         Ok(Self { mode, filter, stride: fit(stride)?, count: fit(count)? })
     }
 
-    /// Decodes it. The caller has made sure that the result may be that large.
-    pub(super) fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Finding> {
+    /// Decompresses a stream. The caller has checked that the result is within the memory limit.
+    pub(super) fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Diagnostic> {
         let decoded = match (self.mode, self.stride) {
-            (Mode::Attributes, stride) => attributes(encoded, self.count, stride),
-            (Mode::Triangles, 2) => bytes(meshopt::decode_index_buffer::<u16>(encoded, self.count)),
-            (Mode::Triangles, _) => bytes(meshopt::decode_index_buffer::<u32>(encoded, self.count)),
-            (Mode::Indices, 2) => bytes(meshopt::decode_index_sequence::<u16>(encoded, self.count)),
-            (Mode::Indices, _) => bytes(meshopt::decode_index_sequence::<u32>(encoded, self.count)),
+            (StreamMode::Attributes, stride) => attributes(encoded, self.count, stride),
+            (StreamMode::Triangles, 2) => bytes(meshopt::decode_index_buffer::<u16>(encoded, self.count)),
+            (StreamMode::Triangles, _) => bytes(meshopt::decode_index_buffer::<u32>(encoded, self.count)),
+            (StreamMode::Indices, 2) => bytes(meshopt::decode_index_sequence::<u16>(encoded, self.count)),
+            (StreamMode::Indices, _) => bytes(meshopt::decode_index_sequence::<u32>(encoded, self.count)),
         };
         let mut decoded = decoded.filter(|bytes| bytes.len() == self.count * self.stride).ok_or_else(|| {
-            Finding::error(Code::GltfCompression, "it cannot be decompressed")
+            Diagnostic::error(DiagnosticCode::GltfCompression, "the data cannot be decompressed")
                 .help("the file is damaged: export it again")
         })?;
         for element in decoded.chunks_exact_mut(self.stride) {
@@ -95,12 +112,12 @@ impl Stream {
     }
 }
 
-/// Numbers as a little-endian machine keeps them, which is how glTF does.
+/// Returns the bytes of numbers on a little-endian machine, which is the byte order of glTF.
 fn bytes<T: bytemuck::Pod>(decoded: meshopt::Result<Vec<T>>) -> Option<Vec<u8>> {
     decoded.ok().map(|list| bytemuck::cast_slice(&list).to_vec())
 }
 
-/// The crate takes the size of an element from its type.
+/// An element of `N` bytes: the crate derives the element size from the type.
 #[derive(Clone)]
 struct Element<const N: usize>([u8; N]);
 
@@ -158,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_make_no_sense() {
+    fn invalid_headers_are_rejected() {
         let refused = |mode, filter, stride, count, length, part: &str| {
             let error = Stream::new(&header(mode, filter, stride, count), length).err().expect("refused");
             assert!(error.message().contains(part), "{error}");
@@ -172,14 +189,14 @@ mod tests {
         refused("ATTRIBUTES", Some("OCTAHEDRAL"), 12, 1, 12, "stride of 12");
         refused("TRIANGLES", None, 1, 3, 3, "stride of 1");
         refused("TRIANGLES", None, 2, 4, 8, "4 indices");
-        refused("INDICES", Some("OCTAHEDRAL"), 4, 4, 16, "no filter");
+        refused("INDICES", Some("OCTAHEDRAL"), 4, 4, 16, "cannot have a filter");
         refused("ATTRIBUTES", None, 16, u64::MAX / 8, 16, "the view has 16 bytes");
         refused("ATTRIBUTES", None, 16, 4, 63, "the view has 63 bytes");
         refused("ATTRIBUTES", None, 16, 0, 0, "0 elements");
     }
 
     #[test]
-    fn streams_come_back() {
+    fn streams_round_trip() {
         let numbers: Vec<[u8; 20]> = (0..100_u8).map(|i| [i.wrapping_mul(37); 20]).collect();
         let encoded = meshopt::encode_vertex_buffer(&numbers).expect("encodes");
         let attributes = stream("ATTRIBUTES", None, 20, 100);
@@ -187,7 +204,7 @@ mod tests {
         let indices: Vec<u32> = (0..60).flat_map(|i| [i, i + 1, i + 2]).collect();
         let triangles = meshopt::encode_index_buffer(&indices, 62).expect("encodes");
         let sequence = meshopt::encode_index_sequence(&indices, 62).expect("encodes");
-        // Triangles may start at another corner.
+        // The codec may rotate the corners of a triangle.
         let first = |mut t: [u32; 3]| {
             let least = (0..3).min_by_key(|i| t[*i]).expect("three");
             t.rotate_left(least);

@@ -1,9 +1,9 @@
-//! What meshopt compression does to numbers before it packs them, undone.
+//! Reversal of the filters that meshopt compression applies to numbers before packing.
 //!
-//! Not by the `meshopt` crate: its SSE code for octahedral bytes estimates square roots with an instruction that processors
-//! answer differently, and the same file has to give the same bytes everywhere.
+//! Not done with the `meshopt` crate: its SSE code for octahedral bytes uses an approximate square
+//! root, which differs between processors, and the same file must give the same bytes everywhere.
 
-/// What is done to elements after they are decoded.
+/// Filter to reverse after decoding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filter {
     None,
@@ -14,7 +14,7 @@ pub(super) enum Filter {
 }
 
 impl Filter {
-    /// Undoes it for one element, of a length that [`super::meshopt::Stream`] has checked.
+    /// Reverses the filter for one element, whose length was checked by [`super::meshopt::Stream`].
     pub(super) fn apply(self, element: &mut [u8]) {
         match self {
             Filter::None => {}
@@ -32,7 +32,7 @@ impl Filter {
             Filter::Exponential => {
                 for number in element.chunks_exact_mut(4) {
                     let word = i32::from_le_bytes([number[0], number[1], number[2], number[3]]);
-                    // A signed byte of exponent over 24 signed bits.
+                    // The word has an 8-bit signed exponent above a 24-bit signed mantissa.
                     let value = libm::ldexp(f64::from(word << 8 >> 8), word >> 24);
                     number.copy_from_slice(&(value as f32).to_le_bytes());
                 }
@@ -65,12 +65,13 @@ fn set_short(element: &mut [u8], i: usize, value: i16) {
     element[2 * i..][..2].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Half away from zero; what is not a number becomes 0 as an integer.
+/// Rounds half away from zero. NaN stays NaN, and becomes 0 when cast to an integer.
 fn round(x: f64) -> f64 {
     if x >= 0.0 { (x + 0.5).floor() } else { (x - 0.5).ceil() }
 }
 
-/// A unit vector from its octahedral x and y; z holds what stands for one.
+/// Decodes a unit vector from its octahedral x and y. The third component is the fixed-point value
+/// of 1.0.
 fn octahedral([x, y, one]: [f64; 3]) -> [f64; 3] {
     let z = one - x.abs() - y.abs();
     let fold = z.min(0.0);
@@ -80,8 +81,8 @@ fn octahedral([x, y, one]: [f64; 3]) -> [f64; 3] {
     [x, y, z].map(|c| c / length)
 }
 
-/// A unit quaternion from three components and, in the fourth, what stands for one over the root of two, with the index of
-/// the dropped greatest component in its lowest two bits.
+/// Decodes a unit quaternion from three components. The fourth is the fixed-point value of
+/// sqrt(1/2), with the index of the dropped greatest component in its lowest two bits.
 fn quaternion(element: &mut [u8]) {
     let last = short(element, 3);
     let scale = std::f64::consts::FRAC_1_SQRT_2 / f64::from(last | 3);
@@ -93,7 +94,8 @@ fn quaternion(element: &mut [u8]) {
     }
 }
 
-/// RGBA from luminance, chrominance and an alpha whose highest bit tells how many bits all of them have.
+/// Decodes RGBA from luminance, chrominance and alpha. The highest set bit of alpha gives the bit
+/// width of all components.
 fn color(y: i32, co: i32, cg: i32, a: i32, max: f64) -> [f64; 4] {
     let mut all = a;
     for shift in [1, 2, 4, 8] {
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_undone() {
+    fn filters_are_reversed() {
         let normals = [[0.6, -0.48, 0.64, 0.0], [-0.36, 0.48, -0.8, 1.0], [0.0, 0.0, -1.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
         for (v, normal) in meshopt::encode_filter_oct::<u16>(&normals, 16).into_iter().zip(&normals) {
             let mut bytes: Vec<u8> = v.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_take_any_bytes() {
+    fn filters_accept_any_bytes() {
         for filter in [Filter::Octahedral, Filter::Quaternion, Filter::Exponential, Filter::Color] {
             for length in [4, 8] {
                 if (filter, length) == (Filter::Quaternion, 4) {

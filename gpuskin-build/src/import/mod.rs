@@ -1,45 +1,48 @@
-//! Manifest + glTF -> [`Model`]: read, checked and put together.
+//! Import of a model: reads a glTF file and the settings of the manifest into a checked [`Model`].
 //!
-//! A glTF file is not trusted: indices, counts, sizes, links and the shape of the hierarchy are checked before they are
-//! used, nothing recurses, and what a file can unfold to is bounded. All that is wrong with a model is reported at once.
-//! A clip lasts from 0 to its last key.
+//! glTF files are not trusted. Indices, counts, sizes, links and the shape of the hierarchy are
+//! checked before use, no function is recursive, and the size of the decoded data is bounded. All
+//! errors of a model are reported together. A clip lasts from 0 s to its last key.
 //!
-//! # What is repaired, and what is refused
+//! # Repairs and errors
 //!
-//! Where a file is wrong, it is read as other programs read it, and a warning says so with file, clip, node and accessor;
-//! what has no reading that somebody could mean is an error. Nothing that is not finite leaves the importer.
+//! Invalid data that other programs accept is read in the same way as they do, with a warning that
+//! names file, clip, node and accessor. Data without a plausible meaning is an error. The importer
+//! returns finite numbers only.
 //!
-//! | in the file | |
+//! | data in the file | result |
 //! |---|---|
-//! | NaN or infinite keys, positions, weights, matrices, displacements of morph targets | error |
-//! | NaN or infinite normals, tangents, texture coordinates, colours | zero, with a warning |
-//! | key times that go back | error |
-//! | several keys at one time | the curve comes in to the first and goes on from the last, with a warning |
+//! | NaN or infinite keys, positions, weights, matrices, morph target deltas | error |
+//! | NaN or infinite normals, tangents, texture coordinates, colours | set to zero, with a warning |
+//! | descending key times | error |
+//! | several keys at one time | the curve jumps from the first of them to the last, with a warning |
 //! | key times below zero | not played, with a warning |
-//! | clips without channels, or whose channels move nothing that is drawn | baked as they are, with a warning |
-//! | clips of one key, or of length zero | one frame |
-//! | two channels for one property of a node | the last, with a warning |
-//! | channels without a node, of other paths, or for weights where there are no morph targets | left out, with a warning |
-//! | a number of values that does not fit the keys | error |
-//! | quaternions not of unit length | brought to it |
-//! | quaternions of length zero | no rotation, with a warning |
-//! | skin weights that do not sum to one | divided by their sum; with a warning where it is more than 2 % off |
-//! | negative skin weights | zero, with a warning |
-//! | vertices without skin weights | move with their first joint, with a warning |
-//! | joints out of range of their skin | error; no matter where their weight is zero |
-//! | singular inverse bind matrices of joints in use | kept: what they move is flattened, with a warning |
-//! | matrices whose last row is not 0 0 0 1 | taken as if it were, with a warning |
-//! | joints that mirror a whole skinned mesh | the mesh is mirrored once, so that it is seen from outside |
+//! | clips without channels, or whose channels move nothing that is drawn | baked unchanged, with a warning |
+//! | clips with one key, or of length zero | one frame |
+//! | two channels for one property of a node | the last one is used, with a warning |
+//! | channels without a node, of unknown paths, or for weights of a node without morph targets | ignored, with a warning |
+//! | a number of values that does not match the keys | error |
+//! | quaternions that are not of unit length | normalised |
+//! | quaternions of length zero | identity, with a warning |
+//! | skin weights that do not sum to one | divided by their sum; with a warning if the sum is more than 2 % off |
+//! | negative skin weights | set to zero, with a warning |
+//! | vertices without skin weights | follow their first joint, with a warning |
+//! | joint indices that the skin does not have | error, unless their weight is zero |
+//! | singular inverse bind matrices of joints in use | kept, so that vertices are flattened, with a warning |
+//! | matrices whose last row is not 0 0 0 1 | read as if it were, with a warning |
+//! | joints that all mirror a skinned mesh | the mesh is mirrored once, so that its outside is visible |
 //! | joints of which some mirror a mesh and some do not | kept, with a warning |
-//! | morph weights too few or too many | zeros for those that are missing, the others left out, with a warning |
-//! | integers for vertices without `KHR_mesh_quantization` | read as if it were declared, with a warning |
-//! | indices that are not whole triangles | the last are left out, with a warning |
-//! | triangles of fewer than three different vertices | left out |
-//! | points and lines, extensions that are not drawn, scenes beside the default | left out, with a warning |
-//! | events in `extras` that are none, or that the clip never reaches | left out, with a warning |
-//! | accessors, views and buffers past their ends, counts beyond the limits of the importer | error |
+//! | too few or too many morph weights | padded with zeros or truncated, with a warning |
+//! | integer vertex attributes without `KHR_mesh_quantization` | read as if it were declared, with a warning |
+//! | a number of indices that is not a multiple of three | the remainder is ignored, with a warning |
+//! | triangles with fewer than three different vertices | removed |
+//! | points and lines, extensions that are not drawn, scenes other than the default one | ignored, with a warning |
+//! | invalid events in `extras`, or events after the end of the clip | ignored, with a warning |
+//! | accessors, views and buffers beyond their data, counts above the limits of the importer | error |
 
 mod accessor;
+mod attributes;
+mod binding;
 mod bones;
 mod clips;
 mod color;
@@ -49,7 +52,9 @@ mod events;
 mod file;
 mod glb;
 mod hierarchy;
+mod ignored_content;
 mod inputs;
+mod json_budget;
 mod lint;
 mod material;
 mod mesh;
@@ -57,13 +62,15 @@ mod meshopt;
 mod meshopt_filter;
 mod morph;
 mod morph_loss;
-mod noted;
-mod play;
+#[cfg(feature = "cli")]
+mod outline;
+mod references;
 mod report;
 mod select;
 mod surface;
-mod tamed;
+mod textures;
 mod topology;
+mod unbound;
 mod uri;
 mod weights;
 
@@ -72,50 +79,54 @@ use std::path::PathBuf;
 
 use glam::{DMat4, DVec3, DVec4};
 
-use crate::finding::{Code, Finding, Findings, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
 use crate::model::Model;
 use bones::Bones;
-use file::{File, Purpose, Shared};
+use file::{File, ImportContext, Purpose};
 use hierarchy::Hierarchy;
 use material::Materials;
 use report::Report;
-use select::Source;
+use select::ClipFile;
+pub use textures::Pixels;
 
 pub(crate) use inputs::Inputs;
-pub use material::Pixels;
+#[cfg(feature = "cli")]
+pub(crate) use outline::{FileOutline, import_with_or_without_clips, outline};
 
 /// Imports a model of a manifest.
 ///
-/// `None` when something stops the bake; `findings` then has an error, and in any case all that is wrong or odd, not only
-/// the first of it. Every file that was read, or that should have been, is added to `inputs`: buffers and images, too, and
-/// also when the import fails.
+/// Returns `None` if an error stops the bake; `diagnostics` then has at least one error. It
+/// receives all errors and warnings of the model, not only the first. `inputs` receives every file
+/// that was read or should have been read, including buffers and images, also when the import
+/// fails.
 pub fn import(
     manifest: &Manifest,
     entry: &ModelEntry,
     pixels: Pixels,
-    findings: &mut Findings,
+    diagnostics: &mut Diagnostics,
     inputs: &mut BTreeSet<PathBuf>,
 ) -> Option<Model> {
     let mut read = Inputs::without_digests();
-    let model = import_seen(manifest, entry, pixels, findings, &mut read);
+    let model = import_with_inputs(manifest, entry, pixels, diagnostics, &mut read);
     inputs.extend(read.paths().cloned());
     model
 }
 
-/// As [`import`], with what stood in the files that were read.
-pub(crate) fn import_seen(
+/// Imports a model like [`import`], and also records the fingerprints of the files that were read.
+pub(crate) fn import_with_inputs(
     manifest: &Manifest,
     entry: &ModelEntry,
     pixels: Pixels,
-    findings: &mut Findings,
+    diagnostics: &mut Diagnostics,
     inputs: &mut Inputs,
 ) -> Option<Model> {
-    let mut report = Report::new(manifest, entry, findings);
-    let shared = Shared::new(manifest, inputs);
+    let mut report = Report::new(manifest, entry, diagnostics);
+    let shared = ImportContext::new(manifest, inputs);
     let mut open = |path: &At<String>, purpose| {
         let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
-        let refused = |findings: Vec<Finding>| findings.into_iter().for_each(|f| report.error_at(&path.span, f));
+        let refused =
+            |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().for_each(|f| report.error_at(&path.span, f));
         file.map_err(refused).ok()
     };
     let model = open(&entry.path, Purpose::Model);
@@ -135,40 +146,43 @@ fn read<'f>(
     let errors = report.errors();
     let taking_part = hierarchy.taking_part(file, entry, report);
 
-    let mut sources = vec![Source { file, path: &entry.path, other: false }];
+    let mut sources = vec![ClipFile { file, path: &entry.path, other: false }];
     for (file, path) in others {
-        sources.extend(file.as_ref().map(|file| Source { file, path, other: true }));
+        sources.extend(file.as_ref().map(|file| ClipFile { file, path, other: true }));
     }
     let choices = select::choose(&sources, entry, report);
     let mut clips = clips::read(&choices, &sources, &hierarchy, report);
     let events = events::read(&choices, &sources, entry, &mut clips, report);
-    play::references(entry, &mut clips);
+    references::references(entry, &mut clips);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
-    let mut reader = mesh::Reader { file, materials, bones: Bones::default(), skins, vertices: 0 };
-    let mut drafts = reader.read(&taking_part, report);
-    let mesh::Reader { mut materials, mut bones, skins, .. } = reader;
+    let mut reader = mesh::MeshReader { file, materials, bones: Bones::default(), skins, vertices: 0 };
+    let mut unbound_primitives = reader.read(&taking_part, report);
+    let mesh::MeshReader { mut materials, mut bones, skins, .. } = reader;
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
-    if drafts.is_empty() && report.errors() == errors {
-        let finding = Finding::error(Code::SceneEmpty, "the scene has no mesh to draw");
-        report.error(finding.within(Label::file(&file.shown)));
+    if unbound_primitives.is_empty() && report.errors() == errors {
+        let diagnostic = Diagnostic::error(DiagnosticCode::SceneEmpty, "the scene has no mesh to draw");
+        report.error(diagnostic.within(Label::file(&file.shown)));
     }
 
-    noted::other_scenes(file, report);
-    noted::unknown_extensions(file, report);
-    noted::material_extensions(file, materials.used(), report);
+    ignored_content::other_scenes(file, report);
+    ignored_content::unknown_extensions(file, report);
+    ignored_content::material_extensions(file, materials.used(), report);
 
-    bones.unmirror(&hierarchy, &mut drafts, |node| hierarchy::node_label(file, node), report);
-    bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut drafts);
-    bones.sockets = play::sockets(file, entry, &hierarchy, report);
+    bones.unmirror(&hierarchy, &mut unbound_primitives, |node| hierarchy::node_label(file, node), report);
+    bones.bind_rigid(&hierarchy, &clips::moved(&clips, hierarchy.nodes.len()), &mut unbound_primitives);
+    bones.sockets = references::sockets(file, entry, &hierarchy, report);
     let sockets = bones.sockets.clone();
-    let (bones, places) = report
-        .take(bones.finish(&hierarchy, &drafts, file.limits().bones).map_err(|e| e.within(Label::file(&file.shown))))?;
-    let mut primitives: Vec<_> = drafts.into_iter().map(|draft| draft.finish(&places)).collect();
+    let (bones, places) = report.take(
+        bones
+            .finish(&hierarchy, &unbound_primitives, file.limits().bones)
+            .map_err(|e| e.within(Label::file(&file.shown))),
+    )?;
+    let mut primitives: Vec<_> = unbound_primitives.into_iter().map(|unbound| unbound.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
-    play::parts(file, entry, &hierarchy, &mut primitives, report);
-    let masks = play::masks(file, entry, &hierarchy, &bones, report);
-    play::roots(file, entry, &hierarchy, &bones, &mut clips, report);
+    references::parts(file, entry, &hierarchy, &mut primitives, report);
+    let masks = references::masks(file, entry, &hierarchy, &bones, report);
+    references::roots(file, entry, &hierarchy, &bones, &mut clips, report);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
         let at =
@@ -176,13 +190,17 @@ fn read<'f>(
         if let Some(at) = at {
             let label = hierarchy::node_label(file, primitive.node);
             report.error(
-                Finding::error(Code::GltfNotFinite, format!("vertex {at} is not finite in the scene")).within(label),
+                Diagnostic::error(
+                    DiagnosticCode::GltfNotFinite,
+                    format!("the position of vertex {at} in the scene is not finite"),
+                )
+                .within(label),
             );
         }
     }
 
     let Hierarchy { nodes, order, .. } = hierarchy;
-    // Nodes that bones hang on; those whose morph weights move vertices.
+    // Whether a node has a bone at or below it, or has morph weights that move vertices.
     let mut moves = vec![false; nodes.len()];
     bones.iter().for_each(|bone| moves[bone.node] = true);
     for &i in order.iter().rev() {
@@ -205,7 +223,7 @@ fn read<'f>(
         parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
         primitives,
         materials: materials.list,
-        images: materials.images,
+        images: materials.textures.images,
         clips,
         events,
     };
@@ -213,13 +231,13 @@ fn read<'f>(
         lint::lint(&model, &file.shown, &moves, report);
     }
     let lossy = !report.failed() && !entry.wants_vertices();
-    if let Some(finding) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
-        report.warn(finding.within(Label::file(&file.shown)));
+    if let Some(diagnostic) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
+        report.warn(diagnostic.within(Label::file(&file.shown)));
     }
     Some(model)
 }
 
-/// From the file's scene to the scene as baked: metres, y up.
+/// Returns the transform from the file's scene to the baked scene, which is in metres with y up.
 ///
 /// ```text
 /// up = "z":  | x |   | 1  0  0 |   | x |

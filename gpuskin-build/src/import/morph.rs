@@ -1,59 +1,58 @@
-//! Morph targets: what they add to the vertices of a primitive, and the weights of nodes.
+//! Morph targets: deltas per vertex of a primitive, and weights per node.
 
 use glam::DVec3;
 use gltf::json::accessor::Type as Shape;
 use gltf::json::{Accessor, Index};
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
+use super::attributes::same_count;
 use super::document;
 use super::file::File;
-use super::mesh::same_count;
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::MorphTarget;
 use crate::suggest::{list, quoted};
 
-/// Most morph targets of a mesh: faces in films have hundreds.
+/// Maximum number of morph targets of a mesh. Faces in films have hundreds.
 const MAX_TARGETS: usize = 1024;
-/// Numbers that a target counts for beside its own: the lists that it is kept in.
+/// Memory overhead of a morph target, counted in numbers of 8 bytes, for its lists.
 const OVERHEAD: u64 = 32;
-/// Attributes that a warning lists.
+/// Maximum number of attributes that a warning lists.
 const LISTED: usize = 5;
 
-/// How many morph targets each mesh of a file has.
+/// Number of morph targets of each mesh of a file.
 pub(super) fn counts(file: &File<'_>) -> Vec<usize> {
-    let count = |mesh: &document::Mesh| mesh.primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0);
+    let count = |mesh: &document::GltfMesh| mesh.primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0);
     file.document.meshes.iter().map(count).collect()
 }
 
-/// What a node's morph targets are multiplied by where no clip says otherwise; `counts` is that of [`counts`].
+/// Returns the morph weights of a node in the rest pose. `counts` is the result of [`counts`].
 pub(super) fn rest_weights(
     file: &File<'_>,
-    node: &document::Node,
+    node: &document::GltfNode,
     counts: &[usize],
     report: &mut Report<'_>,
     label: impl Fn() -> Label,
-) -> Result<Vec<f64>, Finding> {
-    // A mesh that does not exist is reported where it would be drawn.
+) -> Result<Vec<f64>, Diagnostic> {
+    // A mesh that does not exist is reported when the node is drawn.
     let mesh = node.mesh.and_then(|mesh| file.document.meshes.get(mesh.value()));
     let targets = node.mesh.and_then(|mesh| counts.get(mesh.value())).copied().unwrap_or(0);
     if targets > MAX_TARGETS {
-        return Err(Finding::error(
-            Code::LimitMorphs,
-            format!("{targets} morph targets; at most {MAX_TARGETS} are supported"),
+        return Err(Diagnostic::error(
+            DiagnosticCode::LimitMorphs,
+            format!("the mesh has {targets} morph targets; at most {MAX_TARGETS} are supported"),
         ));
     }
     file.claim(targets as u64)?;
     let own = node.weights.as_ref().filter(|weights| !weights.is_empty());
     let given = own.or_else(|| mesh?.weights.as_ref()).map_or(&[][..], |weights| weights);
     if given.iter().any(|weight| weight.abs() > f64::from(f32::MAX)) {
-        return Err(Finding::error(Code::GltfNotFinite, "its morph weights are beyond the range of f32"));
+        return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, "the morph weights are beyond the range of f32"));
     }
     if !given.is_empty() && given.len() != targets {
-        let rest =
-            if given.len() < targets { "those that are missing are taken as 0" } else { "the others are left out" };
-        let message = format!("{} weights for {targets} morph targets: {rest}", given.len());
-        report.warn(Finding::warning(Code::MorphOdd, message).within(label()));
+        let rest = if given.len() < targets { "missing weights are set to 0" } else { "extra weights are ignored" };
+        let message = format!("{} weights for {targets} morph targets; {rest}", given.len());
+        report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(label()));
     }
     let mut weights = vec![0.0; targets];
     for (weight, given) in weights.iter_mut().zip(given) {
@@ -62,8 +61,8 @@ pub(super) fn rest_weights(
     Ok(weights)
 }
 
-/// A primitive whose morph targets are read.
-pub(super) struct Base<'a> {
+/// Properties of the primitive whose morph targets are read.
+pub(super) struct MorphBase<'a> {
     pub vertices: usize,
     pub has_normals: bool,
     pub has_tangents: bool,
@@ -73,19 +72,20 @@ pub(super) struct Base<'a> {
 /// Reads the morph targets of a primitive.
 pub(super) fn targets(
     file: &File<'_>,
-    source: &document::Primitive,
-    base: &Base<'_>,
+    source: &document::GltfPrimitive,
+    base: &MorphBase<'_>,
     report: &mut Report<'_>,
-) -> Result<Vec<MorphTarget>, Finding> {
+) -> Result<Vec<MorphTarget>, Diagnostic> {
     if source.targets.len() > MAX_TARGETS {
-        let message = format!("{} morph targets; at most {MAX_TARGETS} are supported", source.targets.len());
-        return Err(Finding::error(Code::LimitMorphs, message));
+        let message =
+            format!("the primitive has {} morph targets; at most {MAX_TARGETS} are supported", source.targets.len());
+        return Err(Diagnostic::error(DiagnosticCode::LimitMorphs, message));
     }
     let mut targets = Vec::with_capacity(source.targets.len());
     for (i, attributes) in source.targets.iter().enumerate() {
-        let read = |name: &str| -> Result<Option<Vec<DVec3>>, Finding> {
+        let read = |name: &str| -> Result<Option<Vec<DVec3>>, Diagnostic> {
             let Some(accessor) = attributes.get(name) else { return Ok(None) };
-            let allowed = if name == "POSITION" { Allowed::Quantized } else { Allowed::Direction };
+            let allowed = if name == "POSITION" { AllowedComponents::Quantized } else { AllowedComponents::Direction };
             deltas(file, *accessor, allowed, base.vertices)
                 .map(Some)
                 .map_err(|e| e.within(format_args!("target {i}, {name}")))
@@ -100,15 +100,18 @@ pub(super) fn targets(
         }
         if !left_out.is_empty() {
             let names = list(left_out.iter().copied(), LISTED);
-            let message = format!("its morph targets change {names}, which is not supported: they are left out");
-            report.warn(Finding::warning(Code::MorphOdd, message).within(base.label));
+            let message = format!("morph targets of {names} are not supported and are ignored");
+            report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(base.label));
         }
         for (name, there, deltas) in
             [("NORMAL", base.has_normals, &mut normals), ("TANGENT", base.has_tangents, &mut tangents)]
         {
             if !there && deltas.take().is_some() {
-                let message = format!("its morph targets change {}, which it does not have: left out", quoted(name));
-                report.warn(Finding::warning(Code::MorphOdd, message).within(base.label));
+                let message = format!(
+                    "morph targets of {} are ignored: the primitive does not have this attribute",
+                    quoted(name)
+                );
+                report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(base.label));
             }
         }
         let positions = match positions {
@@ -126,10 +129,10 @@ pub(super) fn targets(
 fn deltas(
     file: &File<'_>,
     accessor: Index<Accessor>,
-    allowed: Allowed,
+    allowed: AllowedComponents,
     vertices: usize,
-) -> Result<Vec<DVec3>, Finding> {
+) -> Result<Vec<DVec3>, Diagnostic> {
     let numbers = file.finite(accessor, Shape::Vec3, allowed)?;
-    same_count("it", numbers.len() / 3, vertices)?;
+    same_count("the accessor", numbers.len() / 3, vertices)?;
     Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
 }

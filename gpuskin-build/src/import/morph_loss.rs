@@ -1,51 +1,52 @@
-//! What a model loses where its morph targets are not baked.
+//! Error of a model whose morph targets are not baked.
 
 use glam::DVec3;
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Clip, Interpolation, Model, Primitive, WeightCurve};
 use crate::sample::{Rows, Sampler, evaluate_weights};
 use crate::units::length;
 
-/// Times between two keys of a CUBICSPLINE curve at which weights are looked at, too: they reach beyond their keys.
+/// Number of times sampled between two keys of a CUBICSPLINE curve, which can overshoot its keys.
 const BETWEEN: u32 = 4;
-/// Moments whose vertices are looked at: those at which weights and targets reach furthest. A face has thousands of keys,
-/// and tens of targets for each vertex.
+/// Maximum number of sampled times whose vertices are evaluated: those with the greatest possible
+/// displacement. A face has thousands of keys, and tens of targets per vertex.
 const LOOKED_AT: usize = 64;
 
 /// A time at which morph targets displace vertices.
-struct Moment<'a> {
+struct MorphSample<'a> {
     node: usize,
-    /// `None`: the rest pose, for weights that no clip moves.
+    /// The clip; `None` for the rest pose, if some clip does not animate the weights.
     clip: Option<&'a Clip>,
     seconds: f64,
-    /// The sum of weights times the greatest displacement of their targets, in the units of the file: no vertex is displaced
-    /// further before bones move it.
+    /// Upper bound of the displacement of any vertex before skinning, in units of the file: the sum
+    /// of each weight times the greatest displacement of its target.
     bound: f64,
 }
 
-/// Warns of morph targets, which bones cannot show: by how much vertices are off without them. `None` where there are none.
-pub(super) fn in_bone_mode(model: &Model) -> Option<Finding> {
+/// Returns a warning with the greatest vertex error if morph targets are not baked, or `None` if
+/// the model has no morph targets. Bones cannot represent morph targets.
+pub(super) fn in_bone_mode(model: &Model) -> Option<Diagnostic> {
     model.primitives.iter().find(|p| !p.targets.is_empty())?;
     let Some((loss, moment)) = greatest(model) else {
-        let message = "its morph targets are not baked; no clip shows them, so nothing that is drawn is lost";
-        return Some(Finding::warning(Code::MorphLost, message));
+        let message = "morph targets are not baked in bone mode; no clip uses them, so the drawn model does not change";
+        return Some(Diagnostic::warning(DiagnosticCode::MorphLost, message));
     };
     let when = match moment.clip {
         Some(clip) => format!("clip `{}` at {:.3} s", clip.source, moment.seconds),
-        None => "at rest".to_owned(),
+        None => "in the rest pose".to_owned(),
     };
     let (node, name) = (moment.node, &model.nodes[moment.node].name);
     let off = length(loss as f32);
     let message = format!(
-        "its morph targets are not baked: without them, vertices of node {node} `{name}` are up to {off} off ({when})"
+        "morph targets are not baked in bone mode: vertices of node {node} `{name}` have an error of up to {off} ({when})"
     );
-    Some(Finding::warning(Code::MorphLost, message).help("`mode = \"vertex\"` bakes morph targets"))
+    Some(Diagnostic::warning(DiagnosticCode::MorphLost, message).help("set `mode = \"vertex\"` to bake morph targets"))
 }
 
-/// The greatest displacement that morph targets make, in metres. `None`: they make none.
-fn greatest(model: &Model) -> Option<(f64, Moment<'_>)> {
-    let mut worst: Option<(f64, Moment<'_>)> = None;
+/// Returns the greatest displacement by morph targets, in metres, or `None` if it is zero.
+fn greatest(model: &Model) -> Option<(f64, MorphSample<'_>)> {
+    let mut worst: Option<(f64, MorphSample<'_>)> = None;
     for moment in moments(model) {
         let displacement = displacement(model, &moment);
         if displacement > worst.as_ref().map_or(0.0, |(most, _)| *most) {
@@ -55,8 +56,9 @@ fn greatest(model: &Model) -> Option<(f64, Moment<'_>)> {
     worst
 }
 
-/// The moments that are looked at: keys of weights, and the rest pose for weights that some clip leaves alone.
-fn moments(model: &Model) -> Vec<Moment<'_>> {
+/// Returns the times to evaluate: keys of weights, and the rest pose for weights that some clip
+/// does not animate.
+fn moments(model: &Model) -> Vec<MorphSample<'_>> {
     let mut moments = Vec::new();
     let reaches = reaches(model);
     let bound = |node: usize, weights: &[f64]| -> f64 {
@@ -69,27 +71,28 @@ fn moments(model: &Model) -> Vec<Moment<'_>> {
             moved[node] += 1;
             for seconds in times(&channel.curve, clip.end) {
                 let bound = bound(node, &evaluate_weights(&channel.curve, seconds));
-                moments.push(Moment { node, clip: Some(clip), seconds, bound });
+                moments.push(MorphSample { node, clip: Some(clip), seconds, bound });
             }
             keep_greatest(&mut moments);
         }
     }
     for (node, data) in model.nodes.iter().enumerate() {
         if moved[node] < model.clips.len() && !reaches[node].is_empty() {
-            moments.push(Moment { node, clip: None, seconds: 0.0, bound: bound(node, &data.weights) });
+            moments.push(MorphSample { node, clip: None, seconds: 0.0, bound: bound(node, &data.weights) });
         }
     }
     keep_greatest(&mut moments);
     moments
 }
 
-fn keep_greatest(moments: &mut Vec<Moment<'_>>) {
+fn keep_greatest(moments: &mut Vec<MorphSample<'_>>) {
     moments.retain(|moment| moment.bound > 0.0);
     moments.sort_by(|a, b| b.bound.total_cmp(&a.bound));
     moments.truncate(LOOKED_AT);
 }
 
-/// For each node, how far each of its morph targets reaches with a weight of one, in the units of the file.
+/// For each node, the greatest displacement by each of its morph targets at weight one, in units of
+/// the file.
 fn reaches(model: &Model) -> Vec<Vec<f64>> {
     let mut reaches = vec![Vec::new(); model.nodes.len()];
     for primitive in &model.primitives {
@@ -104,7 +107,7 @@ fn reaches(model: &Model) -> Vec<Vec<f64>> {
     reaches
 }
 
-/// When weights may be at their greatest.
+/// Returns times in seconds at which weights may have their maximum.
 fn times(curve: &WeightCurve, end: f64) -> Vec<f64> {
     let steps = if curve.interpolation == Interpolation::CubicSpline { BETWEEN + 1 } else { 1 };
     let mut times = vec![0.0, end];
@@ -118,8 +121,8 @@ fn times(curve: &WeightCurve, end: f64) -> Vec<f64> {
     times
 }
 
-/// How far morph targets displace vertices at a moment, metres.
-fn displacement(model: &Model, moment: &Moment<'_>) -> f64 {
+/// Returns the greatest displacement of a vertex by morph targets at a time, in metres.
+fn displacement(model: &Model, moment: &MorphSample<'_>) -> f64 {
     let sampler = Sampler::new(model, moment.clip);
     let weights = sampler.morph_weights(moment.node, moment.seconds);
     let bones = sampler.skin_matrices(moment.seconds);

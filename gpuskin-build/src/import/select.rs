@@ -1,70 +1,74 @@
-//! Which clips the manifest asks for, and their names.
+//! Selection of the clips to bake, and their names.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::file::File;
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::identifier_case::snake;
 use crate::manifest::{At, ClipEntry, ModelEntry};
-use crate::names::snake;
 use crate::suggest::{instead, list, quoted};
 
 /// A file with clips.
-pub(super) struct Source<'a, 'f> {
+pub(super) struct ClipFile<'a, 'f> {
     pub file: &'a File<'f>,
-    /// Where the manifest names it.
+    /// Path and its location in the manifest.
     pub path: &'a At<String>,
-    /// Whether it is an animation file, and not the model's own.
+    /// Whether the file is an animation file, not the model's own file.
     pub other: bool,
 }
 
 /// A clip to read.
-pub(super) struct Choice {
-    /// Index of the file.
+pub(super) struct SelectedClip {
+    /// Index of the source file.
     pub source: usize,
-    /// Index of the animation in it.
+    /// Index of the animation in the file.
     pub animation: usize,
     /// Name in Rust.
     pub name: String,
-    /// Name in the file, or `animation 3`.
+    /// Name in the file, or `animation 3` if it has none.
     pub title: String,
 }
 
-/// Clips that are looked at, those that are not baked included.
+/// Maximum number of clips in all files of a model, including clips that are not baked.
 const MAX_OFFERS: usize = 1 << 14;
 
-/// A clip that could be read.
-struct Offer {
+/// A clip that is available in a source file.
+struct AvailableClip {
     source: usize,
     animation: usize,
     title: String,
     identifier: String,
 }
 
-impl Offer {
-    fn chosen(&self, name: &str) -> Choice {
-        let Offer { source, animation, title, .. } = self;
-        Choice { source: *source, animation: *animation, name: name.to_owned(), title: title.clone() }
+impl AvailableClip {
+    fn chosen(&self, name: &str) -> SelectedClip {
+        let AvailableClip { source, animation, title, .. } = self;
+        SelectedClip { source: *source, animation: *animation, name: name.to_owned(), title: title.clone() }
     }
 }
 
-/// Chooses: what the manifest lists, in its order, or everything under its own name.
+/// Selects the clips that the manifest lists, in its order, or all clips under their own names.
 ///
-/// Where files are missing from `sources`, what is missing from the clips is no news.
-pub(super) fn choose(sources: &[Source<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<Choice> {
+/// If a file could not be read, missing clips are not reported.
+pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<SelectedClip> {
     let complete = sources.len() == 1 + entry.animations.len();
     let count: usize = sources.iter().map(|source| source.file.document.animations.len()).sum();
     if count > MAX_OFFERS {
-        let message = format!("its files have {count} clips; at most {MAX_OFFERS} are looked at");
-        report.error(Finding::error(Code::LimitClips, message).help("split the files that have so many"));
+        let message = format!("the files of the model have {count} clips; at most {MAX_OFFERS} are supported");
+        report.error(
+            Diagnostic::error(DiagnosticCode::LimitClips, message)
+                .help("remove clips that are not baked from the files"),
+        );
         return Vec::new();
     }
-    let offers: Vec<Offer> = sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
+    let offers: Vec<AvailableClip> =
+        sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
         if complete {
-            let message = "it has no animation, and nothing to bake without one";
-            report.error(Finding::error(Code::ClipNone, message).within(Label::file(&entry.path.value)));
+            let message = "the file has no animation, so there is nothing to bake";
+            report.error(Diagnostic::error(DiagnosticCode::ClipNone, message).within(Label::file(&entry.path.value)));
         }
         return Vec::new();
     }
@@ -79,8 +83,9 @@ pub(super) fn choose(sources: &[Source<'_, '_>], entry: &ModelEntry, report: &mu
     }
 }
 
-/// The clips of a file under their own names, without what exporters put before all of them: `HumanArmature|`.
-fn offers(source: usize, file: &File<'_>) -> Vec<Offer> {
+/// Returns the clips of a file. Identifiers omit a prefix that all names share, such as
+/// `HumanArmature|`, which some exporters add.
+fn offers(source: usize, file: &File<'_>) -> Vec<AvailableClip> {
     let animations = &file.document.animations;
     let title = |i: usize| {
         animations[i].name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("animation {i}"))
@@ -91,27 +96,28 @@ fn offers(source: usize, file: &File<'_>) -> Vec<Offer> {
     let cut = prefix.map_or(0, |prefix| prefix.len());
     let offer = |(animation, title): (usize, String)| {
         let identifier = snake(&title[cut..]);
-        Offer { source, animation, title, identifier }
+        AvailableClip { source, animation, title, identifier }
     };
     titles.into_iter().enumerate().map(offer).collect()
 }
 
 fn find(
     clip: &ClipEntry,
-    offers: &[Offer],
-    sources: &[Source<'_, '_>],
+    offers: &[AvailableClip],
+    sources: &[ClipFile<'_, '_>],
     complete: bool,
     report: &mut Report<'_>,
-) -> Option<Choice> {
+) -> Option<SelectedClip> {
     let wanted = clip.source.as_ref().unwrap_or(&clip.name);
-    let mut found: Vec<&Offer> = offers.iter().filter(|offer| offer.title == wanted.value).collect();
+    let mut found: Vec<&AvailableClip> = offers.iter().filter(|offer| offer.title == wanted.value).collect();
     if found.is_empty()
         && let Some((file, title)) = wanted.value.split_once('#')
     {
-        let named = |o: &&Offer| sources[o.source].path.value == file && o.title == title;
+        let named = |o: &&AvailableClip| sources[o.source].path.value == file && o.title == title;
         found = offers.iter().filter(named).collect();
     }
-    // A key without a source is a Rust name: `run` stands for `HumanArmature|Run`.
+    // A table without `source` is named like the Rust identifier: `run` matches
+    // `HumanArmature|Run`.
     if found.is_empty() && clip.source.is_none() {
         let identifier = snake(&wanted.value);
         found = offers.iter().filter(|o| o.identifier == identifier || snake(&o.title) == identifier).collect();
@@ -120,66 +126,72 @@ fn find(
         if !complete {
             return None;
         }
-        let message = format!("there is no clip {}", quoted(&wanted.value));
+        let message = format!("clip {} not found", quoted(&wanted.value));
         let names = offers.iter().map(|o| if clip.source.is_some() { &*o.title } else { &*o.identifier });
         report.error_at(
             &wanted.span,
-            Finding::error(Code::ClipNotFound, message).clip(&wanted.value).help(instead(&wanted.value, names)),
+            Diagnostic::error(DiagnosticCode::ClipNotFound, message)
+                .clip(&wanted.value)
+                .help(instead(&wanted.value, names)),
         );
         return None;
     };
     if let Some(other) = found.iter().find(|o| o.source != first.source || o.title != first.title) {
         let forms = found.iter().map(|o| qualified(o, sources)).collect::<Vec<_>>();
         let message = format!(
-            "{} could be two clips: {} or {}",
+            "{} matches two clips: {} and {}",
             quoted(&wanted.value),
             place(first, sources),
             place(other, sources)
         );
-        let help = format!("write one of them out: source = {}", list(forms.iter().map(String::as_str), 5));
-        report.error_at(&wanted.span, Finding::error(Code::ClipAmbiguous, message).help(help));
+        let help = format!("name one of them: source = {}", list(forms.iter().map(String::as_str), 5));
+        report.error_at(&wanted.span, Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help(help));
         return None;
     }
     if found.len() > 1 {
-        let message = format!("{} clips are named {}: the first is taken", found.len(), quoted(&wanted.value));
+        let message = format!("{} clips are named {}; the first one is used", found.len(), quoted(&wanted.value));
         report.warn(
-            Finding::warning(Code::ClipAmbiguous, message).within(Label::file(&sources[first.source].file.shown)),
+            Diagnostic::warning(DiagnosticCode::ClipAmbiguous, message)
+                .within(Label::file(&sources[first.source].file.shown)),
         );
     }
     Some(first.chosen(&clip.name.value))
 }
 
-/// Two clips that would have one name in Rust.
-fn refuse_same_names(offers: &[Offer], sources: &[Source<'_, '_>], report: &mut Report<'_>) {
-    let mut seen: BTreeMap<&str, &Offer> = BTreeMap::new();
+/// Reports clips that would have the same name in Rust.
+fn refuse_same_names(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
+    let mut seen: BTreeMap<&str, &AvailableClip> = BTreeMap::new();
     for offer in offers {
         let Some(first) = seen.insert(&offer.identifier, offer) else { continue };
         let message = format!(
-            "the clips {} and {} would both be `{}` in Rust",
+            "clips {} and {} would both become `{}` in Rust",
             place(first, sources),
             place(offer, sources),
             offer.identifier
         );
         let span: &Range<usize> = &sources[offer.source].path.span;
         let help = if first.title == offer.title && first.source == offer.source {
-            format!("rename one of them in its file, or write [model.clips.{}]: it takes the first", offer.identifier)
+            format!(
+                "rename one of them in its file, or add [model.clips.{}], which uses the first one",
+                offer.identifier
+            )
         } else {
             let source = if first.title == offer.title { qualified(offer, sources) } else { offer.title.clone() };
             format!(
-                "name all clips that you want, one such table each:\n[model.clips.{}_2]\nsource = {source:?}",
+                "list all clips to bake, one table per clip:\n[model.clips.{}_2]\nsource = {source:?}",
                 offer.identifier
             )
         };
-        report.error_at(span, Finding::error(Code::NameCollision, message).help(help));
+        report.error_at(span, Diagnostic::error(DiagnosticCode::NameCollision, message).help(help));
     }
 }
 
-/// ``run.glb: `Run` ``.
-fn place(offer: &Offer, sources: &[Source<'_, '_>]) -> String {
+/// Returns the clip and its file for messages, such as `` `Run` of run.glb ``.
+fn place(offer: &AvailableClip, sources: &[ClipFile<'_, '_>]) -> String {
     format!("{} of {}", quoted(&offer.title), sources[offer.source].file.shown)
 }
 
-/// `art/run.glb#Run`: what tells it from a clip of the same name in another file.
-fn qualified(offer: &Offer, sources: &[Source<'_, '_>]) -> String {
+/// Returns `art/run.glb#Run`, which is unique among clips of the same name in several files.
+fn qualified(offer: &AvailableClip, sources: &[ClipFile<'_, '_>]) -> String {
     format!("{}#{}", sources[offer.source].path.value, offer.title)
 }

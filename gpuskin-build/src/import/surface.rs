@@ -1,25 +1,25 @@
-//! What a material has beside its base colour: normals, occlusion, roughness, metallic, emitted light. The renderer's own
-//! material shows the last alone; what is wrong with any is a warning, and it is left out.
+//! Material textures other than the base colour: normals, occlusion, roughness, metallic, emission.
+//! The renderer's own material draws only emission. An invalid texture is ignored with a warning.
 
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
 use gltf::json::{self, Index};
 
 use super::file::File;
-use super::material::{Materials, UvSource};
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use super::textures::{TextureReader, UvSource};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
 
-/// A texture and where its coordinates come from.
-pub(super) struct Use {
-    /// For messages: `normal`.
+/// A texture and the source of its coordinates.
+pub(super) struct TextureUse {
+    /// Name in messages, such as `normal`.
     what: &'static str,
     index: Index<json::Texture>,
-    uv: Result<UvSource, Finding>,
+    uv: Result<UvSource, Diagnostic>,
 }
 
-impl Use {
+impl TextureUse {
     fn new(what: &'static str, index: Index<json::Texture>, set: u32, transform: Option<&TextureTransform>) -> Self {
         Self { what, index, uv: UvSource::new(set, transform) }
     }
@@ -29,7 +29,8 @@ impl Use {
         Self::new(what, info.index, info.tex_coord, transform)
     }
 
-    /// Where the JSON types do not know the extension.
+    /// Creates the value from the raw JSON of extensions, for textures whose JSON types do not
+    /// include `KHR_texture_transform`.
     fn of_json(
         what: &'static str,
         index: Index<json::Texture>,
@@ -43,56 +44,62 @@ impl Use {
                 Err(e) => Self {
                     what,
                     index,
-                    uv: Err(Finding::error(Code::MaterialOdd, format!("KHR_texture_transform: {e}"))),
+                    uv: Err(Diagnostic::error(DiagnosticCode::MaterialInvalid, format!("KHR_texture_transform: {e}"))),
                 },
             },
         }
     }
 }
 
-/// The textures of a material beside its base colour.
-pub(super) struct Uses {
-    normal: Option<Use>,
-    metallic_roughness: Option<Use>,
-    occlusion: Option<Use>,
-    emissive: Option<Use>,
+/// The textures of a material other than its base colour.
+pub(super) struct MaterialTextures {
+    normal: Option<TextureUse>,
+    metallic_roughness: Option<TextureUse>,
+    occlusion: Option<TextureUse>,
+    emissive: Option<TextureUse>,
 }
 
-impl Uses {
+/// Texture coordinates of a material's vertices, and the name of the material.
+pub(super) struct BaseColor<'a> {
+    pub uv: Option<UvSource>,
+    pub label: &'a Label,
+}
+
+impl MaterialTextures {
     pub(super) fn of(source: &json::Material) -> Self {
         let normal = source
             .normal_texture
             .as_ref()
-            .map(|t| Use::of_json("normal", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
+            .map(|t| TextureUse::of_json("normal", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
         let occlusion = source
             .occlusion_texture
             .as_ref()
-            .map(|t| Use::of_json("occlusion", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
+            .map(|t| TextureUse::of_json("occlusion", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
         let pbr = &source.pbr_metallic_roughness;
         let metallic_roughness =
-            pbr.metallic_roughness_texture.as_ref().map(|info| Use::of_info("metallic-roughness", info));
-        let emissive = source.emissive_texture.as_ref().map(|info| Use::of_info("emissive", info));
+            pbr.metallic_roughness_texture.as_ref().map(|info| TextureUse::of_info("metallic-roughness", info));
+        let emissive = source.emissive_texture.as_ref().map(|info| TextureUse::of_info("emissive", info));
         Self { normal, metallic_roughness, occlusion, emissive }
     }
 
-    /// Texture coordinates of a material without a base colour texture.
+    /// Returns the texture coordinates of a material without a base colour texture.
     pub(super) fn uv(&self) -> Option<UvSource> {
         let all = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
         all.into_iter().flatten().find_map(|texture| texture.uv.as_ref().ok().copied())
     }
-}
 
-impl Materials {
-    /// Reads factors and textures; `uv` are the coordinates that vertices get, `label` names the material.
-    pub(super) fn surface(
-        &mut self,
+    /// Reads factors and textures. `uv` is the source of the vertices' texture coordinates; `label`
+    /// names the material.
+    pub(super) fn read(
+        self,
+        textures: &mut TextureReader,
         file: &File<'_>,
         source: &json::Material,
-        uses: Uses,
-        (uv, label): (Option<UvSource>, &Label),
+        base: &BaseColor<'_>,
         material: &mut Material,
         report: &mut Report<'_>,
     ) {
+        let BaseColor { uv, label } = *base;
         let pbr = &source.pbr_metallic_roughness;
         (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
         material.occlusion_strength = source.occlusion_texture.as_ref().map_or(1.0, |t| t.strength.0);
@@ -101,41 +108,44 @@ impl Materials {
         let strength = strength.map_or(1.0, |s| s.emissive_strength.0);
         let emissive = source.emissive_factor.0.map(|c| c * strength);
         if emissive.iter().any(|c| *c < 0.0) {
-            let message = "its emissive factor is negative: taken as zero";
-            let finding = Finding::warning(Code::MaterialOdd, message).within(label);
-            report.warn(finding.within(Label::file(&file.shown)));
+            let message = "the emissive factor is negative and is set to zero";
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
+            report.warn(diagnostic.within(Label::file(&file.shown)));
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
-        let mut warn = |what: &str, finding: Finding| {
-            let message = format!("its {what} texture is left out: {}", finding.message());
-            let finding =
-                Finding::warning(Code::MaterialTexture, message).within(label).within(Label::file(&file.shown));
-            report.warn(finding.help("gpuskin's own material does without; a game's pipelines may want it"));
+        let mut warn = |what: &str, diagnostic: Diagnostic| {
+            let message = format!("the {what} texture is ignored: {}", diagnostic.message());
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
+                .within(label)
+                .within(Label::file(&file.shown));
+            report.warn(diagnostic.help(
+                "gpuskin's own material does not need the texture; load it separately if the game's pipeline does",
+            ));
         };
-        let mut read = |texture: Option<Use>| -> Option<Texture> {
+        let mut read = |texture: Option<TextureUse>| -> Option<Texture> {
             let texture = texture?;
             let found = texture.uv.and_then(|own| match uv {
-                Some(uv) if uv != own => Err(Finding::error(
-                    Code::MaterialTexture,
-                    "it has other texture coordinates than the base colour, and vertices have one pair",
+                Some(uv) if uv != own => Err(Diagnostic::error(
+                    DiagnosticCode::MaterialTexture,
+                    "its texture coordinates differ from those of the base colour, and vertices have only one set",
                 )),
-                _ => self.texture(file, texture.index),
+                _ => textures.texture(file, texture.index),
             });
-            found.map_err(|finding| warn(texture.what, finding)).ok()
+            found.map_err(|diagnostic| warn(texture.what, diagnostic)).ok()
         };
-        material.normal_texture = read(uses.normal);
-        material.metallic_roughness_texture = read(uses.metallic_roughness);
-        material.occlusion_texture = read(uses.occlusion);
-        material.emissive_texture = read(uses.emissive);
+        material.normal_texture = read(self.normal);
+        material.metallic_roughness_texture = read(self.metallic_roughness);
+        material.occlusion_texture = read(self.occlusion);
+        material.emissive_texture = read(self.emissive);
         if let (Some(occlusion), Some(other)) = (material.occlusion_texture, material.metallic_roughness_texture) {
-            let [a, b] = [occlusion, other].map(|t| &self.images[t.image]);
+            let [a, b] = [occlusion, other].map(|t| &textures.images[t.image]);
             if (a.width, a.height) != (b.width, b.height) {
                 let message = format!(
-                    "{} x {} texels, the metallic-roughness texture has {} x {}, and they become one",
+                    "it has {} x {} texels, but the metallic-roughness texture, with which it is combined, has {} x {}",
                     a.width, a.height, b.width, b.height
                 );
-                warn("occlusion", Finding::error(Code::MaterialTexture, message));
+                warn("occlusion", Diagnostic::error(DiagnosticCode::MaterialTexture, message));
                 material.occlusion_texture = None;
             }
         }

@@ -1,9 +1,9 @@
-//! Triangle lists from glTF's primitive modes.
+//! Conversion of glTF primitive modes to triangle lists.
 
 use gltf::json::mesh::Mode;
 
-/// Triangles of a mode with the winding that glTF gives them, without those that have fewer than three different corners.
-/// `None`: points or lines.
+/// Returns the triangles of a primitive with the winding that glTF defines, without triangles that
+/// have fewer than three different vertices. Returns `None` for points and lines.
 pub(super) fn triangles(mode: Mode, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
     let mut triangles = Vec::new();
     let mut push = |a: u32, b: u32, c: u32| {
@@ -22,7 +22,7 @@ pub(super) fn triangles(mode: Mode, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
         }
         Mode::TriangleStrip => {
             for i in 0..count.saturating_sub(2) {
-                // Every other one stands the other way round.
+                // Every other triangle of a strip has the opposite winding.
                 let (b, c) = if i % 2 == 0 { (i + 1, i + 2) } else { (i + 2, i + 1) };
                 push(indices[i], indices[b], indices[c]);
             }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes() {
+    fn modes_become_triangle_lists() {
         assert_eq!(triangles(Mode::Triangles, &[0, 1, 2, 2, 1, 3, 9]), Some(vec![[0, 1, 2], [2, 1, 3]]));
         assert_eq!(triangles(Mode::TriangleStrip, &[0, 1, 2, 3, 4]), Some(vec![[0, 1, 2], [1, 3, 2], [2, 3, 4]]));
         assert_eq!(triangles(Mode::TriangleFan, &[0, 1, 2, 3]), Some(vec![[1, 2, 0], [2, 3, 0]]));

@@ -1,4 +1,4 @@
-//! URIs within a glTF file: data, or files of its own folder and below.
+//! URIs in a glTF file: data, or files in the file's own folder or below.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,27 +7,27 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::quoted;
 
-/// Some exporters leave the padding out.
+/// Base64 decoder that accepts missing padding, which some exporters omit.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Whether a URI has its content with it.
+/// Whether a URI is a `data:` URI.
 pub(super) fn is_data(uri: &str) -> bool {
     uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
-/// The content of a `data:` URI; `None` for other URIs.
-pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Finding>> {
+/// Returns the content of a `data:` URI, or `None` for other URIs.
+pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Diagnostic>> {
     if !is_data(uri) {
         return None;
     }
     let Some((head, body)) = uri[5..].split_once(',') else {
-        return Some(Err(Finding::error(Code::UriData, "a data URI has no comma before its content")));
+        return Some(Err(Diagnostic::error(DiagnosticCode::UriData, "a data URI has no comma before its content")));
     };
     if !head.ends_with(";base64") {
         return Some(Ok(percent_decode_str(body).collect()));
@@ -37,19 +37,22 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Finding>> {
     } else {
         BASE64.decode(body)
     };
-    Some(decoded.map_err(|e| Finding::error(Code::UriData, format!("a data URI is not valid base64: {e}"))))
+    Some(
+        decoded.map_err(|e| Diagnostic::error(DiagnosticCode::UriData, format!("a data URI is not valid base64: {e}"))),
+    )
 }
 
-/// The path of a relative URI, from the folder of its glTF file. Unless it may climb, it names something below that folder,
-/// as far as the text tells; [`confined`] asks the file system.
-pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Finding> {
-    let refused = |why: &str| Finding::error(Code::UriRefused, format!("the URI {} {why}", quoted(uri)));
+/// Returns the path of a relative URI, relative to the folder of its glTF file. Unless `climbs` is
+/// set, paths with `..` are rejected. Only the text is checked; [`confined`] checks the file
+/// system.
+pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Diagnostic> {
+    let refused = |why: &str| Diagnostic::error(DiagnosticCode::UriRefused, format!("the URI {} {why}", quoted(uri)));
     let text = percent_decode_str(uri).decode_utf8().map_err(|_| refused("is not UTF-8 text when decoded"))?;
     if text.is_empty() || text.contains('\0') {
         return Err(refused("names no file"));
     }
     if text.contains(':') {
-        return Err(refused("has a scheme or a drive"));
+        return Err(refused("has a scheme or a drive letter"));
     }
     if text.contains('\\') {
         return Err(refused("has a backslash"));
@@ -63,13 +66,14 @@ pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Finding> {
     Ok(text.split('/').filter(|part| !part.is_empty() && *part != ".").collect())
 }
 
-/// Refuses a file that is not below the folder or one of the roots, when all links are followed.
-pub(super) fn confined(folder: &Path, roots: &[PathBuf], path: &Path) -> Result<(), Finding> {
+/// Checks that a file is below the folder or one of the roots, after following all links.
+pub(super) fn confined(folder: &Path, roots: &[PathBuf], path: &Path) -> Result<(), Diagnostic> {
     let canonical = |p: &Path| {
-        p.canonicalize()
-            .map_err(|e| Finding::error(Code::FileUnreadable, format!("cannot read {}: {e}", path.display())))
+        p.canonicalize().map_err(|e| {
+            Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()))
+        })
     };
-    // The folder of `a.gltf` is "", which cannot be asked for.
+    // The folder of `a.gltf` is "", which cannot be canonicalised.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let target = canonical(path)?;
     if target.starts_with(canonical(folder)?) {
@@ -80,10 +84,10 @@ pub(super) fn confined(folder: &Path, roots: &[PathBuf], path: &Path) -> Result<
             return Ok(());
         }
     }
-    Err(Finding::error(
-        Code::UriRefused,
+    Err(Diagnostic::error(
+        DiagnosticCode::UriRefused,
         match path.components().any(|part| part == Component::ParentDir) {
-            true => format!("{} is not in the folder of the file, nor in one of `roots`", path.display()),
+            true => format!("{} is neither in the folder of the file nor in one of `roots`", path.display()),
             false => format!("{} is a link that leaves the folder of the file", path.display()),
         },
     ))

@@ -1,23 +1,24 @@
-//! Skin weights: which joints move the vertices of a primitive.
+//! Skin weights: the joints that move each vertex of a primitive.
 
 use gltf::json::accessor::Type as Shape;
 use gltf::json::mesh::Semantic;
 
-use super::accessor::Allowed;
+use super::accessor::AllowedComponents;
+use super::attributes::{accessor, same_count};
 use super::bones::{Bones, Skin};
-use super::document::Primitive;
+use super::document::GltfPrimitive;
 use super::file::File;
-use super::mesh::{accessor, same_count};
 use super::report::Report;
-use crate::finding::{Code, Finding, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::Influences;
 
-/// Most pairs of `JOINTS_n` and `WEIGHTS_n`: 32 influences a vertex. Exporters write up to two.
+/// Maximum number of pairs of `JOINTS_n` and `WEIGHTS_n`: 32 influences per vertex. Exporters write
+/// up to two pairs.
 const MAX_SETS: usize = 8;
-/// A sum of weights may be this far from one without a word: eight weights, rounded to 1/255.
+/// Tolerance of the sum of weights, without a warning: eight weights, each rounded to 1/255.
 const WEIGHT_SLACK: f64 = 0.02;
 
-/// Bones and weights of vertices, each with the end of its list.
+/// Bones and weights of all vertices in one list, with the end index of each vertex.
 #[derive(Default)]
 pub(super) struct Weights {
     ends: Vec<u32>,
@@ -28,13 +29,13 @@ impl Weights {
     /// Reads the weights of a skinned primitive.
     pub(super) fn read(
         file: &File<'_>,
-        source: &Primitive,
+        source: &GltfPrimitive,
         skin: &mut Skin,
         bones: &mut Bones,
         vertices: usize,
         label: &Label,
         report: &mut Report<'_>,
-    ) -> Result<Self, Finding> {
+    ) -> Result<Self, Diagnostic> {
         let mut sets = Vec::new();
         loop {
             let (joints, weights) = (Semantic::Joints(sets.len() as u32), Semantic::Weights(sets.len() as u32));
@@ -43,16 +44,21 @@ impl Weights {
             let (joints, weights) = (joints.to_string(), weights.to_string());
             let Some(joint_accessor) = joint_accessor else { break };
             let Some(weight_accessor) = weight_accessor else {
-                return Err(Finding::error(Code::SkinJoint, format!("it has {joints} and no {weights}")));
+                return Err(Diagnostic::error(
+                    DiagnosticCode::SkinJoint,
+                    format!("the primitive has {joints} but no {weights}"),
+                ));
             };
             if sets.len() == MAX_SETS {
-                return Err(Finding::error(
-                    Code::LimitInfluences,
-                    format!("more than {} influences a vertex are not supported", MAX_SETS * 4),
+                return Err(Diagnostic::error(
+                    DiagnosticCode::LimitInfluences,
+                    format!("more than {} influences per vertex are not supported", MAX_SETS * 4),
                 ));
             }
             let joint = file.integers(joint_accessor, Shape::Vec4).map_err(|e| e.within(&joints))?;
-            let weight = file.finite(weight_accessor, Shape::Vec4, Allowed::Weights).map_err(|e| e.within(&weights))?;
+            let weight = file
+                .finite(weight_accessor, Shape::Vec4, AllowedComponents::Weights)
+                .map_err(|e| e.within(&weights))?;
             same_count(&joints, joint.len() / 4, vertices)?;
             same_count(&weights, weight.len() / 4, vertices)?;
             sets.push((joint, weight, joint_accessor));
@@ -60,8 +66,8 @@ impl Weights {
 
         let (next, left_out) = (sets.len() as u32, sets.len() as u32 + 1..=MAX_SETS as u32);
         if let Some(set) = left_out.into_iter().find(|set| accessor(source, Semantic::Joints(*set)).is_some()) {
-            let message = format!("it has JOINTS_{set} and no JOINTS_{next}: the former is left out");
-            report.warn(Finding::warning(Code::SkinInfluences, message).within(label));
+            let message = format!("the primitive has JOINTS_{set} but no JOINTS_{next}; JOINTS_{set} is ignored");
+            report.warn(Diagnostic::warning(DiagnosticCode::SkinInfluences, message).within(label));
         }
 
         let mut result = Weights::default();
@@ -80,10 +86,11 @@ impl Weights {
                     let joint = joints[k] as usize;
                     if joint >= skin.len() {
                         let message = format!(
-                            "accessor {accessor}: vertex {vertex}: joint {joint}; the skin has {} joints",
+                            "accessor {accessor}: vertex {vertex}: joint {joint} does not exist; the skin has {} joints",
                             skin.len()
                         );
-                        return Err(Finding::error(Code::SkinJoint, message).help("export it again"));
+                        return Err(Diagnostic::error(DiagnosticCode::SkinJoint, message)
+                            .help("the file is damaged: export it again"));
                     }
                     let bone = skin.bone(joint, bones);
                     match result.list[start..].iter_mut().find(|(b, _)| *b == bone) {
@@ -104,39 +111,41 @@ impl Weights {
                 }
             } else {
                 zero += 1;
-                // As three.js does. The origin, where the formula would put it, is nobody's intention.
+                // As in three.js. The formula of glTF would put the vertex at the origin, which is
+                // never intended.
                 let joint = sets.first().map_or(0, |(joints, ..)| joints[vertex * 4] as usize);
                 let bone = skin.bone(if joint < skin.len() { joint } else { 0 }, bones);
                 result.list.push((bone, 1.0));
             }
             result.ends.push(result.list.len() as u32);
         }
-        let mut warn = |message: String| report.warn(Finding::warning(Code::SkinWeights, message).within(label));
+        let mut warn =
+            |message: String| report.warn(Diagnostic::warning(DiagnosticCode::SkinWeights, message).within(label));
         if off > 0 {
             warn(format!(
-                "the weights of {off} of {vertices} vertices sum to {least:.3} to {most:.3}: divided by their sum"
+                "the weights of {off} of {vertices} vertices sum to {least:.3} to {most:.3}; they are divided by their sum"
             ));
         }
         if zero > 0 {
-            warn(format!("{zero} of {vertices} vertices have no weights: they move with their first joint"));
+            warn(format!("{zero} of {vertices} vertices have no weights and follow their first joint"));
         }
         if negative > 0 {
-            warn(format!("{negative} weights are negative: taken as zero"));
+            warn(format!("{negative} weights are negative and are set to zero"));
         }
         Ok(result)
     }
 
-    /// The bone of every entry.
+    /// Returns the bone of each entry.
     pub(super) fn bones(&self) -> impl Iterator<Item = u32> {
         self.list.iter().map(|(bone, _)| *bone)
     }
 
-    /// The same, to be changed.
+    /// Returns the bone of each entry, mutable.
     pub(super) fn bones_mut(&mut self) -> impl Iterator<Item = &mut u32> {
         self.list.iter_mut().map(|(bone, _)| bone)
     }
 
-    /// Numbers the bones: `places` says where each went.
+    /// Replaces bone indices by final ones: `places[i]` is the final index of bone `i`.
     pub(super) fn finish(self, places: &[u16]) -> Influences {
         let mut influences = Influences::default();
         let mut start = 0;

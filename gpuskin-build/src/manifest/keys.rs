@@ -1,136 +1,504 @@
-//! The vocabulary of the manifest: which keys stand in which table, and which are for a later version.
+//! Table of all keys of the manifest. The reader, its messages about unknown keys, the key tables of
+//! the guide and the JSON schema are derived from it.
+//!
+//! A new key needs a row here, a field in `entry.rs`, and a line in the reader, `read.rs`. A unit
+//! test fails if a key is declared but never read, or read but not declared.
 
-/// The keys of a table.
-pub(super) struct Keys {
-    /// How messages name the table.
+use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
+
+use super::{DeviceClass, Fps, Mode, RootMotion, Storage, UpAxis};
+
+/// A table of the manifest.
+pub(super) struct TableKeys {
+    /// Name of the table in messages.
     pub(super) table: &'static str,
-    /// What can stand in it.
-    pub(super) known: &'static [&'static str],
-    /// What a later version will understand, and what to do until then.
+    /// Supported keys, in the order of the reference.
+    pub(super) keys: &'static [Key],
+    /// Keys of later versions, each with advice on what to use instead.
     pub(super) later: &'static [(&'static str, &'static str)],
 }
 
-const TOLERANCE: &str = "write it into [[model]], for all of its clips";
+impl TableKeys {
+    /// Returns the declaration of a key.
+    pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
 
-pub(super) const ROOT: Keys = Keys { table: "the manifest", known: &["bake", "limits", "model"], later: &[] };
+    /// Returns the names of the supported keys.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name)
+    }
+}
 
-pub(super) const BAKE: Keys = Keys {
+/// Declaration of a key.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) value: Shape,
+    pub(super) default: DefaultValue,
+    /// Meaning, one line of Markdown.
+    pub(super) doc: &'static str,
+}
+
+/// Value of a key that is not in the manifest.
+pub(super) enum DefaultValue {
+    /// No default: a manifest without the key is rejected.
+    Required,
+    /// A TOML value.
+    Toml(&'static str),
+    /// A description in Markdown, for defaults that depend on other keys or on the glTF file.
+    Described(&'static str),
+}
+
+/// Values that a key accepts.
+pub(super) enum Shape {
+    /// `true` or `false`.
+    Bool,
+    /// Non-empty string.
+    Text,
+    /// String that matches a regular expression, with an example.
+    Pattern(&'static str, &'static str),
+    /// One of these strings.
+    Word(&'static [&'static str]),
+    /// Number greater than 0.
+    Positive { most: f64 },
+    /// Finite number of seconds, at least 0.
+    Seconds,
+    /// Whole number.
+    Whole { least: u64, most: u64 },
+    /// Size in bytes: a whole number of at least 1, or a string such as `"512 MiB"`.
+    Size { most: u64 },
+    /// Array of values.
+    List(&'static Shape),
+    /// Table whose keys are names that the manifest chooses.
+    Named(&'static Shape),
+    /// Table with fixed keys.
+    Table(&'static TableKeys),
+    /// Value of one of several shapes.
+    AnyOf(&'static [Shape]),
+}
+
+use DefaultValue::{Described, Required, Toml};
+use Shape::{AnyOf, Bool, List, Named, Pattern, Positive, Seconds, Size, Table, Text, Whole, Word};
+
+/// Strings of the manifest and the values that they stand for.
+type Choices<T, const N: usize> = [(&'static str, T); N];
+
+const fn words<T, const N: usize>(choices: &Choices<T, N>) -> [&'static str; N] {
+    let mut words = [""; N];
+    let mut i = 0;
+    while i < N {
+        words[i] = choices[i].0;
+        i += 1;
+    }
+    words
+}
+
+pub(super) const DEVICES: Choices<DeviceClass, 2> =
+    [("compute", DeviceClass::Compute), ("webgl2", DeviceClass::WebGl2)];
+pub(super) const FPS_WORDS: Choices<Fps, 2> = [("source", Fps::Source), ("auto", Fps::Auto)];
+pub(super) const MODES: Choices<Mode, 3> = [("bone", Mode::Bone), ("vertex", Mode::Vertex), ("auto", Mode::Auto)];
+pub(super) const NORMALS: Choices<Normals, 2> = [("cofactor", Normals::Cofactor), ("plain", Normals::Plain)];
+pub(super) const ROOT_MOTIONS: Choices<RootMotion, 2> = [("planar", RootMotion::Planar), ("full", RootMotion::Full)];
+pub(super) const STORAGES: Choices<Storage, 3> =
+    [("auto", Storage::Auto), ("embed", Storage::Embed), ("file", Storage::File)];
+pub(super) const UP_AXES: Choices<UpAxis, 2> = [("y", UpAxis::Y), ("z", UpAxis::Z)];
+
+/// `None` stands for the smallest encoding within the tolerances.
+pub(super) const ENCODINGS: Choices<Option<Encoding>, 15> = [
+    ("auto", None),
+    named(Encoding::LocalPacked),
+    named(Encoding::TrsPacked),
+    named(Encoding::MatrixF16),
+    named(Encoding::TrsF16),
+    named(Encoding::MatrixUnorm),
+    named(Encoding::Fixed16),
+    named(Encoding::MatrixF32),
+    named(Encoding::VatPacked),
+    named(Encoding::VatPackedFine),
+    named(Encoding::VatUnorm8),
+    named(Encoding::VatUnorm16),
+    named(Encoding::VatUnorm24),
+    named(Encoding::VatF16),
+    named(Encoding::VatF32),
+];
+
+const fn named(encoding: Encoding) -> (&'static str, Option<Encoding>) {
+    (encoding.name(), Some(encoding))
+}
+
+/// `None` stands for the portable UASTC file.
+pub(super) const TEXTURES: Choices<Option<ColorFormat>, 5> = [
+    (ColorFormat::Bc7.name(), Some(ColorFormat::Bc7)),
+    (ColorFormat::Astc.name(), Some(ColorFormat::Astc)),
+    (ColorFormat::Etc2.name(), Some(ColorFormat::Etc2)),
+    (ColorFormat::Rgba8.name(), Some(ColorFormat::Rgba8)),
+    ("universal", None),
+];
+
+/// Maximum frame rate, in frames per second. A higher value is a mistake.
+pub(super) const MAX_FPS: f64 = 1000.0;
+/// Maximum number of levels of detail below the finest.
+pub(super) const MAX_COARSER_LODS: usize = gpuskin_rt::internals::MAX_LODS - 1;
+
+const LENGTH: Shape = Pattern(r"^\s*[0-9.e+-]+\s*(%|m|cm|mm|um)\s*$", "0.1 mm");
+const ANGLE: Shape = Pattern(r"^\s*[0-9.e+-]+\s*deg\s*$", "1 deg");
+const PERCENTAGE: Shape = Pattern(r"^\s*[0-9.e+-]+\s*%\s*$", "50 %");
+const FPS_SHAPE: Shape = AnyOf(&[Positive { most: MAX_FPS }, Word(&words(&FPS_WORDS)), PERCENTAGE]);
+const MODEL_NAME: Shape = Pattern("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "soldier");
+const NODES: Shape = List(&Text);
+
+// Keys that both [bake] and [[model]] have.
+
+const ENCODING: Key = Key {
+    name: "encoding",
+    value: Word(&words(&ENCODINGS)),
+    default: Toml(r#""auto""#),
+    doc: r#"[encoding](encodings.md) of the animation texture; `"auto"`: the smallest within the tolerances"#,
+};
+const TOLERANCE: Key = Key {
+    name: "tolerance",
+    value: LENGTH,
+    default: Toml(r#""0.005 %""#),
+    doc: "allowed error of positions at frames: a length, or a percentage of the rest pose's diagonal",
+};
+const MOTION_TOLERANCE: Key = Key {
+    name: "motion_tolerance",
+    value: LENGTH,
+    default: Toml(r#""0.5 %""#),
+    doc: "allowed error of positions between frames: a length, or a percentage of the rest pose's diagonal",
+};
+const NORMAL_TOLERANCE: Key =
+    Key { name: "normal_tolerance", value: ANGLE, default: Toml(r#""1 deg""#), doc: "allowed error of normals" };
+const DEVICE_CLASSES: Key = Key {
+    name: "devices",
+    value: List(&Word(&words(&DEVICES))),
+    default: Toml(r#"["compute"]"#),
+    doc: "device classes to bake for",
+};
+const TEXTURE_FORMATS: Key = Key {
+    name: "textures",
+    value: List(&Word(&words(&TEXTURES))),
+    default: Toml(r#"["bc7", "astc", "rgba8"]"#),
+    doc: r#"formats of colour textures, best first; `"universal"`: a portable UASTC file beside them"#,
+};
+const INFLUENCES: Key = Key {
+    name: "influences",
+    value: Whole { least: 1, most: 4 },
+    default: Toml("4"),
+    doc: "maximum number of bones per vertex",
+};
+const NORMAL_TRANSFORM: Key = Key {
+    name: "normals",
+    value: Word(&words(&NORMALS)),
+    default: Toml(r#""cofactor""#),
+    doc: r#"`"cofactor"`: exact; `"plain"`: cheaper, up to 55 degrees off at sharp bends. No effect in vertex mode"#,
+};
+const LODS: Key = Key {
+    name: "lods",
+    value: AnyOf(&[Bool, Whole { least: 0, most: MAX_COARSER_LODS as u64 }]),
+    default: Toml("true"),
+    doc: "number of levels of detail below LOD 0; `true`: down to a few dozen triangles, in `local-packed`; `false`: none",
+};
+const FPS: Key = Key {
+    name: "fps",
+    value: FPS_SHAPE,
+    default: Described("the source's, or a multiple of it where `motion_tolerance` asks for that"),
+    doc: "frames per second, or a percentage of the source's",
+};
+const SCALE: Key = Key {
+    name: "scale",
+    value: Positive { most: f64::MAX },
+    default: Toml("1.0"),
+    doc: "metres per unit of the source",
+};
+const UP: Key =
+    Key { name: "up", value: Word(&words(&UP_AXES)), default: Toml(r#""y""#), doc: "up axis of the source" };
+
+pub(super) const ROOT: TableKeys = TableKeys {
+    table: "the manifest",
+    keys: &[
+        Key { name: "bake", value: Table(&BAKE), default: Toml("{}"), doc: "settings for all models" },
+        Key { name: "limits", value: Table(&LIMITS), default: Toml("{}"), doc: "limits of a model" },
+        Key { name: "model", value: List(&Table(&MODEL)), default: Required, doc: "models to bake" },
+    ],
+    later: &[],
+};
+
+pub(super) const BAKE: TableKeys = TableKeys {
     table: "[bake]",
-    known: &[
-        "fps",
-        "encoding",
-        "tolerance",
-        "motion_tolerance",
-        "normal_tolerance",
-        "devices",
-        "storage",
-        "roots",
-        "textures",
-        "influences",
-        "normals",
-        "lods",
-        "scale",
-        "up",
+    keys: &[
+        FPS,
+        ENCODING,
+        TOLERANCE,
+        MOTION_TOLERANCE,
+        NORMAL_TOLERANCE,
+        DEVICE_CLASSES,
+        Key {
+            name: "storage",
+            value: Word(&words(&STORAGES)),
+            default: Toml(r#""auto""#),
+            doc: r#"`"embed"`: in the executable; `"file"`: beside it; `"auto"`: embedded up to 4 MiB per file"#,
+        },
+        Key {
+            name: "roots",
+            value: List(&Text),
+            default: Toml("[]"),
+            doc: "folders, besides a glTF file's own, that URIs inside glTF files may reach",
+        },
+        TEXTURE_FORMATS,
+        INFLUENCES,
+        NORMAL_TRANSFORM,
+        LODS,
+        SCALE,
+        UP,
     ],
     later: &[],
 };
 
-pub(super) const LIMITS: Keys = Keys {
-    table: "[limits]",
-    known: &["file", "memory", "nodes", "depth", "bones", "vertices", "image", "frames", "texture"],
-    later: &[],
-};
-
-pub(super) const MODEL: Keys = Keys {
+pub(super) const MODEL: TableKeys = TableKeys {
     table: "[[model]]",
-    known: &[
-        "name",
-        "path",
-        "animations",
-        "mode",
-        "encoding",
-        "width",
-        "rest_frame",
-        "tolerance",
-        "motion_tolerance",
-        "normal_tolerance",
-        "devices",
-        "textures",
-        "include",
-        "exclude",
-        "influences",
-        "normals",
-        "lods",
-        "fps",
-        "scale",
-        "up",
-        "root",
-        "masks",
-        "parts",
-        "sockets",
-        "clips",
+    keys: &[
+        Key {
+            name: "name",
+            value: MODEL_NAME,
+            default: Required,
+            doc: "name in Rust: up to 64 letters, digits, `_`, `-`, a letter first",
+        },
+        Key { name: "path", value: Text, default: Required, doc: "path of the glTF file" },
+        Key {
+            name: "animations",
+            value: List(&Text),
+            default: Toml("[]"),
+            doc: "paths of more glTF files, whose clips are added; nodes are matched by name",
+        },
+        Key {
+            name: "mode",
+            value: Word(&words(&MODES)),
+            default: Toml(r#""bone""#),
+            doc: r#"`"bone"`: bones; `"vertex"`: every vertex of every frame, morph targets too; `"auto"`: the smaller one"#,
+        },
+        ENCODING,
+        Key {
+            name: "width",
+            value: Whole { least: 64, most: 4096 },
+            default: Described("about square"),
+            doc: "width of the animation texture in texels, a power of two",
+        },
+        Key {
+            name: "rest_frame",
+            value: Table(&REST_FRAME),
+            default: Described("the pose of the file"),
+            doc: "vertex mode: the pose of the mesh without animation",
+        },
+        TOLERANCE,
+        MOTION_TOLERANCE,
+        NORMAL_TOLERANCE,
+        DEVICE_CLASSES,
+        TEXTURE_FORMATS,
+        Key {
+            name: "include",
+            value: NODES,
+            default: Described("all"),
+            doc: "nodes whose meshes are baked, with all below them",
+        },
+        Key {
+            name: "exclude",
+            value: NODES,
+            default: Toml("[]"),
+            doc: "nodes whose meshes are left out, with all below them",
+        },
+        INFLUENCES,
+        NORMAL_TRANSFORM,
+        LODS,
+        FPS,
+        SCALE,
+        UP,
+        Key {
+            name: "root",
+            value: Text,
+            default: Described("the topmost moving node above all bones"),
+            doc: "node whose motion is [root motion](root-motion.md)",
+        },
+        Key {
+            name: "masks",
+            value: Named(&Table(&MASK)),
+            default: Toml("{}"),
+            doc: "sets of bones that a layer acts on, at most 255; needs `local-packed`",
+        },
+        Key {
+            name: "parts",
+            value: Named(&NODES),
+            default: Toml("{}"),
+            doc: "nodes whose meshes an instance may hide, at most 16 parts: `{ sword = [\"Sword\"] }`",
+        },
+        Key {
+            name: "sockets",
+            value: NODES,
+            default: Toml("[]"),
+            doc: "nodes that are baked as bones even if they move no vertex",
+        },
+        Key {
+            name: "clips",
+            value: Named(&Table(&CLIP)),
+            default: Described("all clips of the files"),
+            doc: "clips to bake, by their names in Rust",
+        },
     ],
     later: &[],
 };
 
-pub(super) const CLIP: Keys = Keys {
+pub(super) const REST_FRAME: TableKeys = TableKeys {
+    table: "`rest_frame`",
+    keys: &[
+        Key { name: "clip", value: Text, default: Required, doc: "name of the clip in Rust" },
+        Key {
+            name: "frame",
+            value: Whole { least: 0, most: u32::MAX as u64 },
+            default: Toml("0"),
+            doc: "index of a baked frame",
+        },
+        Key {
+            name: "time",
+            value: Seconds,
+            default: Described("the time of `frame`"),
+            doc: "seconds from the start of the clip, instead of `frame`",
+        },
+    ],
+    later: &[],
+};
+
+pub(super) const MASK: TableKeys = TableKeys {
+    table: "a mask",
+    keys: &[
+        Key {
+            name: "root",
+            value: Text,
+            default: Described("required without `roots`"),
+            doc: "node that is in the mask, with all below it",
+        },
+        Key {
+            name: "roots",
+            value: NODES,
+            default: Described("required without `root`"),
+            doc: "nodes that are in the mask, with all below them",
+        },
+        Key {
+            name: "exclude",
+            value: NODES,
+            default: Toml("[]"),
+            doc: "nodes that are not in the mask, with all below them",
+        },
+    ],
+    later: &[],
+};
+
+const CLIP_TOLERANCE: &str = "set it in [[model]], for all clips of the model";
+
+pub(super) const CLIP: TableKeys = TableKeys {
     table: "[model.clips.<name>]",
-    known: &["source", "loop", "fps", "events", "root_motion", "additive"],
+    keys: &[
+        Key {
+            name: "source",
+            value: Text,
+            default: Described("the table's name"),
+            doc: "name in the glTF file; `\"art/run.glb#Run\"` where several files have it",
+        },
+        Key {
+            name: "loop",
+            value: Bool,
+            default: Described("whether first and last pose are equal"),
+            doc: "whether the clip starts over at the end, or holds the last pose",
+        },
+        Key {
+            name: "fps",
+            value: FPS_SHAPE,
+            default: Described("the model's"),
+            doc: "frames per second, or a percentage of the source's",
+        },
+        Key {
+            name: "events",
+            value: Named(&AnyOf(&[Seconds, List(&Seconds)])),
+            default: Described("those of the file"),
+            doc: "times of events: `{ footstep = [0.12, 0.47] }`. A name replaces the same name of the file",
+        },
+        Key {
+            name: "root_motion",
+            value: Word(&words(&ROOT_MOTIONS)),
+            default: Described("none"),
+            doc: "[root motion](root-motion.md) to extract from the poses",
+        },
+        Key {
+            name: "additive",
+            value: AnyOf(&[Bool, Text]),
+            default: Toml("false"),
+            doc: "name of the clip whose first frame is the reference of this additive clip; `true`: the clip itself",
+        },
+    ],
     later: &[
-        ("mask", "name it under [model.masks]: a layer plays any clip on any mask"),
-        ("tolerance", TOLERANCE),
-        ("motion_tolerance", TOLERANCE),
+        ("mask", "define the mask in [model.masks]: a layer can play any clip with any mask"),
+        ("tolerance", CLIP_TOLERANCE),
+        ("motion_tolerance", CLIP_TOLERANCE),
     ],
 };
 
-pub(super) const MASK: Keys = Keys { table: "a mask", known: &["root", "roots", "exclude"], later: &[] };
+/// Maximum of a 32-bit count, and of the length of a GLB file.
+const U32_MAX: u64 = u32::MAX as u64;
 
-pub(super) const REST_FRAME: Keys = Keys { table: "`rest_frame`", known: &["clip", "frame", "time"], later: &[] };
-
-/// Every table, for keys that stand in the wrong one.
-pub(super) const TABLES: [&Keys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];
-
-/// Values of a key.
-pub(super) struct Words {
-    /// What it can be.
-    pub(super) known: &'static [&'static str],
-    /// What a later version will understand, and what to do until then.
-    pub(super) later: &'static [(&'static str, &'static str)],
-}
-
-pub(super) const ENCODING: Words = Words {
-    known: &[
-        "auto",
-        "local-packed",
-        "trs-packed",
-        "matrix-f16",
-        "trs-f16",
-        "matrix-unorm",
-        "fixed16",
-        "matrix-f32",
-        "vat-packed",
-        "vat-packed-fine",
-        "vat-unorm8",
-        "vat-unorm16",
-        "vat-unorm24",
-        "vat-f16",
-        "vat-f32",
+pub(super) const LIMITS: TableKeys = TableKeys {
+    table: "[limits]",
+    keys: &[
+        Key { name: "file", value: Size { most: U32_MAX }, default: Toml(r#""1 GiB""#), doc: "bytes of each file" },
+        Key {
+            name: "memory",
+            value: Size { most: 1 << 40 },
+            default: Toml(r#""512 MiB""#),
+            doc: "bytes that the file unfolds to: JSON, numbers and poses each",
+        },
+        Key {
+            name: "nodes",
+            value: Whole { least: 1, most: 1 << 20 },
+            default: Toml("262144"),
+            doc: "nodes of a file",
+        },
+        Key {
+            name: "depth",
+            value: Whole { least: 1, most: 1 << 20 },
+            default: Toml("4096"),
+            doc: "nodes from the scene to the deepest",
+        },
+        Key {
+            name: "bones",
+            value: Whole { least: 1, most: 1024 },
+            default: Toml("1024"),
+            doc: "bones that move vertices",
+        },
+        Key {
+            name: "vertices",
+            value: Whole { least: 1, most: U32_MAX },
+            default: Toml("4194304"),
+            doc: "vertices of all primitives",
+        },
+        Key {
+            name: "image",
+            value: Whole { least: 1, most: 1 << 40 },
+            default: Toml("67108864"),
+            doc: "texels of all images",
+        },
+        Key {
+            name: "frames",
+            value: Whole { least: 1, most: U32_MAX },
+            default: Toml("262144"),
+            doc: "frames of all clips",
+        },
+        Key {
+            name: "texture",
+            value: Size { most: 1 << 34 },
+            default: Toml(r#""1 GiB""#),
+            doc: "bytes of the animation texture",
+        },
     ],
     later: &[],
 };
 
-pub(super) const STORAGE: Words = Words { known: &["auto", "embed", "file"], later: &[] };
-
-pub(super) const TEXTURE: Words = Words { known: &["bc7", "astc", "etc2", "rgba8", "universal"], later: &[] };
-
-pub(super) const MODE: Words = Words { known: &["bone", "vertex", "auto"], later: &[] };
-
-pub(super) const UP: Words = Words { known: &["y", "z"], later: &[] };
-
-pub(super) const FPS: Words = Words { known: &["source", "auto"], later: &[] };
-
-pub(super) const DEVICE: Words = Words { known: &["compute", "webgl2"], later: &[] };
-
-pub(super) const ROOT_MOTION: Words = Words { known: &["planar", "full"], later: &[] };
-
-pub(super) const NORMALS: Words = Words { known: &["cofactor", "plain"], later: &[] };
+/// Tables in which a misplaced key may belong.
+pub(super) const TABLES: [&TableKeys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];

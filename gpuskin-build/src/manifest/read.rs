@@ -1,4 +1,4 @@
-//! Text to [`Manifest`]. Everything that is wrong is collected; nothing stops at the first finding.
+//! Parser of a [`Manifest`]. All errors are collected; none stops the parser.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,21 @@ use miette::NamedSource;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::limits;
-use super::play::{self, MaskEntry, PartEntry};
-use super::rest::{self, RestFrame};
 use super::section::{Notes, Section, shorten};
-use super::values::{devices, fps, influences, lods, normals, tolerances, up, width};
+use super::values::{devices, fps, influences, lods, tolerances, width};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, keys,
-    textures,
+    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, gameplay,
+    keys, limits, rest_frame, textures,
 };
-use crate::finding::{Code, Finding, Findings};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
-use crate::identifiers::{self, ModelNames, check_identifiers};
+use crate::name_collisions::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
-/// Syntax errors shown: the parser stumbles on after the first ones.
-const MOST_SYNTAX_ERRORS: usize = 5;
+/// Maximum number of syntax errors shown. Errors after the first ones are often caused by them.
+const MAX_SYNTAX_ERRORS: usize = 5;
 
-/// What models get that do not say otherwise.
+/// Default settings for models, from `[bake]`.
 #[derive(Default)]
 struct Defaults {
     fps: Fps,
@@ -34,43 +31,43 @@ struct Defaults {
     tolerances: Tolerances,
     devices: Option<Vec<DeviceClass>>,
     influences: Option<usize>,
-    normals: Option<Normals>,
+    normals: Normals,
     lods: Lods,
     textures: Textures,
     scale: Option<f64>,
     up: UpAxis,
 }
 
-/// The key `encoding`: not there, "auto", or a name.
+/// Value of the key `encoding`: `None` if missing, `Some(None)` for "auto".
 type EncodingWish = Option<Option<At<Encoding>>>;
 
-/// The manifest with the models that nothing is wrong with, and everything that is wrong. No manifest where the text is
-/// no TOML.
-pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Findings) {
+/// Parses a manifest. Returns the manifest with all models that have no errors, or `None` if the
+/// text is not TOML, and all errors.
+pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnostics) {
     let source = named_source(path, &text);
     let document = match parse(&text, &source) {
         Ok(document) => document,
-        Err(findings) => return (None, findings),
+        Err(diagnostics) => return (None, diagnostics),
     };
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let mut notes = Notes { source: Arc::clone(&source), findings: Findings::default() };
+    let mut notes = Notes { source: Arc::clone(&source), diagnostics: Diagnostics::default() };
 
     let root = Section::new(document.get_ref(), &keys::ROOT, &mut notes);
     let (defaults, storage, roots) = bake(root, &folder, &mut notes);
     let limits = limits::read(root, &mut notes);
     let entries = model_tables(root, &mut notes);
-    let drafts: Vec<_> =
+    let read: Vec<_> =
         entries.iter().map(|(header, table)| model(table, header.clone(), &folder, &defaults, &mut notes)).collect();
-    let names: Vec<_> = drafts.iter().filter_map(|draft| draft.names()).collect();
-    notes.findings.extend(check_identifiers(&source, &names));
+    let names: Vec<_> = read.iter().filter_map(ReadModel::names).collect();
+    notes.diagnostics.extend(check_identifiers(&source, &names));
 
-    let models = drafts.into_iter().filter_map(Draft::finish).collect();
-    notes.findings.sort();
-    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.findings)
+    let models = read.into_iter().filter(|model| model.sound).map(|model| model.entry).collect();
+    notes.diagnostics.sort();
+    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.diagnostics)
 }
 
-/// The text under its name. Control characters become `?`, byte for byte: they would act on the terminal that a
-/// diagnostic is drawn on.
+/// Creates the named source text of diagnostics. Control characters become `?`, one per byte,
+/// because they would act on the terminal that shows a diagnostic.
 pub(crate) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> {
     let mut harmless = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -85,42 +82,47 @@ pub(crate) fn named_source(path: &Path, text: &str) -> Arc<NamedSource<String>> 
     Arc::new(NamedSource::new(path.display().to_string(), harmless))
 }
 
-fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned<DeTable<'d>>, Findings> {
+fn parse<'d>(text: &'d str, source: &Arc<NamedSource<String>>) -> Result<Spanned<DeTable<'d>>, Diagnostics> {
     let (document, mut errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(document);
     }
     let line = |at: usize| text.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count();
     errors.sort_by_key(|error| error.span().map(|span| span.start));
-    let mut findings = Findings::default();
+    let mut diagnostics = Diagnostics::default();
     let mut last_line = None;
     for error in errors {
         let span = error.span().unwrap_or_default();
-        // What follows an error in its line is mostly the parser's own confusion.
+        // Further errors in the same line are usually caused by the first.
         let this_line = Some(line(span.start.min(text.len())));
         if last_line == this_line {
             continue;
         }
         last_line = this_line;
-        let finding = Finding::error(Code::ManifestSyntax, error.message());
-        let finding = if error.message().contains("escape") {
-            finding.help("write paths with `/`, or in single quotes")
+        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestSyntax, error.message());
+        let diagnostic = if error.message().contains("escape") {
+            diagnostic.help("write paths with `/`, or in single quotes")
         } else {
-            finding
+            diagnostic
         };
-        findings.push(finding.at(source, span));
-        if findings.len() == MOST_SYNTAX_ERRORS {
+        diagnostics.push(diagnostic.at(source, span));
+        if diagnostics.len() == MAX_SYNTAX_ERRORS {
             break;
         }
     }
-    Err(findings)
+    Err(diagnostics)
 }
 
 fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Storage, Vec<PathBuf>) {
     let mut defaults = Defaults::default();
     let Some(value) = root.get("bake") else { return (defaults, Storage::default(), Vec::new()) };
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`bake` is a table", "write [bake], once");
+        notes.error(
+            DiagnosticCode::ManifestType,
+            value.span(),
+            "`bake` must be a table",
+            "write the table [bake] once",
+        );
         return (defaults, Storage::default(), Vec::new());
     };
     let section = Section::new(table, &keys::BAKE, notes);
@@ -129,119 +131,76 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     defaults.tolerances = tolerances(section, notes);
     defaults.devices = devices(section, notes);
     defaults.influences = influences(section, notes);
-    defaults.normals = normals(section, notes);
+    defaults.normals = section.choice("normals", &keys::NORMALS, notes).map(|at| at.value).unwrap_or_default();
     defaults.lods = lods(section, notes).unwrap_or_default();
     defaults.scale = section.positive("scale", f64::MAX, notes);
-    defaults.up = up(section, notes).unwrap_or_default();
+    defaults.up = section.choice("up", &keys::UP_AXES, notes).map(|at| at.value).unwrap_or_default();
     defaults.textures = textures::read(section, notes).unwrap_or_default();
-    let storage = match section.word("storage", &keys::STORAGE, notes).as_ref().map(|word| word.value.as_str()) {
-        Some("embed") => Storage::Embed,
-        Some("file") => Storage::File,
-        _ => Storage::Auto,
-    };
+    let storage = section.choice("storage", &keys::STORAGES, notes).map(|at| at.value).unwrap_or_default();
     let roots = limits::roots(section, folder, notes);
     (defaults, storage, roots)
 }
 
-/// The `[[model]]` tables and their headers.
+/// Returns the `[[model]]` tables and the locations of their headers.
 fn model_tables<'d>(root: Section<'d>, notes: &mut Notes) -> Vec<(Range<usize>, &'d DeTable<'d>)> {
-    let help = "each model is a table of its own:\n[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"";
+    let help = "each model is a separate table:\n[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"";
     let Some(value) = root.get("model") else {
-        // A misspelt header is noted already.
-        if !notes.findings.has_errors() {
-            notes.error(Code::ManifestEmpty, 0..0, "the manifest has no models", help);
+        // A misspelt header was already reported.
+        if !notes.diagnostics.has_errors() {
+            notes.error(DiagnosticCode::ManifestEmpty, 0..0, "the manifest has no models", help);
         }
         return Vec::new();
     };
     let DeValue::Array(array) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`model` is an array of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`model` must be an array of tables", help);
         return Vec::new();
     };
     if array.is_empty() {
-        notes.error(Code::ManifestEmpty, value.span(), "the manifest has no models", help);
+        notes.error(DiagnosticCode::ManifestEmpty, value.span(), "the manifest has no models", help);
     }
     let mut tables = Vec::new();
     for entry in array.iter() {
         match entry.get_ref() {
             DeValue::Table(table) => tables.push((entry.span(), table)),
-            _ => notes.error(Code::ManifestType, entry.span(), "a model is a table", help),
+            _ => notes.error(DiagnosticCode::ManifestType, entry.span(), "a model must be a table", help),
         }
     }
     tables
 }
 
-/// A [`ModelEntry`] whose required keys may be missing.
-struct Draft {
-    name: Option<At<String>>,
-    path: Option<At<String>>,
-    animations: Vec<At<String>>,
-    include: Vec<At<String>>,
-    exclude: Vec<At<String>>,
-    mode: Mode,
-    width: Option<u32>,
-    rest_frame: Option<RestFrame>,
-    encoding: Option<At<Encoding>>,
-    tolerances: Tolerances,
-    devices: Vec<DeviceClass>,
-    influences: usize,
-    normals: Normals,
-    lods: Lods,
-    textures: Textures,
-    fps: Fps,
-    scale: f64,
-    up: UpAxis,
-    root: Option<At<String>>,
-    masks: Vec<MaskEntry>,
-    parts: Vec<PartEntry>,
-    sockets: Vec<At<String>>,
-    clips: Option<Vec<ClipEntry>>,
-    /// Nothing is wrong with it.
+/// A [`ModelEntry`] that may have errors.
+struct ReadModel {
+    entry: ModelEntry,
+    /// Whether the model has a valid name.
+    has_name: bool,
+    /// Whether the model has no errors.
     sound: bool,
 }
 
-impl Draft {
+impl ReadModel {
     fn names(&self) -> Option<ModelNames<'_>> {
-        let name = self.name.as_ref()?;
+        if !self.has_name {
+            return None;
+        }
+        let ModelEntry { name, clips, masks, parts, .. } = &self.entry;
         let mut names = ModelNames { name: &name.value, span: name.span.clone(), members: Vec::new() };
-        let clips = self.clips.iter().flatten();
-        names.add(&identifiers::CLIPS, clips.clone().map(|clip| &clip.name));
-        names.add(&identifiers::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
-        names.add(&identifiers::MASKS, self.masks.iter().map(|mask| &mask.name));
-        names.add(&identifiers::PARTS, self.parts.iter().map(|part| &part.name));
+        let clips = clips.iter().flatten();
+        names.add(&name_collisions::CLIPS, clips.clone().map(|clip| &clip.name));
+        names.add(&name_collisions::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
+        names.add(&name_collisions::MASKS, masks.iter().map(|mask| &mask.name));
+        names.add(&name_collisions::PARTS, parts.iter().map(|part| &part.name));
         Some(names)
-    }
-
-    fn finish(self) -> Option<ModelEntry> {
-        Some(ModelEntry {
-            name: self.name.filter(|_| self.sound)?,
-            path: self.path?,
-            animations: self.animations,
-            include: self.include,
-            exclude: self.exclude,
-            mode: self.mode,
-            width: self.width,
-            rest_frame: self.rest_frame,
-            encoding: self.encoding,
-            tolerances: self.tolerances,
-            devices: self.devices,
-            influences: self.influences,
-            normals: self.normals,
-            lods: self.lods,
-            textures: self.textures,
-            fps: self.fps,
-            scale: self.scale,
-            up: self.up,
-            root: self.root,
-            masks: self.masks,
-            parts: self.parts,
-            sockets: self.sockets,
-            clips: self.clips,
-        })
     }
 }
 
-fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &Defaults, notes: &mut Notes) -> Draft {
-    let findings_before = notes.findings.len();
+fn model(
+    table: &DeTable<'_>,
+    header: Range<usize>,
+    folder: &Path,
+    defaults: &Defaults,
+    notes: &mut Notes,
+) -> ReadModel {
+    let diagnostics_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| check_name(name, notes));
     let path = section.string("path", notes);
@@ -253,70 +212,73 @@ fn model(table: &DeTable<'_>, header: Range<usize>, folder: &Path, defaults: &De
         if section.get(key).is_none() {
             let example = if key == "name" { "soldier" } else { "art/soldier.glb" };
             let help = format!("add {key} = \"{example}\"");
-            notes.error(Code::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
+            notes.error(DiagnosticCode::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);
         }
     }
-    let mode = mode(section, notes);
+    let mode = section.choice("mode", &keys::MODES, notes);
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
     let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
     let clips = clips(section, notes);
-    play::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
-    rest::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
-    Draft {
-        name,
-        path,
+    gameplay::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
+    rest_frame::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
+    let missing = || At { value: String::new(), span: header.clone() };
+    let has_name = name.is_some();
+    let entry = ModelEntry {
+        name: name.unwrap_or_else(missing),
+        path: path.unwrap_or_else(missing),
         animations,
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
         mode: mode.map_or(Mode::default(), |at| at.value),
         width: width(section, notes),
-        rest_frame: rest::read(section, notes),
+        rest_frame: rest_frame::read(section, notes),
         encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices,
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
-        normals: normals(section, notes).or(defaults.normals).unwrap_or_default(),
+        normals: section.choice("normals", &keys::NORMALS, notes).map_or(defaults.normals, |at| at.value),
         lods: lods(section, notes).unwrap_or(defaults.lods),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
-        up: up(section, notes).unwrap_or(defaults.up),
+        up: section.choice("up", &keys::UP_AXES, notes).map_or(defaults.up, |at| at.value),
         root: section.string("root", notes),
-        masks: play::masks(section, notes),
-        parts: play::parts(section, notes),
+        masks: gameplay::masks(section, notes),
+        parts: gameplay::parts(section, notes),
         sockets: section.strings("sockets", notes),
         clips,
-        sound: notes.findings.len() == findings_before,
-    }
+    };
+    ReadModel { entry, has_name, sound: notes.diagnostics.len() == diagnostics_before }
 }
 
-/// A model's name becomes a type, a constant and a folder: nothing that a file system could take for something else.
+/// Checks the name of a model, which becomes a Rust type, a constant and a folder, so it must be
+/// safe for any file system.
 fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
     let text = name.value.as_str();
     let fits = text.len() <= 64
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if !fits {
-        let message = format!("`{}` cannot be the name of a model", shorten(text));
-        let help = "it becomes a Rust type and a folder: up to 64 letters, digits, `_` and `-`, a letter first";
-        notes.error(Code::NameInvalid, name.span.clone(), message, help);
+        let message = format!("`{}` is not a valid name of a model", shorten(text));
+        let help = "the name becomes a Rust type and a folder: use up to 64 letters, digits, `_` and `-`, starting with a letter";
+        notes.error(DiagnosticCode::NameInvalid, name.span.clone(), message, help);
     }
     fits
 }
 
 fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
     let value = section.get("clips")?;
-    let help = "each clip is a table of its own:\n[model.clips.run]\nsource = \"Armature|Run\"";
+    let help = "each clip is a separate table:\n[model.clips.run]\nsource = \"Armature|Run\"";
     let DeValue::Table(table) = value.get_ref() else {
-        notes.error(Code::ManifestType, value.span(), "`clips` is a table of tables", help);
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`clips` must be a table of tables", help);
         return None;
     };
     if table.is_empty() {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             value.span(),
-            "`clips` names no clip",
-            "remove it to bake every clip of the file",
+            "`clips` is empty",
+            "remove the key to bake all clips of the file",
         );
     }
     let mut clips: Vec<_> = table
@@ -325,42 +287,34 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
             let name = At { value: key.get_ref().to_string(), span: key.span() };
             let DeValue::Table(table) = value.get_ref() else {
                 notes.error(
-                    Code::ManifestType,
+                    DiagnosticCode::ManifestType,
                     value.span(),
-                    format!("the clip `{}` is a table", shorten(&name.value)),
+                    format!("clip `{}` must be a table", shorten(&name.value)),
                     help,
                 );
                 return None;
             };
             let section = Section::new(table, &keys::CLIP, notes);
             let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
-            let (events, root_motion) = (play::events(section, notes), play::root_motion(section, notes));
-            let additive = play::additive(section, &name, notes);
+            let (events, root_motion) =
+                (gameplay::events(section, notes), section.choice("root_motion", &keys::ROOT_MOTIONS, notes));
+            let additive = gameplay::additive(section, &name, notes);
             Some(ClipEntry { name, source, looped, fps: fps(section, notes), events, root_motion, additive })
         })
         .collect();
-    // The document is sorted by key.
+    // The parser sorts tables by key.
     clips.sort_by_key(|clip| clip.name.span.start);
-    play::check_references(&clips, notes);
+    gameplay::check_references(&clips, notes);
     Some(clips)
 }
 
 fn encoding(section: Section<'_>, notes: &mut Notes) -> EncodingWish {
-    let word = section.word("encoding", &keys::ENCODING, notes)?;
-    Some(Encoding::from_name(&word.value).map(|value| At { value, span: word.span }))
+    let at = section.choice("encoding", &keys::ENCODINGS, notes)?;
+    Some(at.value.map(|value| At { value, span: at.span }))
 }
 
-fn mode(section: Section<'_>, notes: &mut Notes) -> Option<At<Mode>> {
-    let word = section.word("mode", &keys::MODE, notes)?;
-    let value = match word.value.as_str() {
-        "vertex" => Mode::Vertex,
-        "auto" => Mode::Auto,
-        _ => Mode::Bone,
-    };
-    Some(At { value, span: word.span })
-}
-
-/// The encoding of a model: its own, which must go with its mode, else the default if that does.
+/// Returns the encoding of a model: its own, which must suit its mode, or the default if that suits
+/// the mode.
 fn in_mode(
     mode: Option<&At<Mode>>,
     own: EncodingWish,
@@ -379,18 +333,18 @@ fn in_mode(
             true => (own.value.name(), "vertices", "vertex"),
             false => (own.value.name(), "bones", "bone"),
         };
-        let finding = Finding::error(
-            Code::ManifestConflict,
-            format!("the encoding \"{name}\" is of {rows}, which is not the model's mode"),
+        let diagnostic = Diagnostic::error(
+            DiagnosticCode::ManifestConflict,
+            format!("encoding \"{name}\" stores {rows}, which does not match the mode of the model"),
         )
-        .help(format!("write `mode = \"{other}\"`, or leave one of the two out"));
-        let finding = finding.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
-        notes.findings.push(finding);
+        .help(format!("set `mode = \"{other}\"`, or remove one of the two keys"));
+        let diagnostic = diagnostic.at(&notes.source, own.span.clone()).also(mode.span.clone(), "the mode");
+        notes.diagnostics.push(diagnostic);
     }
     Some(own)
 }
 
-/// Notes a file that is not there, or is of a kind that cannot be read.
+/// Reports a file that does not exist, or has an unsupported format.
 fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
     let file = folder.join(&path.value);
     let shown = shorten(&path.value);
@@ -399,32 +353,35 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
             let help = match nearby(&file).map(|near| Path::new(&path.value).with_file_name(near)) {
                 Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
                 None if path.value.contains('\\') => "write paths with `/`".to_owned(),
-                None => format!("paths start at the folder of the manifest: there is no {}", file.display()),
+                None => format!("paths are relative to the folder of the manifest: {} does not exist", file.display()),
             };
-            notes.error(Code::FileNotFound, path.span.clone(), format!("no such file: {shown}"), help);
+            notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("file not found: {shown}"), help);
         }
-        Err(error) => {
-            notes.error(Code::FileUnreadable, path.span.clone(), format!("{shown} cannot be read: {error}"), "")
-        }
+        Err(error) => notes.error(
+            DiagnosticCode::FileUnreadable,
+            path.span.clone(),
+            format!("{shown} cannot be read: {error}"),
+            "",
+        ),
         Ok(metadata) if metadata.is_dir() => {
             notes.error(
-                Code::FileKind,
+                DiagnosticCode::FileKind,
                 path.span.clone(),
                 format!("{shown} is a folder"),
-                "name the .glb or .gltf file in it",
+                "give the path of the .glb or .gltf file in the folder",
             );
         }
         Ok(_) => {
             let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             if ["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"].contains(&extension.as_str()) {
                 let help = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
-                notes.error(Code::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
+                notes.error(DiagnosticCode::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
             }
         }
     }
 }
 
-/// The file in the same folder whose name is nearest.
+/// Returns the glTF file in the same folder with the most similar name.
 fn nearby(file: &Path) -> Option<String> {
     let folder =
         file.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);

@@ -1,4 +1,4 @@
-//! A table of the manifest, read key by key: whatever does not fit is noted, and reading goes on.
+//! Reader of one table of the manifest. Errors are recorded, and reading continues.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,73 +8,92 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::At;
-use super::keys::{Keys, TABLES, Words};
-use crate::finding::{Code, Finding, Findings};
+use super::keys::{Shape, TABLES, TableKeys};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::suggest::closest;
 
-/// A value of the document and where it stands.
+/// A value of the document with its location.
 pub(super) type Value<'d> = &'d Spanned<DeValue<'d>>;
 
-/// Where findings go, and the text that they point into.
+/// Collected diagnostics, and the source text that they refer to.
 pub(super) struct Notes {
     pub(super) source: Arc<NamedSource<String>>,
-    pub(super) findings: Findings,
+    pub(super) diagnostics: Diagnostics,
 }
 
 impl Notes {
     pub(super) fn error(
         &mut self,
-        code: Code,
+        code: DiagnosticCode,
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
         let help = help.into();
-        let finding = Finding::error(code, message);
-        let finding = if help.is_empty() { finding } else { finding.help(help) };
-        self.findings.push(finding.at(&self.source, span));
+        let diagnostic = Diagnostic::error(code, message);
+        let diagnostic = if help.is_empty() { diagnostic } else { diagnostic.help(help) };
+        self.diagnostics.push(diagnostic.at(&self.source, span));
     }
 
-    /// Notes a value of the wrong type.
+    /// Reports a value of the wrong type.
     pub(super) fn expected(&mut self, key: &str, expected: &str, value: Value<'_>) {
         let found = describe(value.get_ref());
-        self.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not {found}"), "");
+        self.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` must be {expected}, not {found}"), "");
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// All keys that [`Section::get`] was called with, and their tables.
+    pub(super) static READ_KEYS: std::cell::RefCell<std::collections::BTreeSet<(&'static str, String)>> =
+        const { std::cell::RefCell::new(std::collections::BTreeSet::new()) };
 }
 
 /// A table of the manifest.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'d> {
     table: &'d DeTable<'d>,
-    keys: &'static Keys,
+    keys: &'static TableKeys,
 }
 
 impl<'d> Section<'d> {
-    /// Notes every key that has no business in the table.
-    pub(super) fn new(table: &'d DeTable<'d>, keys: &'static Keys, notes: &mut Notes) -> Self {
+    /// Reports every key that the table does not support.
+    pub(super) fn new(table: &'d DeTable<'d>, keys: &'static TableKeys, notes: &mut Notes) -> Self {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
-            if keys.known.contains(&name) {
+            if keys.key(name).is_some() {
                 continue;
             }
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == name) {
-                notes.error(Code::ManifestLater, key.span(), format!("`{name}` is not supported yet"), *instead);
+                notes.error(
+                    DiagnosticCode::ManifestNotYetSupported,
+                    key.span(),
+                    format!("`{name}` is not supported yet"),
+                    *instead,
+                );
                 continue;
             }
-            let near = closest(name, keys.known.iter().copied());
-            let home = TABLES.iter().find(|table| table.known.contains(&name));
+            let near = closest(name, keys.names());
+            let home = TABLES.iter().find(|table| table.key(name).is_some());
             let help = match (near, home) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
-                (None, None) => format!("its keys are {}", list(keys.known)),
+                (None, None) => format!("supported keys: {}", list(keys)),
             };
-            notes.error(Code::ManifestKey, key.span(), format!("{} has no key `{}`", keys.table, shorten(name)), help);
+            notes.error(
+                DiagnosticCode::ManifestKey,
+                key.span(),
+                format!("{} has no key `{}`", keys.table, shorten(name)),
+                help,
+            );
         }
         Self { table, keys }
     }
 
     pub(super) fn get(&self, key: &str) -> Option<Value<'d>> {
-        debug_assert!(self.keys.known.contains(&key), "{key} is read, but not listed");
+        debug_assert!(self.keys.key(key).is_some(), "{key} is read, but missing in the table of keys");
+        #[cfg(test)]
+        READ_KEYS.with_borrow_mut(|read| read.insert((self.keys.table, key.to_owned())));
         self.table.get(key)
     }
 
@@ -93,9 +112,9 @@ impl<'d> Section<'d> {
             DeValue::Boolean(boolean) => Some(At { value: *boolean, span: value.span() }),
             DeValue::String(text) if matches!(text.as_ref(), "true" | "false") => {
                 notes.error(
-                    Code::ManifestType,
+                    DiagnosticCode::ManifestType,
                     value.span(),
-                    format!("`{key}` is true or false, not a string"),
+                    format!("`{key}` must be true or false, not a string"),
                     "remove the quotes",
                 );
                 None
@@ -107,13 +126,18 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// One of a few words.
-    pub(super) fn word(&self, key: &str, words: &Words, notes: &mut Notes) -> Option<At<String>> {
-        let text = string(self.get(key)?, key, &one_of(words.known), notes)?;
-        check_word(&text, key, words, "", notes).then_some(text)
+    /// Returns the accepted values of a key.
+    pub(super) fn shape(&self, key: &str) -> &'static Shape {
+        &self.keys.key(key).expect("declared in the table of keys").value
     }
 
-    /// A number that is finite, greater than 0 and at most `most`.
+    /// Reads a string that stands for one of several values.
+    pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)], notes: &mut Notes) -> Option<At<T>> {
+        let text = string(self.get(key)?, key, &one_of(words(choices)), notes)?;
+        choice(&text, key, choices, "", notes).map(|value| At { value, span: text.span })
+    }
+
+    /// Reads a finite number greater than 0 and at most `most`.
     pub(super) fn positive(&self, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
         let value = self.get(key)?;
         let Some(number) = number(value.get_ref()) else {
@@ -124,7 +148,7 @@ impl<'d> Section<'d> {
     }
 }
 
-/// An array of non-empty strings.
+/// Reads an array of non-empty strings.
 pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<String>> {
     let expected = "an array of strings";
     match value.get_ref() {
@@ -133,7 +157,12 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
         }
         DeValue::String(text) => {
             let help = format!("write [{}]", toml::Value::from(shorten(text)));
-            notes.error(Code::ManifestType, value.span(), format!("`{key}` is {expected}, not a string"), help);
+            notes.error(
+                DiagnosticCode::ManifestType,
+                value.span(),
+                format!("`{key}` must be {expected}, not a string"),
+                help,
+            );
             Vec::new()
         }
         _ => {
@@ -143,11 +172,11 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
     }
 }
 
-/// A non-empty string.
+/// Reads a non-empty string.
 pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => {
-            notes.error(Code::ManifestValue, value.span(), format!("`{key}` is empty"), "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` is empty"), "");
             None
         }
         DeValue::String(text) => Some(At { value: text.to_string(), span: value.span() }),
@@ -158,27 +187,34 @@ pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut No
     }
 }
 
-/// Whether `text` is one of the words; notes it where it is not. `or` names what else the key can be.
-pub(super) fn check_word(text: &At<String>, key: &str, words: &Words, or: &str, notes: &mut Notes) -> bool {
-    let value = text.value.as_str();
-    if words.known.contains(&value) {
-        return true;
+/// Returns the value that `text` stands for, or reports an error if it is none of the choices. `or`
+/// is added to the help text and names other allowed values.
+pub(super) fn choice<T: Copy>(
+    text: &At<String>,
+    key: &str,
+    choices: &[(&'static str, T)],
+    or: &str,
+    notes: &mut Notes,
+) -> Option<T> {
+    let given = text.value.as_str();
+    if let Some((_, value)) = choices.iter().find(|(word, _)| *word == given) {
+        return Some(*value);
     }
-    if let Some((_, instead)) = words.later.iter().find(|(later, _)| *later == value) {
-        notes.error(
-            Code::ManifestLater,
-            text.span.clone(),
-            format!("`{key}`: \"{value}\" is not supported yet"),
-            *instead,
-        );
-        return false;
-    }
-    let help = match closest(value, words.known.iter().copied()) {
+    let help = match closest(given, words(choices)) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("it is {}{or}", one_of(words.known)),
+        None => format!("expected {}{or}", one_of(words(choices))),
     };
-    notes.error(Code::ManifestValue, text.span.clone(), format!("`{key}` cannot be \"{}\"", shorten(value)), help);
-    false
+    notes.error(
+        DiagnosticCode::ManifestValue,
+        text.span.clone(),
+        format!("`{key}` cannot be \"{}\"", shorten(given)),
+        help,
+    );
+    None
+}
+
+fn words<T>(choices: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
+    choices.iter().map(|(word, _)| *word)
 }
 
 pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
@@ -191,14 +227,14 @@ pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64
     } else {
         return Some(number);
     };
-    notes.error(Code::ManifestValue, value.span(), format!("`{key}` {problem}"), "");
+    notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` {problem}"), "");
     None
 }
 
 pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(float) => float.as_str().parse().ok(),
-        // Beyond 64 bits it is still a number, and too great or too small.
+        // An integer beyond 64 bits is still a number, and out of any range.
         DeValue::Integer(integer) => Some(match i64::from_str_radix(integer.as_str(), integer.radix()) {
             Ok(integer) => integer as f64,
             Err(_) if integer.as_str().starts_with('-') => f64::MIN,
@@ -220,22 +256,22 @@ fn describe(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let quoted: Vec<_> = words.map(|word| format!("\"{word}\"")).collect();
     match quoted.split_last() {
         Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
         _ => quoted.concat(),
     }
 }
 
-fn list(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+fn list(keys: &TableKeys) -> String {
+    keys.names().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Names as they go into messages.
+/// Shortens a long name for messages.
 pub(super) fn shorten(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
+    const MAX_SHOWN: usize = 60;
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }

@@ -1,79 +1,65 @@
-//! `textures`: what colour textures are baked to.
+//! Reader of `textures`: formats of the colour textures.
 
+#[cfg(not(feature = "textures"))]
 use gpuskin_rt::internals::ColorFormat;
 
-use super::keys;
-use super::section::{Notes, Section, check_word};
-use crate::finding::Code;
+use super::section::{Notes, Section, choice};
+use super::{Textures, keys};
 #[cfg(not(feature = "textures"))]
-use crate::finding::Finding;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::DiagnosticCode;
 
-/// What colour textures are baked to.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Textures {
-    /// Formats for devices, best first; a file each. Not empty.
-    pub formats: Vec<ColorFormat>,
-    /// Keeps a portable file too: UASTC, which any of the formats can be made from. The runtime does not read it.
-    pub universal: bool,
-}
-
-impl Default for Textures {
-    /// BC7 for desktops, ASTC for phones, RGBA8 for the rest; RGBA8 alone without the feature `textures`.
-    fn default() -> Self {
-        let formats = if cfg!(feature = "textures") {
-            vec![ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]
-        } else {
-            vec![ColorFormat::Rgba8]
-        };
-        Self { formats, universal: false }
-    }
-}
-
-/// The feature that compresses textures is off.
+/// Returns the error for compressed textures without the feature `textures`.
 #[cfg(not(feature = "textures"))]
-pub(crate) fn needs_feature() -> Finding {
-    Finding::error(Code::ManifestFeature, "compressed textures need the feature `textures` of gpuskin-build")
-        .help("add features = [\"textures\"] to the dependency, or write textures = [\"rgba8\"]")
+pub(crate) fn needs_feature() -> Diagnostic {
+    Diagnostic::error(
+        DiagnosticCode::ManifestFeature,
+        "compressed textures need the feature `textures` of gpuskin-build",
+    )
+    .help("add features = [\"textures\"] to the dependency, or write textures = [\"rgba8\"]")
 }
 
-/// The key of a table, where it is there.
+/// Reads the key `textures` of a table, if it exists.
 pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<Textures> {
     let value = section.get("textures")?;
-    let findings_before = notes.findings.len();
+    let diagnostics_before = notes.diagnostics.len();
     let words = section.strings("textures", notes);
     let mut textures = Textures { formats: Vec::new(), universal: false };
     for (index, word) in words.iter().enumerate() {
-        if !check_word(word, "textures", &keys::TEXTURE, "", notes) {
-            continue;
-        }
+        let Some(format) = choice(word, "textures", &keys::TEXTURES, "", notes) else { continue };
         if words[..index].iter().any(|before| before.value == word.value) {
             notes.error(
-                Code::ManifestValue,
+                DiagnosticCode::ManifestValue,
                 word.span.clone(),
-                format!("`textures` names \"{}\" twice", word.value),
+                format!("`textures` lists \"{}\" twice", word.value),
                 "",
             );
             continue;
         }
         #[cfg(not(feature = "textures"))]
-        if word.value != ColorFormat::Rgba8.name() {
-            notes.findings.push(needs_feature().at(&notes.source, word.span.clone()));
+        if format != Some(ColorFormat::Rgba8) {
+            notes.diagnostics.push(needs_feature().at(&notes.source, word.span.clone()));
             continue;
         }
-        match ColorFormat::from_name(&word.value) {
+        match format {
             Some(format) => textures.formats.push(format),
             None => textures.universal = true,
         }
     }
-    if notes.findings.len() > findings_before {
+    if notes.diagnostics.len() > diagnostics_before {
         return None;
     }
     if words.is_empty() {
-        notes.error(Code::ManifestValue, value.span(), "`textures` is empty", "write [\"rgba8\"], or leave it out");
+        notes.error(
+            DiagnosticCode::ManifestValue,
+            value.span(),
+            "`textures` is empty",
+            "write [\"rgba8\"], or remove the key",
+        );
         return None;
     }
     if textures.formats.is_empty() {
-        // The portable file alone: devices get what they get by default.
+        // With only the portable file listed, devices get the default formats.
         textures.formats = Textures::default().formats;
     }
     Some(textures)

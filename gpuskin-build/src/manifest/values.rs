@@ -1,25 +1,28 @@
-//! Values of keys that stand in several tables: tolerances, devices, frame rates and the like.
+//! Readers of keys that several tables share, such as tolerances, devices and frame rates.
 
-use gpuskin_rt::internals::{MAX_LODS, Normals};
 use toml::de::DeValue;
 
-use super::section::{Notes, Section, Value, check_positive, check_word, number, shorten, string};
-use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances, UpAxis, keys};
-use crate::finding::Code;
+use super::keys::{self, MAX_COARSER_LODS, MAX_FPS};
+use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
+use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances};
+use crate::diagnostic::DiagnosticCode;
 
-/// Frames a second that a bake can be asked for: beyond this it is a slip.
-const MOST_FPS: f64 = 1000.0;
-/// Percent of a source's rate that a bake can be asked for.
-const MOST_SHARE: f64 = 1000.0;
+/// Maximum of a frame rate relative to the source, in percent.
+const MAX_SHARE: f64 = 1000.0;
 
-/// Texels across the animation texture.
+/// Reads the width of the animation texture, in texels.
 pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
     const WIDTHS: std::ops::RangeInclusive<u32> = 64..=4096;
     let value = section.get("width")?;
     let width = number(value.get_ref()).map(|n| n as u32).filter(|&w| WIDTHS.contains(&w) && w.is_power_of_two());
     match (number(value.get_ref()), width) {
         (Some(number), Some(width)) if f64::from(width) == number => return Some(width),
-        (Some(_), _) => notes.error(Code::ManifestValue, value.span(), "`width` is a power of two from 64 to 4096", ""),
+        (Some(_), _) => notes.error(
+            DiagnosticCode::ManifestValue,
+            value.span(),
+            "`width` must be a power of two from 64 to 4096",
+            "",
+        ),
         (None, _) => notes.expected("width", "a power of two from 64 to 4096", value),
     }
     None
@@ -36,19 +39,19 @@ pub(super) fn tolerances(section: Section<'_>, notes: &mut Notes) -> Tolerances 
             Some((metres, "um")) => Some(Tolerance::Absolute(metres / 1e6)),
             _ => None,
         };
-        let help = "write \"0.005 %\", of the rest pose's diagonal, or a length in m, cm, mm or um: \"0.1 mm\"";
+        let help = "write a length in m, cm, mm or um, such as \"0.1 mm\", or a percentage of the rest pose's diagonal, such as \"0.005 %\"";
         noted(value, text, key, help, notes)
     };
     let (encoding, motion) = (length("tolerance"), length("motion_tolerance"));
     let normal = section.string("normal_tolerance", notes).and_then(|text| {
         let value = quantity(&text.value).and_then(|(degrees, unit)| (unit == "deg").then_some(degrees));
-        noted(value, text, "normal_tolerance", "write \"1 deg\"", notes)
+        noted(value, text, "normal_tolerance", "write an angle in degrees, such as \"1 deg\"", notes)
     });
     Tolerances { encoding, motion, normal }
 }
 
 impl Tolerances {
-    /// What is not set as in others.
+    /// Fills missing tolerances from others.
     pub(super) fn or(self, others: &Self) -> Self {
         Self {
             encoding: self.encoding.or(others.encoding.clone()),
@@ -58,7 +61,7 @@ impl Tolerances {
     }
 }
 
-/// A number greater than 0, and what is behind it.
+/// Parses a number greater than 0; returns it with the text after it.
 fn quantity(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | 'e' | '-' | '+')).unwrap_or(text.len());
@@ -66,11 +69,11 @@ fn quantity(text: &str) -> Option<(f64, &str)> {
     (number > 0.0 && number.is_finite()).then_some((number, text[end..].trim()))
 }
 
-/// A value with its place; a note where there is none.
+/// Returns the value with its location, or reports an error if it is `None`.
 fn noted<T>(value: Option<T>, text: At<String>, key: &str, help: &str, notes: &mut Notes) -> Option<At<T>> {
     if value.is_none() {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             text.span.clone(),
             format!("`{key}` cannot be \"{}\"", shorten(&text.value)),
             help,
@@ -83,18 +86,14 @@ pub(super) fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Dev
     let value = section.get("devices")?;
     let mut devices = Vec::new();
     for word in section.strings("devices", notes) {
-        if check_word(&word, "devices", &keys::DEVICE, "", notes) {
-            let class = if word.value == "compute" { DeviceClass::Compute } else { DeviceClass::WebGl2 };
-            if !devices.contains(&class) {
-                devices.push(class);
-            }
-        }
+        let class = choice(&word, "devices", &keys::DEVICES, "", notes);
+        devices.extend(class.filter(|class| !devices.contains(class)));
     }
-    if devices.is_empty() && !notes.findings.has_errors() {
+    if devices.is_empty() && !notes.diagnostics.has_errors() {
         notes.error(
-            Code::ManifestValue,
+            DiagnosticCode::ManifestValue,
             value.span(),
-            "`devices` names none",
+            "`devices` is empty",
             "write [\"compute\"], [\"webgl2\"], or both",
         );
     }
@@ -106,7 +105,7 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usiz
     match number(value.get_ref()) {
         Some(number) if [1.0, 2.0, 3.0, 4.0].contains(&number) => Some(number as usize),
         Some(_) => {
-            notes.error(Code::ManifestValue, value.span(), "`influences` is 1, 2, 3 or 4", "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), "`influences` must be 1, 2, 3 or 4", "");
             None
         }
         None => {
@@ -116,56 +115,52 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usiz
     }
 }
 
-pub(super) fn normals(section: Section<'_>, notes: &mut Notes) -> Option<Normals> {
-    let word = section.word("normals", &keys::NORMALS, notes)?;
-    Some(if word.value == "plain" { Normals::Plain } else { Normals::Cofactor })
-}
-
-/// Levels of detail below the finest.
+/// Reads the number of levels of detail below the finest.
 pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
-    const MOST: usize = MAX_LODS - 1;
     let value = section.get("lods")?;
     match (value.get_ref(), number(value.get_ref())) {
         (DeValue::Boolean(true), _) => return Some(Lods::Auto),
         (DeValue::Boolean(false), _) => return Some(Lods::Most(0)),
-        (_, Some(number)) if (0..=MOST).any(|n| n as f64 == number) => return Some(Lods::Most(number as usize)),
-        (_, Some(_)) => {
-            let message = format!("`lods` is at most {MOST}, a whole number, or true or false");
-            notes.error(Code::ManifestValue, value.span(), message, "false bakes the finest level alone");
+        (_, Some(number)) if (0..=MAX_COARSER_LODS).any(|n| n as f64 == number) => {
+            return Some(Lods::Most(number as usize));
         }
-        _ => notes.expected("lods", "true, false or a number of levels", value),
+        (_, Some(_)) => {
+            let message = format!("`lods` must be a whole number of at most {MAX_COARSER_LODS}, or true or false");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "false bakes only the finest LOD");
+        }
+        _ => notes.expected("lods", "true, false or a number of LODs", value),
     }
     None
-}
-
-pub(super) fn up(section: Section<'_>, notes: &mut Notes) -> Option<UpAxis> {
-    let word = section.word("up", &keys::UP, notes)?;
-    Some(if word.value == "z" { UpAxis::Z } else { UpAxis::Y })
 }
 
 pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     let value: Value<'_> = section.get("fps")?;
     if let Some(number) = number(value.get_ref()) {
-        return check_positive(number, value, "fps", MOST_FPS, notes).map(Fps::Rate);
+        return check_positive(number, value, "fps", MAX_FPS, notes).map(Fps::Rate);
     }
     let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
     if word.value.parse::<f64>().is_ok() {
         notes.error(
-            Code::ManifestType,
+            DiagnosticCode::ManifestType,
             word.span,
-            "`fps` is \"source\", \"auto\" or a number, not a string",
+            "`fps` must be \"source\", \"auto\" or a number, not a string",
             "remove the quotes",
         );
         return None;
     }
     match quantity(&word.value) {
-        Some((share, "%")) if share <= MOST_SHARE => return Some(Fps::Share(share / 100.0)),
+        Some((share, "%")) if share <= MAX_SHARE => return Some(Fps::Share(share / 100.0)),
         Some((_, "%")) => {
-            notes.error(Code::ManifestValue, word.span, format!("`fps` is at most {MOST_SHARE} % of the source's"), "");
+            notes.error(
+                DiagnosticCode::ManifestValue,
+                word.span,
+                format!("`fps` must be at most {MAX_SHARE} % of the source rate"),
+                "",
+            );
             return None;
         }
         _ => {}
     }
-    check_word(&word, "fps", &keys::FPS, ", a share of the source's like \"50 %\", or a number", notes)
-        .then(|| if word.value == "auto" { Fps::Auto } else { Fps::Source })
+    let or = ", a percentage of the source rate such as \"50 %\", or a number";
+    choice(&word, "fps", &keys::FPS_WORDS, or, notes)
 }

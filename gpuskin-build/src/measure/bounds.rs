@@ -1,39 +1,40 @@
-//! How far points can be off at a moment, without looking at each.
+//! Upper bounds of the errors of points at a sample time, without evaluating each point.
 //!
-//! With what a source weight is more than the drawn one, d = w - w', the error of a point (see [`super`]) is
+//! With d = w - w', the excess of a source weight over the drawn weight, the error of a point (see
+//! [`super`]) is
 //!
 //! ```text
 //! sum w' (S - D) p'  +  sum d S p  +  sum w' S (p - p')
 //! ```
 //!
-//! The first is at most what the worst of the point's bones does to a corner of the box around its points, times the weights. In
-//! the second S p is in the box around all that bones may reach then: its middle times the sum of the d, and its radius times
-//! the sum of their sizes. In the third a bone stretches by at most a norm of its matrix.
+//! The first sum is bounded by the worst error, over the bones of the point, at the corners of the
+//! box around the points of a bone, times the sum of the weights. In the second sum, S p lies in
+//! the box around all points of all bones: the sum is bounded by the length of the box centre times
+//! |sum d|, plus the half diagonal of the box times the sum of |d|. In the third sum, each bone
+//! stretches a vector by at most a norm of its matrix.
 
 use glam::Vec3;
 
-use super::bones::{Bone, greatest_of, least_of};
-use super::mesh::{Entry, Group, Mesh};
-use crate::plain::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, times};
+use super::bone_matrices::BoneMatrices;
+use super::mesh::{MeasuredMesh, PointGroup};
+use crate::vector_math::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, max_lane, min_lane, times};
 
-/// What rounding may do, to everything.
+/// Factor that covers rounding errors in all bounds.
 const ROUNDING: f32 = 1.01;
 
-/// Corners of a box, homogeneous, four at a time by components.
-pub(super) type Corners = [[Lanes; 4]; 2];
-
-/// Bounds at a moment.
-pub(super) struct Bounds {
-    /// What each bone does to the points that it moves, metres.
+/// Error bounds at a sample time.
+pub(super) struct ErrorBounds {
+    /// Upper bound of the error at points of each bone, in metres. `[bone]`
     bones: Vec<f32>,
-    /// What belongs to the last three lanes of [`slack`].
+    /// Factors of the last three lanes of [`slack`](super::bone_term::slack): half diagonal and length of the centre of the
+    /// box around all points, and the greatest norm of a matrix.
     radius: f32,
     middle: f32,
     stretch: f32,
 }
 
-impl Bounds {
-    pub(super) fn new(mesh: &Mesh, bones: &[Bone]) -> Self {
+impl ErrorBounds {
+    pub(super) fn new(mesh: &MeasuredMesh, bones: &[BoneMatrices]) -> Self {
         let mut bounds = Self { bones: vec![0.0; bones.len()], radius: 0.0, middle: 0.0, stretch: 0.0 };
         let (mut low, mut high) = ([[f32::INFINITY; 4]; 3], [[f32::NEG_INFINITY; 4]; 3]);
         for ((bone, corners), bound) in bones.iter().zip(&mesh.boxes).zip(&mut bounds.bones) {
@@ -50,19 +51,19 @@ impl Bounds {
             }
         }
         bounds.bones.iter_mut().for_each(|squared| *squared = squared.sqrt());
-        let (low, high) = (Vec3::from(low.map(least_of)), Vec3::from(high.map(greatest_of)));
+        let (low, high) = (Vec3::from(low.map(min_lane)), Vec3::from(high.map(max_lane)));
         (bounds.radius, bounds.middle) = ((high - low).length() * 0.5, ((high + low) * 0.5).length());
         bounds.stretch = bounds.stretch.sqrt();
         bounds
     }
 
-    /// Metres that a point of a group is off at most; no number where nothing is known.
-    pub(super) fn of(&self, group: &Group) -> f32 {
+    /// Returns an upper bound of the error of the points of a group, in metres, or NaN if unknown.
+    pub(super) fn of(&self, group: &PointGroup) -> f32 {
         self.with(worst(group.bones.iter().map(|&bone| self.bones[bone as usize])), &group.slack)
     }
 
-    /// The same of all points.
-    pub(super) fn of_all(&self, mesh: &Mesh) -> f32 {
+    /// Returns an upper bound of the error of all points, in metres, or NaN if unknown.
+    pub(super) fn of_all(&self, mesh: &MeasuredMesh) -> f32 {
         self.with(worst(self.bones.iter().copied()), &mesh.slack)
     }
 
@@ -71,31 +72,9 @@ impl Bounds {
     }
 }
 
-/// The greatest; no number where one is none.
+/// Returns the maximum, or NaN if one bound is NaN.
 fn worst(bounds: impl Iterator<Item = f32>) -> f32 {
     bounds.fold(0.0, |worst: f32, bound| if bound <= worst || worst.is_nan() { worst } else { bound })
-}
-
-/// What a point's bound is made of: the sum of its drawn weights, of the sizes of what weights lose, the size of their sum, and what
-/// is lost of positions. `position`: of the source.
-pub(super) fn slack(position: Vec3, entries: &[Entry]) -> Lanes {
-    let (mut weights, mut sizes, mut sum, mut places) = (0.0, 0.0, 0.0_f32, 0.0);
-    for entry in entries {
-        let [x, y, z, lost] = entry.lost;
-        weights += entry.drawn[3];
-        sizes += lost.abs();
-        sum += lost;
-        // Beside it, what `f32` leaves of a position.
-        places += (Vec3::new(x, y, z) - position * lost).length() + 1e-6 * lost.abs() * position.length();
-    }
-    [weights, sizes, sum.abs() + 1e-6 * sizes, places]
-}
-
-/// The corners of a box.
-pub(super) fn corners((low, high): (Vec3, Vec3)) -> Corners {
-    let x = [low.x, high.x, low.x, high.x];
-    let y = [low.y, low.y, high.y, high.y];
-    [low.z, high.z].map(|z| [x, y, [z; 4], [1.0; 4]])
 }
 
 fn three(matrix: &[[f32; 4]; 3], points: &[Lanes; 4]) -> [Lanes; 3] {

@@ -1,133 +1,127 @@
-//! What is measured of a model's vertices: source and drawn ones side by side, four at a time.
+//! Vertices for measuring errors: source and drawn vertices side by side, four at a time.
 
 use std::collections::{HashMap, HashSet};
 
-use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, DVec4, Vec3};
 use gpuskin_rt::internals::vertex::Vertex;
 
-use super::Drawn;
-use super::bounds::{Corners, corners, slack};
+use super::DrawnModel;
+use super::bone_term::{BoneTerm, BoxCorners, corners, slack};
 use crate::model::Model;
-use crate::plain::{Lanes, greatest, greatest_lanes, least};
+use crate::vector_math::{Lanes, greatest, greatest_lanes, least};
 
-/// What one bone adds to the error of a vertex.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Entry {
-    bone: u32,
-    /// Drawn weight times drawn position, and the weight.
-    pub(super) drawn: [f32; 4],
-    /// The same of the source.
-    source: [f32; 4],
-    /// The source's less the drawn.
-    pub(super) lost: [f32; 4],
-}
-
-/// The entries of four points for one bone, by components.
-pub(super) struct Four {
+/// Entries of four points for one bone, in one lane per point.
+pub(super) struct FourPoints {
     pub(super) drawn: [Lanes; 4],
     pub(super) source: [Lanes; 4],
     pub(super) lost: [Lanes; 4],
 }
 
-/// Vertices that all bones move alike, as those on both sides of a seam: evaluated once.
+/// Vertices with equal positions and influences, such as those on both sides of a seam. Evaluated
+/// once.
 #[derive(Clone, Copy)]
-pub(super) struct Point {
-    /// The first of the vertices.
+pub(super) struct WeldedPoint {
+    /// Index of the first of the vertices.
     pub(super) vertex: u32,
-    /// How many they are.
+    /// Number of vertices.
     pub(super) count: u32,
-    /// The bone of greatest weight.
+    /// Bone with the greatest weight.
     pub(super) bone: u32,
 }
 
-/// Points of the same bones.
-pub(super) struct Group {
+/// Points with the same set of bones.
+pub(super) struct PointGroup {
     pub(super) bones: Vec<u32>,
-    pub(super) points: Vec<Point>,
-    /// For each four points, in their order, one for each of the bones. The last point stands in for those that lack.
-    fours: Vec<Four>,
+    pub(super) points: Vec<WeldedPoint>,
+    /// For every four points, one entry per bone. A last block of fewer points repeats the last
+    /// point.
+    fours: Vec<FourPoints>,
     normals: Vec<FourNormals>,
-    /// How many of these have the same weights: all, as where one bone moves everything, or one.
+    /// Number of consecutive normals that share their weights: all, such as where one bone has the
+    /// whole weight, or one.
     alike: usize,
-    /// For those one for each of the bones: the weights of source and picture.
+    /// Source and drawn weights, one entry per bone for each run of normals with shared weights.
     weights: Vec<[Lanes; 2]>,
-    /// The greatest of the points, lane by lane: see [`slack`].
+    /// Maximum over the points, per lane: see [`slack`].
     pub(super) slack: Lanes,
 }
 
-/// Four normals of the source and the drawn ones, by components. The last stands in for those that lack.
+/// Four source normals and drawn normals, in one lane per normal. A last block of fewer normals
+/// repeats the last one.
 pub(super) struct FourNormals {
     pub(super) source: [Lanes; 3],
     pub(super) drawn: [Lanes; 3],
 }
 
-/// The vertices of a model.
-pub(super) struct Mesh {
-    /// Those of fewest bones first: runs of as many are what processors foresee.
-    pub(super) groups: Vec<Group>,
+/// The vertices of a model, for measuring.
+pub(super) struct MeasuredMesh {
+    /// Groups sorted by number of bones, so that loop lengths repeat and branches are predicted
+    /// well.
+    pub(super) groups: Vec<PointGroup>,
     pub(super) vertices: usize,
-    /// For each bone: around all that it moves, in the source and as drawn; none of bones without any.
-    pub(super) boxes: Vec<Option<Corners>>,
-    /// The greatest of all points, lane by lane.
+    /// Box around all points that a bone moves, source and drawn; `None` for bones without points.
+    /// `[bone]`
+    pub(super) boxes: Vec<Option<BoxCorners>>,
+    /// Maximum over all points, per lane: see [`slack`].
     pub(super) slack: Lanes,
 }
 
-/// Points of a group: with what bones do to them they stay in a cache while all moments of a clip's part are looked at.
-const MOST: usize = 256;
+/// Maximum number of points per group: a group and its bones stay in the processor cache while all
+/// sample times of a chunk are measured.
+const MAX_GROUP_POINTS: usize = 256;
 
-/// What is put together of a point.
-struct Draft {
-    entries: Vec<Entry>,
+/// Data of a point during construction.
+struct PointBuilder {
+    entries: Vec<BoneTerm>,
     normals: Vec<NormalPair>,
-    point: Point,
-    /// Of the source, and as drawn.
+    point: WeldedPoint,
+    /// Source position and drawn position.
     positions: [Vec3; 2],
 }
 
-/// A normal of the source and the drawn one.
+/// A source normal and its drawn normal.
 #[derive(Clone, Copy)]
 struct NormalPair {
     source: Vec3,
     drawn: Vec3,
 }
 
-impl Draft {
+impl PointBuilder {
     fn bones(&self) -> impl Iterator<Item = u32> {
         self.entries.iter().map(|entry| entry.bone)
     }
 }
 
-impl Mesh {
-    pub(super) fn new(model: &Model, drawn: &Drawn<'_>) -> Self {
-        let (mut drafts, vertices) = drafts(model, drawn);
-        drafts.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
-        let boxes = boxes(&drafts, model.bones.len());
-        let alike = drafts.chunk_by(|a, b| a.bones().eq(b.bones()));
-        let groups: Vec<Group> = alike.flat_map(|alike| alike.chunks(MOST)).map(Group::new).collect();
+impl MeasuredMesh {
+    pub(super) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
+        let (mut builders, vertices) = builders(model, drawn);
+        builders.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
+        let boxes = boxes(&builders, model.bones.len());
+        let alike = builders.chunk_by(|a, b| a.bones().eq(b.bones()));
+        let groups: Vec<PointGroup> =
+            alike.flat_map(|alike| alike.chunks(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
         Self { groups, vertices, boxes, slack }
     }
 }
 
-impl Group {
-    fn new(drafts: &[Draft]) -> Self {
-        let bones: Vec<u32> = drafts[0].bones().collect();
-        let slack = drafts.iter().map(|draft| slack(draft.positions[0], &draft.entries));
+impl PointGroup {
+    fn new(builders: &[PointBuilder]) -> Self {
+        let bones: Vec<u32> = builders[0].bones().collect();
+        let slack = builders.iter().map(|builder| slack(builder.positions[0], &builder.entries));
         let slack = slack.fold(Lanes::default(), greatest_lanes);
         let mut fours = Vec::new();
-        for some in drafts.chunks(4) {
+        for some in builders.chunks(4) {
             let entry = |k: usize, lane: usize| &some[lane.min(some.len() - 1)].entries[k];
             let by_component =
                 |of: &dyn Fn(usize) -> [f32; 4]| [0, 1, 2, 3].map(|c| [0, 1, 2, 3].map(|lane| of(lane)[c]));
-            fours.extend((0..bones.len()).map(|k| Four {
+            fours.extend((0..bones.len()).map(|k| FourPoints {
                 drawn: by_component(&|lane| entry(k, lane).drawn),
                 source: by_component(&|lane| entry(k, lane).source),
                 lost: by_component(&|lane| entry(k, lane).lost),
             }));
         }
-        let turned = turned(drafts);
+        let turned = turned(builders);
         let same = turned.windows(2).all(|pair| weights_of(pair[0].0).eq(weights_of(pair[1].0)));
         let (mut normals, mut weights) = (Vec::new(), Vec::new());
         for some in turned.chunks(4) {
@@ -139,63 +133,63 @@ impl Group {
             if same && !weights.is_empty() {
                 continue;
             }
-            let weight = |k: usize, of: fn(&Entry) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
+            let weight = |k: usize, of: fn(&BoneTerm) -> f32| [0, 1, 2, 3].map(|lane| of(&one(lane).0[k]));
             weights.extend((0..bones.len()).map(|k| [weight(k, |e| e.source[3]), weight(k, |e| e.drawn[3])]));
         }
-        let points = drafts.iter().map(|draft| draft.point).collect();
+        let points = builders.iter().map(|builder| builder.point).collect();
         let alike = if same { normals.len().max(1) } else { 1 };
         Self { bones, points, fours, normals, alike, weights, slack }
     }
 
-    /// Four points at a time, and what each bone does to them.
-    pub(super) fn fours(&self) -> impl Iterator<Item = (&[Point], &[Four])> {
+    /// Iterates over the points in fours, with one entry per bone.
+    pub(super) fn fours(&self) -> impl Iterator<Item = (&[WeldedPoint], &[FourPoints])> {
         self.points.chunks(4).zip(self.fours.chunks_exact(self.bones.len()))
     }
 
-    /// Normals that turn alike, and how the bones weigh.
+    /// Iterates over runs of normals with shared weights, with the weights of the bones.
     pub(super) fn normals(&self) -> impl Iterator<Item = (&[FourNormals], &[[Lanes; 2]])> {
         self.normals.chunks(self.alike).zip(self.weights.chunks_exact(self.bones.len()))
     }
 }
 
-/// The normals of some points, once each where they turn alike.
-fn turned(drafts: &[Draft]) -> Vec<(&[Entry], NormalPair)> {
+/// Returns the normals of points, without duplicates of equal normals and weights.
+fn turned(builders: &[PointBuilder]) -> Vec<(&[BoneTerm], NormalPair)> {
     let mut known = HashSet::new();
     let mut turned = Vec::new();
-    for draft in drafts {
-        for pair in &draft.normals {
-            let key: Vec<u32> = weights_of(&draft.entries)
+    for builder in builders {
+        for pair in &builder.normals {
+            let key: Vec<u32> = weights_of(&builder.entries)
                 .chain(pair.source.to_array())
                 .chain(pair.drawn.to_array())
                 .map(f32::to_bits)
                 .collect();
             if known.insert(key) {
-                turned.push((&draft.entries[..], *pair));
+                turned.push((&builder.entries[..], *pair));
             }
         }
     }
     turned
 }
 
-fn weights_of(entries: &[Entry]) -> impl Iterator<Item = f32> {
+fn weights_of(entries: &[BoneTerm]) -> impl Iterator<Item = f32> {
     entries.iter().flat_map(|entry| [entry.source[3], entry.drawn[3]])
 }
 
-fn boxes(drafts: &[Draft], bones: usize) -> Vec<Option<Corners>> {
+fn boxes(builders: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
     let mut boxes: Vec<Option<(Vec3, Vec3)>> = vec![None; bones];
-    for draft in drafts {
-        let [p, q] = draft.positions;
-        for entry in &draft.entries {
+    for builder in builders {
+        let [p, q] = builder.positions;
+        for entry in &builder.entries {
             let (low, high) = boxes[entry.bone as usize].get_or_insert((p, p));
             (*low, *high) = (least(*low, least(p, q)), greatest(*high, greatest(p, q)));
         }
     }
-    boxes.into_iter().map(|bounds| bounds.map(corners)).collect()
+    boxes.into_iter().map(|bounds| bounds.map(|(low, high)| corners(low, high))).collect()
 }
 
-/// The points of a model, and how many vertices they are.
-fn drafts(model: &Model, drawn: &Drawn<'_>) -> (Vec<Draft>, usize) {
-    let mut drafts: Vec<Draft> = Vec::new();
+/// Returns the points of a model, and the number of its vertices.
+fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
+    let mut builders: Vec<PointBuilder> = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut vertex = 0;
     for primitive in &model.primitives {
@@ -203,33 +197,38 @@ fn drafts(model: &Model, drawn: &Drawn<'_>) -> (Vec<Draft>, usize) {
             let baked = &drawn.vertices[drawn.baked_of_source[vertex] as usize];
             let influences = primitive.influences.of(v);
             let entries = entries(*p, influences, baked);
-            let next = drafts.len();
+            let next = builders.len();
             let point = *known.entry(bytemuck::cast_slice(&entries).to_vec()).or_insert(next);
             if point == next {
                 let bone = u32::from(influences[0].0);
-                let point = Point { vertex: vertex as u32, count: 0, bone };
-                drafts.push(Draft { entries, normals: Vec::new(), point, positions: [p.as_vec3(), baked.position] });
+                let point = WeldedPoint { vertex: vertex as u32, count: 0, bone };
+                builders.push(PointBuilder {
+                    entries,
+                    normals: Vec::new(),
+                    point,
+                    positions: [p.as_vec3(), baked.position],
+                });
             }
-            let draft = &mut drafts[point];
-            draft.point.count += 1;
+            let builder = &mut builders[point];
+            builder.point.count += 1;
             let source = primitive.normals.as_ref().map_or(Vec3::ZERO, |n| n[v].as_vec3());
             let pair = NormalPair { source, drawn: baked.normal };
             if source.length_squared() > 0.0 {
-                draft.normals.push(pair);
+                builder.normals.push(pair);
             }
             vertex += 1;
         }
     }
-    (drafts, vertex)
+    (builders, vertex)
 }
 
-/// What bones do to a vertex: those of the source first.
-fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<Entry> {
+/// Returns the entries of a vertex; bones of the source come first.
+fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<BoneTerm> {
     let of_source = |&(bone, weight): &(u16, f64)| {
         let source = lanes((position * weight).extend(weight));
-        Entry { bone: u32::from(bone), drawn: [0.0; 4], source, lost: source }
+        BoneTerm { bone: u32::from(bone), drawn: [0.0; 4], source, lost: source }
     };
-    let mut entries: Vec<Entry> = influences.iter().map(of_source).collect();
+    let mut entries: Vec<BoneTerm> = influences.iter().map(of_source).collect();
     for (bone, weight) in baked.joints.into_iter().zip(baked.weights).filter(|&(_, w)| w > 0.0) {
         let shown = (baked.position * weight).extend(weight);
         let exact = (baked.position.as_dvec3() * f64::from(weight)).extend(f64::from(weight));
@@ -239,7 +238,7 @@ fn entries(position: DVec3, influences: &[(u16, f64)], baked: &Vertex) -> Vec<En
                 (entries[i].drawn, entries[i].lost) = (shown.to_array(), lanes(source - exact));
             }
             None => {
-                entries.push(Entry { bone, drawn: shown.to_array(), source: [0.0; 4], lost: (-shown).to_array() });
+                entries.push(BoneTerm { bone, drawn: shown.to_array(), source: [0.0; 4], lost: (-shown).to_array() });
             }
         }
     }

@@ -1,23 +1,30 @@
-//! How far apart normals of the source and drawn ones are, four at a time.
+//! Angles between source normals and drawn normals, four at a time.
 
 use glam::Vec3;
 use gpuskin_rt::internals::Normals;
 
-use super::bones::Bone;
+use super::bone_matrices::BoneMatrices;
 use super::mesh::FourNormals;
-use crate::plain::{Lanes, add_lanes, cross_of, dot_of, multiply_lanes, scale_lanes};
+use crate::vector_math::{Lanes, add_lanes, cross_of, dot_of, multiply_lanes, scale_lanes};
 
-/// Which of a bone's matrices, and of a normal's weights.
+/// Index of the matrices of a bone, and of the weights of a normal.
 pub(super) const SOURCE: usize = 0;
 pub(super) const DRAWN: usize = 1;
 
-/// What turns four normals, without normalising them: matrices by columns.
+/// Matrices that transform four normals, without normalising: columns, in one lane per normal.
 #[derive(Default)]
-pub(super) struct Turn([[Lanes; 3]; 3]);
+pub(super) struct NormalMatrices([[Lanes; 3]; 3]);
 
-impl Turn {
+impl NormalMatrices {
     #[inline(never)]
-    pub(super) fn set(&mut self, (weights, of, bones): (&[[Lanes; 2]], &[u32], &[Bone]), which: usize, how: Normals) {
+    pub(super) fn set(
+        &mut self,
+        weights: &[[Lanes; 2]],
+        of: &[u32],
+        bones: &[BoneMatrices],
+        which: usize,
+        how: Normals,
+    ) {
         let [mut a, mut b, mut c] = [[Lanes::default(); 3]; 3];
         for (weights, &bone) in weights.iter().zip(of) {
             let bone = &bones[bone as usize];
@@ -32,9 +39,9 @@ impl Turn {
             (*first, *second, *third) = (a, b, c);
             return;
         }
-        // As they turn the surface: `Affine3::normal`.
+        // Cofactor matrix, as in `Affine3::normal`.
         let (p, q, r) = (cross_of(&b, &c), cross_of(&c, &a), cross_of(&a, &b));
-        // The first row of the matrix times that of its cofactors.
+        // Determinant: the first row of the matrix times the first row of its cofactors.
         let determinant = dot_of(&[a[0], b[0], c[0]], &[p[0], q[0], r[0]]);
         let sign = |i: usize| if determinant[i] < 0.0 { -1.0 } else { 1.0 };
         let sign = [sign(0), sign(1), sign(2), sign(3)];
@@ -57,26 +64,27 @@ fn add_scaled(sum: &mut [Lanes; 3], lanes: Lanes, by: [f32; 3]) {
     sum[2] = add_lanes(sum[2], scale_lanes(lanes, by[2]));
 }
 
-/// The greatest chord between the tips of normals that are made as long as one.
-pub(super) struct Widest {
+/// Greatest chord between the tips of two unit normals.
+pub(super) struct WidestAngle {
     pub(super) chord_squared: f32,
-    /// Squared sines that are less belong to lesser chords without a doubt.
+    /// Lower bound below which a squared sine certainly belongs to a shorter chord.
     sine_squared: f32,
 }
 
-/// Lengths whose products and squares `f32` has in full.
+/// Range of squared lengths whose products are exact enough in `f32`.
 const LENGTHS: std::ops::Range<f32> = 1e-30..1e30;
 
-impl Widest {
+impl WidestAngle {
     pub(super) fn new(chord_squared: f32) -> Self {
-        // What rounding does to a sine is less than 1e-6. Beyond a right angle any sine will do.
+        // Rounding changes a sine by less than 1e-6. For angles above 90 degrees, any sine must be
+        // checked.
         let sine = (chord_squared * (1.0 - 0.25 * chord_squared)).sqrt() - 2e-6;
         let sine_squared = if chord_squared >= 2.0 { 2.0 } else { sine.max(0.0) * sine.max(0.0) * 0.9999 };
         Self { chord_squared, sine_squared }
     }
 
-    /// Looks at four normals and what is drawn for them.
-    pub(super) fn look(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+    /// Checks four normals against their drawn normals.
+    pub(super) fn look(&mut self, source: &NormalMatrices, drawn: &NormalMatrices, normals: &FourNormals) {
         let mut found = Angles::default();
         found.set(source, drawn, normals);
         let Angles { along, across, lengths } = found;
@@ -100,15 +108,15 @@ impl Widest {
 #[derive(Default)]
 struct Angles {
     along: Lanes,
-    /// Squared.
+    /// Squared length of the cross product.
     across: Lanes,
-    /// Of their lengths, squared.
+    /// Product of the squared lengths.
     lengths: Lanes,
 }
 
 impl Angles {
     #[inline(never)]
-    fn set(&mut self, source: &Turn, drawn: &Turn, normals: &FourNormals) {
+    fn set(&mut self, source: &NormalMatrices, drawn: &NormalMatrices, normals: &FourNormals) {
         let (a, b) = (source.of(&normals.source), drawn.of(&normals.drawn));
         let cross = cross_of(&a, &b);
         self.along = dot_of(&a, &b);
@@ -117,12 +125,12 @@ impl Angles {
     }
 }
 
-/// The greater of a squared chord and that between the tips of two vectors that are made as long as one. In `f64`: of vectors
-/// nearly alike little is left of the difference.
+/// Returns the greater of a squared chord and the squared chord between two vectors after
+/// normalising. Computed in `f64`, because the difference of nearly equal vectors loses precision.
 fn greater_chord(known: f32, a: Vec3, b: Vec3) -> f32 {
     let (a, b) = (a.as_dvec3(), b.as_dvec3());
     let lengths = a.length_squared() * b.length_squared();
     let squared = (2.0 - 2.0 * a.dot(b) / lengths.sqrt()) as f32;
-    // Neither what rounding left below nothing nor what is no number.
+    // Rejects negative values from rounding, and NaN.
     if squared > known && lengths < f64::INFINITY { squared } else { known }
 }

@@ -1,144 +1,156 @@
-//! What is found at the moments of a clip, and put together.
+//! Statistics of the errors of a clip, collected in parallel and merged.
 
 use gpuskin_rt::internals::{Aabb, ErrorInfo};
 use rayon::prelude::*;
 
-use super::{ClipErrors, Instant, Instants, Stepped};
-use crate::plain::{Lanes, greatest_lanes, least_lanes};
+use super::{SampleTime, SampleTimes, SteppedVertices};
+use crate::vector_math::{Lanes, greatest_lanes, least_lanes};
 
-/// Vertex evaluations in a unit of parallel work.
+/// Number of vertex evaluations per unit of parallel work.
 const WORK_UNIT: usize = 1 << 18;
-/// The share of distances that may be greater than the percentile.
+/// Fraction of distances above the percentile.
 const TAIL: f64 = 0.0004;
-/// One in so many moments is looked at first.
+/// One of this many sample times is measured in the first round.
 const ROUND: usize = 8;
 
-/// What need not be told of a clip any more.
+/// Lower bounds below which a sample cannot change a clip's reported error.
 #[derive(Clone, Copy)]
-struct Known {
-    /// Squared distances that are less: neither the greatest nor the percentile is.
+struct ErrorFloor {
+    /// Squared distances below this affect neither the maximum nor the percentile.
     floor: f32,
-    /// Squared chords between normals that are not greater.
+    /// Squared chords between normals up to this do not affect the maximum.
     normal: f32,
 }
 
-/// A clip that is measured. Squared distances below a tally's floor, and squared chords not above its own, may be left out.
-pub(crate) trait Measured: Sync {
-    /// When.
-    fn instants(&self) -> &Instants;
+/// A clip to measure. An implementation may omit squared distances below the floor of the tally,
+/// and squared chords that are not above its greatest one.
+pub(crate) trait MeasuredClip: Sync {
+    /// Returns the sample times.
+    fn sample_times(&self) -> &SampleTimes;
 
-    /// What its STEP tracks move.
-    fn stepped(&self) -> &Stepped;
+    /// Returns the STEP tracks and the vertices that they move.
+    fn stepped(&self) -> &SteppedVertices;
 
-    /// Looks at some of the frames.
-    fn at_frames(&self, frames: &[Instant], tally: &mut Tally);
+    /// Measures positions and normals at times of frames.
+    fn at_frames(&self, frames: &[SampleTime], tally: &mut ErrorTally);
 
-    /// Looks at some moments between frames: at vertices that STEP tracks do not move, and no normals.
-    fn between(&self, moments: &[Instant], tally: &mut Tally);
+    /// Measures positions at times between frames, except for vertices that STEP tracks move.
+    fn between(&self, samples: &[SampleTime], tally: &mut ErrorTally);
 }
 
-/// The errors of clips, looked at in parallel. `vertices`: evaluated at a moment.
-pub(crate) fn measure_all(clips: &[impl Measured], vertices: usize) -> Vec<ClipErrors> {
+/// Measures clips in parallel. `vertices` is the number of vertices evaluated per sample time.
+pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<ClipErrors> {
     clips.par_iter().map(|clip| measure_one(clip, vertices)).collect()
 }
 
-/// Between frames normals follow positions; they are measured at frames only.
-fn measure_one(clip: &impl Measured, vertices: usize) -> ClipErrors {
-    let Instants { frames, between } = clip.instants();
+/// Measures one clip. Normals are measured at frames only, because they follow positions between
+/// frames.
+fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
+    let SampleTimes { frames, between } = clip.sample_times();
     let at_frames = frames.len() as u64 * vertices as u64;
     let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
     let chunk = (WORK_UNIT / vertices.max(1)).max(1);
-    let look = |tally: Tally, instants: &[Instant], at: &(dyn Fn(&[Instant], &mut Tally) + Sync)| {
-        let known = tally.known(count);
-        let part = |part: &[Instant]| {
-            let mut tally = Tally::beside(known);
-            at(part, &mut tally);
-            tally
+    let look =
+        |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
+            let known = tally.known(count);
+            let part = |part: &[SampleTime]| {
+                let mut tally = ErrorTally::beside(known);
+                at(part, &mut tally);
+                tally
+            };
+            sample_times
+                .par_chunks(chunk)
+                .map(part)
+                .reduce_with(ErrorTally::merge)
+                .into_iter()
+                .fold(tally, ErrorTally::merge)
         };
-        instants.par_chunks(chunk).map(part).reduce_with(Tally::merge).into_iter().fold(tally, Tally::merge)
-    };
-    let in_rounds = |tally: Tally, instants: &[Instant], at: &(dyn Fn(&[Instant], &mut Tally) + Sync)| {
-        let (some, others) = rounds(instants);
-        look(look(tally, &some, at), &others, at)
-    };
-    let tally = in_rounds(Tally::default(), frames, &|part, tally| clip.at_frames(part, tally));
+    let in_rounds =
+        |tally: ErrorTally, sample_times: &[SampleTime], at: &(dyn Fn(&[SampleTime], &mut ErrorTally) + Sync)| {
+            let (some, others) = rounds(sample_times);
+            look(look(tally, &some, at), &others, at)
+        };
+    let tally = in_rounds(ErrorTally::default(), frames, &|part, tally| clip.at_frames(part, tally));
     let (encoding, bounds) = (tally.info(at_frames), tally.bounds());
     let tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
     ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks }
 }
 
-/// Some, that tell what need not be looked at of the others.
-fn rounds(instants: &[Instant]) -> (Vec<Instant>, Vec<Instant>) {
-    let step = if instants.len() < 4 * ROUND { 1 } else { ROUND };
+/// Splits the sample times into a small first round, whose result lets the second round skip most
+/// samples, and the second round.
+fn rounds(sample_times: &[SampleTime]) -> (Vec<SampleTime>, Vec<SampleTime>) {
+    let step = if sample_times.len() < 4 * ROUND { 1 } else { ROUND };
     let those = |first: bool| {
-        let some = instants.iter().enumerate().filter(move |(i, _)| (i % step == 0) == first);
-        some.map(|(_, instant)| *instant).collect()
+        let some = sample_times.iter().enumerate().filter(move |(i, _)| (i % step == 0) == first);
+        some.map(|(_, sample)| *sample).collect()
     };
     (those(true), those(false))
 }
 
-/// When and where something was seen; what is earlier, or then before in the model, is less.
+/// Time and location of a sample. Orders by time, then by vertex.
 #[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
-pub(crate) struct Seen {
+pub(crate) struct ErrorLocation {
     pub(crate) seconds: f64,
     pub(crate) vertex: u32,
     pub(crate) bone: u32,
 }
 
-/// What is found at some times of a clip: distances, their greatest and how they are spread.
-pub(crate) struct Tally {
-    /// The greatest squared one; less than nothing where there is none.
+/// Statistics over some sample times of a clip: maximum and distribution of distances, greatest
+/// angle of normals, bounding box.
+pub(crate) struct ErrorTally {
+    /// Greatest squared distance; negative if there is none.
     greatest: f32,
-    /// Where it was seen first.
-    at: Seen,
-    /// By the upper half of the bits of the squared distance: 0.4 % of the distance a bin.
+    /// First sample with the greatest distance.
+    at: ErrorLocation,
+    /// Histogram over the upper half of the bits of the squared distance: the width of a bin is 0.4
+    /// % of the distance.
     bins: Box<[u32; BINS]>,
-    /// What is less is left out.
+    /// Squared distances below this are not counted.
     pub(crate) floor: f32,
     /// Greatest squared chord between normals.
     pub(crate) normal: f32,
-    /// Bounds; the last lane is of no use.
+    /// Corners of the bounding box; the last lane is unused.
     low: Lanes,
     high: Lanes,
 }
 
-/// Bins of distances: what 15 bits tell apart, because no square has a sign.
+/// Number of bins: 15 bits, because squares have no sign.
 const BINS: usize = 1 << 15;
 
-impl Default for Tally {
+impl Default for ErrorTally {
     fn default() -> Self {
-        let bins = vec![0; BINS].try_into().expect("as many as there are");
+        let bins = vec![0; BINS].try_into().expect("the vector has BINS elements");
         let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
         let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
-        Self { greatest: -1.0, at: Seen::default(), bins, floor: 0.0, normal: 0.0, low, high }
+        Self { greatest: -1.0, at: ErrorLocation::default(), bins, floor: 0.0, normal: 0.0, low, high }
     }
 }
 
-impl Tally {
-    /// Of what is to be merged with a tally of which this is known.
-    fn beside(Known { floor, normal }: Known) -> Self {
+impl ErrorTally {
+    /// Creates a tally that will be merged with one whose bounds are known.
+    fn beside(ErrorFloor { floor, normal }: ErrorFloor) -> Self {
         Self { floor, normal, ..Self::default() }
     }
 
-    /// What others need not tell, where there are so many distances in all.
-    fn known(&self, count: u64) -> Known {
-        Known { floor: self.percentile(count).0, normal: self.normal }
+    /// Returns the bounds for further samples, when there are `count` distances in total.
+    fn known(&self, count: u64) -> ErrorFloor {
+        ErrorFloor { floor: self.percentile(count).0, normal: self.normal }
     }
 
-    /// Whether any of these squared distances has to be told.
+    /// Whether one of the squared distances is to be counted.
     #[inline(always)]
     pub(crate) fn counts_any(&self, squared: &Lanes) -> bool {
         let counts = |squared: f32| squared >= self.floor || squared.is_nan();
         counts(squared[0]) || counts(squared[1]) || counts(squared[2]) || counts(squared[3])
     }
 
-    /// `count` vertices are off by as much.
+    /// Adds a squared distance of `count` vertices.
     #[inline]
-    pub(crate) fn add(&mut self, squared: f32, count: u32, seen: Seen) {
+    pub(crate) fn add(&mut self, squared: f32, count: u32, seen: ErrorLocation) {
         if squared < self.floor {
             return;
         }
-        // A pose that is no pose is infinitely wrong.
+        // A NaN counts as an infinite error.
         let squared = if squared < f32::INFINITY { squared } else { f32::INFINITY };
         self.bins[(squared.to_bits() >> 16) as usize % BINS] += count;
         if squared >= self.greatest {
@@ -146,7 +158,7 @@ impl Tally {
         }
     }
 
-    fn see(&mut self, squared: f32, seen: Seen) {
+    fn see(&mut self, squared: f32, seen: ErrorLocation) {
         if squared > self.greatest || seen < self.at {
             (self.greatest, self.at) = (squared, seen);
         }
@@ -156,14 +168,14 @@ impl Tally {
         self.normal = self.normal.max(chord_squared);
     }
 
-    /// Widens the bounds.
+    /// Extends the bounding box.
     pub(crate) fn widen(&mut self, low: [f32; 3], high: [f32; 3]) {
         let lanes = |[x, y, z]: [f32; 3]| [x, y, z, 0.0];
         self.low = least_lanes(self.low, lanes(low));
         self.high = greatest_lanes(self.high, lanes(high));
     }
 
-    /// The same in whatever order.
+    /// Merges two tallies; the result does not depend on the order.
     fn merge(mut self, other: Self) -> Self {
         self.low = least_lanes(self.low, other.low);
         self.high = greatest_lanes(self.high, other.high);
@@ -175,7 +187,8 @@ impl Tally {
         self
     }
 
-    /// Between which squared distances the percentile of so many is, if those that are not here are less.
+    /// Returns the range of squared distances that contains the percentile of `count` distances, if
+    /// those not counted are smaller.
     fn percentile(&self, count: u64) -> (f32, f32) {
         let mut above = (count as f64 * TAIL) as i64;
         let bin = self.bins.iter().rposition(|&n| {
@@ -186,7 +199,7 @@ impl Tally {
         bin.map_or((0.0, 0.0), |bin| (edge(bin), edge(bin + 1)))
     }
 
-    /// The errors among so many.
+    /// Returns the errors, when there are `count` distances in total.
     fn info(&self, count: u64) -> ErrorInfo {
         let greatest = self.greatest.max(0.0);
         let chord = f64::from(self.normal.sqrt());
@@ -200,7 +213,7 @@ impl Tally {
         }
     }
 
-    /// What was reached.
+    /// Returns the bounding box.
     fn bounds(&self) -> Aabb {
         Aabb { min: three(self.low), max: three(self.high) }
     }
@@ -210,28 +223,45 @@ fn three([x, y, z, _]: Lanes) -> [f32; 3] {
     [x, y, z]
 }
 
+/// Errors of a clip.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ClipErrors {
+    /// Errors at the times of frames.
+    pub encoding: ErrorInfo,
+    /// Errors at frames and between them, excluding vertices moved by STEP tracks.
+    pub motion: ErrorInfo,
+    /// Bounding box of all frames, in metres.
+    pub bounds: Aabb,
+    /// Number of tracks with STEP keys, which jump between frames in the source but are
+    /// interpolated when drawn.
+    pub step_tracks: usize,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_percentile_leaves_out_the_tail() {
-        let mut tally = Tally::default();
+    fn the_percentile_excludes_the_tail() {
+        let mut tally = ErrorTally::default();
         for i in 0..10_000_u32 {
-            tally.add((i as f32 * 1e-3).powi(2), 1, Seen { vertex: i, ..Seen::default() });
+            tally.add((i as f32 * 1e-3).powi(2), 1, ErrorLocation { vertex: i, ..ErrorLocation::default() });
         }
         let info = tally.info(10_000);
         assert!((info.max - 9.999).abs() < 1e-3 && info.vertex == 9999);
-        // 4 of 10,000 are above.
+        // 4 of 10,000 are above the percentile.
         assert!(info.p9996 >= 9.995 * 0.999 && info.p9996 <= 9.995 * 1.005, "{}", info.p9996);
-        assert_eq!(Tally::default().info(0), ErrorInfo::default());
-        // As many at once.
-        let mut heaps = Tally::default();
-        (1..=1000).for_each(|i| heaps.add((i as f32).powi(2), if i == 500 { 1_000_000 } else { 1 }, Seen::default()));
+        assert_eq!(ErrorTally::default().info(0), ErrorInfo::default());
+        // Many equal distances in one call.
+        let mut heaps = ErrorTally::default();
+        (1..=1000).for_each(|i| {
+            heaps.add((i as f32).powi(2), if i == 500 { 1_000_000 } else { 1 }, ErrorLocation::default())
+        });
         assert!((heaps.info(1_000_999).p9996 - 600.0).abs() < 5.0);
-        // The least need not be there; how little that is, some of them tell.
-        let mut tops = Tally::beside(Known { floor: 550.0 * 550.0, normal: 0.0 });
-        (1..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, Seen::default()));
+        // Omitting distances below the floor does not change the result, and a part of the samples
+        // suffices to find the floor.
+        let mut tops = ErrorTally::beside(ErrorFloor { floor: 550.0 * 550.0, normal: 0.0 });
+        (1..=1000).for_each(|i| tops.add((i as f32).powi(2), 1, ErrorLocation::default()));
         assert_eq!(tops.bins.iter().sum::<u32>(), 451);
         assert_eq!(tops.info(1_000_999), heaps.info(1_000_999));
         let floor = tops.known(1_000_999).floor.sqrt();
@@ -239,15 +269,19 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_is_where_it_was_first_seen_in_any_order() {
-        let seen = [(2.0, 5), (1.0, 9), (1.0, 7), (3.0, 0)].map(|(seconds, vertex)| Seen { seconds, vertex, bone: 3 });
+    fn the_first_greatest_error_is_reported_in_any_merge_order() {
+        let seen = [(2.0, 5), (1.0, 9), (1.0, 7), (3.0, 0)].map(|(seconds, vertex)| ErrorLocation {
+            seconds,
+            vertex,
+            bone: 3,
+        });
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
-            let mut parts = [Tally::default(), Tally::default()];
+            let mut parts = [ErrorTally::default(), ErrorTally::default()];
             for (n, &i) in order.iter().enumerate() {
                 parts[n / 2].add(0.25, 1, seen[i]);
             }
             let [tally, other] = parts;
-            let tally = tally.merge(other).merge(Tally::default());
+            let tally = tally.merge(other).merge(ErrorTally::default());
             let info = tally.info(4);
             assert_eq!((info.max, info.time, info.vertex, info.bone), (0.5, 1.0, 7, 3));
         }

@@ -1,7 +1,7 @@
 use glam::{DMat3, DVec3, DVec4};
 use gpuskin_rt::internals::{ClipRecord, Encoding, Normals};
 
-use super::{ClipErrors, Drawn, Instants, Search, Times, drawn_pose, measure, motion_within};
+use super::{ClipErrors, DrawnModel, MeasuredTimes, MotionQuery, SampleTimes, drawn_pose, measure, motion_within};
 use crate::encode::{Encoder, Ranges, shape};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
@@ -9,7 +9,8 @@ use crate::model::Model;
 use crate::model::fixtures::{cube, model};
 use crate::sample::{Rows, Sampler};
 
-/// A cube whose corners one bone moves, or two in shares of their own; normals are rounded and sides unequal.
+/// Returns a cube whose corners are moved by one bone, or by two with different weights, with
+/// rounded normals and unequal sides.
 fn bent_cube() -> Model {
     let mut model = model(cube(true, |corner| {
         let weight = (corner.x * 0.31 + corner.y * 0.17 + corner.z * 0.08 + 0.6) / 1.2;
@@ -23,8 +24,9 @@ fn bent_cube() -> Model {
     model
 }
 
-/// What is measured in an encoding, with normals turned so; and the same in `f64`, every vertex by itself: greatest distance at
-/// frames and at all times, greatest angle at frames, corners of the bounds.
+/// Returns the errors measured in an encoding with a normal transform, and reference values
+/// computed per vertex in `f64`: greatest distance at frames and at all times, greatest angle at
+/// frames, and corners of the bounding box.
 fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f64; 3], [DVec3; 2]) {
     let clip = &model.clips[0];
     let grid = FrameGrid::new(1.0, 6.0, false);
@@ -36,14 +38,14 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
     let texels = encoder.finish();
     let geometry = Geometry::new(model, 4);
     let baked_of_source = &geometry.baked_of_source[..];
-    let drawn = Drawn { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
-    let found = measure(model, &[grid], &[record], &drawn, Times::All)[0];
+    let drawn = DrawnModel { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
+    let found = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
 
     let ([mut at_frames, mut always, mut angle], mut bounds) = ([0.0_f64; 3], [DVec3::INFINITY, DVec3::NEG_INFINITY]);
-    let Instants { frames, between } = Instants::new(clip, &grid, Times::All, false);
-    for (moment, frame) in frames.iter().map(|at| (at, true)).chain(between.iter().map(|at| (at, false))) {
-        let source = sampler.skin_matrices(moment.seconds);
-        let shown = drawn_pose(&drawn.texels, &grid, &record, moment.seconds);
+    let SampleTimes { frames, between } = SampleTimes::new(clip, &grid, MeasuredTimes::All, false);
+    for (sample, frame) in frames.iter().map(|at| (at, true)).chain(between.iter().map(|at| (at, false))) {
+        let source = sampler.skin_matrices(sample.seconds);
+        let shown = drawn_pose(&drawn.texels, &grid, &record, sample.seconds);
         let shown: Vec<Rows> = shown.iter().map(|m| m.rows.map(|row| row.as_dvec4().to_array())).collect();
         let primitive = &model.primitives[0];
         for (v, p) in primitive.positions.iter().enumerate() {
@@ -79,12 +81,12 @@ fn turned(rows: [DVec4; 3], normal: DVec3, how: Normals) -> DVec3 {
 }
 
 #[test]
-fn errors_are_those_of_every_vertex_by_itself() {
+fn errors_equal_those_of_a_per_vertex_reference() {
     let model = bent_cube();
     for encoding in [Encoding::MatrixF32, Encoding::MatrixF16, Encoding::TrsF16] {
         for normals in [Normals::Cofactor, Normals::Plain] {
             let (found, [at_frames, always, angle], [low, high]) = both(&model, encoding, normals);
-            // Of the error, and of what `f32` leaves of a cube of 2 m.
+            // Tolerance relative to the error, plus the `f32` rounding error of a cube of 2 m.
             let near = |found: f32, exact: f64| (f64::from(found) - exact).abs() < 1e-3 * exact + 2e-7;
             assert!(near(found.encoding.max, at_frames), "{encoding:?}: {} and {at_frames}", found.encoding.max);
             assert!(near(found.motion.max, always), "{encoding:?}: {} and {always}", found.motion.max);
@@ -92,7 +94,7 @@ fn errors_are_those_of_every_vertex_by_itself() {
             assert!((degrees - angle).abs() < 1e-3 * angle + 2e-5, "{encoding:?} {normals:?}: {degrees} and {angle}");
             let corners = [(found.bounds.min, low), (found.bounds.max, high)];
             assert!(corners.iter().all(|(found, exact)| DVec3::from(found.map(f64::from)).distance(*exact) < 1e-6));
-            // Between frames it is another matter, and so are normals that are only turned.
+            // Errors between frames are greater, and so are angles of plainly transformed normals.
             assert!(always > at_frames, "{always} {at_frames}");
             assert!(normals == Normals::Cofactor || angle > 1.0, "{angle}");
         }
@@ -100,7 +102,7 @@ fn errors_are_those_of_every_vertex_by_itself() {
 }
 
 #[test]
-fn what_is_no_number_is_infinitely_wrong() {
+fn nan_poses_have_infinite_errors() {
     let model = bent_cube();
     let grid = FrameGrid::new(1.0, 6.0, false);
     let record = ClipRecord { first_frame: 0, intervals: 6, stored: 7, held: 0 };
@@ -112,17 +114,17 @@ fn what_is_no_number_is_infinitely_wrong() {
     encoder.clip(0, &poses);
     let texels = encoder.finish();
     let geometry = Geometry::new(&model, 4);
-    let drawn = Drawn {
+    let drawn = DrawnModel {
         texels: texels.view(),
         vertices: &geometry.vertices,
         baked_of_source: &geometry.baked_of_source,
         normals: Normals::Cofactor,
     };
-    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, Times::All)[0];
+    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
     assert_eq!([encoding.max, motion.max], [f32::INFINITY; 2]);
     assert_eq!([encoding.p9996, motion.p9996], [f32::INFINITY; 2]);
-    // None of it is blended into the frame before, and still it is no number.
+    // At the frame before, the NaN frame has weight zero, but zero times NaN is NaN.
     assert_eq!([encoding.time, motion.time], [1.0 / 3.0; 2]);
-    let within = motion_within(&model, &[grid], &[record], &drawn, Search { clips: &[0], limit: 1e9 });
+    let within = motion_within(&model, &[grid], &[record], &drawn, MotionQuery { clips: &[0], limit: 1e9 });
     assert_eq!(within, [false]);
 }

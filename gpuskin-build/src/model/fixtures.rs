@@ -4,7 +4,8 @@ use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 
 use super::*;
 
-/// The corners of a cube of 2 m, four a face, and its triangles; bone `of(corner)` moves each.
+/// Returns a cube with sides of 2 m and four corners per face. `of(corner)` returns the influences
+/// of a corner.
 pub(crate) fn cube(normals: bool, of: impl Fn(DVec3) -> Vec<(u16, f64)>) -> Primitive {
     let (mut positions, mut all_normals, mut triangles, mut influences) =
         (vec![], vec![], vec![], Influences::default());
@@ -37,7 +38,8 @@ pub(crate) fn cube(normals: bool, of: impl Fn(DVec3) -> Vec<(u16, f64)>) -> Prim
     }
 }
 
-/// Two bones, of which the second turns half around and the first stands; morph weights of the first node go from 0 to 1.
+/// Returns a model with two bones: the first is static, the second makes half a turn. Morph weights
+/// of the first node go from 0 to 1.
 pub(crate) fn model(primitive: Primitive) -> Model {
     let node =
         |name: &str, weights| Node { name: name.into(), parent: None, local: Local::Trs(Trs::IDENTITY), weights };

@@ -1,11 +1,11 @@
-//! A picture in memory: rectangles, text, and other pictures laid in.
+//! An image in memory, with functions to draw text and copy other images into it.
 
 use super::font;
 
 /// A colour, as stored (sRGB).
 pub(super) type Rgb = [u8; 3];
 
-/// A picture: rows top down.
+/// An image, rows from top to bottom.
 #[derive(Clone, Debug)]
 pub(super) struct Canvas {
     pub(super) width: u32,
@@ -18,20 +18,20 @@ impl Canvas {
         Self { width, height, pixels: vec![color; width as usize * height as usize] }
     }
 
-    /// Sets a pixel, if it is on the canvas.
+    /// Sets a pixel; ignores positions outside of the image.
     fn set(&mut self, x: u32, y: u32, color: Rgb) {
         if x < self.width && y < self.height {
             self.pixels[y as usize * self.width as usize + x as usize] = color;
         }
     }
 
-    /// A pixel that is on the canvas.
+    /// Returns a pixel. Panics outside of the image.
     pub(super) fn get(&self, x: u32, y: u32) -> Rgb {
         self.pixels[y as usize * self.width as usize + x as usize]
     }
 
-    /// Lays in a picture of RGBA pixels, `stride` bytes from row to row.
-    pub(super) fn lay(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
+    /// Copies an image of RGBA pixels with `stride` bytes per row to `x, y`.
+    pub(super) fn blit(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
         for (row, line) in (0..height).zip(bytes.chunks(stride)) {
             for (column, pixel) in (0..width).zip(line.chunks_exact(4)) {
                 self.set(x + column, y + row, [pixel[0], pixel[1], pixel[2]]);
@@ -39,7 +39,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a line of text, its upper left corner at `x, y`; returns where it ends. What does not fit is cut off.
+    /// Draws a line of text with its upper left corner at `x, y`, clipped to the image. Returns the
+    /// x coordinate of its end.
     pub(super) fn text(&mut self, [x, y]: [u32; 2], scale: u32, color: Rgb, text: &str) -> u32 {
         let mut left = x;
         for c in text.chars() {
@@ -64,11 +65,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_at_the_edge() {
+    fn text_is_clipped_at_the_edge() {
         let mut canvas = Canvas::new(20, 12, [0; 3]);
         let end = canvas.text([1, 1], 1, [9; 3], "I");
         assert_eq!(end, 1 + font::ADVANCE);
-        // The bar of an I.
+        // The vertical bar of the I.
         assert_eq!(canvas.pixels[5 * 20 + 3], [9; 3]);
         assert_eq!(canvas.pixels[5 * 20 + 2], [0; 3]);
         canvas.text([15, 8], 3, [9; 3], "MMMMMMM");
@@ -76,10 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn pictures_lie_where_they_are_put() {
+    fn images_are_copied_to_their_position() {
         let mut canvas = Canvas::new(4, 3, [0; 3]);
-        // A row of one pixel and padding, twice.
-        canvas.lay([2, 1], [1, 2], &[1, 2, 3, 255, 0, 0, 0, 0, 4, 5, 6, 255, 0, 0, 0, 0], 8);
+        // Two rows of one pixel each, with padding.
+        canvas.blit([2, 1], [1, 2], &[1, 2, 3, 255, 0, 0, 0, 0, 4, 5, 6, 255, 0, 0, 0, 0], 8);
         assert_eq!(canvas.pixels[4 + 2], [1, 2, 3]);
         assert_eq!(canvas.pixels[2 * 4 + 2], [4, 5, 6]);
         assert_eq!(canvas.pixels.iter().filter(|p| **p != [0; 3]).count(), 2);

@@ -1,14 +1,14 @@
-//! How far apart two pictures are, and that made visible.
+//! Difference of two images, measured and drawn.
 
 use super::canvas::{Canvas, Rgb};
 
-/// Differences are made at most so many times as great.
-const MOST: u32 = 64;
-/// The share of the pixels that differ which may be as bright as it gets: along contours they differ by half the range when
-/// surfaces differ by a step or two.
-const BLOWN_OUT: f64 = 0.2;
+/// Maximum amplification of differences.
+const MAX_FACTOR: u32 = 64;
+/// Maximum share of the differing pixels that may saturate. Along contours, pixels differ by half
+/// the range even if surfaces differ by one or two steps.
+const MAX_SATURATED_SHARE: f64 = 0.2;
 
-/// Pixels of two pictures, by the greatest difference of one of their channels: stored values, 0 to 255.
+/// Histogram of pixels by the largest difference of their channels, in stored values from 0 to 255.
 #[derive(Clone, Debug)]
 pub(super) struct Differences {
     counts: [u64; 256],
@@ -17,7 +17,7 @@ pub(super) struct Differences {
 impl Differences {
     pub(super) const NONE: Self = Self { counts: [0; 256] };
 
-    /// Counts the pixels of two places on a canvas. `size`: width and height of each.
+    /// Counts the pixels of two rectangles at `a` and `b` with the given width and height.
     pub(super) fn count(&mut self, canvas: &Canvas, a: [u32; 2], b: [u32; 2], size: [u32; 2]) {
         for (a, b) in pairs(canvas, a, b, size) {
             let greatest = distance(a, b).into_iter().max().unwrap_or(0);
@@ -25,18 +25,18 @@ impl Differences {
         }
     }
 
-    /// With the pixels of others.
+    /// Adds the pixels of another histogram.
     pub(super) fn add(&mut self, others: &Self) {
         self.counts.iter_mut().zip(&others.counts).for_each(|(sum, count)| *sum += count);
     }
 
-    /// The share of the pixels that differ at all.
+    /// Share of the pixels that differ.
     pub(super) fn share(&self) -> f64 {
         let all: u64 = self.counts.iter().sum();
         if all == 0 { 0.0 } else { self.differing() as f64 / all as f64 }
     }
 
-    /// The greatest difference.
+    /// Largest difference.
     pub(super) fn greatest(&self) -> u8 {
         (0..=u8::MAX).rev().find(|d| self.counts[usize::from(*d)] > 0).unwrap_or(0)
     }
@@ -45,15 +45,15 @@ impl Differences {
         self.counts[1..].iter().sum()
     }
 
-    /// The power of two by which differences are seen best: the greatest, up to [`MOST`], that leaves most of them
+    /// Returns the largest power of two up to [`MAX_FACTOR`] that leaves most of the differing pixels
     /// below 255.
     pub(super) fn factor(&self) -> u32 {
-        let some = self.differing() as f64 * BLOWN_OUT;
+        let some = self.differing() as f64 * MAX_SATURATED_SHARE;
         let blown_out = |factor: u32| -> u64 {
             let too_great = (1_u32..).zip(&self.counts[1..]).filter(|(d, _)| d * factor > 255);
             too_great.map(|(_, count)| count).sum()
         };
-        let mut factor = MOST;
+        let mut factor = MAX_FACTOR;
         while factor > 1 && blown_out(factor) as f64 > some {
             factor /= 2;
         }
@@ -61,8 +61,8 @@ impl Differences {
     }
 }
 
-/// Draws at `to` how far apart the pictures at `a` and `b` are in each channel, `factor` times as much: black where they
-/// are equal.
+/// Draws the absolute difference per channel of the rectangles at `a` and `b`, multiplied by
+/// `factor`, at `to`.
 pub(super) fn draw(canvas: &mut Canvas, to: [u32; 2], [a, b]: [[u32; 2]; 2], size: [u32; 2], factor: u32) {
     let amplified = |d: u8| u32::from(d).saturating_mul(factor).min(255) as u8;
     let pixels: Vec<u8> = pairs(canvas, a, b, size)
@@ -71,14 +71,14 @@ pub(super) fn draw(canvas: &mut Canvas, to: [u32; 2], [a, b]: [[u32; 2]; 2], siz
             [r, g, b, 255]
         })
         .collect();
-    canvas.lay(to, size, &pixels, size[0] as usize * 4);
+    canvas.blit(to, size, &pixels, size[0] as usize * 4);
 }
 
 fn distance(a: Rgb, b: Rgb) -> Rgb {
     [0, 1, 2].map(|i| a[i].abs_diff(b[i]))
 }
 
-/// The pixels of two places, row by row.
+/// Pairs the pixels of two rectangles, row by row.
 fn pairs(
     canvas: &Canvas,
     a: [u32; 2],
@@ -96,7 +96,8 @@ mod tests {
     const SIZE: [u32; 2] = [40, 10];
     const PLACES: [[u32; 2]; 3] = [[0, 0], [0, 10], [0, 20]];
 
-    /// Two pictures of 400 pixels, the second with something added to some of the first ones, and their difference.
+    /// Returns two images of 400 pixels each and their difference. The second image has the given
+    /// values added to some pixels.
     fn compared(added: &[(usize, Rgb)]) -> (Canvas, Differences, u32) {
         let mut canvas = Canvas::new(40, 30, [100, 120, 140]);
         let mut at = 400;
@@ -112,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn equal_pictures_are_black() {
+    fn difference_of_equal_images_is_black() {
         let (canvas, differences, factor) = compared(&[]);
         assert_eq!((differences.share(), differences.greatest(), factor), (0.0, 0, 64));
         assert!(canvas.pixels[800..].iter().all(|p| *p == [0; 3]));
     }
 
     #[test]
-    fn small_differences_are_seen() {
+    fn small_differences_are_amplified() {
         let (canvas, differences, factor) = compared(&[(8, [1, 0, 0]), (4, [0, 3, 2])]);
         assert_eq!((differences.greatest(), factor), (3, 64));
         assert!((differences.share() - 0.03).abs() < 1e-12);
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn great_differences_are_made_less_great_unless_they_are_few() {
+    fn factor_is_smaller_for_large_frequent_differences() {
         let (canvas, _, factor) = compared(&[(100, [20, 0, 0])]);
         assert_eq!((factor, canvas.pixels[800]), (8, [160, 0, 0]));
         let (canvas, _, factor) = compared(&[(300, [3, 0, 0]), (2, [0, 0, 90])]);
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_pictures_there_is_one_factor() {
+    fn added_histograms_share_one_factor() {
         let (_, mut some, _) = compared(&[(400, [1, 0, 0])]);
         let (_, others, _) = compared(&[(400, [60, 0, 0])]);
         some.add(&others);

@@ -1,22 +1,24 @@
-//! `Model -> pixels`: cells drawn by the runtime, row by row.
+//! `Model -> pixels`: draws cells with the runtime, row by row.
 
 use gpuskin_rt::internals::{
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor, Repeat, Time,
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor,
+    Repeat, Time,
 };
 
 use super::framing::Framing;
 use super::ground::Ground;
 use super::layout::COLUMNS;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::gpu::Gpu;
 
 const SAMPLES: u32 = 4;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Behind figures, linear.
+/// Linear colour.
 const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.72, g: 0.735, b: 0.76, a: 1.0 };
 
-/// A model before a camera.
-pub(super) struct Stage {
+/// A model with a renderer, ground and render targets.
+pub(super) struct PreviewScene {
     device: wgpu::Device,
     queue: wgpu::Queue,
     renderer: CrowdRenderer,
@@ -27,13 +29,10 @@ pub(super) struct Stage {
     cell: [u32; 2],
 }
 
-impl Stage {
-    /// Brings a model to a device; pictures will have `cell` pixels.
-    pub(super) fn new(
-        (device, queue): (wgpu::Device, wgpu::Queue),
-        model: &Model,
-        cell: [u32; 2],
-    ) -> Result<Self, Finding> {
+impl PreviewScene {
+    /// Uploads a model. Cells have `cell` pixels.
+    pub(super) fn new(gpu: Gpu, model: &Model, cell: [u32; 2]) -> Result<Self, Diagnostic> {
+        let Gpu { device, queue } = gpu;
         let descriptor = RendererDescriptor {
             color_format: COLOR,
             depth_format: Some(DEPTH),
@@ -49,14 +48,15 @@ impl Stage {
         Ok(Self { device, queue, renderer, crowd, actor, ground, targets, cell })
     }
 
-    /// Draws a clip at some times, one beside the other: `use_pixels` gets RGBA rows, and their length in bytes.
+    /// Draws a clip at several times side by side. Passes RGBA rows and their length in bytes to
+    /// `use_pixels`.
     pub(super) fn row(
         &mut self,
         clip: usize,
         framing: &Framing,
         times: &[f64],
         use_pixels: impl FnOnce(&[u8], usize),
-    ) -> Result<(), Finding> {
+    ) -> Result<(), Diagnostic> {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
         for (column, &seconds) in (0..COLUMNS).zip(times) {
@@ -67,7 +67,8 @@ impl Stage {
         self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
     }
 
-    /// Draws a clip that plays, at some times after something else begins with it, likewise.
+    /// Draws a playing clip at several times after `begin` starts a transition. Passes RGBA rows
+    /// and their length in bytes to `use_pixels`.
     pub(super) fn sequence(
         &mut self,
         clip: u16,
@@ -75,10 +76,11 @@ impl Stage {
         times: &[f64],
         begin: impl FnOnce(&Crowd<Dynamic>, InstanceId) -> Result<(), gpuskin_rt::internals::Error>,
         use_pixels: impl FnOnce(&[u8], usize),
-    ) -> Result<(), Finding> {
+    ) -> Result<(), Diagnostic> {
         let camera = framing.camera();
         self.ground.place(&self.queue, framing, &camera);
-        // The clock goes on from row to row, because what is told to a crowd begins when it was last prepared.
+        // Time continues from row to row, because a command to a crowd starts at the time of the
+        // last `prepare`.
         let start = self.renderer.time();
         self.crowd.despawn(self.actor).map_err(|stale| failed(stale.into()))?;
         self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).repeat(Repeat::Loop));
@@ -90,7 +92,7 @@ impl Stage {
         self.targets.read(&self.device, |bytes| use_pixels(bytes, stride))
     }
 
-    fn draw_cell(&mut self, column: u32, camera: &Camera, time: Time) -> Result<(), Finding> {
+    fn draw_cell(&mut self, column: u32, camera: &Camera, time: Time) -> Result<(), Diagnostic> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.renderer.prepare(&self.queue, &mut encoder, camera, time).map_err(failed)?;
         {
@@ -104,16 +106,16 @@ impl Stage {
     }
 }
 
-/// An instance that stands still at a moment of a clip, whatever the clock says.
+/// Returns an instance that shows one time of a clip and does not advance.
 pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
     Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0)
 }
 
-fn failed(error: gpuskin_rt::internals::Error) -> Finding {
-    Finding::error(Code::GpuFailed, error.to_string())
+fn failed(error: gpuskin_rt::internals::Error) -> Diagnostic {
+    Diagnostic::error(DiagnosticCode::GpuFailed, error.to_string())
 }
 
-/// What a cell is drawn to, and a buffer for a row of them.
+/// Render targets of a cell, and a readback buffer for a row of cells.
 struct Targets {
     samples: wgpu::TextureView,
     depth: wgpu::TextureView,
@@ -172,7 +174,7 @@ impl Targets {
         })
     }
 
-    /// Copies the cell into the row, `left` pixels from its start.
+    /// Copies the cell into the row buffer, `left` pixels from its start.
     fn copy(&self, encoder: &mut wgpu::CommandEncoder, left: u32) {
         encoder.copy_texture_to_buffer(
             self.cell.as_image_copy(),
@@ -188,9 +190,10 @@ impl Targets {
         );
     }
 
-    fn read(&self, device: &wgpu::Device, use_pixels: impl FnOnce(&[u8])) -> Result<(), Finding> {
-        let failed =
-            |reason: String| Finding::error(Code::GpuFailed, format!("the picture could not be read back: {reason}"));
+    fn read(&self, device: &wgpu::Device, use_pixels: impl FnOnce(&[u8])) -> Result<(), Diagnostic> {
+        let failed = |reason: String| {
+            Diagnostic::error(DiagnosticCode::GpuFailed, format!("the image could not be read back: {reason}"))
+        };
         let (sender, receiver) = std::sync::mpsc::channel();
         self.readback.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = sender.send(result);
@@ -203,15 +206,17 @@ impl Targets {
     }
 }
 
-/// Runs what talks to a device; what the device itself complains of becomes an error rather than a panic.
-pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, Finding>) -> Result<T, Finding> {
+/// Runs GPU commands, and returns errors of the device instead of panicking.
+pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
     let scopes = filters.map(|filter| device.push_error_scope(filter));
     let result = run();
-    // The innermost comes off first.
+    // Error scopes are popped from the innermost to the outermost.
     let complaints = scopes.into_iter().rev().filter_map(|scope| pollster::block_on(scope.pop()));
     match complaints.last() {
-        Some(complaint) => Err(Finding::error(Code::GpuFailed, format!("the GPU cannot draw it: {complaint}"))),
+        Some(complaint) => {
+            Err(Diagnostic::error(DiagnosticCode::GpuFailed, format!("the GPU reported an error: {complaint}")))
+        }
         None => result,
     }
 }

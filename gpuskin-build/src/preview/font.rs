@@ -1,34 +1,34 @@
-//! A bitmap font for labels: ASCII in cells of 6 x 10 pixels.
+//! A bitmap font for labels: ASCII characters in cells of 6 x 10 pixels.
 
 /// Pixels from one character to the next.
 pub(super) const ADVANCE: u32 = 6;
-/// Pixels from one line to the next, for those who lay them out.
+/// Pixels from one line to the next.
 #[cfg(test)]
 pub(super) const LINE: u32 = 10;
-/// Rows of a character above the line that letters stand on.
+/// Rows of a character above the baseline.
 pub(super) const ASCENT: u32 = 7;
-/// Columns of a glyph; the sixth of a cell is blank.
+/// Columns of a glyph; the sixth column of a cell is blank.
 pub(super) const COLUMNS: u32 = 5;
 
-/// Rows top down; the bit of value 16 is the leftmost of five pixels.
+/// Rows from top to bottom. The bit with value 16 is the leftmost of five pixels.
 pub(super) type Glyph = [u8; 9];
 
 const FIRST: u32 = ' ' as u32;
-/// What stands for a character that the font does not have.
+/// Glyph of characters that the font does not have.
 const BOX: Glyph = [0x1f, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f, 0x00, 0x00];
 
-/// The picture of a character.
+/// Returns the glyph of a character.
 pub(super) fn glyph(c: char) -> Glyph {
     let index = (c as u32).checked_sub(FIRST).map(|i| i as usize);
     index.and_then(|i| GLYPHS.get(i)).copied().unwrap_or(BOX)
 }
 
-/// Pixels that a line of text is wide, at a scale of 1.
+/// Returns the width of a line of text in pixels, at a scale of 1.
 pub(super) fn width(text: &str) -> u32 {
     ADVANCE * text.chars().count() as u32
 }
 
-/// `' '` to `'~'`.
+/// Glyphs of `' '` to `'~'`.
 #[rustfmt::skip]
 const GLYPHS: [Glyph; 95] = [
     [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00], // space
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_character_has_a_picture_of_its_own() {
+    fn glyphs_are_distinct() {
         let ascii: Vec<char> = (' '..='~').collect();
         assert_eq!(ascii.len(), GLYPHS.len());
         for (i, &a) in ascii.iter().enumerate() {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_lacks_is_a_box() {
+    fn unknown_characters_are_boxes() {
         for c in ['\n', '\u{7f}', 'é', '走', char::MAX] {
             assert_eq!(glyph(c), BOX, "{c:?}");
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_and_digits_stand_on_the_line() {
+    fn capitals_and_digits_rest_on_the_baseline() {
         for c in ('A'..='Z').chain('0'..='9') {
             let rows = glyph(c);
             assert!(rows[0] != 0 && rows[ASCENT as usize - 1] != 0, "{c:?}");

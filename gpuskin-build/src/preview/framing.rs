@@ -1,40 +1,42 @@
-//! What part of the world a row of cells shows.
+//! Camera view of a row of cells.
 
 use glam::Vec3;
 use gpuskin_rt::internals::Camera;
 
-/// The camera stands to the right of where models face (+z), and looks down a little. Radians.
+/// The camera is to the right of the direction that models face (+Z), and looks down slightly.
+/// Radians.
 const YAW: f32 = 0.62;
 const PITCH: f32 = 0.3;
-/// Room around what is framed.
+/// Factor by which a view is larger than its content.
 const MARGIN: f32 = 1.12;
-/// Clips that reach this much further than most have rows of their own scale.
-const FAR: f32 = 1.3;
-/// Ground further from the lowest point than this share of the model's height is put there.
+/// Clips whose extent exceeds the median by this factor get their own scale.
+const MAX_TRAVEL: f32 = 1.3;
+/// If the lowest point is further from 0 than this share of the model's height, the ground is
+/// placed at the lowest point.
 const GROUND_TOLERANCE: f32 = 0.08;
 
-/// The camera's axes, an orthonormal base: right and up in its picture, and towards it.
+/// Orthonormal axes of the camera: right, up, and towards the camera.
 fn axes() -> [Vec3; 3] {
     let toward = Vec3::new(YAW.sin() * PITCH.cos(), PITCH.sin(), YAW.cos() * PITCH.cos());
     let right = Vec3::Y.cross(toward).normalize();
     [right, toward.cross(right), toward]
 }
 
-/// What a clip's figure fills.
+/// Extent of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outline {
-    /// Box along the camera's axes, world units.
+pub(super) struct ClipExtent {
+    /// Box along the camera's axes, in world units.
     min: Vec3,
     max: Vec3,
-    /// Least and greatest height in the world.
+    /// Lowest and highest point in world units.
     heights: [f32; 2],
 }
 
-impl Outline {
+impl ClipExtent {
     const EMPTY: Self =
         Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY, heights: [f32::INFINITY, f32::NEG_INFINITY] };
 
-    /// The outline of points of the world.
+    /// Returns the extent of points in world space.
     pub(super) fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
         let axes = axes();
         points.into_iter().fold(Self::EMPTY, |all, p| {
@@ -51,8 +53,8 @@ impl Outline {
         }
     }
 
-    /// With an inside: what is empty, a point or endless becomes a cube of one unit.
-    fn sane(self) -> Self {
+    /// Replaces an extent that is empty, a single point or infinite by a cube of one unit.
+    fn clamped(self) -> Self {
         let diagonal = (self.max - self.min).length();
         if self.min.is_finite() && self.max.is_finite() && diagonal.is_finite() && diagonal > f32::MIN_POSITIVE {
             return self;
@@ -61,25 +63,25 @@ impl Outline {
     }
 }
 
-/// A parallel view, in world units.
+/// An orthographic view, in world units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Framing {
-    /// The middle of what is seen.
+    /// Centre of the view.
     pub(super) target: Vec3,
-    /// From the middle to the right and the upper edge.
+    /// Distance from the centre to the right edge and to the upper edge.
     pub(super) half: [f32; 2],
     /// Height of the ground.
     pub(super) ground: f32,
-    /// Units between the lines of its grid.
+    /// Distance of grid lines.
     pub(super) step: f32,
-    /// How far before and behind the middle things are seen.
+    /// Visible depth before and behind the centre.
     reach: f32,
 }
 
 impl Framing {
-    /// Shows an outline. `aspect`: width over height.
-    fn new(outline: Outline, aspect: f32) -> Self {
-        let Outline { min, max, heights: [low, high] } = outline.sane();
+    /// Creates a view of an extent. `aspect` is width divided by height.
+    fn new(outline: ClipExtent, aspect: f32) -> Self {
+        let ClipExtent { min, max, heights: [low, high] } = outline.clamped();
         let (middle, size) = (min.midpoint(max), max - min);
         let half_width = 0.5 * size.x.max(size.y * aspect).max(1e-3 * size.z) * MARGIN;
         let near_ground = low.abs() <= GROUND_TOLERANCE * (high - low).max(half_width);
@@ -93,15 +95,15 @@ impl Framing {
         }
     }
 
-    /// Whether all of an outline is seen.
-    fn shows(&self, outline: Outline) -> bool {
-        let Outline { min, max, .. } = outline.sane();
+    /// Whether an extent is completely visible.
+    fn shows(&self, outline: ClipExtent) -> bool {
+        let ClipExtent { min, max, .. } = outline.clamped();
         let middle = Vec3::from(axes().map(|axis| axis.dot(self.target)));
         let half = Vec3::new(self.half[0], self.half[1], self.reach);
         (min - middle).cmpge(-half).all() && (max - middle).cmple(half).all()
     }
 
-    /// Depth is 0 at `reach` before the middle, and 1 at `reach` behind it.
+    /// Returns the camera. Depth is 0 at `reach` before the centre, and 1 at `reach` behind it.
     pub(super) fn camera(&self) -> Camera {
         let [right, up, toward] = axes();
         let rows = [right / self.half[0], up / self.half[1], toward / (-2.0 * self.reach)];
@@ -110,34 +112,34 @@ impl Framing {
         Camera {
             view_proj: [column(0), column(1), column(2), [x, y, z + 0.5, 1.0]],
             eye: (self.target + toward * self.reach).to_array(),
-            // Tools show the finest level.
+            // A height of 0 selects the finest LOD.
             height: 0.0,
         }
     }
 }
 
-/// Views of clips with these outlines. Most are the same, so that poses can be compared: those of clips that reach
-/// much further than half of all do are not.
-pub(super) fn frame(clips: &[Outline], aspect: f32) -> Vec<Framing> {
+/// Returns the views of clips. Most share one view, so that poses can be compared; clips with a
+/// much larger extent than the median have their own.
+pub(super) fn frame(clips: &[ClipExtent], aspect: f32) -> Vec<Framing> {
     let own: Vec<Framing> = clips.iter().map(|clip| Framing::new(*clip, aspect)).collect();
     let mut sizes: Vec<f32> = own.iter().map(|framing| framing.half[0]).collect();
     sizes.sort_by(f32::total_cmp);
     let Some(&middle) = sizes.get(sizes.len().saturating_sub(1) / 2) else { return own };
-    let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= FAR * middle);
-    let common = Framing::new(near.fold(Outline::EMPTY, |all, (clip, _)| all.union(clip.sane())), aspect);
-    let fitting = |(clip, own): (&Outline, &Framing)| match common.shows(*clip) {
+    let near = clips.iter().zip(&own).filter(|(_, framing)| framing.half[0] <= MAX_TRAVEL * middle);
+    let common = Framing::new(near.fold(ClipExtent::EMPTY, |all, (clip, _)| all.union(clip.clamped())), aspect);
+    let fitting = |(clip, own): (&ClipExtent, &Framing)| match common.shows(*clip) {
         true => common,
         false => Framing { ground: common.ground, ..*own },
     };
     clips.iter().zip(&own).map(fitting).collect()
 }
 
-/// The view that most of these are.
+/// Returns the most frequent view.
 pub(super) fn common(framings: &[Framing]) -> Option<Framing> {
     framings.iter().copied().max_by_key(|a| framings.iter().filter(|b| a == *b).count())
 }
 
-/// The greatest of 1, 2 and 5 times a power of ten that is not greater.
+/// Returns the largest number of the form 1, 2 or 5 times a power of ten that is at most `size`.
 fn round_step(size: f32) -> f32 {
     let power = 10_f32.powf(size.log10().floor());
     match size / power {
@@ -161,8 +163,8 @@ mod tests {
         corners(Vec3::new(low, 0.0, low), Vec3::splat(high))
     }
 
-    fn outline(points: &[Vec3]) -> Outline {
-        Outline::of(points.iter().copied())
+    fn outline(points: &[Vec3]) -> ClipExtent {
+        ClipExtent::of(points.iter().copied())
     }
 
     fn on_screen(framing: &Framing, points: &[Vec3]) -> bool {
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_all_sizes_fill_the_cell() {
+    fn models_of_all_sizes_fill_the_cell() {
         for size in [1e-6, 0.01, 1.0, 200.0, 1e9] {
             let points = cube(-0.5 * size, size);
             let framing = Framing::new(outline(&points), 0.9);
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_that_goes_far_leaves_the_others_large() {
+    fn large_clip_does_not_shrink_the_others() {
         let clips = [cube(-1.0, 1.0), cube(-1.1, 1.1), cube(-0.9, 1.0), cube(-40.0, 40.0)];
         let framings = frame(&clips.each_ref().map(|clip| outline(clip)), 0.9);
         assert_eq!(framings[0], framings[1]);
@@ -199,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn the_ground_is_at_0_unless_the_model_is_elsewhere() {
+    fn ground_is_at_0_unless_the_model_is_below() {
         let ground =
             |low: f32| Framing::new(outline(&corners(Vec3::new(-1.0, low, -1.0), Vec3::splat(1.0))), 1.0).ground;
         assert_eq!([0.0, -0.1, -1.0].map(ground), [0.0, 0.0, -1.0]);
     }
 
     #[test]
-    fn nonsense_is_framed_as_one_unit() {
+    fn degenerate_extents_are_framed_as_one_unit() {
         for points in [vec![], vec![Vec3::ONE], vec![Vec3::MIN, Vec3::MAX], vec![Vec3::NAN; 3]] {
             let framing = frame(&[outline(&points)], 0.9)[0];
             assert!(framing.half[0] > 0.4 && framing.half[0] < 2.0, "{framing:?}");

@@ -1,17 +1,17 @@
-//! The ground under a figure, by which feet are judged.
+//! The ground below a model, as a reference for its feet.
 
 use bytemuck::{Pod, Zeroable};
 use gpuskin_rt::internals::Camera;
 
 use super::framing::Framing;
 
-/// How far the ground reaches, in half widths of the picture.
+/// Half side of the ground, relative to the half width of the view.
 const EXTENT: f32 = 1.3;
-/// Between lines and on them: linear, with how much of what is below shows no more.
+/// Linear colour between lines and on lines, with opacity.
 const COLOR: [f32; 4] = [0.5, 0.515, 0.54, 0.45];
 const LINE: [f32; 4] = [0.2, 0.21, 0.23, 0.8];
 
-/// Twin of `Ground` in `ground.wgsl`.
+/// Same layout as `Ground` in `ground.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct GroundUniform {
@@ -25,7 +25,7 @@ struct GroundUniform {
     line: [f32; 4],
 }
 
-/// A square with a grid on it.
+/// A square with a grid.
 pub(super) struct Ground {
     pipeline: wgpu::RenderPipeline,
     uniform: wgpu::Buffer,
@@ -50,7 +50,7 @@ impl Ground {
                 buffers: &[],
             },
             primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::TriangleStrip, ..Default::default() },
-            // Figures are drawn first: what stands on the ground hides it, what sinks below shows through.
+            // Models are drawn first: parts above the ground hide it, parts below it show through.
             depth_stencil: Some(wgpu::DepthStencilState {
                 format: depth,
                 depth_write_enabled: Some(false),
@@ -86,7 +86,7 @@ impl Ground {
         Self { pipeline, uniform, bind_group }
     }
 
-    /// Where it is from the next submission on.
+    /// Sets the position of the ground for the following submissions.
     pub(super) fn place(&self, queue: &wgpu::Queue, framing: &Framing, camera: &Camera) {
         let Framing { target, half, ground, step, .. } = *framing;
         let extent = EXTENT * half[0];

@@ -1,15 +1,15 @@
-// The ground under a figure: a grid that fades out, drawn over what sinks below it.
+// The ground below a model: a grid that fades out, drawn over the parts of the model below it.
 
 struct Ground {
-    // World to clip space.
+    // World space to clip space.
     view_proj: mat4x4<f32>,
-    // Middle of the square that is drawn, and half its side. World units.
+    // Centre of the square, and half of its side, in world units.
     center: vec3<f32>,
     extent: f32,
-    // Where the middle stands between the grid's lines, and the distance of those.
+    // Position of the centre relative to the grid lines, and their distance, in world units.
     offset: vec2<f32>,
     step: f32,
-    // Linear.
+    // Linear colours.
     color: vec4<f32>,
     line: vec4<f32>,
 }
@@ -18,7 +18,7 @@ struct Ground {
 
 struct Varyings {
     @builtin(position) position: vec4<f32>,
-    // From the middle, in units of the half side.
+    // Position relative to the centre, in units of `extent`.
     @location(0) at: vec2<f32>,
 }
 

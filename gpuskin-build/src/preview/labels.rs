@@ -1,4 +1,4 @@
-//! What is written on the sheet.
+//! Text on the sheet.
 
 use gpuskin_rt::internals::{ClipInfo, ErrorInfo, Metadata};
 
@@ -7,21 +7,21 @@ use super::difference::Differences;
 use super::font;
 use super::framing::Framing;
 use super::layout::Layout;
-use crate::names::member;
+use crate::identifier_case::member;
 use crate::units::{digits, length};
 
 const INK: Rgb = [34, 38, 46];
 const FAINT: Rgb = [110, 114, 122];
-/// Rows that are drawn at another scale than most say so if it differs by this factor.
-const SCALE_WORTH_SAYING: f32 = 1.05;
+/// Minimum factor from which a row with another scale says so.
+const MIN_REPORTED_SCALE: f32 = 1.05;
 
-/// The model's name, and what there is to say of all its clips in one encoding.
+/// Draws the name of the model and a summary of its clips.
 pub(super) fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>) {
     let facts = format!("{}   {}   |   {}{}", counts(meta), meta.encoding.name(), errors(meta), lines(scale));
     title(canvas, layout, meta, &[facts]);
 }
 
-/// The same of two encodings, and how they differ.
+/// Draws the name of the model and summaries of both encodings and of their difference.
 pub(super) fn compared_header(
     canvas: &mut Canvas,
     layout: &Layout,
@@ -61,7 +61,7 @@ fn errors(meta: &Metadata) -> String {
     format!("worst encoding error {encoding}   worst motion error {motion}")
 }
 
-/// The greatest error of all clips, and the clip that has it.
+/// Returns the largest error of all clips, with the name of its clip.
 fn worst(meta: &Metadata, error: impl Fn(&ClipInfo) -> ErrorInfo) -> String {
     let greatest = meta.clips.iter().max_by(|a, b| error(a).max.total_cmp(&error(b).max));
     greatest.map_or("0".into(), |clip| format!("{} ({})", length(error(clip).max), clip.name))
@@ -71,7 +71,7 @@ fn lines(scale: Option<Framing>) -> String {
     scale.map_or(String::new(), |s| format!("   |   grid {}", grid(s.step)))
 }
 
-/// The distance of grid lines: a round number.
+/// Formats the distance of grid lines, which is a round number.
 fn grid(step: f32) -> String {
     let text = length(step);
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
@@ -79,7 +79,7 @@ fn grid(step: f32) -> String {
     format!("{number} {unit}")
 }
 
-/// How many pixels differ, and how much.
+/// Returns how many pixels differ and by how much.
 fn extent(differences: &Differences) -> String {
     match differences.greatest() {
         0 => "no pixel differs".to_owned(),
@@ -89,7 +89,7 @@ fn extent(differences: &Differences) -> String {
     }
 }
 
-/// A clip's name, and what there is to say of it in one encoding.
+/// Draws the name and the properties of a clip.
 pub(super) fn clip(
     canvas: &mut Canvas,
     layout: &Layout,
@@ -100,18 +100,19 @@ pub(super) fn clip(
 ) {
     let Some(clip) = meta.clips.get(row as usize) else { return };
     let facts =
-        format!("{}   {}   {}   {}{}", span(clip), rate(clip), manner(clip), error(clip), shrunk(framing, scale));
+        format!("{}   {}   {}   {}{}", span(clip), rate(clip), wrap_text(clip), error(clip), shrunk(framing, scale));
     name(canvas, layout, row, meta, clip, &facts);
 }
 
-/// What becomes of a clip, and how.
+/// Draws the title of a sequence and its properties.
 pub(super) fn sequence(canvas: &mut Canvas, layout: &Layout, row: u32, title: &str, facts: &str) {
     let [x, y] = layout.label(row);
     let end = canvas.text([x, y], 2, INK, title);
     canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, facts);
 }
 
-/// The same in two encodings; what differs stands above the cells of each.
+/// Draws the name and the properties of a clip in two encodings. Properties that differ are above
+/// the cells of each.
 pub(super) fn compared_clip(
     canvas: &mut Canvas,
     layout: &Layout,
@@ -121,14 +122,14 @@ pub(super) fn compared_clip(
     scale: Option<Framing>,
 ) {
     let [Some(a), Some(b)] = metas.map(|meta| meta.clips.get(row as usize)) else { return };
-    let facts = format!("{}   {}{}", span(a), manner(a), shrunk(framing, scale));
+    let facts = format!("{}   {}{}", span(a), wrap_text(a), shrunk(framing, scale));
     name(canvas, layout, row, metas[0], a, &facts);
     for (strip, (meta, clip)) in (0..).zip(metas.into_iter().zip([a, b])) {
         caption(canvas, layout, row, strip, meta.encoding.name(), &format!("{}   {}", rate(clip), error(clip)));
     }
 }
 
-/// What stands above the difference of a clip's pictures.
+/// Draws the caption of a clip's difference.
 pub(super) fn difference(canvas: &mut Canvas, layout: &Layout, row: u32, of_clip: &Differences, factor: u32) {
     caption(canvas, layout, row, layout.strips - 1, &format!("difference x {factor}"), &extent(of_clip));
 }
@@ -151,7 +152,7 @@ fn rate(clip: &ClipInfo) -> String {
     format!("{} fps", digits(clip.frame_rate))
 }
 
-fn manner(clip: &ClipInfo) -> &'static str {
+fn wrap_text(clip: &ClipInfo) -> &'static str {
     match clip.looped {
         _ if clip.duration <= 0.0 => "still",
         true => "loops",
@@ -163,16 +164,16 @@ fn error(clip: &ClipInfo) -> String {
     format!("error {}, between frames {}", length(clip.encoding_error.max), length(clip.motion_error.max))
 }
 
-/// That a row is drawn at another scale than most, if it is.
+/// Returns a note if a row is drawn at another scale than most.
 fn shrunk(framing: &Framing, scale: Option<Framing>) -> String {
     let smaller = scale.map_or(1.0, |s| framing.half[0] / s.half[0]);
-    if smaller.max(smaller.recip()) <= SCALE_WORTH_SAYING {
+    if smaller.max(smaller.recip()) <= MIN_REPORTED_SCALE {
         return String::new();
     }
     format!("   drawn {}x smaller, grid {}", digits(f64::from(smaller)), grid(framing.step))
 }
 
-/// The time below a column of cells.
+/// Draws the time below a column of cells.
 pub(super) fn time(canvas: &mut Canvas, layout: &Layout, row: u32, column: u32, seconds: f64) {
     let text = format!("{seconds:.3} s");
     canvas.text(layout.time(row, column, font::width(&text)), 1, FAINT, &text);

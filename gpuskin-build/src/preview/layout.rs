@@ -1,52 +1,53 @@
-//! Where everything stands on the sheet, and which moments are shown.
+//! Layout of the sheet, and times of its columns.
 
 use gpuskin_rt::internals::ClipInfo;
 
-/// Moments of a clip.
+/// Number of columns: times per clip.
 pub(super) const COLUMNS: u32 = 8;
-/// Cells, and beyond how many rows of them they are smaller, that a sheet of all clips a model may have fits in memory.
+/// Cell sizes in pixels, and the maximum numbers of rows with these sizes. A sheet of the maximum
+/// number of clips fits into memory.
 const LARGE: [u32; 2] = [160, 176];
-const MOST_LARGE_ROWS: u32 = 200;
+const MAX_LARGE_ROWS: u32 = 200;
 const SMALL: [u32; 2] = [80, 88];
-const MOST_SMALL_ROWS: u32 = 1100;
+const MAX_SMALL_ROWS: u32 = 1100;
 const TINY: [u32; 2] = [48, 52];
 
 const MARGIN: u32 = 20;
 const GAP: u32 = 4;
-/// From one line of small text to the next.
+/// Distance of lines of small text.
 const LINE: u32 = 14;
 const HEADER: u32 = 66;
 /// Height of a clip's name above its cells, and of the times below them.
 const LABEL: u32 = 26;
 const TIMES: u32 = 26;
-/// Height of what is written above a strip, nearer to it than to the strip above.
+/// Height of the caption above a strip. The caption is closer to its strip than to the strip above.
 const CAPTION: u32 = 18;
 
-/// Places on the sheet, in pixels from its upper left corner. A clip has a row of cells, or three where two encodings are
-/// compared: strips, with captions.
+/// Positions on the sheet, in pixels from its upper left corner. A clip has one row of cells, or
+/// three with captions (strips) if two encodings are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     /// Width and height of a cell.
     pub(super) cell: [u32; 2],
     clips: u32,
-    /// Rows of cells of each clip.
+    /// Rows of cells per clip.
     pub(super) strips: u32,
     header: u32,
     caption: u32,
 }
 
 impl Layout {
-    /// Of clips in one encoding.
+    /// Creates the layout for one encoding.
     pub(super) fn new(clips: usize) -> Self {
         let clips = clips as u32;
         Self { cell: cell(clips), clips, strips: 1, header: HEADER, caption: 0 }
     }
 
-    /// Of clips in two encodings, and the difference.
+    /// Creates the layout for two encodings and their difference.
     pub(super) fn compared(clips: usize) -> Self {
         let clips = clips as u32;
         let strips = 3;
-        // Lines for either encoding and for the difference.
+        // One line per encoding and one for the difference.
         let header = HEADER + 3 * LINE;
         Self { cell: cell(clips * strips), clips, strips, header, caption: CAPTION }
     }
@@ -65,50 +66,51 @@ impl Layout {
         self.caption + self.cell[1]
     }
 
-    /// The model's name.
+    /// Position of the model's name.
     pub(super) fn title(&self) -> [u32; 2] {
         [MARGIN, 16]
     }
 
-    /// A line of what there is to say of the model, below its name.
+    /// Position of a line of text below the model's name.
     pub(super) fn subtitle(&self, line: u32) -> [u32; 2] {
         [MARGIN, 42 + line * LINE]
     }
 
-    /// A clip's name.
+    /// Position of a clip's name.
     pub(super) fn label(&self, row: u32) -> [u32; 2] {
         [MARGIN, self.header + row * self.row_height() + 2]
     }
 
-    /// What is written above a strip, where there are several.
+    /// Position of the caption of a strip.
     pub(super) fn caption(&self, row: u32, strip: u32) -> [u32; 2] {
         let [x, y] = self.cell(row, strip, 0);
         [x, y.saturating_sub(LINE) + 3]
     }
 
-    /// A cell.
+    /// Position of a cell.
     pub(super) fn cell(&self, row: u32, strip: u32, column: u32) -> [u32; 2] {
         let top = self.header + row * self.row_height() + LABEL;
         [MARGIN + column * (self.cell[0] + GAP), top + strip * self.strip_height() + self.caption]
     }
 
-    /// What is written below a clip's last cell of a column, when it is so wide.
+    /// Position of a text of the given width below a column of a clip.
     pub(super) fn time(&self, row: u32, column: u32, width: u32) -> [u32; 2] {
         let [x, y] = self.cell(row, self.strips - 1, column);
         [x + self.cell[0].saturating_sub(width) / 2, y + self.cell[1] + 4]
     }
 }
 
-/// Width and height of cells, when there are so many rows of them.
+/// Returns the cell size for a number of rows.
 fn cell(rows: u32) -> [u32; 2] {
     match rows {
-        _ if rows <= MOST_LARGE_ROWS => LARGE,
-        _ if rows <= MOST_SMALL_ROWS => SMALL,
+        _ if rows <= MAX_LARGE_ROWS => LARGE,
+        _ if rows <= MAX_SMALL_ROWS => SMALL,
         _ => TINY,
     }
 }
 
-/// Seconds into a clip, evenly over it. The end of one that loops is its beginning, and left out.
+/// Returns evenly spaced times of a clip, in seconds. For a looping clip, the end is left out,
+/// because it equals the start.
 pub(super) fn times(clip: &ClipInfo) -> Vec<f64> {
     if clip.duration.is_nan() || clip.duration <= 0.0 {
         return vec![0.0];
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn times_cover_the_clip_once() {
+    fn times_cover_the_clip() {
         let once = times(&clip(0.7, false));
         assert_eq!((once.len(), once[0], once[7]), (8, 0.0, 0.7));
         let looped = times(&clip(0.8, true));
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_overlaps_or_leaves_the_sheet() {
+    fn cells_and_labels_do_not_overlap() {
         use super::super::font;
         for clips in [0, 1, 2, 76, 201, 366, 367, 1020] {
             for layout in [Layout::new(clips), Layout::compared(clips)] {

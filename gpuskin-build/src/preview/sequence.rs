@@ -1,61 +1,64 @@
-//! What becomes of a clip when something else begins: a crossfade, a layer that fades in. Moments of it, in rows of a sheet.
+//! Rows that show a transition: a crossfade, or a layer that fades in.
 
 use gpuskin_rt::internals::{Clip, Crowd, Dynamic, InstanceId, Mask, Metadata, Transition};
 
-use super::draw::Stage;
-use super::framing::{self, Outline};
+use super::draw::PreviewScene;
+use super::framing::{self, ClipExtent};
+use super::labels;
 use super::layout::{COLUMNS, Layout};
-use super::{Sheet, Take, aspect, labels};
-use crate::finding::{Code, Finding};
+use super::sheet::{PreviewModel, Sheet, aspect};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::gpu::Gpu;
 use crate::suggest::{instead, quoted};
 
-/// Seconds that everything in a sequence takes.
+/// Duration of a transition, in seconds.
 const SECONDS: f32 = 0.5;
 
-/// What a row of a sheet shows, from the moment on when it begins until it is complete, in half a second. Clips by their
-/// names in Rust.
+/// A row of a sheet that shows a transition from start to end. Takes half a second. Clips are given
+/// by their names in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    /// From one clip to another.
+    /// A crossfade from one clip to another.
     Crossfade {
-        /// What plays.
+        /// Clip that plays at the start.
         from: String,
-        /// What it fades to.
+        /// Clip that is faded in.
         to: String,
     },
-    /// A layer over a clip, whose weight goes to one. In `local-packed` only.
+    /// A layer over a clip that fades in to weight one. Needs the encoding `local-packed`.
     Layer {
-        /// What plays.
+        /// Clip that plays at the start.
         base: String,
-        /// What the layer plays.
+        /// Clip of the layer.
         clip: String,
-        /// Bones that it acts on, by the name in the manifest; `None`: all.
+        /// Mask of the layer, by its name in the manifest; `None` for all bones.
         mask: Option<String>,
     },
 }
 
-/// The same by numbers.
-struct Act {
+/// A sequence by indices.
+struct SequencePlayback {
     base: u16,
     clip: u16,
-    /// As a layer, on a mask or on all bones.
+    /// The mask of a layer; `Some(None)` is a layer on all bones, `None` a crossfade.
     layer: Option<Option<u8>>,
     title: String,
 }
 
-impl Act {
-    fn new(meta: &Metadata, sequence: &Sequence) -> Result<Self, Finding> {
+impl SequencePlayback {
+    fn new(meta: &Metadata, sequence: &Sequence) -> Result<Self, Diagnostic> {
         let clips = || meta.clips.iter().map(|clip| &*clip.name);
         let masks = || meta.masks.iter().map(|mask| &*mask.name);
         let clip = |name: &String| {
-            let missing = || Finding::error(Code::ClipNotFound, format!("there is no clip {}", quoted(name)));
+            let missing =
+                || Diagnostic::error(DiagnosticCode::ClipNotFound, format!("clip {} not found", quoted(name)));
             let at = clips().position(|clip| clip == name).ok_or_else(|| missing().help(instead(name, clips())))?;
-            Ok::<u16, Finding>(at as u16)
+            Ok::<u16, Diagnostic>(at as u16)
         };
         let mask = |name: &String| {
-            let missing = || Finding::error(Code::PreviewMask, format!("there is no mask {}", quoted(name)));
+            let missing = || Diagnostic::error(DiagnosticCode::PreviewMask, format!("mask {} not found", quoted(name)));
             let at = masks().position(|mask| mask == name).ok_or_else(|| missing().help(instead(name, masks())))?;
-            Ok::<u8, Finding>(at as u8)
+            Ok::<u8, Diagnostic>(at as u8)
         };
         Ok(match sequence {
             Sequence::Crossfade { from, to } => {
@@ -82,33 +85,30 @@ impl Act {
 }
 
 impl Sheet {
-    /// A row for each sequence.
-    pub(super) fn sequences(
-        gpu: (wgpu::Device, wgpu::Queue),
-        take: &Take,
-        sequences: &[Sequence],
-    ) -> Result<Self, Finding> {
+    /// Draws one row per sequence.
+    pub(super) fn sequences(gpu: Gpu, take: &PreviewModel, sequences: &[Sequence]) -> Result<Self, Diagnostic> {
         let meta = take.meta();
-        let acts: Vec<Act> = sequences.iter().map(|sequence| Act::new(meta, sequence)).collect::<Result<_, _>>()?;
+        let acts: Vec<SequencePlayback> =
+            sequences.iter().map(|sequence| SequencePlayback::new(meta, sequence)).collect::<Result<_, _>>()?;
         let seconds: Vec<f64> =
             (0..COLUMNS).map(|i| f64::from(SECONDS) * f64::from(i) / f64::from(COLUMNS - 1)).collect();
         let times = vec![seconds.clone(); acts.len()];
-        // Between two clips nothing is far outside of both.
+        // A blend of two clips stays close to the union of their extents.
         let of_clips = take.outlines(&take.times());
-        let outline = |act: &Act| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
+        let outline = |act: &SequencePlayback| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
         let layout = Layout::new(acts.len());
-        let framings = framing::frame(&acts.iter().map(outline).collect::<Vec<Outline>>(), aspect(&layout));
+        let framings = framing::frame(&acts.iter().map(outline).collect::<Vec<ClipExtent>>(), aspect(&layout));
         let scale = framing::common(&framings);
         let mut sheet = Self::blank(layout, &times);
         labels::header(&mut sheet.canvas, &layout, meta, scale);
-        let mut stage = Stage::new(gpu, &take.runtime, layout.cell)?;
+        let mut stage = PreviewScene::new(gpu, &take.runtime, layout.cell)?;
         for (row, (act, framing)) in (0..).zip(acts.iter().zip(&framings)) {
             let canvas = &mut sheet.canvas;
             let begin = |crowd: &Crowd<Dynamic>, actor| act.begin(crowd, actor);
             stage.sequence(act.base, framing, &seconds, begin, |bytes, stride| {
                 for column in 0..COLUMNS {
                     let left = (column * layout.cell[0] * 4) as usize;
-                    canvas.lay(layout.cell(row, 0, column), layout.cell, &bytes[left..], stride);
+                    canvas.blit(layout.cell(row, 0, column), layout.cell, &bytes[left..], stride);
                 }
             })?;
             let what = if act.layer.is_some() { "a layer fades in" } else { "crossfade" };

@@ -1,4 +1,4 @@
-//! Every frame of every clip, in texels.
+//! Encoding of all frames of all clips into texels.
 
 use glam::DVec3;
 use gpuskin_rt::internals::encoding::vat::{self, VertexSample};
@@ -6,16 +6,16 @@ use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, ValueRange};
 use rayon::prelude::*;
 
 use super::{Evaluator, VertexMesh};
-use crate::encode::{Misfit, Texels};
+use crate::encode::{EncodedTexture, Misfit};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 
-/// Greatest half.
-const GREATEST_HALF: f64 = 65_504.0;
-/// Less than the greatest `f32`, so that extents are finite too.
+/// Greatest finite `f16`.
+const MAX_HALF: f64 = 65_504.0;
+/// Maximum of a coordinate: less than the greatest `f32`, so that extents are finite, too.
 const GREATEST: f64 = f32::MAX as f64 / 4.0;
 
-/// The texture, and the first vertex of each clip that is out of the encoding's range.
+/// Returns the texels, and per clip the first vertex outside of the range of the encoding.
 pub(crate) fn encode(
     model: &Model,
     mesh: &VertexMesh,
@@ -23,22 +23,22 @@ pub(crate) fn encode(
     mut texture: AnimationTexture,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-) -> (Texels, Vec<(usize, Misfit)>) {
+) -> (EncodedTexture, Vec<(usize, Misfit)>) {
     if matches!(encoding, Encoding::VatUnorm8 | Encoding::VatUnorm16 | Encoding::VatUnorm24) {
         texture.range = reach(model, mesh, grids);
     }
     let bytes = vec![0; texture.byte_len(encoding) as usize];
-    let mut texels = Texels { encoding, texture, bytes };
+    let mut texels = EncodedTexture { encoding, texture, bytes };
     let mut misfits = Vec::new();
     for (index, (clip, (grid, record))) in model.clips.iter().zip(grids.iter().zip(records)).enumerate() {
         let evaluator = Evaluator::in_place(model, clip, grid);
         let frame = |row: u32| {
-            let moment = evaluator.at(grid.time_of(row));
-            frame_bytes(encoding, &mesh.at(model, &moment).collect::<Vec<_>>(), &texture.range)
+            let pose = evaluator.at(grid.time_of(row));
+            frame_bytes(encoding, &mesh.at(model, &pose).collect::<Vec<_>>(), &texture.range)
         };
         let frames: Vec<(Vec<u8>, Option<usize>)> = (0..grid.stored).into_par_iter().map(frame).collect();
         for (frame, (bytes, _)) in (record.first_frame..).zip(&frames) {
-            // Linear bytes do not see where a row of the texture ends.
+            // Frames are contiguous in bytes, also across rows of the texture.
             let at = texture.byte_offset(encoding, frame, 0, 0) as usize;
             texels.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         }
@@ -48,9 +48,9 @@ pub(crate) fn encode(
     (texels, misfits)
 }
 
-/// The texels of a frame, and the first row that is out of range.
+/// Returns the texels of a frame, and the first row that is out of range.
 fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRange) -> (Vec<u8>, Option<usize>) {
-    let most = if encoding == Encoding::VatF16 { GREATEST_HALF } else { GREATEST };
+    let most = if encoding == Encoding::VatF16 { MAX_HALF } else { GREATEST };
     let out = samples.iter().position(|s| !s.position.abs().cmple(DVec3::splat(most)).all());
     let range = match encoding.range_rows() {
         0 => *of_model,
@@ -62,15 +62,15 @@ fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRan
     (bytes, out)
 }
 
-/// The range of all frames of all clips.
+/// Returns the range of positions in all frames of all clips.
 fn reach(model: &Model, mesh: &VertexMesh, grids: &[FrameGrid]) -> ValueRange {
     let mut ends = Vec::new();
     for (clip, grid) in model.clips.iter().zip(grids) {
         let evaluator = Evaluator::in_place(model, clip, grid);
         let of_frame = |row: u32| {
-            let moment = evaluator.at(grid.time_of(row));
+            let pose = evaluator.at(grid.time_of(row));
             let empty = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-            mesh.at(model, &moment).fold(empty, |[a, b], s| [a.min(s.position), b.max(s.position)])
+            mesh.at(model, &pose).fold(empty, |[a, b], s| [a.min(s.position), b.max(s.position)])
         };
         let of_frames: Vec<[DVec3; 2]> = (0..grid.stored).into_par_iter().map(of_frame).collect();
         ends.extend(of_frames.into_iter().flatten());

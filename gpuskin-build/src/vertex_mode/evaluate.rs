@@ -1,4 +1,4 @@
-//! A clip at a time, in `f64`: every vertex with all of its influences and morph targets.
+//! Evaluation of vertices at a time, in `f64`, with all influences and morph targets.
 
 use glam::DVec3;
 
@@ -6,7 +6,7 @@ use crate::frames::FrameGrid;
 use crate::model::{Clip, Model, Primitive};
 use crate::sample::{Rows, Sampler};
 
-/// Evaluates the vertices of a model in a clip (or in its rest pose).
+/// Evaluates the vertices of a model in a clip, or in its rest pose.
 #[derive(Debug)]
 pub(crate) struct Evaluator<'a> {
     model: &'a Model,
@@ -14,23 +14,23 @@ pub(crate) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// `None` for the clip is the rest pose.
+    /// Creates an evaluator of a clip, or of the rest pose for `None`.
     pub(crate) fn new(model: &'a Model, clip: Option<&'a Clip>) -> Self {
         Self { model, sampler: Sampler::new(model, clip) }
     }
 
-    /// Of a clip without its root motion, as it is baked with such frames.
+    /// Creates an evaluator of a clip with root motion removed, as baked with the frames of `grid`.
     pub(crate) fn in_place(model: &'a Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
         Self { model, sampler: Sampler::in_place(model, clip, grid) }
     }
 
-    /// The model at a time in seconds.
-    pub(crate) fn at(&self, seconds: f64) -> Moment<'a> {
+    /// Returns the pose at a time in seconds.
+    pub(crate) fn at(&self, seconds: f64) -> PosedModel<'a> {
         let weights = |p: &Primitive| match p.targets.is_empty() {
             true => Vec::new(),
             false => self.sampler.morph_weights(p.node, seconds),
         };
-        Moment {
+        PosedModel {
             model: self.model,
             bones: self.sampler.skin_matrices(seconds),
             weights: self.model.primitives.iter().map(weights).collect(),
@@ -38,17 +38,17 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// A model at a time of a clip.
+/// Pose of a model: skinning matrices and morph weights.
 #[derive(Debug)]
-pub(crate) struct Moment<'a> {
+pub(crate) struct PosedModel<'a> {
     model: &'a Model,
     bones: Vec<Rows>,
-    /// Of morph targets, for each primitive.
+    /// Morph weights. `[primitive][target]`
     weights: Vec<Vec<f64>>,
 }
 
-impl Moment<'_> {
-    /// The weighted sum of the matrices of a vertex's bones.
+impl PosedModel<'_> {
+    /// Returns the weighted sum of the matrices of a vertex's bones.
     pub(crate) fn matrix(&self, primitive: usize, vertex: usize) -> Rows {
         let influences = self.model.primitives[primitive].influences.of(vertex);
         if let [(bone, 1.0)] = influences {
@@ -63,43 +63,43 @@ impl Moment<'_> {
         sum
     }
 
-    /// Where a vertex is, metres.
+    /// Returns the position of a vertex, in metres.
     pub(crate) fn position(&self, primitive: usize, vertex: usize) -> DVec3 {
-        self.carried(&self.matrix(primitive, vertex), primitive, vertex)
+        self.transformed_position(&self.matrix(primitive, vertex), primitive, vertex)
     }
 
-    /// Where its matrix takes a vertex, metres.
-    pub(crate) fn carried(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
+    /// Returns the position of a vertex transformed by its matrix, in metres.
+    pub(crate) fn transformed_position(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
         let p = self.model.primitives[primitive].position(vertex, &self.weights[primitive]);
         DVec3::from(matrix.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]))
     }
 
-    /// The unit normal of a vertex; zero where it has none.
+    /// Returns the unit normal of a vertex; zero if it has none.
     pub(crate) fn normal(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
         let normal = self.model.primitives[primitive].normal(vertex, &self.weights[primitive]);
-        normal.map_or(DVec3::ZERO, |n| turned_normal(matrix, n))
+        normal.map_or(DVec3::ZERO, |n| transform_normal(matrix, n))
     }
 
-    /// The tangent of a vertex, of any length; zero where it has none.
+    /// Returns the tangent of a vertex, of any length; zero if it has none.
     pub(crate) fn tangent(&self, matrix: &Rows, primitive: usize, vertex: usize) -> DVec3 {
         let tangent = self.model.primitives[primitive].tangent(vertex, &self.weights[primitive]);
-        tangent.map_or(DVec3::ZERO, |t| turned(matrix, t.truncate()))
+        tangent.map_or(DVec3::ZERO, |t| transform_direction(matrix, t.truncate()))
     }
 
-    /// Positions of all vertices of all primitives, in their order.
+    /// Returns the positions of all vertices of all primitives, in order.
     pub(crate) fn positions(&self) -> impl Iterator<Item = DVec3> + '_ {
         let primitives = self.model.primitives.iter().enumerate();
         primitives.flat_map(move |(p, primitive)| (0..primitive.positions.len()).map(move |v| self.position(p, v)))
     }
 }
 
-/// A direction that lies in the surface, after a transform.
-pub(super) fn turned(m: &Rows, d: DVec3) -> DVec3 {
+/// Transforms a direction within the surface.
+pub(super) fn transform_direction(m: &Rows, d: DVec3) -> DVec3 {
     DVec3::from(m.map(|r| r[0] * d.x + r[1] * d.y + r[2] * d.z))
 }
 
-/// Unit normal after a transform, the inverse transpose up to a positive factor; zero where there is none.
-pub(super) fn turned_normal(m: &Rows, n: DVec3) -> DVec3 {
+/// Transforms a normal by the inverse transpose, and normalises it; zero if undefined.
+pub(super) fn transform_normal(m: &Rows, n: DVec3) -> DVec3 {
     let [a, b, c] = [0, 1, 2].map(|c| DVec3::new(m[0][c], m[1][c], m[2][c]));
     let bc = b.cross(c);
     let sign = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };

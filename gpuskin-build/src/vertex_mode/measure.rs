@@ -1,5 +1,5 @@
-//! What baking vertices lost: the distance between the glTF evaluated in `f64` and the twin of the vertex shader, over
-//! every source vertex.
+//! Error of a bake in vertex mode: the distance between the glTF model, evaluated in `f64`, and the
+//! CPU reference of the vertex shader, for every source vertex.
 
 use glam::{DVec3, Vec3};
 use gpuskin_rt::internals::encoding::vat::BakedVertex;
@@ -9,32 +9,33 @@ use gpuskin_rt::internals::{ClipRecord, Texels, Time};
 use super::Evaluator;
 use crate::frames::FrameGrid;
 use crate::measure::{
-    ClipErrors, Drawn, Instant, Instants, Measured, Search, Seen, Stepped, Tally, Times, measure_all, playback_at,
+    ClipErrors, DrawnModel, ErrorLocation, ErrorTally, MeasuredClip, MeasuredTimes, MotionQuery, SampleTime,
+    SampleTimes, SteppedVertices, measure_all, playback_at,
 };
 use crate::model::Model;
 
-/// Measures every clip of a model. `drawn`: texels and vertices as the shader has them; how bones turn normals does not
-/// matter.
+/// Measures every clip of a model. `drawn` has texels and vertices as the shader sees them; its
+/// method for normals is ignored.
 pub(crate) fn measure(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    times: Times,
+    drawn: &DrawnModel<'_>,
+    times: MeasuredTimes,
 ) -> Vec<ClipErrors> {
     let all: Vec<usize> = (0..model.clips.len()).collect();
     measure_some(model, grids, records, drawn, times, &all)
 }
 
-/// For each of some clips, whether its motion error is within a limit.
+/// For each given clip, whether its motion error is within a limit.
 pub(crate) fn motion_within(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    search: Search<'_>,
+    drawn: &DrawnModel<'_>,
+    search: MotionQuery<'_>,
 ) -> Vec<bool> {
-    let errors = measure_some(model, grids, records, drawn, Times::All, search.clips);
+    let errors = measure_some(model, grids, records, drawn, MeasuredTimes::All, search.clips);
     errors.iter().map(|errors| f64::from(errors.motion.max) <= search.limit).collect()
 }
 
@@ -42,8 +43,8 @@ fn measure_some(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
-    drawn: &Drawn<'_>,
-    times: Times,
+    drawn: &DrawnModel<'_>,
+    times: MeasuredTimes,
     clips: &[usize],
 ) -> Vec<ClipErrors> {
     let row = |v: &u32| drawn.vertices[*v as usize].joints[0];
@@ -55,8 +56,8 @@ fn measure_some(
         record: records[i],
         texels: &drawn.texels,
         rows: &rows,
-        stepped: Stepped::new(model, &model.clips[i], true),
-        instants: Instants::new(&model.clips[i], &grids[i], times, true),
+        stepped: SteppedVertices::new(model, &model.clips[i], true),
+        sample_times: SampleTimes::new(&model.clips[i], &grids[i], times, true),
     };
     measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len())
 }
@@ -67,23 +68,23 @@ struct Work<'a> {
     grid: &'a FrameGrid,
     record: ClipRecord,
     texels: &'a Texels<'a>,
-    /// The row of each source vertex.
+    /// Texture row of each source vertex. `[source vertex]`
     rows: &'a [u32],
-    stepped: Stepped,
-    instants: Instants,
+    stepped: SteppedVertices,
+    sample_times: SampleTimes,
 }
 
-impl Measured for Work<'_> {
-    fn instants(&self) -> &Instants {
-        &self.instants
+impl MeasuredClip for Work<'_> {
+    fn sample_times(&self) -> &SampleTimes {
+        &self.sample_times
     }
 
-    fn stepped(&self) -> &Stepped {
+    fn stepped(&self) -> &SteppedVertices {
         &self.stepped
     }
 
-    fn at_frames(&self, instants: &[Instant], tally: &mut Tally) {
-        self.look_at(instants, true, |found| {
+    fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        self.look_at(sample_times, true, |found| {
             let place = found.position.as_vec3().to_array();
             tally.widen(place, place);
             tally.add(found.squared, 1, found.seen);
@@ -91,8 +92,8 @@ impl Measured for Work<'_> {
         });
     }
 
-    fn between(&self, instants: &[Instant], tally: &mut Tally) {
-        self.look_at(instants, false, |found| {
+    fn between(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        self.look_at(sample_times, false, |found| {
             if !self.stepped.moves(found.seen.vertex as usize) {
                 tally.add(found.squared, 1, found.seen);
             }
@@ -100,22 +101,23 @@ impl Measured for Work<'_> {
     }
 }
 
-/// What is found of a vertex at a moment.
-struct Found {
-    seen: Seen,
-    /// Of the source, metres.
+/// Errors of a vertex at a sample time.
+struct VertexError {
+    seen: ErrorLocation,
+    /// Source position, in metres.
     position: DVec3,
-    /// The squared distance between what the source has and what is drawn.
+    /// Squared distance between source position and drawn position, in square metres.
     squared: f32,
-    /// The same of the normals, where they were asked for and are there.
+    /// Squared chord between source normal and drawn normal; 0 if normals are missing or not
+    /// requested.
     chord_squared: f32,
 }
 
 impl Work<'_> {
-    fn look_at(&self, instants: &[Instant], normals: bool, mut tell: impl FnMut(Found)) {
+    fn look_at(&self, sample_times: &[SampleTime], normals: bool, mut tell: impl FnMut(VertexError)) {
         let mut decoded: Vec<(u32, Vec<BakedVertex>)> = Vec::new();
-        for instant in instants {
-            let seconds = instant.seconds;
+        for sample in sample_times {
+            let seconds = sample.seconds;
             let frames = frame_pair(&playback_at(self.grid, seconds), &self.record, Time::ZERO);
             decoded.retain(|(frame, _)| [frames.a, frames.b].contains(frame));
             for frame in [frames.a, frames.b] {
@@ -125,30 +127,35 @@ impl Work<'_> {
             }
             let of = |frame: u32| decoded.iter().find(|(have, _)| *have == frame).map_or(&[][..], |(_, rows)| rows);
             let (a, b) = (of(frames.a), of(frames.b));
-            let moment = self.evaluator.at(seconds);
+            let sample = self.evaluator.at(seconds);
             let mut v = 0;
             for (p, primitive) in self.model.primitives.iter().enumerate() {
                 for local in 0..primitive.positions.len() {
-                    let matrix = moment.matrix(p, local);
-                    let position = moment.carried(&matrix, p, local);
+                    let matrix = sample.matrix(p, local);
+                    let position = sample.transformed_position(&matrix, p, local);
                     let row = self.rows[v] as usize;
                     let bone = u32::from(primitive.influences.of(local)[0].0);
                     let shown = a[row].position * (1.0 - frames.t) + b[row].position * frames.t;
                     let squared = (position - shown.as_dvec3()).length_squared() as f32;
-                    let normal = if normals { moment.normal(&matrix, p, local) } else { DVec3::ZERO };
+                    let normal = if normals { sample.normal(&matrix, p, local) } else { DVec3::ZERO };
                     let chord_squared = if normal == DVec3::ZERO {
                         0.0
                     } else {
                         chord_squared(normal, BakedVertex::lerp(a[row], b[row], frames.t).normal)
                     };
-                    tell(Found { seen: Seen { seconds, vertex: v as u32, bone }, position, squared, chord_squared });
+                    tell(VertexError {
+                        seen: ErrorLocation { seconds, vertex: v as u32, bone },
+                        position,
+                        squared,
+                        chord_squared,
+                    });
                     v += 1;
                 }
             }
         }
     }
 
-    /// All rows of a frame; those that hold its range mean nothing.
+    /// Decodes all rows of a frame. Rows that store the value range decode to default values.
     fn decode(&self, frame: u32) -> Vec<BakedVertex> {
         let first = self.texels.encoding().range_rows();
         let range = (0..first).map(|_| BakedVertex::default());
@@ -157,7 +164,7 @@ impl Work<'_> {
     }
 }
 
-/// Squared distance between the tips of two unit normals.
+/// Returns the squared distance between the tips of two unit normals.
 fn chord_squared(source: DVec3, shown: Vec3) -> f32 {
     if shown == Vec3::ZERO { 0.0 } else { source.distance_squared(shown.as_dvec3()) as f32 }
 }

@@ -1,4 +1,4 @@
-//! `Model -> VertexMesh`: which vertices move alike, and what does not move of them.
+//! Mesh of a model in vertex mode: vertices grouped by equal motion, and their static attributes.
 
 use std::collections::HashMap;
 
@@ -6,48 +6,48 @@ use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::encoding::vat::VertexSample;
 use gpuskin_rt::internals::vertex::{Vertex, color_word};
 
-use super::evaluate::{Moment, turned, turned_normal};
-use crate::geometry::{Corners, Dropped, Geometry, Groups, color};
+use super::evaluate::{PosedModel, transform_direction, transform_normal};
+use crate::geometry::{CornerAttributes, Dropped, Geometry, Groups, color};
 use crate::model::{Model, Primitive};
 
-/// The mesh of a model whose vertices are baked.
+/// Mesh of a model in vertex mode.
 #[derive(Clone, Debug)]
 pub(crate) struct VertexMesh {
-    /// What does not move; the first joint of a vertex is its row, counted from 0.
+    /// Static attributes. The first joint of a vertex is its row, counted from 0.
     pub(crate) geometry: Geometry,
-    /// What moves each row, in the order in which vertices first use them.
-    rows: Vec<Row>,
+    /// Source of each row, in the order in which vertices first use the rows.
+    rows: Vec<VertexRow>,
 }
 
-/// A vertex of the source, and where its directions come from.
+/// A source vertex, and the sources of its normal and tangent.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct VertexRow {
     primitive: u32,
     vertex: u32,
-    normal: Direction,
-    tangent: Direction,
+    normal: DirectionSource,
+    tangent: DirectionSource,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Direction {
-    /// The source vertex has it.
+enum DirectionSource {
+    /// Attribute of the source vertex.
     Own,
-    /// It was made for a corner, and turns as the vertex does.
-    Made(DVec3),
-    /// It is that of a triangle of the primitive, wherever its corners go: what the specification asks for where the
-    /// source has no normals.
+    /// Direction generated for a corner, transformed like the vertex.
+    ModelOutput(DVec3),
+    /// Normal of a triangle of the primitive, recomputed from its corners in each frame: glTF
+    /// requires flat normals if the source has none.
     Face(u32),
 }
 
 impl VertexMesh {
-    /// Vertices that are the same in all frames of whatever clip become one row.
+    /// Builds the mesh. Vertices that are equal in all frames of any clip share one row.
     pub(crate) fn new(model: &Model) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
-        let mut weld = Weld::default();
+        let mut weld = RowWeld::default();
         let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         for (p, primitive) in model.primitives.iter().enumerate() {
-            let corners = Corners::new(primitive, tangents);
+            let corners = CornerAttributes::new(primitive, tangents);
             let mut baked = vec![None; primitive.positions.len()];
             let indices = groups.entry((primitive.part, primitive.material, false)).or_default();
             for (t, triangle) in primitive.triangles.iter().enumerate() {
@@ -65,7 +65,7 @@ impl VertexMesh {
                 (0..).zip(baked).map(|(v, index)| index.unwrap_or_else(|| weld.index(p, primitive, v, &corners, None))),
             );
         }
-        let Weld { rows, vertices, .. } = weld;
+        let RowWeld { rows, vertices, .. } = weld;
         let mut geometry = Geometry::arrange(vertices, groups, baked_of_source, tangents, Dropped::default());
         let mut new_of_old = vec![u32::MAX; rows.len()];
         let mut ordered = Vec::with_capacity(rows.len());
@@ -81,83 +81,84 @@ impl VertexMesh {
         Self { geometry, rows: ordered }
     }
 
-    /// Vertices that move on their own.
+    /// Number of rows: vertices with different motion.
     pub(crate) fn rows(&self) -> u32 {
         self.rows.len() as u32
     }
 
-    /// All rows at a time of a clip.
+    /// Evaluates all rows at a time of a clip.
     pub(crate) fn at<'a>(
         &'a self,
         model: &'a Model,
-        moment: &'a Moment<'_>,
+        pose: &'a PosedModel<'_>,
     ) -> impl Iterator<Item = VertexSample> + 'a {
         self.rows.iter().map(|row| {
             let (p, v) = (row.primitive as usize, row.vertex as usize);
-            let matrix = moment.matrix(p, v);
+            let matrix = pose.matrix(p, v);
             let normal = match row.normal {
-                Direction::Own => moment.normal(&matrix, p, v),
-                Direction::Made(n) => turned_normal(&matrix, n),
-                Direction::Face(t) => {
-                    let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| moment.position(p, v as usize));
+                DirectionSource::Own => pose.normal(&matrix, p, v),
+                DirectionSource::ModelOutput(n) => transform_normal(&matrix, n),
+                DirectionSource::Face(t) => {
+                    let [a, b, c] = model.primitives[p].triangles[t as usize].map(|v| pose.position(p, v as usize));
                     (b - a).cross(c - a).normalize_or_zero()
                 }
             };
             let tangent = match row.tangent {
-                Direction::Made(t) => turned(&matrix, t),
-                _ => moment.tangent(&matrix, p, v),
+                DirectionSource::ModelOutput(t) => transform_direction(&matrix, t),
+                _ => pose.tangent(&matrix, p, v),
             };
             VertexSample {
-                position: moment.carried(&matrix, p, v),
+                position: pose.transformed_position(&matrix, p, v),
                 normal: if normal == DVec3::ZERO { DVec3::Z } else { normal },
                 tangent,
             }
         })
     }
 
-    /// The bone of greatest weight of a row.
+    /// Returns the bone with the greatest weight of a row.
     pub(super) fn bone(&self, model: &Model, row: usize) -> usize {
-        let Row { primitive, vertex, .. } = self.rows[row];
+        let VertexRow { primitive, vertex, .. } = self.rows[row];
         usize::from(model.primitives[primitive as usize].influences.of(vertex as usize)[0].0)
     }
 }
 
-/// Rows and vertices by what they are made of.
+/// Merges equal rows and vertices.
 #[derive(Default)]
-struct Weld {
-    rows: Vec<Row>,
+struct RowWeld {
+    rows: Vec<VertexRow>,
     vertices: Vec<Vertex>,
     row_of: HashMap<[u8; 32], u32>,
     vertex_of: HashMap<(u32, [u32; 4]), u32>,
 }
 
-impl Weld {
-    /// The vertex of a corner of a triangle, or of no triangle.
+impl RowWeld {
+    /// Returns the index of the vertex for a corner of a triangle, or for a vertex without
+    /// triangles.
     fn index(
         &mut self,
         p: usize,
         primitive: &Primitive,
         vertex: u32,
-        corners: &Corners,
+        corners: &CornerAttributes,
         corner: Option<(usize, usize)>,
     ) -> u32 {
         let v = vertex as usize;
         let normal = match (&primitive.normals, corner) {
-            (Some(_), _) => Direction::Own,
-            (None, None) => Direction::Made(DVec3::Z),
+            (Some(_), _) => DirectionSource::Own,
+            (None, None) => DirectionSource::ModelOutput(DVec3::Z),
             (None, Some((t, _))) if moves_as_one(primitive, t) => {
-                Direction::Made(corners.normal(primitive, t, 0).as_dvec3())
+                DirectionSource::ModelOutput(corners.normal(primitive, t, 0).as_dvec3())
             }
-            (None, Some((t, _))) => Direction::Face(t as u32),
+            (None, Some((t, _))) => DirectionSource::Face(t as u32),
         };
         let own = primitive.tangents.as_ref().map(|t| t[v]);
         let made = corner.and_then(|(t, k)| corners.made_tangent(t, k)).map(Vec4::as_dvec4);
         let (tangent, sign) = match (made, own) {
-            (Some(made), _) => (Direction::Made(made.truncate()), made.w),
-            (None, Some(own)) => (Direction::Own, own.w),
-            (None, None) => (Direction::Made(DVec3::X), DVec4::X.w),
+            (Some(made), _) => (DirectionSource::ModelOutput(made.truncate()), made.w),
+            (None, Some(own)) => (DirectionSource::Own, own.w),
+            (None, None) => (DirectionSource::ModelOutput(DVec3::X), DVec4::X.w),
         };
-        let row = Row { primitive: p as u32, vertex, normal, tangent };
+        let row = VertexRow { primitive: p as u32, vertex, normal, tangent };
         let row = *self.row_of.entry(key(primitive, &row)).or_insert_with(|| {
             self.rows.push(row);
             self.rows.len() as u32 - 1
@@ -177,29 +178,29 @@ impl Weld {
     }
 }
 
-/// Whether the corners of a triangle always move by the same matrix.
+/// Whether all corners of a triangle always have the same matrix.
 fn moves_as_one(primitive: &Primitive, triangle: usize) -> bool {
     let [a, b, c] = primitive.triangles[triangle].map(|v| primitive.influences.of(v as usize));
     primitive.targets.is_empty() && a == b && b == c
 }
 
-/// All that a row's frames follow from.
-fn key(primitive: &Primitive, row: &Row) -> [u8; 32] {
+/// Hash of everything that determines a row in all frames.
+fn key(primitive: &Primitive, row: &VertexRow) -> [u8; 32] {
     let v = row.vertex as usize;
     let mut hasher = blake3::Hasher::new();
     let mut add = |tag: u8, v: DVec3| {
         hasher.update(&[tag]);
-        // A zero is a zero, whatever its sign.
+        // Adding zero turns -0.0 into 0.0.
         v.to_array().iter().for_each(|c| _ = hasher.update(&(c + 0.0).to_le_bytes()));
     };
     add(0, primitive.positions[v]);
     match row.normal {
-        Direction::Own => add(1, primitive.normals.as_ref().map_or(DVec3::ZERO, |n| n[v])),
-        Direction::Made(n) => add(1, n),
-        Direction::Face(_) => {}
+        DirectionSource::Own => add(1, primitive.normals.as_ref().map_or(DVec3::ZERO, |n| n[v])),
+        DirectionSource::ModelOutput(n) => add(1, n),
+        DirectionSource::Face(_) => {}
     }
     match (row.tangent, &primitive.tangents) {
-        (Direction::Made(t), _) => add(2, t),
+        (DirectionSource::ModelOutput(t), _) => add(2, t),
         (_, Some(tangents)) => add(2, tangents[v].truncate()),
         _ => {}
     }
@@ -212,8 +213,8 @@ fn key(primitive: &Primitive, row: &Row) -> [u8; 32] {
         hasher.update(&bone.to_le_bytes());
         hasher.update(&weight.to_le_bytes());
     }
-    // Faces and morph weights are of a primitive and of a node.
-    if let Direction::Face(t) = row.normal {
+    // Face normals depend on the primitive, and morph weights on the node.
+    if let DirectionSource::Face(t) = row.normal {
         hasher.update(&[6]);
         hasher.update(&row.primitive.to_le_bytes());
         hasher.update(&t.to_le_bytes());

@@ -3,19 +3,19 @@ use gpuskin_rt::internals::encoding::vat::VertexSample;
 use gpuskin_rt::internals::vertex::rest;
 use gpuskin_rt::internals::{ClipRecord, Encoding, Normals};
 
-use super::{Evaluator, StillMesh, VertexMesh, encode, measure, still};
+use super::{Evaluator, RestMesh, VertexMesh, encode, measure, rest_mesh};
 use crate::encode::shape;
 use crate::frames::FrameGrid;
-use crate::measure::{Drawn, Times};
+use crate::measure::{DrawnModel, MeasuredTimes};
 use crate::model::fixtures::{cube, model};
 use crate::model::*;
 
 fn at(model: &Model, mesh: &VertexMesh, seconds: f64) -> Vec<VertexSample> {
-    let moment = Evaluator::new(model, model.clips.first()).at(seconds);
-    mesh.at(model, &moment).collect()
+    let pose = Evaluator::new(model, model.clips.first()).at(seconds);
+    mesh.at(model, &pose).collect()
 }
 
-/// Every corner of every triangle has the normal of the triangle.
+/// Whether every corner of every triangle has the normal of the triangle.
 fn is_flat(mesh: &VertexMesh, samples: &[VertexSample]) -> bool {
     mesh.geometry.indices.chunks_exact(3).all(|triangle| {
         let [a, b, c] = [0, 1, 2].map(|k| samples[mesh.geometry.vertices[triangle[k] as usize].joints[0] as usize]);
@@ -29,7 +29,7 @@ fn a_cube_stays_flat() {
     for normals in [true, false] {
         let model = model(cube(normals, |_| vec![(1, 1.0)]));
         let mesh = VertexMesh::new(&model);
-        // Three normals at each of eight corners, made or not.
+        // Three normals at each of eight corners, whether generated or from the file.
         assert_eq!(mesh.rows(), 24);
         for seconds in [0.0, 0.3, 1.0] {
             assert!(is_flat(&mesh, &at(&model, &mesh, seconds)), "{normals} {seconds}");
@@ -38,8 +38,8 @@ fn a_cube_stays_flat() {
 }
 
 #[test]
-fn what_bends_without_normals_is_flat_in_every_frame() {
-    // The upper half turns, the lower stands: triangles between them are sheared.
+fn bent_meshes_without_normals_are_flat_in_every_frame() {
+    // The upper half turns and the lower half is static, so triangles between them are sheared.
     let bent = |p: DVec3| if p.y > 0.0 { vec![(1, 1.0)] } else { vec![(0, 0.6), (1, 0.4)] };
     let model = model(cube(false, bent));
     let mesh = VertexMesh::new(&model);
@@ -51,7 +51,7 @@ fn what_bends_without_normals_is_flat_in_every_frame() {
 #[test]
 fn vertices_that_differ_in_texture_coordinates_share_a_row() {
     let mut primitive = cube(true, |_| vec![(1, 1.0)]);
-    // The same face again, with other texture coordinates.
+    // A copy of one face with different texture coordinates.
     let again = primitive.positions.len() as u32;
     for v in 0..4 {
         primitive.positions.push(primitive.positions[v]);
@@ -66,12 +66,12 @@ fn vertices_that_differ_in_texture_coordinates_share_a_row() {
     let rows: Vec<u32> = mesh.geometry.vertices.iter().map(|v| v.joints[0]).collect();
     let mut first_use = 0;
     for row in rows {
-        assert!(row <= first_use, "rows stand in the order of their first use");
+        assert!(row <= first_use, "rows are in the order of their first use");
         first_use = first_use.max(row + 1);
     }
 }
 
-/// What is printed of a model in an encoding.
+/// Returns the measured errors of a model in an encoding.
 fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
     let mesh = VertexMesh::new(model);
     let grids = [FrameGrid::new(1.0, 4.0, false)];
@@ -82,8 +82,8 @@ fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
     let mut vertices = mesh.geometry.vertices.clone();
     vertices.iter_mut().for_each(|v| v.joints[0] += encoding.range_rows());
     let (texels, baked_of_source) = (texels.view(), &mesh.geometry.baked_of_source[..]);
-    let drawn = Drawn { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
-    measure(model, &grids, &records, &drawn, Times::All)[0]
+    let drawn = DrawnModel { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
+    measure(model, &grids, &records, &drawn, MeasuredTimes::All)[0]
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn morph_targets_and_all_influences_are_baked() {
     let moved: f64 =
         at(&model, &mesh, 1.0).iter().zip(at(&model, &mesh, 0.0)).map(|(a, b)| a.position.distance(b.position)).sum();
     assert!(moved > 10.0);
-    // Of a cube whose diagonal is 3.5 m.
+    // Tolerances for a cube with a diagonal of 3.5 m.
     for (encoding, metres, degrees) in [
         (Encoding::VatF32, 1e-6, 1e-3),
         (Encoding::VatPackedFine, 1e-6, 0.01),
@@ -117,11 +117,14 @@ fn morph_targets_and_all_influences_are_baked() {
         assert!(found.max <= metres && found.normal_degrees <= degrees, "{encoding:?}: {found:?}");
     }
     let between = errors(&model, Encoding::VatF32).motion.max;
-    assert!(between > 0.01, "turning by 40 degrees a frame, vertices take the chord: {between}");
+    assert!(
+        between > 0.01,
+        "vertices turn by 40 degrees per frame, and are interpolated linearly between frames: {between}"
+    );
 }
 
 #[test]
-fn jumps_of_morph_weights_are_left_out_of_the_motion_error() {
+fn jumps_of_morph_weights_are_excluded_from_the_motion_error() {
     let mut primitive = cube(true, |_| vec![(0, 1.0)]);
     primitive.targets.push(MorphTarget { positions: vec![DVec3::X; 24], normals: None, tangents: None });
     let mut model = model(primitive);
@@ -133,7 +136,7 @@ fn jumps_of_morph_weights_are_left_out_of_the_motion_error() {
 }
 
 #[test]
-fn what_stands_still_is_a_moment_of_a_clip() {
+fn the_rest_mesh_is_a_pose_of_a_clip() {
     let bent = |p: DVec3| vec![(1, 0.5 + 0.5 * p.y), (0, 0.5 - 0.5 * p.y)];
     for tangents in [false, true] {
         let mut model = model(cube(true, bent));
@@ -141,12 +144,12 @@ fn what_stands_still_is_a_moment_of_a_clip() {
         let mesh = VertexMesh::new(&model);
         let grid = FrameGrid::new(1.0, 10.0, false);
         for (clip, seconds) in [(None, 0.0), (Some(0), 0.0), (Some(0), 0.37), (Some(0), 1.0)] {
-            let StillMesh { info, words } = still(&model, &mesh, clip.map(|clip| (clip, &grid, seconds)));
+            let RestMesh { info, words } = rest_mesh(&model, &mesh, clip.map(|clip| (clip, &grid, seconds)));
             let samples: Vec<VertexSample> = {
-                let moment = Evaluator::new(&model, clip.map(|clip| &model.clips[clip])).at(seconds);
-                mesh.at(&model, &moment).collect()
+                let pose = Evaluator::new(&model, clip.map(|clip| &model.clips[clip])).at(seconds);
+                mesh.at(&model, &pose).collect()
             };
-            // Half a step, in each of three axes, and rounding.
+            // Half a quantisation step in each of three axes, plus rounding errors.
             let most = f64::from(glam::Vec3::from(info.position_extent).length()) * (0.5 / 65_535.0) + 1e-6;
             let stride = rest::words(tangents);
             assert_eq!(words.len(), mesh.geometry.vertices.len() * stride);
@@ -164,7 +167,7 @@ fn what_stands_still_is_a_moment_of_a_clip() {
 }
 
 #[test]
-fn far_vertices_are_told() {
+fn vertices_out_of_range_are_reported() {
     let mut model = model(cube(true, |_| vec![(1, 1.0)]));
     model.root = DMat4::from_scale(DVec3::splat(1e5));
     let mesh = VertexMesh::new(&model);
@@ -189,7 +192,7 @@ fn frames_stay_within_layers_at_any_width() {
             assert!(ends[1][1] < texture.height && ends[1][2] < texture.layers);
         }
     }
-    // 64 by 2048 texels hold 43,690 vertices of three.
+    // 64 by 2048 texels hold 43,690 vertices of three texels each.
     assert!(shape(Encoding::VatUnorm16, 1, 43_690, Some(64)).is_some());
     assert!(shape(Encoding::VatUnorm16, 1, 43_691, Some(64)).is_none());
     assert!(shape(Encoding::VatPacked, 1, u32::MAX, None).is_none());

@@ -1,17 +1,18 @@
-//! What the importer decides: bones, clips and their names, what takes part, what is refused and how that is said.
+//! Decisions of the importer: bones, clips and their names, included nodes, and the messages for
+//! rejected input.
 
 use std::path::Path;
 
 use crate::common::build::{Gltf, figure};
 use crate::common::{Outcome, at, clip, entry, import_entry};
 use glam::{DMat4, DVec3};
-use gpuskin_build::import::Pixels;
-use gpuskin_build::manifest::UpAxis;
-use gpuskin_build::model::{Local, Model, Primitive};
-use miette::Diagnostic;
+use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::manifest::UpAxis;
+use gpuskin_build::internals::model::{Local, Model, Primitive};
+use miette::Diagnostic as _;
 use serde_json::json;
 
-/// Vertices in the scene, at rest.
+/// Returns the vertices in the scene, at rest.
 fn rest(model: &Model, p: &Primitive) -> Vec<DVec3> {
     let mut global = vec![DMat4::IDENTITY; model.nodes.len()];
     for &i in &model.order {
@@ -30,21 +31,24 @@ fn rest(model: &Model, p: &Primitive) -> Vec<DVec3> {
 fn near(a: &[DVec3], b: &[[f64; 3]]) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
-        assert!(a.distance(DVec3::from_array(*b)) < 1e-6, "{a} is not {b:?}");
+        assert!(a.distance(DVec3::from_array(*b)) < 1e-6, "found {a}, expected {b:?}");
     }
 }
 
 #[track_caller]
 fn refused(outcome: &Outcome, parts: &[&str]) {
     let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
 }
 
 #[track_caller]
 fn warned(outcome: &Outcome, parts: &[&str]) {
     outcome.model();
     let warnings = outcome.warnings();
-    assert!(warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {warnings:#?}");
+    assert!(
+        warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))),
+        "no warning contains {parts:?}: {warnings:#?}"
+    );
 }
 
 fn names(model: &Model) -> Vec<&str> {
@@ -52,10 +56,11 @@ fn names(model: &Model) -> Vec<&str> {
 }
 
 #[test]
-fn one_list_of_bones() {
+fn bones_are_shared_and_unused_joints_dropped() {
     let outcome = figure().import();
     let model = outcome.model();
-    // The hat rides on the head's bone, the stones share one that stands still, the unused joint is none.
+    // The hat follows the head's bone, the stones share a static bone, and the unused joint is not
+    // a bone.
     let bones: Vec<_> = model.bones.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(bones, ["Spine", "Head", "Stone1"]);
     let [body, hat, stone1, stone2] = &model.primitives[..] else { panic!("four primitives") };
@@ -64,13 +69,13 @@ fn one_list_of_bones() {
     near(&rest(model, stone2), &[[0.0, 0.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]);
     near(&rest(model, hat), &[[-0.24, 1.57, 0.0], [0.04, 2.53, 0.0], [-1.2, 1.85, 0.0]]);
     assert_eq!(body.influences.of(2), [(1, 0.75), (0, 0.25)]);
-    // Mirrored, and still seen from the front.
+    // The mirrored stone still faces +Z.
     assert_eq!((stone1.triangles[0], stone2.triangles[0]), ([0, 1, 2], [0, 2, 1]));
     assert_eq!(stone2.normals.as_ref().map(|n| n[0]), Some(DVec3::Z));
 }
 
 #[test]
-fn a_moved_mirror_is_kept_out_of_its_bone() {
+fn mirrored_node_has_a_mirrored_inverse_bind() {
     let mut g = Gltf::new();
     let mesh = g.triangle();
     let node = g.node(None, json!({ "name": "Shield", "mesh": mesh, "scale": [1, 1, -1] }));
@@ -84,7 +89,7 @@ fn a_moved_mirror_is_kept_out_of_its_bone() {
 }
 
 #[test]
-fn many_props_are_one_bone() {
+fn static_props_share_a_bone() {
     let mut g = figure();
     let mesh = g.triangle();
     for i in 0..50 {
@@ -92,20 +97,20 @@ fn many_props_are_one_bone() {
         g.node(Some(2), json!({ "name": format!("Feather{i}"), "mesh": mesh, "translation": [i, 0, 0] }));
     }
     assert_eq!(g.import().model().bones.len(), 3);
-    // A prop that cannot be seen is no reason to fail.
+    // A prop with zero scale is invisible, and not an error.
     g.node(None, json!({ "name": "Flat", "mesh": mesh, "scale": [0, 0, 0] }));
     assert_eq!(g.import().model().bones.len(), 3);
 }
 
 #[test]
-fn a_bone_that_cannot_be_undone_is_not_shared() {
+fn bone_with_singular_inverse_bind_is_not_shared() {
     let mut g = figure();
     let view =
         g.json["accessors"][g.json["skins"][0]["inverseBindMatrices"].as_u64().expect("index") as usize]["bufferView"]
             .clone();
     let offset =
         g.json["bufferViews"][view.as_u64().expect("index") as usize]["byteOffset"].as_u64().expect("offset") as usize;
-    // The z axis of the head's matrix.
+    // The Z axis of the head's matrix.
     g.bin[offset + 64 + 40..][..4].copy_from_slice(&0_f32.to_le_bytes());
     let outcome = g.import();
     let bones: Vec<_> = outcome.model().bones.iter().map(|b| b.name.as_str()).collect();
@@ -114,7 +119,7 @@ fn a_bone_that_cannot_be_undone_is_not_shared() {
 }
 
 #[test]
-fn skins_that_share_a_joint_share_its_bone() {
+fn skins_share_bones_of_common_joints() {
     let mut g = figure();
     let skin = g.json["skins"][0].clone();
     let skin = g.push("skins", skin);
@@ -123,7 +128,7 @@ fn skins_that_share_a_joint_share_its_bone() {
 }
 
 #[test]
-fn too_many_bones() {
+fn too_many_bones_are_rejected() {
     let mut g = Gltf::new();
     let mesh = g.triangle();
     let nodes: Vec<usize> = (0..1025).map(|i| g.node(None, json!({ "name": format!("N{i}"), "mesh": mesh }))).collect();
@@ -132,7 +137,7 @@ fn too_many_bones() {
 }
 
 #[test]
-fn clips_under_their_own_names() {
+fn clips_are_named_after_their_animations() {
     let outcome = figure().import();
     assert_eq!(names(outcome.model()), ["walk", "run_fast"]);
     assert_eq!(outcome.model().clips[1].source, "Armature|RunFast");
@@ -145,35 +150,36 @@ fn clips_under_their_own_names() {
 }
 
 #[test]
-fn clips_that_the_manifest_lists() {
+fn listed_clips_are_imported_and_unknown_ones_rejected() {
     let choose = |clips| figure().import_with(|e| e.clips = Some(clips));
     let outcome = choose(vec![clip("sprint", Some("Armature|RunFast")), clip("walk", None)]);
     assert_eq!(names(outcome.model()), ["sprint", "walk"]);
     assert_eq!(outcome.model().clips[0].index, 1);
-    let help = |outcome: &Outcome| format!("{}", outcome.findings.iter().next().and_then(|f| f.help()).expect("help"));
+    let help =
+        |outcome: &Outcome| format!("{}", outcome.diagnostics.iter().next().and_then(|f| f.help()).expect("help"));
     let outcome = choose(vec![clip("wakl", None)]);
-    refused(&outcome, &["no clip `wakl`"]);
-    assert_eq!(help(&outcome), "did you mean `walk`? There are `walk`, `run_fast`");
+    refused(&outcome, &["clip `wakl` not found"]);
+    assert_eq!(help(&outcome), "did you mean `walk`? Available: `walk`, `run_fast`");
     let outcome = choose(vec![clip("walk", Some("Armature|walk"))]);
-    refused(&outcome, &["no clip `Armature|walk`"]);
-    assert_eq!(help(&outcome), "did you mean `Armature|Walk`? There are `Armature|Walk`, `Armature|RunFast`");
+    refused(&outcome, &["clip `Armature|walk` not found"]);
+    assert_eq!(help(&outcome), "did you mean `Armature|Walk`? Available: `Armature|Walk`, `Armature|RunFast`");
 }
 
 #[test]
-fn clips_of_one_name() {
+fn clips_with_the_same_name_are_rejected() {
     let mut g = figure();
     g.clip("Armature|walk", &[1]);
-    refused(&g.import(), &["`Armature|Walk`", "`Armature|walk`", "would both be `walk`"]);
+    refused(&g.import(), &["`Armature|Walk`", "`Armature|walk`", "would both become `walk`"]);
     let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|walk"))]));
     assert_eq!(outcome.model().clips[0].index, 2);
-    refused(&g.import_with(|e| e.clips = Some(vec![clip("walk", None)])), &["could be two clips"]);
+    refused(&g.import_with(|e| e.clips = Some(vec![clip("walk", None)])), &["matches two clips"]);
     g.clip("Armature|Walk", &[1]);
     let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|Walk"))]));
-    warned(&outcome, &["2 clips", "the first is taken"]);
+    warned(&outcome, &["2 clips", "the first one is used"]);
     assert_eq!(outcome.model().clips[0].index, 0);
 }
 
-fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::manifest::ClipEntry>>) -> Outcome {
+fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::internals::manifest::ClipEntry>>) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
     std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");
@@ -186,12 +192,12 @@ fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::manifest::ClipEntry
 }
 
 #[test]
-fn clips_from_other_files() {
+fn clips_from_other_files_match_nodes_by_name() {
     let mut g = Gltf::new();
     let tail = g.node(None, json!({ "name": "Tail" }));
     let head = g.node(None, json!({ "name": "Head" }));
     g.clip("mixamo.com", &[head, tail]);
-    // Meshes of the other file do not matter, compressed or not.
+    // Meshes of the other file are ignored, even compressed ones.
     g.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
     let outcome = with_other(&g, None);
     assert_eq!(names(outcome.model()), ["walk", "run_fast", "mixamo_com"]);
@@ -204,25 +210,25 @@ fn clips_from_other_files() {
     let source = Some("other.glb#Armature|Walk");
     let outcome = with_other(&g, Some(vec![clip("walk", source)]));
     assert!(outcome.model().clips[0].file.is_some());
-    warned(&with_other(&g, Some(vec![clip("run_fast", None)])), &["other.glb", "none of its clips"]);
+    warned(&with_other(&g, Some(vec![clip("run_fast", None)])), &["other.glb", "no clip of this file is baked"]);
 
     let mut g = Gltf::new();
     let tail = g.node(None, json!({ "name": "Tail" }));
     g.clip("Wag", &[tail]);
-    refused(&with_other(&g, None), &["other.glb", "no node", "`Tail`"]);
+    refused(&with_other(&g, None), &["other.glb", "only nodes that", "`Tail`"]);
 }
 
 #[test]
-fn a_missing_file_is_the_only_thing_said_about_its_clips() {
+fn missing_file_hides_errors_about_its_clips() {
     let clips = || Some(vec![clip("walk", None), clip("wave", None)]);
     let outcome = figure().import_with(|e| (e.animations, e.clips) = (vec![at("wave.glb".into())], clips()));
     assert_eq!(outcome.errors().len(), 1, "{:#?}", outcome.errors());
     refused(&outcome, &["cannot read", "wave.glb"]);
-    refused(&figure().import_with(|e| e.clips = clips()), &["no clip `wave`"]);
+    refused(&figure().import_with(|e| e.clips = clips()), &["clip `wave` not found"]);
 }
 
 #[test]
-fn include_and_exclude() {
+fn include_and_exclude_select_nodes() {
     let choose = |include: &[&str], exclude: &[&str]| {
         let list = |names: &[&str]| names.iter().map(|n| at((*n).to_owned())).collect::<Vec<_>>();
         figure().import_with(|e| (e.include, e.exclude) = (list(include), list(exclude)))
@@ -231,19 +237,19 @@ fn include_and_exclude() {
     assert_eq!(parts(&choose(&["Body"], &[])), [3]);
     assert_eq!(parts(&choose(&["Root", "Stone1"], &[])), [4, 5]);
     assert_eq!(parts(&choose(&[], &["Root", "Stone1"])), [3, 6]);
-    refused(&choose(&["Bodi"], &[]), &["no node `Bodi`"]);
-    refused(&choose(&[], &["Triangle"]), &["no node `Triangle`"]);
+    refused(&choose(&["Bodi"], &[]), &["node `Bodi` not found"]);
+    refused(&choose(&[], &["Triangle"]), &["node `Triangle` not found"]);
     refused(&choose(&["Body"], &["Body"]), &["no mesh to draw"]);
 }
 
 #[test]
-fn everything_is_reported_together() {
+fn all_errors_are_reported_together() {
     let mut g = figure();
     g.json["meshes"][1]["primitives"][0]["attributes"]["POSITION"] = json!(999);
     g.json["meshes"][2]["primitives"][0]["material"] = json!(7);
     g.json["animations"][0]["samplers"][0]["interpolation"] = json!("BEZIER");
     let outcome = g.import_with(|e| e.include = vec![at("Boddy".into()), at("Hat".into()), at("Stone1".into())]);
-    refused(&outcome, &["model.glb", "mesh 1 `Triangle`, primitive 0", "POSITION", "no accessor 999"]);
+    refused(&outcome, &["model.glb", "mesh 1 `Triangle`, primitive 0", "POSITION", "accessor 999 does not exist"]);
     refused(&outcome, &["material 7"]);
     refused(&outcome, &["clip `Armature|Walk`", "`BEZIER`"]);
     refused(&outcome, &["`Boddy`"]);
@@ -251,7 +257,7 @@ fn everything_is_reported_together() {
 }
 
 #[test]
-fn values_that_gltf_does_not_have() {
+fn unknown_enum_values_are_rejected() {
     let refuse = |place: &str, value: serde_json::Value, parts: &[&str]| {
         let mut g = textured(&png(4, 4));
         *g.json.pointer_mut(place).expect("a place") = value;
@@ -259,16 +265,16 @@ fn values_that_gltf_does_not_have() {
     };
     let position = figure().json["meshes"][1]["primitives"][0]["attributes"]["POSITION"].clone();
     let place = |key: &str| format!("/accessors/{position}/{key}");
-    refuse(&place("componentType"), json!(5124), &["POSITION", "component type 5124 does not exist"]);
-    refuse(&place("type"), json!("VEC9"), &["POSITION", "VEC3 is needed, VEC9 is there"]);
-    refuse(&place("type"), json!("MAT2"), &["POSITION", "VEC3 is needed, MAT2 is there"]);
+    refuse(&place("componentType"), json!(5124), &["POSITION", "unknown component type 5124"]);
+    refuse(&place("type"), json!("VEC9"), &["POSITION", "expected VEC3, found VEC9"]);
+    refuse(&place("type"), json!("MAT2"), &["POSITION", "expected VEC3, found MAT2"]);
     refuse(&place("count"), json!(-1), &["accessors[", "].count", "whole number"]);
     let place = "/materials/1/alphaMode";
-    refuse(place, json!("DITHER"), &["material 1 `Felt`", "there is no alpha mode `DITHER`"]);
+    refuse(place, json!("DITHER"), &["material 1 `Felt`", "unknown alpha mode `DITHER`"]);
 
     let mut g = figure();
     g.json["meshes"][1]["primitives"][0]["mode"] = json!(7);
-    refused(&g.import(), &["mesh 1 `Triangle`, primitive 0", "there is no primitive mode 7"]);
+    refused(&g.import(), &["mesh 1 `Triangle`, primitive 0", "unknown primitive mode 7"]);
     let mut g = figure();
     let indices = json!({ "bufferView": 0, "componentType": 5126 });
     let place = format!("/accessors/{position}");
@@ -278,7 +284,7 @@ fn values_that_gltf_does_not_have() {
 }
 
 #[test]
-fn channels_of_extensions_are_left_out() {
+fn channels_of_extensions_are_ignored() {
     let mut g = figure();
     let pointer =
         json!({ "extensions": { "KHR_animation_pointer": { "pointer": "/nodes/0/scale" } }, "path": "pointer" });
@@ -286,13 +292,13 @@ fn channels_of_extensions_are_left_out() {
     channels.push(json!({ "sampler": 0, "target": pointer }));
     channels.push(json!({ "sampler": 0, "target": { "path": "scale" } }));
     let outcome = g.import();
-    warned(&outcome, &["channels of the path `pointer` are not supported"]);
-    warned(&outcome, &["a channel has no target node"]);
+    warned(&outcome, &["channels with path `pointer` are not supported"]);
+    warned(&outcome, &["a channel without a target node"]);
     assert_eq!(outcome.model().clips.len(), figure().import().model().clips.len());
 }
 
 #[test]
-fn what_is_missing() {
+fn missing_files_clips_and_meshes_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = crate::common::import_file(folder.path(), "gone.glb");
     refused(&outcome, &["cannot read", "gone.glb"]);
@@ -311,7 +317,7 @@ fn what_is_missing() {
 }
 
 #[test]
-fn text_that_is_not_gltf() {
+fn text_that_is_not_gltf_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let read = |text: &str| {
         std::fs::write(folder.path().join("a.gltf"), text).expect("writable");
@@ -330,7 +336,7 @@ fn text_that_is_not_gltf() {
 }
 
 #[test]
-fn odd_vertices_are_warned_of() {
+fn invalid_vertex_data_warns() {
     let mut g = figure();
     let zero = g.floats("VEC4", &[0.0, 0.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 0.5, 0.5, -1.0, 0.0]);
     let primitive = &mut g.json["meshes"][0]["primitives"][0];
@@ -357,11 +363,11 @@ fn odd_vertices_are_warned_of() {
     warned(&g.import(), &["no JOINTS_0"]);
     let mut g = figure();
     g.json["meshes"][1]["primitives"][0]["mode"] = json!(1);
-    warned(&g.import(), &["lines", "left out"]);
+    warned(&g.import(), &["lines", "not drawn"]);
 }
 
 #[test]
-fn key_times() {
+fn key_times_are_checked() {
     let with = |times: &[f32]| {
         let mut g = figure();
         let input = g.floats("SCALAR", times);
@@ -371,14 +377,14 @@ fn key_times() {
     };
     let outcome = with(&[0.5, 1.5]);
     assert_eq!((outcome.model().clips[0].start, outcome.model().clips[0].end), (0.5, 1.5));
-    refused(&with(&[0.0, 2.0, 1.0]), &["clip `Armature|Walk`, sampler 0", "key 2 at 1 s comes after key 1 at 2 s"]);
+    refused(&with(&[0.0, 2.0, 1.0]), &["clip `Armature|Walk`, sampler 0", "key 2 at 1 s is earlier than key 1 at 2 s"]);
     refused(&with(&[0.0, f32::INFINITY]), &["sampler 0", "not finite"]);
     warned(&with(&[0.0, 1.0, 1.0, 2.0]), &["several keys at one time"]);
     warned(&with(&[-1.0, 1.0]), &["first key is at -1 s"]);
 }
 
 #[test]
-fn the_last_channel_wins() {
+fn last_of_two_channels_is_used() {
     let mut g = figure();
     g.clip("Armature|Twice", &[1, 1]);
     let output = g.floats("VEC3", &[7.0; 6]);
@@ -393,7 +399,7 @@ fn the_last_channel_wins() {
 }
 
 #[test]
-fn an_animated_matrix_stays_a_matrix() {
+fn node_matrix_stays_a_matrix() {
     let mut g = figure();
     g.json["nodes"][0] = json!({ "name": "Root", "children": [1], "matrix": [2,0,0,0, 0,2,0,0, 0,0,2,0, 5,0,0,1] });
     let outcome = g.import();
@@ -401,7 +407,7 @@ fn an_animated_matrix_stays_a_matrix() {
 }
 
 #[test]
-fn scale_and_up_axis() {
+fn scale_and_up_axis_transform_the_root() {
     let outcome = figure().import_with(|e| (e.scale, e.up) = (0.01, UpAxis::Z));
     let root = outcome.model().root;
     near(&[root.transform_point3(DVec3::new(100.0, 200.0, 300.0))], &[[1.0, 3.0, -2.0]]);
@@ -413,7 +419,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// The figure with a texture on its hat.
+/// Returns the figure with a texture on its hat.
 fn textured(image: &[u8]) -> Gltf {
     let mut g = figure();
     let view = g.view(image);
@@ -436,10 +442,10 @@ fn textured(image: &[u8]) -> Gltf {
 }
 
 #[test]
-fn materials() {
+fn materials_are_imported() {
     let outcome = textured(&png(4, 4)).import();
     let model = outcome.model();
-    // The default material of the other meshes comes first, the unused one is dropped.
+    // The default material of the other meshes comes first; the unused material is dropped.
     assert_eq!(model.materials.len(), 2);
     let felt = &model.materials[1];
     assert_eq!((felt.name.as_str(), felt.base_color, felt.alpha_cutoff), ("Felt", [1.0, 0.5, 0.0, 1.0], Some(0.5)));
@@ -453,7 +459,7 @@ fn materials() {
 }
 
 #[test]
-fn images_that_are_refused() {
+fn unsupported_images_are_rejected() {
     refused(&textured(&png(4, 4)[..40]).import(), &["material 1 `Felt`", "image 0 (skin)", "cannot be decoded"]);
     refused(&textured(&png(8200, 2)).import(), &["8200 x 2"]);
     refused(&textured(b"\xABKTX 20\xBB\r\n\x1A\n").import(), &["KTX2"]);
@@ -468,7 +474,7 @@ fn images_that_are_refused() {
 }
 
 #[test]
-fn glossy_materials_are_warned_of() {
+fn specular_glossiness_warns() {
     let mut g = figure();
     g.push(
         "materials",
@@ -479,7 +485,7 @@ fn glossy_materials_are_warned_of() {
 }
 
 #[test]
-fn files_beside_the_gltf() {
+fn referenced_files_are_inputs() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -497,7 +503,7 @@ fn files_beside_the_gltf() {
     let inputs: Vec<&Path> = outcome.inputs.iter().map(|i| i.strip_prefix(folder.path()).expect("below")).collect();
     assert_eq!(inputs, ["art/a.gltf", "art/data one.bin", "art/t/skin.png"].map(Path::new));
 
-    // What is missing counts as an input: when it appears, the build has to run again.
+    // A missing file counts as an input: when it appears, the build has to run again.
     g.json["images"][0] = json!({ "uri": "gone.png" });
     write("art/a.gltf", g.json.to_string().as_bytes());
     let outcome = crate::common::import_file(folder.path(), "art/a.gltf");

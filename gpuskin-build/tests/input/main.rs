@@ -1,6 +1,6 @@
-//! What the baker reads, and says of it: manifests, glTF files, findings. One program, because each more takes seconds to
-//! link and compiles what they share again.
-#![allow(unreachable_pub, reason = "tests have no outside")]
+//! Tests of the baker's input: manifests, glTF files, diagnostics. All are one program, because
+//! each further program takes seconds to link, and compiles the shared helpers again.
+#![allow(unreachable_pub, reason = "a test crate has no users")]
 
 mod common;
 
@@ -13,6 +13,7 @@ mod models;
 mod morphs;
 mod mutations;
 mod play;
+mod reference;
 mod repairs;
 mod stored;
 mod surfaces;

@@ -1,14 +1,14 @@
-//! What `gpuskin.toml` may say, and what is said of one that is wrong.
+//! Parsing of `gpuskin.toml`, and its diagnostics.
 
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::finding::{Code, Finding, Style};
-use gpuskin_build::manifest::{
-    DeviceClass, Fps, Lods, Manifest, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
+use gpuskin_build::internals::manifest::{
+    DeviceClass, Fps, Lods, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
 };
+use gpuskin_build::{Diagnostic, DiagnosticCode, Manifest, Style};
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 
-/// A folder with the files that the manifests below name.
+/// Returns a folder with the files that the manifests below name.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("art")).unwrap();
@@ -20,46 +20,46 @@ fn folder() -> tempfile::TempDir {
 
 fn parse(text: &str) -> Result<Manifest, String> {
     let folder = folder();
-    Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|findings| {
+    Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|diagnostics| {
         let path = folder.path().display().to_string();
-        findings.render(Style::Plain).replace(&format!("{path}/"), "")
+        diagnostics.render(Style::Plain).replace(&format!("{path}/"), "")
     })
 }
 
 const SOLDIER: &str = "[[model]]\nname = \"soldier\"\npath = \"art/soldier.glb\"\n";
 
 fn good(text: &str) -> Manifest {
-    parse(text).unwrap_or_else(|findings| panic!("{findings}"))
+    parse(text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
-/// The findings of a manifest are these: place, message and help.
+/// Asserts the diagnostics of a manifest, in order: location, message and help.
 #[track_caller]
 fn refuses(text: &str, expected: &[(&str, &str, &str)]) {
-    let rendered = parse(text).expect_err("the manifest is refused");
+    let rendered = parse(text).expect_err("the manifest must be rejected");
     let mut at = 0;
     for (place, message, help) in expected {
         for part in [message, place, help] {
             let found = rendered[at..].find(part);
-            at += found.unwrap_or_else(|| panic!("`{part}` is not where it should be in\n{rendered}")) + part.len();
+            at += found.unwrap_or_else(|| panic!("`{part}` is missing or out of order in:\n{rendered}")) + part.len();
         }
     }
     assert_eq!(rendered.matches("  × ").count(), expected.len(), "{rendered}");
 }
 
 #[test]
-fn defaults() {
+fn defaults_apply_to_missing_keys() {
     let manifest = parse(SOLDIER).unwrap();
     assert_eq!(manifest.storage, Storage::Auto);
     let [model] = &manifest.models[..] else { panic!("one model") };
     assert_eq!((model.name.value.as_str(), model.path.value.as_str()), ("soldier", "art/soldier.glb"));
-    assert!(model.encoding.is_none(), "it is chosen");
+    assert!(model.encoding.is_none(), "no encoding is named");
     assert_eq!((model.fps, model.scale, model.up), (Fps::Enough, 1.0, UpAxis::Y));
     assert!(model.clips.is_none() && model.animations.is_empty());
     assert!(model.include.is_empty() && model.exclude.is_empty());
 }
 
 #[test]
-fn everything_said() {
+fn all_keys_are_read() {
     let text = r#"
 [bake]
 fps = 24
@@ -103,7 +103,11 @@ clips.idle = { fps = 1_000 }
     assert_eq!(soldier.include[1].value, "Sword");
     assert_eq!(soldier.exclude[0].value, "Cloth");
     let [run, attack] = &soldier.clips.as_ref().unwrap()[..] else { panic!("two clips") };
-    assert_eq!((run.name.value.as_str(), attack.name.value.as_str()), ("run", "attack"), "the order of the file");
+    assert_eq!(
+        (run.name.value.as_str(), attack.name.value.as_str()),
+        ("run", "attack"),
+        "clips must be in the order of the manifest"
+    );
     assert_eq!(run.source.as_ref().unwrap().value, "HumanArmature|Run");
     assert!(!run.looped.as_ref().unwrap().value && attack.looped.is_none());
     assert_eq!((run.fps, attack.fps), (Some(Fps::Rate(59.94)), None));
@@ -111,13 +115,13 @@ clips.idle = { fps = 1_000 }
 }
 
 #[test]
-fn unknown_keys() {
+fn unknown_keys_are_rejected() {
     refuses(
         &format!("[bkae]\n{SOLDIER}encodign = \"trs-f16\"\nshader = 1\nstorage = \"file\"\nclips.run.souce = \"x\"\n"),
         &[
             ("toml:1:2]", "the manifest has no key `bkae`", "did you mean `bake`?"),
             ("toml:5:1]", "[[model]] has no key `encodign`", "did you mean `encoding`?"),
-            ("toml:6:1]", "[[model]] has no key `shader`", "its keys are `name`, `path`"),
+            ("toml:6:1]", "[[model]] has no key `shader`", "supported keys: `name`, `path`"),
             ("toml:7:1]", "[[model]] has no key `storage`", "`storage` is a key of [bake]"),
             ("toml:8:11]", "[model.clips.<name>] has no key `souce`", "did you mean `source`?"),
         ],
@@ -125,15 +129,15 @@ fn unknown_keys() {
 }
 
 #[test]
-fn keys_of_later_versions_by_name() {
+fn reserved_keys_are_rejected() {
     let text = format!("{SOLDIER}[model.clips.run]\nmask = \"upper\"\ntolerance = \"1 mm\"\n");
-    let expected = [("toml:5:1]", "mask", "[model.masks]"), ("toml:6:1]", "tolerance", "write it into [[model]]")];
+    let expected = [("toml:5:1]", "mask", "[model.masks]"), ("toml:6:1]", "tolerance", "set it in [[model]]")];
     let expected = expected.map(|(place, key, help)| (place, format!("`{key}` is not supported yet"), help));
     refuses(&text, &expected.each_ref().map(|(place, message, help)| (*place, message.as_str(), *help)));
 }
 
 #[test]
-fn levels_of_detail() {
+fn lods_accept_booleans_and_small_numbers() {
     let text =
         format!("[bake]\nlods = 2\n{SOLDIER}[[model]]\nname = \"wolf\"\npath = \"art/soldier.glb\"\nlods = true\n");
     let of = |text: &str| parse(text).unwrap().models.iter().map(|model| model.lods).collect::<Vec<_>>();
@@ -141,13 +145,19 @@ fn levels_of_detail() {
     assert_eq!(of(&format!("{SOLDIER}lods = false\n")), [Lods::Most(0)]);
     assert_eq!(of(SOLDIER), [Lods::Auto]);
     for value in ["8", "-1", "1.5"] {
-        refuses(&format!("{SOLDIER}lods = {value}\n"), &[("toml:4:8]", "`lods` is at most 7", "false bakes")]);
+        refuses(
+            &format!("{SOLDIER}lods = {value}\n"),
+            &[("toml:4:8]", "`lods` must be a whole number of at most 7", "false bakes")],
+        );
     }
-    refuses(&format!("{SOLDIER}lods = \"all\"\n"), &[("toml:4:8]", "`lods` is true, false or a number of levels", "")]);
+    refuses(
+        &format!("{SOLDIER}lods = \"all\"\n"),
+        &[("toml:4:8]", "`lods` must be true, false or a number of LODs", "")],
+    );
 }
 
 #[test]
-fn tolerances_and_devices() {
+fn tolerances_and_devices_are_read() {
     let text = format!(
         "[bake]\ntolerance = \"0.01 %\"\nmotion_tolerance = \"5 mm\"\ndevices = [\"webgl2\", \"compute\", \"webgl2\"]\n\
          influences = 2\nfps = \"50 %\"\nencoding = \"fixed16\"\n{SOLDIER}tolerance = \"20 um\"\nnormal_tolerance = \"0.5deg\"\n\
@@ -170,7 +180,7 @@ fn tolerances_and_devices() {
 }
 
 #[test]
-fn tolerances_and_devices_that_are_none() {
+fn invalid_tolerances_and_devices_are_rejected() {
     refuses(
         &format!(
             "[bake]\ntolerance = 1\nmotion_tolerance = \"5\"\nnormal_tolerance = \"1 mm\"\ndevices = [\"webgl\"]\n\
@@ -178,22 +188,22 @@ fn tolerances_and_devices_that_are_none() {
              fps = \"2000 %\"\n"
         ),
         &[
-            ("toml:2:13]", "`tolerance` is a string, not a number", ""),
+            ("toml:2:13]", "`tolerance` must be a string, not a number", ""),
             ("toml:3:20]", "`motion_tolerance` cannot be \"5\"", "\"0.1 mm\""),
             ("toml:4:20]", "`normal_tolerance` cannot be \"1 mm\"", "\"1 deg\""),
             ("toml:5:12]", "`devices` cannot be \"webgl\"", "did you mean \"webgl2\"?"),
-            ("toml:6:14]", "`influences` is 1, 2, 3 or 4", ""),
+            ("toml:6:14]", "`influences` must be 1, 2, 3 or 4", ""),
             ("toml:7:11]", "`normals` cannot be \"flat\"", ""),
             ("toml:8:7]", "`fps` cannot be \"-5 %\"", "or a number"),
             ("toml:12:13]", "`tolerance` cannot be \"0 mm\"", ""),
-            ("toml:13:14]", "`influences` is 1, 2, 3 or 4, not a string", ""),
-            ("toml:14:7]", "`fps` is at most 1000 % of the source's", ""),
+            ("toml:13:14]", "`influences` must be 1, 2, 3 or 4, not a string", ""),
+            ("toml:14:7]", "`fps` must be at most 1000 % of the source rate", ""),
         ],
     );
 }
 
 #[test]
-fn modes_and_encodings_that_go_together() {
+fn mode_and_encoding_select_bones_or_vertices() {
     let of = |keys: &str| good(&format!("{SOLDIER}{keys}")).models.remove(0);
     for (keys, bones, vertices) in [
         ("", true, false),
@@ -208,27 +218,27 @@ fn modes_and_encodings_that_go_together() {
         assert_eq!((model.wants_bones(), model.wants_vertices()), (bones, vertices), "{keys}");
     }
     assert_eq!((of("width = 64\n").width, of("").width), (Some(64), None));
-    // A default that does not go with a model's mode is not meant for it.
+    // A default encoding of another mode is ignored.
     let text = format!("[bake]\nencoding = \"trs-packed\"\n{SOLDIER}mode = \"vertex\"\n");
     assert!(good(&text).models[0].encoding.is_none());
 }
 
 #[test]
-fn modes_and_encodings_that_do_not() {
+fn encoding_of_another_mode_is_rejected() {
     for (mode, encoding, rows) in [("bone", "vat-unorm24", "vertices"), ("vertex", "matrix-f16", "bones")] {
-        let message = format!("the encoding \"{encoding}\" is of {rows}, which is not the model's mode");
+        let message = format!("encoding \"{encoding}\" stores {rows}, which does not match the mode of the model");
         let text = format!("{SOLDIER}mode = \"{mode}\"\nencoding = \"{encoding}\"\n");
-        refuses(&text, &[("toml:5:12]", &message, "leave one of the two out")]);
+        refuses(&text, &[("toml:5:12]", &message, "remove one of the two")]);
         assert!(parse(&text).unwrap_err().contains("the mode"));
     }
     for width in ["100", "32", "8192", "64.5", "-64", "1e300", "\"64\""] {
         let text = format!("{SOLDIER}width = {width}\n");
-        refuses(&text, &[("toml:4:9]", "`width` is a power of two from 64 to 4096", "")]);
+        refuses(&text, &[("toml:4:9]", "`width` must be a power of two from 64 to 4096", "")]);
     }
 }
 
 #[test]
-fn rest_frames() {
+fn rest_frame_takes_a_clip_and_a_time() {
     let of = |keys: &str| good(&format!("{SOLDIER}mode = \"vertex\"\n{keys}")).models[0].rest_frame.clone();
     let moment = |keys: &str| of(&format!("rest_frame = {{ clip = \"idle\"{keys} }}\n")).unwrap().moment.value;
     assert_eq!(of(""), None);
@@ -236,22 +246,25 @@ fn rest_frames() {
     assert_eq!(moment(", frame = 12"), RestMoment::Frame(12));
     assert_eq!(moment(", time = 0.5"), RestMoment::Seconds(0.5));
     let bad = |value: &str| format!("{SOLDIER}mode = \"vertex\"\nrest_frame = {value}\n");
-    refuses(&bad("8"), &[("toml:5:14]", "`rest_frame` is a table", "clip = \"idle\", frame = 0")]);
+    refuses(&bad("8"), &[("toml:5:14]", "`rest_frame` must be a table", "clip = \"idle\", frame = 0")]);
     refuses(&bad("{ frame = 8 }"), &[("toml:5:14]", "`rest_frame` has no `clip`", "clip = \"idle\"")]);
     refuses(&bad("{ clip = \"a\", frme = 8 }"), &[("toml:5:28]", "no key `frme`", "did you mean `frame`?")]);
     refuses(&bad("{ clip = \"a\", frame = 1, time = 0 }"), &[("toml:5:14]", "both `frame` and `time`", "one")]);
     for frame in ["-1", "0.5", "1e300", "4294967296"] {
         let text = bad(&format!("{{ clip = \"a\", frame = {frame} }}"));
-        refuses(&text, &[("toml:5:36]", "a whole number from 0 up", "seconds")]);
+        refuses(&text, &[("toml:5:36]", "a whole number of at least 0", "seconds")]);
     }
     for time in ["-0.1", "inf", "nan"] {
-        refuses(&bad(&format!("{{ clip = \"a\", time = {time} }}")), &[("toml:5:35]", "`time` is in seconds", "")]);
+        refuses(
+            &bad(&format!("{{ clip = \"a\", time = {time} }}")),
+            &[("toml:5:35]", "`time` must be a finite number of seconds", "")],
+        );
     }
-    refuses(&bad("{ clip = \"a\", time = \"1\" }"), &[("toml:5:35]", "`time` is a number of seconds", "")]);
-    // In bone mode there is nothing to choose.
+    refuses(&bad("{ clip = \"a\", time = \"1\" }"), &[("toml:5:35]", "`time` must be a number of seconds", "")]);
+    // In bone mode, `rest_frame` is an error.
     for (keys, also) in [("", ""), ("mode = \"bone\"\n", "the mode"), ("encoding = \"trs-packed\"\n", "the encoding")] {
         let text = format!("{SOLDIER}rest_frame = {{ clip = \"a\" }}\n{keys}");
-        refuses(&text, &[("toml:4:14]", "`rest_frame` is of vertex mode", "mode = \"vertex\"")]);
+        refuses(&text, &[("toml:4:14]", "`rest_frame` needs vertex mode", "mode = \"vertex\"")]);
         assert!(parse(&text).unwrap_err().contains(also));
     }
     for keys in ["mode = \"auto\"\n", "encoding = \"vat-f16\"\n"] {
@@ -261,7 +274,7 @@ fn rest_frames() {
 
 #[cfg(feature = "textures")]
 #[test]
-fn textures_of_the_project_and_of_a_model() {
+fn textures_of_a_model_override_the_default() {
     use ColorFormat::{Astc, Bc7, Etc2, Rgba8};
     let first = |text: &str| good(text).models[0].textures.clone();
     let none = first(SOLDIER);
@@ -271,10 +284,14 @@ fn textures_of_the_project_and_of_a_model() {
     let project = first(&format!("[bake]\ntextures = [\"astc\", \"bc7\"]\n{SOLDIER}"));
     assert_eq!(project.formats, [Astc, Bc7]);
     let portable = first(&format!("[bake]\ntextures = [\"universal\"]\n{SOLDIER}"));
-    assert_eq!((portable.formats, portable.universal), (vec![Bc7, Astc, Rgba8], true), "devices get the default");
+    assert_eq!(
+        (portable.formats, portable.universal),
+        (vec![Bc7, Astc, Rgba8], true),
+        "devices must get the default formats"
+    );
     let list = |list: &str| format!("[bake]\ntextures = {list}\n{SOLDIER}");
     refuses(&list("[]"), &[("toml:2:12]", "`textures` is empty", "rgba8")]);
-    refuses(&list("[\"bc7\", \"bc7\"]"), &[("toml:2:20]", "`textures` names \"bc7\" twice", "")]);
+    refuses(&list("[\"bc7\", \"bc7\"]"), &[("toml:2:20]", "`textures` lists \"bc7\" twice", "")]);
     refuses(&list("[\"bc8\"]"), &[("toml:2:13]", "`textures` cannot be \"bc8\"", "did you mean \"bc7\"?")]);
 }
 
@@ -290,7 +307,7 @@ fn compressed_textures_need_a_feature() {
 }
 
 #[test]
-fn words_that_are_none() {
+fn unknown_words_are_rejected() {
     refuses(
         &format!("[bake]\nstorage = \"embedded\"\nup = \"Z\"\n{SOLDIER}encoding = \"matrixf16\"\nfps = \"fast\"\n"),
         &[
@@ -300,34 +317,34 @@ fn words_that_are_none() {
             (
                 "toml:8:7]",
                 "`fps` cannot be \"fast\"",
-                "it is \"source\" or \"auto\", a share of the source's like \"50 %\", or a number",
+                "expected \"source\" or \"auto\", a percentage of the source rate such as \"50 %\", or a number",
             ),
         ],
     );
 }
 
 #[test]
-fn wrong_types() {
+fn wrong_types_are_rejected() {
     refuses(
         "[bake]\nfps = \"30\"\nscale = true\ntextures = \"rgba8\"\nstorage = 3\n[[model]]\nname = 3\npath = [1]\n\
          animations = [\"art/run.glb\", 2]\nclips.run = 1\nclips.walk.loop = \"true\"\nclips.idle.loop = 0\n",
         &[
-            ("toml:2:7]", "`fps` is \"source\", \"auto\" or a number, not a string", "remove the quotes"),
-            ("toml:3:9]", "`scale` is a number, not `true`", ""),
-            ("toml:4:12]", "`textures` is an array of strings, not a string", "write [\"rgba8\"]"),
-            ("toml:5:11]", "`storage` is \"auto\", \"embed\" or \"file\", not a number", ""),
-            ("toml:7:8]", "`name` is a string, not a number", ""),
-            ("toml:8:8]", "`path` is a string, not an array", ""),
-            ("toml:9:30]", "`animations` is an array of non-empty strings, not a number", ""),
-            ("toml:10:13]", "the clip `run` is a table", "[model.clips.run]"),
-            ("toml:11:19]", "`loop` is true or false, not a string", "remove the quotes"),
-            ("toml:12:19]", "`loop` is true or false, not a number", ""),
+            ("toml:2:7]", "`fps` must be \"source\", \"auto\" or a number, not a string", "remove the quotes"),
+            ("toml:3:9]", "`scale` must be a number, not `true`", ""),
+            ("toml:4:12]", "`textures` must be an array of strings, not a string", "write [\"rgba8\"]"),
+            ("toml:5:11]", "`storage` must be \"auto\", \"embed\" or \"file\", not a number", ""),
+            ("toml:7:8]", "`name` must be a string, not a number", ""),
+            ("toml:8:8]", "`path` must be a string, not an array", ""),
+            ("toml:9:30]", "`animations` must be an array of non-empty strings, not a number", ""),
+            ("toml:10:13]", "clip `run` must be a table", "[model.clips.run]"),
+            ("toml:11:19]", "`loop` must be true or false, not a string", "remove the quotes"),
+            ("toml:12:19]", "`loop` must be true or false, not a number", ""),
         ],
     );
 }
 
 #[test]
-fn numbers_out_of_range() {
+fn numbers_out_of_range_are_rejected() {
     for (value, problem) in [
         ("0", "greater than 0"),
         ("-1.5", "greater than 0"),
@@ -354,91 +371,88 @@ fn missing_keys_point_at_the_header() {
 }
 
 #[test]
-fn no_models() {
+fn manifest_without_models_is_rejected() {
     refuses("", &[("", "gpuskin.toml:1:1: the manifest has no models", "[[model]]")]);
     refuses("# soon\n[bake]\nfps = 30\n", &[("toml:1:1]", "the manifest has no models", "[[model]]")]);
     refuses("model = []\n", &[("toml:1:9]", "the manifest has no models", "[[model]]")]);
-    refuses("[model]\nname = \"a\"\n", &[("toml:1:1]", "`model` is an array of tables", "[[model]]")]);
+    refuses("[model]\nname = \"a\"\n", &[("toml:1:1]", "`model` must be an array of tables", "[[model]]")]);
     refuses("[[models]]\n", &[("toml:1:3]", "the manifest has no key `models`", "did you mean `model`?")]);
 }
 
 #[test]
-fn missing_files() {
+fn missing_files_are_rejected() {
     refuses(
         "[[model]]\nname = \"a\"\npath = \"art/soldeir.glb\"\nanimations = [\"nowhere/run.glb\", \"art\"]\n\
          [[model]]\nname = \"b\"\npath = \"art/soldier.fbx\"\n[[model]]\nname = \"c\"\npath = 'art\\soldier.glb'\n",
         &[
-            ("toml:3:8]", "no such file: art/soldeir.glb", "did you mean \"art/soldier.glb\"?"),
-            ("toml:4:15]", "no such file: nowhere/run.glb", "paths start at the folder of the manifest"),
+            ("toml:3:8]", "file not found: art/soldeir.glb", "did you mean \"art/soldier.glb\"?"),
+            ("toml:4:15]", "file not found: nowhere/run.glb", "paths are relative to the folder of the manifest"),
             ("toml:4:34]", "art is a folder", ""),
             ("toml:7:8]", "art/soldier.fbx is not a glTF file", "export it as glTF 2.0"),
-            ("toml:10:8]", "no such file: art\\soldier.glb", "write paths with `/`"),
+            ("toml:10:8]", "file not found: art\\soldier.glb", "write paths with `/`"),
         ],
     );
 }
 
 #[test]
-fn names_of_models() {
+fn invalid_model_names_are_rejected() {
     for name in ["../soldier", "a b", "", "3d", "söldner", "_", "-"] {
         let text = SOLDIER.replace("soldier\"\n", &format!("{name}\"\n"));
         assert!(parse(&text).is_err(), "{name}");
     }
-    // A keyword is no trouble: it becomes `models::Self_`.
+    // A keyword is allowed: `self` becomes `models::Self_`.
     assert!(parse(&SOLDIER.replace("\"soldier\"", "\"self\"")).is_ok());
 }
 
 #[test]
-fn names_that_collide() {
-    refuses(
-        &format!("{SOLDIER}{SOLDIER}"),
-        &[("toml:2:8]", "two models have the name `soldier`", "give one of them another name")],
-    );
+fn colliding_names_are_rejected() {
+    refuses(&format!("{SOLDIER}{SOLDIER}"), &[("toml:2:8]", "two models are named `soldier`", "rename one of them")]);
     refuses(
         &format!("{SOLDIER}{}", SOLDIER.replacen("soldier", "Soldier", 1)),
-        &[("", "the models `soldier` and `Soldier` would both be `models::Soldier`", "toml:5:8]")],
+        &[("", "models `soldier` and `Soldier` would both become `models::Soldier`", "toml:5:8]")],
     );
     let soldier_a = SOLDIER.replacen("soldier", "soldier_a", 1);
     refuses(
         &format!("{SOLDIER}clips.a_run = {{}}\n{soldier_a}clips.run = {{}}\n"),
         &[(
             "toml:8:7]",
-            "the clips `a_run` of `soldier` and `run` of `soldier_a` would both be",
+            "clips `a_run` of `soldier` and `run` of `soldier_a` would both become",
             "[model.clips.other_name]",
         )],
     );
     refuses(
         &format!("{SOLDIER}clips.\"Run Fast\" = {{}}\nclips.runFast = {{}}\nclips.\"?\" = {{}}\n"),
         &[
-            ("toml:5:7]", "the clips `Run Fast` and `runFast` would both be `clips::SOLDIER_RUN_FAST`", ""),
-            ("toml:6:7]", "the name of the clip `?` makes no Rust identifier", ""),
+            ("toml:5:7]", "clips `Run Fast` and `runFast` would both become `clips::SOLDIER_RUN_FAST`", ""),
+            ("toml:6:7]", "the name of clip `?` cannot become a Rust identifier", ""),
         ],
     );
 }
 
 #[test]
-fn limits() {
+fn limits_are_read_and_bounded() {
     let limits = |text: &str| good(&format!("[limits]\n{text}\n{SOLDIER}")).limits;
-    let default = gpuskin_build::manifest::Limits::default();
+    let default = gpuskin_build::internals::manifest::Limits::default();
     assert_eq!(good(SOLDIER).limits, default);
     assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").memory, 2 << 30);
     assert_eq!(limits("memory = \"2 GiB\"\nbones = 64").bones, 64);
-    assert_eq!(limits("file = 1000"), gpuskin_build::manifest::Limits { file: 1000, ..default });
+    assert_eq!(limits("file = 1000"), gpuskin_build::internals::manifest::Limits { file: 1000, ..default });
     refuses(
         &format!("[limits]\nbone = 3\nmemory = \"much\"\nbones = 2000\nfile = \"8 GiB\"\ndepth = 0\n{SOLDIER}"),
         &[
             ("toml:2:1]", "[limits] has no key `bone`", "did you mean `bones`?"),
-            ("toml:3:10]", "`memory` is a size", "write \"512 MiB\""),
-            ("toml:4:9]", "`bones` is at most 1024", ""),
-            ("toml:5:8]", "`file` is at most", ""),
-            ("toml:6:9]", "`depth` is a whole number from 1 on", ""),
+            ("toml:3:10]", "`memory` must be a size", "write \"512 MiB\""),
+            ("toml:4:9]", "`bones` must be at most 1024", ""),
+            ("toml:5:8]", "`file` must be at most", ""),
+            ("toml:6:9]", "`depth` must be a whole number of at least 1", ""),
         ],
     );
     assert_eq!(good(&format!("[bake]\nroots = [\"art\"]\n{SOLDIER}")).roots.len(), 1);
-    refuses(&format!("[bake]\nroots = [\"atr\"]\n{SOLDIER}"), &[("toml:2:10]", "there is no folder atr", "")]);
+    refuses(&format!("[bake]\nroots = [\"atr\"]\n{SOLDIER}"), &[("toml:2:10]", "folder atr not found", "")]);
 }
 
 #[test]
-fn syntax_errors() {
+fn syntax_errors_are_located() {
     refuses("[[model]]\nname = \n", &[("toml:2:8]", "string values must be quoted", "")]);
     refuses(
         &format!("{SOLDIER}name = \"b\"\n[bake]\n[bake]\n"),
@@ -451,19 +465,19 @@ fn syntax_errors() {
 }
 
 #[test]
-fn byte_order_mark_and_crlf() {
+fn byte_order_mark_and_crlf_are_accepted() {
     let text = format!("\u{feff}{SOLDIER}fpss = 3\n").replace('\n', "\r\n");
     refuses(&text, &[("toml:4:1]", "[[model]] has no key `fpss`", "did you mean `fps`?")]);
     assert!(parse(&format!("\u{feff}{SOLDIER}").replace('\n', "\r\n")).is_ok());
 }
 
 #[test]
-fn one_finding_as_it_is_drawn() {
+fn diagnostics_render_with_snippets() {
     let rendered = parse(&format!("{SOLDIER}\n{SOLDIER}encodign = \"trs-f16\" # ünïcode\n")).unwrap_err();
     assert_eq!(
         rendered,
         "gpuskin::name::collision
-  × two models have the name `soldier`
+  × two models are named `soldier`
    ╭─[gpuskin.toml:2:8]
  2 │ name = \"soldier\"
    ·        ────┬────
@@ -474,7 +488,7 @@ fn one_finding_as_it_is_drawn() {
    ·        ────┬────
    ·            ╰── again here
    ╰────
-  help: give one of them another name
+  help: rename one of them
 
 gpuskin::manifest::unknown_key
   × [[model]] has no key `encodign`
@@ -488,10 +502,10 @@ gpuskin::manifest::unknown_key
 }
 
 #[test]
-fn lines_for_cargo() {
-    let findings = Manifest::parse(Path::new("gpuskin.toml"), "fps = 30\n").unwrap_err();
+fn cargo_directives_have_one_line_each() {
+    let diagnostics = Manifest::parse(Path::new("gpuskin.toml"), "fps = 30\n").unwrap_err();
     assert_eq!(
-        findings.cargo_directives(),
+        diagnostics.cargo_directives(),
         [
             "cargo::error=gpuskin::manifest::unknown_key",
             "cargo::error=  × the manifest has no key `fps`",
@@ -502,7 +516,8 @@ fn lines_for_cargo() {
             "cargo::error=  help: `fps` is a key of [bake]",
         ]
     );
-    let warnings = gpuskin_build::finding::Findings::from(Finding::warning(Code::ScriptSlow, "odd").help("look"));
+    let warnings =
+        gpuskin_build::Diagnostics::from(Diagnostic::warning(DiagnosticCode::ScriptSlow, "odd").help("look"));
     assert_eq!(
         warnings.cargo_directives(),
         ["cargo::warning=gpuskin::script::unoptimised", "cargo::warning=  ⚠ odd", "cargo::warning=  help: look"]
@@ -510,7 +525,7 @@ fn lines_for_cargo() {
 }
 
 #[test]
-fn files_that_are_no_manifests() {
+fn files_that_are_not_manifests_are_rejected() {
     let folder = folder();
     let load = |path: PathBuf| Manifest::load(&path).unwrap_err().render(Style::Plain);
     assert!(load(folder.path().join("no.toml")).contains("does not exist"));
@@ -520,12 +535,12 @@ fn files_that_are_no_manifests() {
     let rendered = load(path.clone());
     assert!(rendered.contains("is not UTF-8") && rendered.contains("toml:2:7]"), "{rendered}");
     std::fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
-    assert!(load(path).contains("that is no manifest"));
+    assert!(load(path).contains("16777216"));
 }
 
-/// Nothing panics, nothing takes long, no control character reaches the terminal.
+/// Hostile text must not panic, take long, or print control characters.
 #[test]
-fn hostile_text() {
+fn hostile_text_is_rejected_safely() {
     let many = 100_000;
     let texts = [
         "a=".to_owned() + &"[".repeat(many),
@@ -549,12 +564,12 @@ fn hostile_text() {
         "é = [\n".to_owned(),
     ];
     for text in texts {
-        let rendered = parse(&text).expect_err("none of these is a manifest");
+        let rendered = parse(&text).expect_err("none of these is a valid manifest");
         assert!(rendered.contains('×'), "{rendered}");
         assert!(rendered.chars().all(|c| !c.is_control() || c == '\n'), "{rendered:?}");
         assert!(rendered.len() < 40_000, "{} bytes", rendered.len());
     }
-    // Every beginning and every broken byte of a whole manifest.
+    // Every prefix of a manifest, and a manifest with a character inserted at every position.
     let whole = format!("[bake]\nfps = 24.5\n{SOLDIER}[model.clips.\"rün\"]\nsource = 'x'\nloop = true\n");
     for end in (0..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
         let _ = parse(&whole[..end]);
@@ -565,13 +580,13 @@ fn hostile_text() {
 }
 
 #[test]
-fn models_that_nothing_is_wrong_with_are_recovered() {
+fn recover_returns_models_without_errors() {
     let folder = folder();
     let path = folder.path().join("gpuskin.toml");
     std::fs::write(&path, format!("[bake]\ntolerance = 1\n{SOLDIER}[[model]]\nname = \"wolf\"\n")).unwrap();
-    let (manifest, findings) = Manifest::recover(&path);
+    let (manifest, diagnostics) = Manifest::recover(&path);
     let names: Vec<_> = manifest.unwrap().models.into_iter().map(|model| model.name.value).collect();
-    assert_eq!((names, findings.len()), (vec!["soldier".to_owned()], 2));
+    assert_eq!((names, diagnostics.len()), (vec!["soldier".to_owned()], 2));
     std::fs::write(&path, "[[model]").unwrap();
     assert!(Manifest::recover(&path).0.is_none());
 }

@@ -1,31 +1,31 @@
-//! What `gpuskin.toml` may say of events, root motion, layers, parts and sockets, and what is said of what is wrong.
+//! Events, root motion, layers, parts and sockets in `gpuskin.toml`, and their diagnostics.
 
-use gpuskin_build::finding::Style;
-use gpuskin_build::manifest::{Manifest, RootMotion};
+use gpuskin_build::internals::manifest::RootMotion;
+use gpuskin_build::{Manifest, Style};
 
 const HOUND: &str = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\n";
 
 fn parse(text: &str) -> Result<Manifest, String> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/gpuskin.toml");
-    Manifest::parse(&path, text).map_err(|findings| findings.render(Style::Plain))
+    Manifest::parse(&path, text).map_err(|diagnostics| diagnostics.render(Style::Plain))
 }
 
-/// The findings are these, in this order: place, message and help.
+/// Asserts the diagnostics, in order: location, message and help.
 #[track_caller]
 fn refuses(keys: &str, expected: &[(&str, &str, &str)]) {
-    let rendered = parse(&format!("{HOUND}{keys}")).expect_err("the manifest is refused");
+    let rendered = parse(&format!("{HOUND}{keys}")).expect_err("the manifest must be rejected");
     let mut at = 0;
     for (place, message, help) in expected {
         for part in [message, place, help] {
             let found = rendered[at..].find(part);
-            at += found.unwrap_or_else(|| panic!("`{part}` is not where it should be in\n{rendered}")) + part.len();
+            at += found.unwrap_or_else(|| panic!("`{part}` is missing or out of order in:\n{rendered}")) + part.len();
         }
     }
     assert_eq!(rendered.matches("  × ").count(), expected.len(), "{rendered}");
 }
 
 #[test]
-fn all_of_it() {
+fn all_playback_keys_are_read() {
     let text = format!(
         r#"{HOUND}
 sockets = ["Jaw"]
@@ -45,10 +45,10 @@ additive = true
 root_motion = "full"
 "#
     );
-    let manifest = parse(&text).unwrap_or_else(|findings| panic!("{findings}"));
+    let manifest = parse(&text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let model = &manifest.models[0];
     assert_eq!((&*model.sockets[0].value, &*model.root.as_ref().unwrap().value), ("Jaw", "Hips"));
-    let [head, body] = &model.masks[..] else { panic!("two masks, in the order of the file") };
+    let [head, body] = &model.masks[..] else { panic!("expected two masks") };
     assert_eq!((&*head.name.value, &*head.roots[0].value, head.exclude.len()), ("head", "Neck1", 0));
     assert_eq!((&*body.name.value, &*body.roots[0].value, body.exclude.len()), ("body", "Hips", 2));
     let parts: Vec<_> = model.parts.iter().map(|part| (&*part.name.value, part.nodes.len())).collect();
@@ -60,76 +60,79 @@ root_motion = "full"
     assert_eq!(walk.root_motion.as_ref().map(|at| at.value), Some(RootMotion::Planar));
     assert_eq!(run.root_motion.as_ref().map(|at| at.value), Some(RootMotion::Full));
     assert_eq!(idle.additive.as_ref().map(|at| &*at.value), Some("walk"));
-    assert_eq!(run.additive.as_ref().map(|at| &*at.value), Some("run"), "its own first frame");
+    assert_eq!(run.additive.as_ref().map(|at| &*at.value), Some("run"), "`additive = true` refers to the clip itself");
     assert!(idle.events[0].times.is_empty() && model.needs_locals() && !model.wants_vertices());
 }
 
 #[test]
-fn events_that_are_none() {
+fn invalid_events_are_rejected() {
     refuses(
         "[model.clips.walk]\nevents = { a = nan, b = [-1, inf, 0.5], c = \"x\", \"||\" = 1 }\n",
         &[
-            ("toml:5:16]", "event `a` cannot be at that time", "from the clip's start"),
-            ("toml:5:26]", "event `b` cannot be at that time", ""),
-            ("toml:5:30]", "event `b` cannot be at that time", ""),
-            ("toml:5:45]", "`c` is a time in seconds, or an array of them, not a string", ""),
-            ("toml:5:50]", "the event `||` makes no Rust identifier", "another name"),
+            ("toml:5:16]", "event `a` has an invalid time", "from the start of the clip"),
+            ("toml:5:26]", "event `b` has an invalid time", ""),
+            ("toml:5:30]", "event `b` has an invalid time", ""),
+            ("toml:5:45]", "`c` must be a time in seconds, or an array of times, not a string", ""),
+            ("toml:5:50]", "the name of event `||` cannot become a Rust identifier", "another name"),
         ],
     );
     let many = format!("[model.clips.walk]\nevents = {{ a = [{}] }}\n", "1,".repeat(4097));
-    refuses(&many, &[("", "a clip has at most 4096 events", "")]);
-    refuses("[model.clips.walk]\nevents = [1]\n", &[("toml:5:10]", "`events` is a table of times", "")]);
+    refuses(&many, &[("", "a clip can have at most 4096 events", "")]);
+    refuses("[model.clips.walk]\nevents = [1]\n", &[("toml:5:10]", "`events` must be a table of times", "")]);
 }
 
 #[test]
-fn clips_that_add_to_nothing() {
+fn unknown_additive_reference_is_rejected() {
     refuses(
         "[model.clips.walk]\nadditive = \"ilde\"\nroot_motion = \"flat\"\n[model.clips.idle]\nadditive = 1\n",
         &[
-            ("toml:5:12]", "the model has no clip `ilde`", "did you mean \"idle\"?"),
+            ("toml:5:12]", "clip `ilde` not found in [model.clips]", "did you mean \"idle\"?"),
             ("toml:6:15]", "`root_motion` cannot be \"flat\"", "\"planar\" or \"full\""),
-            ("toml:8:12]", "`additive` is true or the name of a clip, not a number", ""),
+            ("toml:8:12]", "`additive` must be true or the name of a clip, not a number", ""),
         ],
     );
 }
 
 #[test]
-fn masks_and_parts_that_are_none() {
+fn invalid_masks_and_parts_are_rejected() {
     refuses(
         "parts = { a = \"Body\", b = [] }\n[model.masks]\nhead = {}\ntail = 1\nback = { rot = \"Hips\" }\n",
         &[
-            ("toml:4:15]", "`a` is an array of strings, not a string", "write [\"Body\"]"),
-            ("toml:4:27]", "the part `b` has no nodes", ""),
-            ("toml:6:1]", "the mask `head` has no root", "{ root = \"Spine1\" }"),
-            ("toml:7:8]", "the mask `tail` is a table", "upper_body"),
+            ("toml:4:15]", "`a` must be an array of strings, not a string", "write [\"Body\"]"),
+            ("toml:4:27]", "part `b` has no nodes", ""),
+            ("toml:6:1]", "mask `head` has no root", "{ root = \"Spine1\" }"),
+            ("toml:7:8]", "mask `tail` must be a table", "upper_body"),
             ("toml:8:10]", "a mask has no key `rot`", "did you mean `root`?"),
         ],
     );
     let parts: Vec<String> = (0..17).map(|i| format!("p{i} = [\"Body\"]")).collect();
-    refuses(&format!("parts = {{ {} }}\n", parts.join(", ")), &[("toml:4:9]", "17 parts; a model has at most 16", "")]);
+    refuses(
+        &format!("parts = {{ {} }}\n", parts.join(", ")),
+        &[("toml:4:9]", "the model has 17 parts; it can have at most 16", "")],
+    );
 }
 
 #[test]
-fn names_that_collide() {
+fn colliding_part_and_mask_names_are_rejected() {
     refuses(
         "parts = { a-b = [\"Body\"], a_b = [\"Body\"] }\n",
-        &[("toml:4:27]", "the parts `a-b` and `a_b` would both be `parts::HOUND_A_B`", "another name")],
+        &[("toml:4:27]", "parts `a-b` and `a_b` would both become `parts::HOUND_A_B`", "another name")],
     );
     refuses(
         "[model.masks]\nhead = { root = \"Neck1\" }\n[model.clips]\nmask_head = { source = \"walk\" }\n",
-        &[("toml:5:1]", "and the mask `head` of `hound` would both be `HOUND_MASK_HEAD`", "another name")],
+        &[("toml:5:1]", "and mask `head` of `hound` would both become `HOUND_MASK_HEAD`", "another name")],
     );
 }
 
 #[test]
-fn bones_that_are_not_there() {
+fn bone_settings_need_a_bone_encoding() {
     refuses(
         "mode = \"vertex\"\nsockets = [\"Jaw\"]\n",
-        &[("toml:5:11]", "`sockets` needs bones, and the model's vertices are baked", "mode = \"bone\"")],
+        &[("toml:5:11]", "`sockets` needs bones, but the model is baked in vertex mode", "mode = \"bone\"")],
     );
     refuses(
         "encoding = \"trs-packed\"\n[model.masks]\nhead = { root = \"Neck1\" }\n",
-        &[("toml:5:", "`masks` needs each bone's own motion, which trs-packed has not", "leave `encoding` out")],
+        &[("toml:5:", "`masks` needs local bone transforms, which trs-packed does not store", "remove `encoding`")],
     );
     refuses(
         "devices = [\"webgl2\"]\n[model.clips.walk]\nadditive = true\n",

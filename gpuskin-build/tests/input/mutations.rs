@@ -1,5 +1,5 @@
-//! Valid files with a few things wrong: the structure stays, so the damage reaches what lies behind the first checks.
-//! Whatever it is, nothing panics or hangs, and nothing but numbers is baked.
+//! Valid files with a few errors. Their structure stays intact, so that the errors get past the
+//! first checks. None may panic or hang, and baked numbers must be finite.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use crate::common::samples::{compressed, face, quantized, talk};
 use gpuskin_rt::internals::Encoding;
 use serde_json::{Value, json};
 
-/// Mutations of each file.
+/// Number of mutations per file.
 const EACH: usize = 500;
-/// Clips of up to as many seconds are baked; longer ones take their time, which is as it should be.
+/// Maximum total length of clips that are baked, in seconds. Longer clips only take longer.
 const LONGEST: f64 = 10.0;
-/// Far above what any of these files takes unoptimised.
+/// Time limit: far above the time of any of these files in an unoptimised build.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Changes one thing.
+/// Applies one mutation.
 fn mutate(g: &mut Gltf, random: &mut Random) {
     match random.below(8) {
         0 | 1 => value(g, random),
@@ -41,7 +41,7 @@ fn place(json: &Value, random: &mut Random) -> String {
     random.of(&all).clone()
 }
 
-/// Another value, of the same kind where that is a number.
+/// Replaces a value; a number by another number.
 fn value(g: &mut Gltf, random: &mut Random) {
     let place = place(&g.json, random);
     let value = g.json.pointer_mut(&place).expect("a place");
@@ -56,7 +56,7 @@ fn value(g: &mut Gltf, random: &mut Random) {
     };
 }
 
-/// What stands elsewhere.
+/// Copies a value to another location.
 fn copy(g: &mut Gltf, random: &mut Random) {
     let from = g.json.pointer(&place(&g.json, random)).expect("a place").clone();
     let to = place(&g.json, random);
@@ -73,7 +73,7 @@ fn remove(g: &mut Gltf, random: &mut Random) {
     }
 }
 
-/// An item of a list once more.
+/// Repeats an item of a list.
 fn repeat(g: &mut Gltf, random: &mut Random) {
     let place = place(&g.json, random);
     if let Some(Value::Array(list)) = g.json.pointer_mut(&place)
@@ -84,7 +84,7 @@ fn repeat(g: &mut Gltf, random: &mut Random) {
     }
 }
 
-/// An accessor that is read as another kind.
+/// Changes a property of an accessor.
 fn accessor(g: &mut Gltf, random: &mut Random) {
     let count = g.json["accessors"].as_array().map_or(0, Vec::len);
     let Some(accessor) = g.json.pointer_mut(&format!("/accessors/{}", random.below(count))) else { return };
@@ -99,7 +99,7 @@ fn accessor(g: &mut Gltf, random: &mut Random) {
     accessor.insert(key.into(), value);
 }
 
-/// A number in the binary chunk.
+/// Changes a number in the binary chunk.
 fn float(g: &mut Gltf, random: &mut Random) {
     let odd = [f32::NAN, f32::INFINITY, 0.0, -0.0, -1.0, 3e38, -3e38, 1e-38, f32::from_bits(1), 1e6];
     let at = random.below(g.bin.len() / 4) * 4;
@@ -126,37 +126,37 @@ fn survives(seed: u64, original: &Gltf) {
         match result {
             Ok(_) => baked += 1,
             Err(errors) => {
-                assert!(!errors.is_empty(), "mutation {i}: refused without a word");
+                assert!(!errors.is_empty(), "mutation {i}: rejected without an error");
                 refused += 1;
             }
         }
     }
-    println!("{baked} baked, {refused} refused");
-    // The damage is neither too great nor too small to find anything.
-    assert!(baked > EACH / 10 && refused > EACH / 10, "{baked} baked, {refused} refused");
+    println!("{baked} baked, {refused} rejected");
+    // The mutations must be neither too strong nor too weak to find errors.
+    assert!(baked > EACH / 10 && refused > EACH / 10, "{baked} baked, {refused} rejected");
 }
 
 #[test]
-fn a_figure_with_a_face() {
+fn mutated_morph_targets_do_not_panic() {
     let mut g = face();
     talk(&mut g, "CUBICSPLINE", &[0.0, 1.0], &[0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     survives(1, &g);
 }
 
 #[test]
-fn a_skinned_figure() {
+fn mutated_skins_do_not_panic() {
     survives(2, &figure());
 }
 
 #[test]
-fn a_quantised_leaf() {
+fn mutated_quantised_vertices_do_not_panic() {
     survives(3, &quantized());
 }
 
 #[test]
-fn a_compressed_leaf() {
+fn mutated_compression_does_not_panic() {
     let mut g = compressed();
-    // All in one buffer.
+    // One buffer for all views.
     for view in g.json["bufferViews"].as_array_mut().expect("a list") {
         view["buffer"] = json!(0);
     }

@@ -1,5 +1,6 @@
-//! Numbers that are wrong: each is repaired with a warning or refused with an error, both of which say where it stands, and
-//! nothing that is not a number is baked. The table in the documentation of `gpuskin_build::import` has all of them.
+//! Invalid numbers: each is repaired with a warning or rejected with an error. Both name the
+//! location, and baked numbers are always finite. The documentation of `gpuskin_build::import` has
+//! a table of all cases.
 
 use crate::common::bake::try_bake;
 use crate::common::build::{Gltf, figure};
@@ -7,18 +8,21 @@ use serde_json::json;
 
 #[track_caller]
 fn refused(g: &Gltf, parts: &[&str]) {
-    let errors = try_bake(g).expect_err("refused");
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
+    let errors = try_bake(g).expect_err("the file must be rejected");
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
     assert!(errors.iter().all(|e| e.contains("model `model`") && e.contains("model.glb")), "{errors:#?}");
 }
 
 #[track_caller]
 fn repaired(g: &Gltf, parts: &[&str]) {
     let warnings = try_bake(g).unwrap_or_else(|errors| panic!("{errors:#?}"));
-    assert!(warnings.iter().any(|w| parts.iter().all(|p| w.contains(p))), "{parts:?} not in {warnings:#?}");
+    assert!(
+        warnings.iter().any(|w| parts.iter().all(|p| w.contains(p))),
+        "no warning contains {parts:?}: {warnings:#?}"
+    );
 }
 
-/// The figure with a third clip, of one channel.
+/// Returns the figure with a third clip that has one channel.
 fn moving(path: &str, interpolation: &str, shape: &str, times: &[f32], values: &[f32]) -> Gltf {
     let mut g = figure();
     let (input, output) = (g.floats("SCALAR", times), g.floats(shape, values));
@@ -28,13 +32,13 @@ fn moving(path: &str, interpolation: &str, shape: &str, times: &[f32], values: &
     g
 }
 
-/// What stands last in the binary chunk are the values, before them the times: their accessors.
+/// Returns the labels of the last two accessors: key times and values.
 fn accessors(g: &Gltf) -> [String; 2] {
     let count = g.json["accessors"].as_array().expect("a list").len();
     [count - 2, count - 1].map(|i| format!("accessor {i}"))
 }
 
-/// Where floats of an accessor stand in the binary chunk.
+/// Returns the byte offset of an accessor's data in the binary chunk.
 fn place(g: &Gltf, accessor: &serde_json::Value) -> usize {
     let index = |v: &serde_json::Value| v.as_u64().expect("index") as usize;
     let view = index(&g.json["accessors"][index(accessor)]["bufferView"]);
@@ -47,12 +51,12 @@ fn put(g: &mut Gltf, accessor: &serde_json::Value, float: usize, value: f32) {
 }
 
 #[test]
-fn the_figure_is_fine() {
-    assert_eq!(try_bake(&figure()).expect("it bakes"), Vec::<String>::new());
+fn figure_bakes_without_warnings() {
+    assert_eq!(try_bake(&figure()).expect("the file can be baked"), Vec::<String>::new());
 }
 
 #[test]
-fn keys_that_are_no_numbers() {
+fn keys_that_are_not_finite_are_rejected() {
     for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, odd, 0.0]);
         let [_, values] = accessors(&g);
@@ -64,7 +68,7 @@ fn keys_that_are_no_numbers() {
         let [times, _] = accessors(&g);
         refused(&g, &["clip `Odd`, sampler 0", "key times", &times, "element 1 is not finite"]);
     }
-    // In tangents, too.
+    // Tangents of cubic curves are checked as well.
     let mut values = [0.0; 18];
     values[2] = f32::NAN;
     let g = moving("scale", "CUBICSPLINE", "VEC3", &[0.0, 1.0], &values);
@@ -72,42 +76,42 @@ fn keys_that_are_no_numbers() {
 }
 
 #[test]
-fn key_times_out_of_order() {
+fn unsorted_key_times_are_rejected() {
     let g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0, 0.5], &[0.0; 9]);
     let [times, _] = accessors(&g);
-    refused(&g, &["clip `Odd`, sampler 0", &times, "key 2 at 0.5 s comes after key 1 at 1 s"]);
+    refused(&g, &["clip `Odd`, sampler 0", &times, "key 2 at 0.5 s is earlier than key 1 at 1 s"]);
     let g = moving("translation", "LINEAR", "VEC3", &[0.0, 0.5, 0.5, 1.0], &[0.0; 12]);
     let [times, _] = accessors(&g);
     repaired(&g, &["clip `Odd`", "several keys at one time", "sampler 0", &times, "jumps"]);
     let g = moving("translation", "LINEAR", "VEC3", &[-0.5, 0.5], &[0.0; 6]);
     repaired(&g, &["clip `Odd`", "first key is at -0.5 s"]);
-    // Ages, and less than a float can tell apart.
+    // A very long clip, and one that is shorter than `f32` resolves.
     let g = moving("translation", "LINEAR", "VEC3", &[0.0, 3e38], &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
-    let errors = try_bake(&g).expect_err("refused");
+    let errors = try_bake(&g).expect_err("the file must be rejected");
     assert!(errors.iter().any(|e| e.contains("`model`") && e.contains("clip `odd` alone")), "{errors:#?}");
     let tiny = f32::from_bits(1);
     try_bake(&moving("translation", "LINEAR", "VEC3", &[0.0, tiny], &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]))
-        .expect("it bakes");
+        .expect("the file can be baked");
 }
 
 #[test]
-fn clips_of_nothing() {
+fn empty_clips_warn_or_fail() {
     let mut g = figure();
     g.push("animations", json!({ "name": "Empty" }));
     repaired(&g, &["clip `Empty` moves nothing"]);
     let g = moving("translation", "LINEAR", "VEC3", &[0.0], &[0.0, 1.0, 0.0]);
-    assert_eq!(try_bake(&g).expect("it bakes"), Vec::<String>::new());
+    assert_eq!(try_bake(&g).expect("the file can be baked"), Vec::<String>::new());
     let mut g = moving("translation", "LINEAR", "VEC3", &[0.0], &[0.0, 1.0, 0.0]);
     let last = g.json["accessors"].as_array().expect("a list").len() - 2;
     g.json["accessors"][last]["count"] = json!(0);
     refused(&g, &["clip `Odd`, sampler 0", &format!("accessor {last}"), "no elements"]);
     let g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0; 9]);
     let [_, values] = accessors(&g);
-    refused(&g, &["clip `Odd`", "node 1 `Spine`", &values, "has 3 values; its 2 keys need 2"]);
+    refused(&g, &["clip `Odd`", "node 1 `Spine`", &values, "has 3 values, but 2 keys need 2"]);
 }
 
 #[test]
-fn quaternions_of_no_length() {
+fn zero_quaternions_are_repaired() {
     let zero = [0.0; 4];
     let turn = [0.0, 0.0, 0.6, 0.8];
     for (interpolation, values) in [
@@ -117,20 +121,20 @@ fn quaternions_of_no_length() {
     ] {
         let g = moving("rotation", interpolation, "VEC4", &[0.0, 0.5, 1.0], &values);
         let [_, accessor] = accessors(&g);
-        repaired(&g, &["clip `Odd`", "node 1 `Spine`", &accessor, "1 rotations", "length zero: taken as none"]);
+        repaired(&g, &["clip `Odd`", "node 1 `Spine`", &accessor, "1 rotations", "zero-length"]);
     }
     let mut g = figure();
     g.json["nodes"][1]["rotation"] = json!([0, 0, 0, 0]);
-    repaired(&g, &["node 1 `Spine`", "length zero: taken as none"]);
-    // Opposite keys of a spline pass through zero between them; any length is brought to one.
+    repaired(&g, &["node 1 `Spine`", "zero-length"]);
+    // A spline between opposite keys passes through zero; rotations of any length are normalised.
     let through = [&zero[..], &[0.0, 0.0, 0.0, 1.0], &zero, &zero, &[0.0, 0.0, 0.0, -1.0], &zero].concat();
-    try_bake(&moving("rotation", "CUBICSPLINE", "VEC4", &[0.0, 1.0], &through)).expect("it bakes");
+    try_bake(&moving("rotation", "CUBICSPLINE", "VEC4", &[0.0, 1.0], &through)).expect("the file can be baked");
     let long = [[0.0, 0.0, 0.0, 1e38], [0.0, 0.0, 1e-38, 0.0]].concat();
-    try_bake(&moving("rotation", "LINEAR", "VEC4", &[0.0, 1.0], &long)).expect("it bakes");
+    try_bake(&moving("rotation", "LINEAR", "VEC4", &[0.0, 1.0], &long)).expect("the file can be baked");
 }
 
 #[test]
-fn weights_and_joints() {
+fn weights_are_repaired_and_joints_checked() {
     let with = |weights: [f32; 4]| {
         let mut g = figure();
         let accessor = g.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"].clone();
@@ -147,22 +151,22 @@ fn weights_and_joints() {
     repaired(&with([0.0; 4]).1, &[place, "1 of 3 vertices have no weights"]);
     repaired(&with([0.8, 0.8, 0.0, 0.0]).1, &[place, "sum to 1.600"]);
     repaired(&with([1.0, -0.5, 0.0, 0.0]).1, &[place, "1 weights are negative"]);
-    try_bake(&with([3e38, 3e38, 3e38, 3e38]).1).expect("it bakes");
+    try_bake(&with([3e38, 3e38, 3e38, 3e38]).1).expect("the file can be baked");
 
     let mut g = figure();
     let joints = g.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"].clone();
     let at = self::place(&g, &joints);
     g.bin[at + 4] = 9;
     let accessor = format!("accessor {joints}");
-    refused(&g, &[place, &accessor, "vertex 1: joint 9; the skin has 3 joints"]);
-    // Without weight it moves nothing.
+    refused(&g, &[place, &accessor, "vertex 1: joint 9 does not exist; the skin has 3 joints"]);
+    // A joint without weight moves nothing, so its index does not matter.
     g.bin[at + 4] = 1;
     g.bin[at + 6] = 9;
-    try_bake(&g).expect("it bakes");
+    try_bake(&g).expect("the file can be baked");
 }
 
 #[test]
-fn bind_matrices() {
+fn odd_bind_matrices_warn() {
     let mut g = figure();
     let accessor = g.json["skins"][0]["inverseBindMatrices"].clone();
     let label = format!("skin 0: inverse bind matrices: accessor {accessor}");
@@ -170,19 +174,19 @@ fn bind_matrices() {
         put(&mut g, &accessor, i, 0.0);
     }
     repaired(&g, &[&label, "element 0, for joint `Spine`", "singular"]);
-    repaired(&g, &[&label, "element 0, for joint `Spine`", "last row is not 0 0 0 1"]);
-    // Flat along z, and so nearly flat that the inverse is beyond f32.
+    repaired(&g, &[&label, "element 0, for joint `Spine`", "last row of the matrix is not 0 0 0 1"]);
+    // Flat along Z, and so flat that the inverse exceeds `f32`.
     for depth in [0.0, 1e-38, f32::from_bits(1)] {
         let mut g = figure();
         put(&mut g, &accessor, 10, depth);
-        try_bake(&g).expect("it bakes");
+        try_bake(&g).expect("the file can be baked");
     }
-    // A joint that moves nothing may have any.
+    // An unused joint may have any matrix.
     let mut g = figure();
     for i in 32..48 {
         put(&mut g, &accessor, i, 0.0);
     }
-    assert_eq!(try_bake(&g).expect("it bakes"), Vec::<String>::new());
+    assert_eq!(try_bake(&g).expect("the file can be baked"), Vec::<String>::new());
     put(&mut g, &accessor, 3, f32::NAN);
     refused(&g, &["skin 0", "inverse bind matrices", &format!("accessor {accessor}"), "not finite"]);
     let mut g = figure();
@@ -191,7 +195,7 @@ fn bind_matrices() {
 }
 
 #[test]
-fn accessors_past_their_buffers_and_absurd_counts() {
+fn accessors_beyond_their_buffers_are_rejected() {
     let change = |key: &str, value: serde_json::Value| {
         let mut g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0; 6]);
         let last = g.json["accessors"].as_array().expect("a list").len() - 1;
@@ -200,41 +204,41 @@ fn accessors_past_their_buffers_and_absurd_counts() {
     };
     for count in [3_u64, 1 << 32, u64::MAX / 12, u64::MAX] {
         let (accessor, g) = change("count", json!(count));
-        refused(&g, &["clip `Odd`", "node 1 `Spine`", &accessor, "pass the end of buffer view"]);
+        refused(&g, &["clip `Odd`", "node 1 `Spine`", &accessor, "exceed buffer view"]);
     }
     let (accessor, g) = change("byteOffset", json!(4));
-    refused(&g, &["clip `Odd`", &accessor, "pass the end of buffer view"]);
+    refused(&g, &["clip `Odd`", &accessor, "exceed buffer view"]);
     let (accessor, g) = change("bufferView", json!(99));
-    refused(&g, &["clip `Odd`", &accessor, "no buffer view 99"]);
+    refused(&g, &["clip `Odd`", &accessor, "buffer view 99 does not exist"]);
     let (_, mut g) = change("byteOffset", json!(0));
     let last = g.json["bufferViews"].as_array().expect("a list").len() - 1;
     g.json["bufferViews"][last]["byteLength"] = json!(1000);
-    refused(&g, &["clip `Odd`", &format!("buffer view {last}"), "pass the end of buffer 0"]);
+    refused(&g, &["clip `Odd`", &format!("buffer view {last}"), "exceed buffer 0"]);
 }
 
 #[test]
-fn numbers_that_no_texture_holds() {
-    // Too far for halves, and for floats after a scale.
+fn values_outside_the_encoding_range_are_rejected() {
+    // Beyond the range of 16-bit floats; with a scale also beyond 32-bit floats.
     let mut g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0, 0.0, 0.0, 3e38, 0.0, 0.0]);
-    let errors = try_bake(&g).expect_err("refused");
+    let errors = try_bake(&g).expect_err("the file must be rejected");
     assert!(errors.iter().any(|e| e.contains("`odd`") && e.contains("out of the range of")), "{errors:#?}");
     g.json["nodes"][0]["scale"] = json!([1e300, 1, 1]);
-    let errors = try_bake(&g).expect_err("refused");
-    assert!(errors.iter().any(|e| e.contains("farther out than 32-bit floats reach")), "{errors:#?}");
-    // Vertices that are far out of every clip's way.
+    let errors = try_bake(&g).expect_err("the file must be rejected");
+    assert!(errors.iter().any(|e| e.contains("outside the range of 32-bit floats")), "{errors:#?}");
+    // A vertex outside the range, independent of any clip.
     let mut g = figure();
     let position = g.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].clone();
     put(&mut g, &position, 0, 3e38);
-    let errors = try_bake(&g).expect_err("refused");
-    assert!(errors.iter().any(|e| e.contains("farther out than 32-bit floats reach")), "{errors:#?}");
+    let errors = try_bake(&g).expect_err("the file must be rejected");
+    assert!(errors.iter().any(|e| e.contains("outside the range of 32-bit floats")), "{errors:#?}");
 }
 
 #[test]
-fn attributes_that_are_no_numbers() {
+fn attributes_that_are_not_finite_are_repaired_or_rejected() {
     let mut g = figure();
     let normal = g.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"].clone();
     put(&mut g, &normal, 1, f32::NAN);
-    repaired(&g, &["mesh 0 `Triangle`, primitive 0", "NORMAL: 1 numbers are not finite: taken as zero"]);
+    repaired(&g, &["mesh 0 `Triangle`, primitive 0", "NORMAL: 1 numbers are not finite and are set to zero"]);
     let mut g = figure();
     let position = g.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].clone();
     put(&mut g, &position, 4, f32::NAN);
@@ -245,5 +249,5 @@ fn attributes_that_are_no_numbers() {
         put(&mut g, &position, float, 1.0);
     }
     g.json["meshes"][0]["primitives"][0]["attributes"].as_object_mut().expect("object").remove("NORMAL");
-    try_bake(&g).expect("it bakes");
+    try_bake(&g).expect("the file can be baked");
 }

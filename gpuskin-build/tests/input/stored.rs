@@ -1,4 +1,4 @@
-//! How vertices and keys are stored: quantised, and compressed.
+//! Storage of vertices and keys: quantised and compressed.
 
 use crate::common::Outcome;
 use crate::common::build::Gltf;
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 #[track_caller]
 fn refused(outcome: &Outcome, parts: &[&str]) {
     let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {errors:#?}");
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
 }
 
 #[track_caller]
 fn near(a: &[DVec3], b: &[[f64; 3]]) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
-        assert!(a.distance(DVec3::from_array(*b)) < 1e-9, "{a} is not {b:?}");
+        assert!(a.distance(DVec3::from_array(*b)) < 1e-9, "found {a}, expected {b:?}");
     }
 }
 
 #[test]
-fn positions_of_every_component() {
+fn positions_accept_every_component_type() {
     const CORNERS: [[i16; 3]; 3] = [[0, 0, 0], [100, 0, 0], [0, 100, 20]];
     for (component, size, top) in [(5120, 1, 127.0), (5121, 1, 255.0), (5122, 2, 32767.0), (5123, 2, 65535.0)] {
         for normalized in [false, true] {
@@ -46,7 +46,7 @@ fn positions_of_every_component() {
 }
 
 #[test]
-fn directions_and_targets() {
+fn quantised_directions_and_targets_are_decoded() {
     let mut g = quantized();
     let outcome = g.import();
     let leaf = &outcome.model().primitives[0];
@@ -67,7 +67,7 @@ fn directions_and_targets() {
     refused(&g.import(), &["mesh 0 `Leaf`, primitive 0", "NORMAL", "accessor 1", "I8, which are not allowed"]);
 }
 
-/// Imports with a second buffer that has no data.
+/// Imports a file with a second buffer that has no data.
 fn import(g: &Gltf) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
     let mut json = g.json.clone();
@@ -79,13 +79,13 @@ fn import(g: &Gltf) -> Outcome {
 }
 
 #[test]
-fn compressed_views() {
+fn compressed_views_are_decoded() {
     let mut g = compressed();
     let outcome = import(&g);
     let primitive = &outcome.model().primitives[0];
     near(&primitive.positions, &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]);
     assert_eq!(primitive.triangles, [[0, 1, 2]]);
-    // The successor under its own name.
+    // The newer extension has another name.
     for view in g.json["bufferViews"].as_array_mut().expect("a list") {
         if let Some(extensions) = view.get_mut("extensions").and_then(Value::as_object_mut) {
             let compression = extensions.remove("EXT_meshopt_compression").expect("there");
@@ -94,13 +94,13 @@ fn compressed_views() {
     }
     g.json["extensionsRequired"] = json!(["KHR_meshopt_compression"]);
     import(&g).model();
-    // Read as what it is not.
+    // Without the extension, the view refers to a buffer without data.
     g.json["bufferViews"][0].as_object_mut().expect("object").remove("extensions");
     refused(&import(&g), &["POSITION", "buffer view 0", "buffer 1 has no URI"]);
 }
 
 #[test]
-fn damaged_compression() {
+fn damaged_compression_is_rejected() {
     let change = |view: usize, key: &str, value: Value, parts: &[&str]| {
         let mut g = compressed();
         g.json["bufferViews"][view]["extensions"]["EXT_meshopt_compression"][key] = value;
@@ -116,18 +116,18 @@ fn damaged_compression() {
     }
     change(0, "byteLength", json!(5), &["cannot be decompressed"]);
     change(0, "byteLength", json!(0), &["cannot be decompressed"]);
-    change(0, "byteLength", json!(u64::MAX), &["pass the end of buffer 0"]);
-    change(0, "byteOffset", json!(u64::MAX), &["pass the end of buffer 0"]);
-    change(0, "buffer", json!(7), &["no buffer 7"]);
+    change(0, "byteLength", json!(u64::MAX), &["exceed buffer 0"]);
+    change(0, "byteOffset", json!(u64::MAX), &["exceed buffer 0"]);
+    change(0, "buffer", json!(7), &["buffer 7 does not exist"]);
     change(0, "mode", json!("TRIANGLES"), &["stride"]);
     change(0, "filter", json!("QUATERNION"), &["stride of 12"]);
-    change(1, "mode", json!("POINTS"), &["no mode `POINTS`"]);
+    change(1, "mode", json!("POINTS"), &["unknown mode `POINTS`"]);
     change(1, "mode", json!("INDICES"), &["indices", "cannot be decompressed"]);
-    change(1, "filter", json!("OCTAHEDRAL"), &["indices have no filter"]);
-    // Within the limits of the header, and more than a model may unfold to.
+    change(1, "filter", json!("OCTAHEDRAL"), &["indices cannot have a filter"]);
+    // Within the limits of the file format, but more data than a model may decode to.
     let mut g = compressed();
     let count = 1_u64 << 36;
     g.json["bufferViews"][0]["byteLength"] = json!(count * 12);
     g.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"]["count"] = json!(count);
-    refused(&import(&g), &["buffer view 0", "the model unfolds to more than"]);
+    refused(&import(&g), &["buffer view 0", "the decoded model is larger than"]);
 }

@@ -1,7 +1,8 @@
-//! What materials have beside their base colour: textures that are found, shared, and left out with a reason.
+//! Material properties besides the base colour: textures that are imported, shared, or left out
+//! with a reason.
 
 use crate::common::build::{Gltf, figure};
-use gpuskin_build::model::{Material, Model};
+use gpuskin_build::internals::model::{Material, Model};
 use serde_json::{Value, json};
 
 fn png(width: u32, height: u32) -> Vec<u8> {
@@ -10,7 +11,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A figure with texture coordinates in two sets, these images, and a material.
+/// Returns a figure with two sets of texture coordinates, the given images, and a material.
 fn with(images: &[&[u8]], material: Value) -> Gltf {
     let mut g = figure();
     for image in images {
@@ -28,7 +29,7 @@ fn with(images: &[&[u8]], material: Value) -> Gltf {
 }
 
 fn surface(model: &Model) -> &Material {
-    model.materials.iter().find(|m| m.name == "Steel").expect("it is used")
+    model.materials.iter().find(|m| m.name == "Steel").expect("a material named Steel")
 }
 
 #[test]
@@ -50,19 +51,19 @@ fn textures_and_factors_are_read() {
     let outcome = with(&[&png(4, 4), &png(8, 4), &png(4, 8)], material).import();
     assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
     let m = surface(outcome.model());
-    let image = |texture: Option<gpuskin_build::model::Texture>| {
+    let image = |texture: Option<gpuskin_build::internals::model::Texture>| {
         texture.map(|t| (outcome.model().images[t.image].width, outcome.model().images[t.image].height))
     };
     assert_eq!((image(m.base_color_texture), image(m.emissive_texture)), (Some((4, 4)), Some((4, 4))));
     assert_eq!((image(m.metallic_roughness_texture), image(m.occlusion_texture)), (Some((8, 4)), Some((8, 4))));
     assert_eq!(image(m.normal_texture), Some((4, 8)));
-    assert_eq!(outcome.model().images.len(), 3, "each is decoded once");
+    assert_eq!(outcome.model().images.len(), 3, "each image must be decoded once");
     assert_eq!((m.metallic, m.roughness, m.occlusion_strength, m.normal_scale), (0.25, 0.5, 0.75, 1.5));
     assert_eq!(m.emissive, [6.0, 3.0, 1.5]);
 }
 
 #[test]
-fn strengths_of_emitted_light() {
+fn emissive_strength_is_applied() {
     let read = |strength: Value| {
         let extension = json!({ "KHR_materials_emissive_strength": strength });
         with(&[], json!({ "name": "Steel", "emissiveFactor": [1, 0, 0.5], "extensions": extension })).import()
@@ -71,13 +72,13 @@ fn strengths_of_emitted_light() {
     assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
     assert_eq!(surface(outcome.model()).emissive, [1.0, 0.0, 0.5]);
     let outcome = read(json!({ "emissiveStrength": -2 }));
-    assert!(outcome.warnings()[0].contains("`Steel`: its emissive factor is negative"), "{:#?}", outcome.warnings());
+    assert!(outcome.warnings()[0].contains("`Steel`: the emissive factor is negative"), "{:#?}", outcome.warnings());
     assert_eq!(surface(outcome.model()).emissive, [0.0; 3]);
     assert!(read(json!({ "emissiveStrength": "x" })).errors()[0].contains("materials[0].extensions"));
 }
 
 #[test]
-fn what_does_not_fit_is_left_out_with_a_reason() {
+fn unsupported_textures_are_left_out_with_a_reason() {
     let good = png(4, 4);
     let broken = &good[..40];
     let huge = png(8200, 2);
@@ -87,33 +88,33 @@ fn what_does_not_fit_is_left_out_with_a_reason() {
             [&good[..], broken],
             "normalTexture",
             json!({ "index": 1 }),
-            "normal texture is left out: image 1: it cannot be decoded",
+            "normal texture is ignored: image 1: the image cannot be decoded",
         ),
         (
             [&good, &huge],
             "emissiveTexture",
             json!({ "index": 1 }),
-            "emissive texture is left out: image 1: it has 8200 x 2",
+            "emissive texture is ignored: image 1: the image has 8200 x 2",
         ),
         (
             [&good, b"none"],
             "occlusionTexture",
             json!({ "index": 1 }),
-            "occlusion texture is left out: image 1: it is neither",
+            "occlusion texture is ignored: image 1: the image is neither",
         ),
-        ([&good, &good], "normalTexture", json!({ "index": 9 }), "normal texture is left out: there is no texture 9"),
-        ([&good, &good], "emissiveTexture", json!({ "index": 1, "texCoord": 1 }), "other texture coordinates"),
+        ([&good, &good], "normalTexture", json!({ "index": 9 }), "normal texture is ignored: texture 9 does not exist"),
+        ([&good, &good], "emissiveTexture", json!({ "index": 1, "texCoord": 1 }), "its texture coordinates differ"),
         (
             [&good, &good],
             "normalTexture",
             json!({ "index": 1, "extensions": { "KHR_texture_transform": { "offset": [0.5, 0] } } }),
-            "other texture coordinates",
+            "its texture coordinates differ",
         ),
         (
             [&good, &good],
             "occlusionTexture",
             json!({ "index": 1, "extensions": { "KHR_texture_transform": { "offset": "x" } } }),
-            "occlusion texture is left out: KHR_texture_transform",
+            "occlusion texture is ignored: KHR_texture_transform",
         ),
     ] {
         let mut material = json!({ "name": "Steel", "pbrMetallicRoughness": { "baseColorTexture": base } });
@@ -121,7 +122,7 @@ fn what_does_not_fit_is_left_out_with_a_reason() {
         let outcome = with(&images, material).import();
         let warnings = outcome.warnings();
         let told = |w: &String| w.contains(reason) && w.contains("material") && w.contains("`Steel`");
-        assert!(warnings.len() == 1 && told(&warnings[0]), "{key}: {warnings:#?} instead of {reason}");
+        assert!(warnings.len() == 1 && told(&warnings[0]), "{key}: expected {reason}, found {warnings:#?}");
         let m = surface(outcome.model());
         assert!(m.base_color_texture.is_some());
         assert!(m.normal_texture.is_none() && m.occlusion_texture.is_none() && m.emissive_texture.is_none());
@@ -129,20 +130,23 @@ fn what_does_not_fit_is_left_out_with_a_reason() {
 }
 
 #[test]
-fn occlusion_of_another_size_is_left_out() {
+fn occlusion_texture_of_another_size_is_left_out() {
     let material = json!({
         "name": "Steel",
         "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": 0 } },
         "occlusionTexture": { "index": 1 },
     });
     let outcome = with(&[&png(4, 4), &png(8, 8)], material).import();
-    assert!(outcome.warnings()[0].contains("8 x 8 texels, the metallic-roughness texture has 4 x 4"));
+    assert!(
+        outcome.warnings()[0]
+            .contains("8 x 8 texels, but the metallic-roughness texture, with which it is combined, has 4 x 4")
+    );
     let m = surface(outcome.model());
     assert!(m.metallic_roughness_texture.is_some() && m.occlusion_texture.is_none());
 }
 
 #[test]
-fn factors_that_are_no_numbers_are_refused() {
+fn factors_beyond_f32_are_rejected() {
     let material = json!({ "name": "Steel", "normalTexture": { "index": 0, "scale": 1e39 } });
     let outcome = with(&[&png(4, 4)], material).import();
     let errors = outcome.errors();

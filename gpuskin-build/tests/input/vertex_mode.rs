@@ -2,26 +2,25 @@
 
 use crate::common::build::Gltf;
 use glam::Vec3;
-use gpuskin_build::bake::{BakeOptions, Baked, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Baked, Manifest, bake};
 use gpuskin_rt::internals::vertex::unpack;
 use gpuskin_rt::internals::{Data, Encoding, Packing};
 use serde_json::json;
 
-/// Bakes a file with these keys; what went wrong, as text.
+/// Bakes a file with the given keys. Returns diagnostics as text.
 fn baked(g: &Gltf, keys: &str) -> Result<Baked, String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("m.glb"), g.glb()).unwrap();
     let text = format!("[[model]]\nname = \"m\"\npath = \"m.glb\"\n{keys}");
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).map_err(|e| e.to_string())?;
-    bake(&manifest, &BakeOptions::default()).map_err(|failed| failed.findings.to_string())
+    bake(&manifest, &BakeOptions::default()).map_err(|failed| failed.diagnostics.to_string())
 }
 
 fn good(g: &Gltf, keys: &str) -> Baked {
     baked(g, keys).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A triangle that a clip moves, and another that a clip morphs.
+/// Returns a triangle that a clip moves, and another that a clip morphs.
 fn two_triangles() -> Gltf {
     let mut g = Gltf::new();
     let mesh = g.triangle();
@@ -39,16 +38,16 @@ fn two_triangles() -> Gltf {
 }
 
 #[test]
-fn morph_targets_are_baked_and_nothing_is_said_of_their_loss() {
+fn morph_targets_are_baked_without_warning() {
     let g = two_triangles();
     for keys in ["mode = \"vertex\"\n", "mode = \"auto\"\n", "encoding = \"vat-f32\"\n"] {
         let baked = good(&g, keys);
         let meta = &baked.models[0].meta;
         assert!(meta.encoding.is_vertex() && meta.mesh.format.packing == Packing::Static, "{keys}");
         assert!(!baked.warnings.to_string().contains("morph"), "{}", baked.warnings);
-        // The lifted corner of the second clip.
+        // The raised corner in the second clip.
         assert!((meta.clips[1].bounds.max[2] - 2.0).abs() < 1e-3, "{:?}", meta.clips[1].bounds);
-        assert!(meta.clips[1].looped, "its ends meet");
+        assert!(meta.clips[1].looped, "a clip whose first and last poses are equal must loop");
         assert!(meta.clips.iter().all(|clip| clip.encoding_error.max < 1e-3), "{keys}");
     }
     let bones = good(&g, "");
@@ -57,12 +56,12 @@ fn morph_targets_are_baked_and_nothing_is_said_of_their_loss() {
 }
 
 #[test]
-fn the_normal_tolerance_chooses_the_bytes() {
+fn normal_tolerance_selects_the_encoding() {
     let of = |keys: &str| good(&two_triangles(), keys).models[0].meta.encoding;
     assert_eq!(of("mode = \"vertex\"\n"), Encoding::VatPacked);
     let g = {
         let mut g = two_triangles();
-        // A normal that is no corner of the octahedral grid.
+        // A normal that is not on the octahedral grid.
         let odd = g.floats("VEC3", &[0.297, 0.401, 0.866].repeat(3));
         g.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = json!(odd);
         g
@@ -73,7 +72,7 @@ fn the_normal_tolerance_chooses_the_bytes() {
 }
 
 #[test]
-fn a_width_that_is_asked_for_is_kept() {
+fn texture_has_the_requested_width() {
     for width in [64, 256, 4096] {
         let baked = good(&two_triangles(), &format!("encoding = \"vat-unorm24\"\nwidth = {width}\n"));
         assert_eq!(baked.models[0].meta.texture.width, width);
@@ -82,7 +81,7 @@ fn a_width_that_is_asked_for_is_kept() {
     assert_eq!(bones.models[0].meta.texture.width, 512);
 }
 
-/// Triangles side by side, all of their corners different.
+/// Returns triangles side by side, all with different corners.
 fn many(triangles: u32) -> Gltf {
     let mut g = Gltf::new();
     let at = |i: u32| {
@@ -98,12 +97,12 @@ fn many(triangles: u32) -> Gltf {
 }
 
 #[test]
-fn a_frame_that_fits_no_layer_is_told_with_what_to_do() {
-    // 64 by 2048 texels hold 131,069 vertices and the range of their frame.
+fn frame_larger_than_a_layer_is_rejected_with_help() {
+    // 64 by 2048 texels have room for 131,069 vertices and the range of their frame.
     let keys = "encoding = \"vat-packed\"\nwidth = 64\nfps = 1\n";
     let error = baked(&many(43_690), keys).unwrap_err();
-    for part in ["131073 vertices in vat-packed", "does not fit a layer", "width = 2048", "exclude"] {
-        assert!(error.contains(part), "`{part}` not in {error}");
+    for part in ["131073 vertices in vat-packed", "does not fit into one layer", "width = 2048", "exclude"] {
+        assert!(error.contains(part), "`{part}` is missing in {error}");
     }
     let wide = good(&many(43_690), "encoding = \"vat-packed\"\nfps = 1\n");
     let texture = wide.models[0].meta.texture;
@@ -114,7 +113,7 @@ fn a_frame_that_fits_no_layer_is_told_with_what_to_do() {
 }
 
 #[test]
-fn clips_without_length_and_huge_models() {
+fn clips_without_length_bake_and_huge_models_fail() {
     let mut g = two_triangles();
     let (input, output) = (g.floats("SCALAR", &[0.0]), g.floats("VEC3", &[0.0, 1.0, 0.0]));
     let samplers = json!([{ "input": input, "output": output }]);
@@ -127,11 +126,11 @@ fn clips_without_length_and_huge_models() {
     let error = baked(&g, "encoding = \"vat-f16\"\nscale = 1e6\n").unwrap_err();
     assert!(error.contains("out of the range of vat-f16") && error.contains("set `scale`"), "{error}");
     let error = baked(&g, "encoding = \"vat-packed\"\nscale = 1e39\n").unwrap_err();
-    assert!(error.contains("farther out than 32-bit floats reach"), "{error}");
+    assert!(error.contains("outside the range of 32-bit floats"), "{error}");
 }
 
 #[test]
-fn colours_of_vertices_are_baked_in_either_mode() {
+fn vertex_colours_are_baked_in_both_modes() {
     let mut g = two_triangles();
     let colors = [255, 0, 51, 255, 0, 102, 0, 255, 255, 255, 255, 204];
     let accessor = g.bytes("VEC4", 3, &colors);
@@ -141,7 +140,7 @@ fn colours_of_vertices_are_baked_in_either_mode() {
         let baked = good(&g, keys);
         let (meta, model) = (&baked.models[0].meta, &baked.runtime_models()[0]);
         assert!(meta.mesh.format.color, "{keys}");
-        let Data::Bytes(mesh) = &model.mesh.data else { panic!("it is small") };
+        let Data::Bytes(mesh) = &model.mesh.data else { panic!("expected an embedded mesh") };
         let vertices = &mesh[meta.mesh.vertices.offset as usize..][..meta.mesh.vertices.len as usize];
         let words: Vec<u32> = vertices.chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
         let color = |v: usize| {
@@ -150,14 +149,14 @@ fn colours_of_vertices_are_baked_in_either_mode() {
             vertex.color.to_array().map(|c| (c * 255.0).round() as u8)
         };
         assert_eq!([0, 1, 2].map(color).concat(), colors, "{keys}");
-        // The other triangle is as white as it was.
+        // The other triangle stays white.
         assert_eq!([3, 4, 5].map(color), [[255; 4]; 3], "{keys}");
     }
     assert!(!good(&two_triangles(), "").models[0].meta.mesh.format.color);
 }
 
 #[test]
-fn plain_normals_are_told_to_have_no_effect() {
+fn plain_normals_warn_in_vertex_mode() {
     let warned =
         |keys: &str| good(&two_triangles(), keys).warnings.to_string().contains("has no effect in vertex mode");
     assert!(
@@ -166,25 +165,25 @@ fn plain_normals_are_told_to_have_no_effect() {
     assert!(!warned("normals = \"plain\"\n") && !warned("mode = \"vertex\"\n"));
 }
 
-/// The positions of all source vertices where the mesh stands still, and their normals.
+/// Returns positions and normals of all source vertices in the static mesh.
 fn at_rest(baked: &Baked) -> Vec<(Vec3, Vec3)> {
     let (model, trace) = (&baked.runtime_models()[0], baked.models[0].trace());
-    let rest = model.rest_mesh().unwrap().expect("its vertices are baked");
+    let rest = model.rest_mesh().unwrap().expect("a mesh of vertex mode");
     assert!(rest.indices.iter().all(|i| (*i as usize) < rest.vertices.len()) && rest.indices.len() % 3 == 0);
     trace.baked_of_source.iter().map(|v| rest.vertices[*v as usize]).map(|v| (v.position, v.normal)).collect()
 }
 
 #[test]
-fn a_mesh_stands_still_where_it_is_told_to() {
+fn rest_mesh_shows_the_requested_frame() {
     let near = |found: &[(Vec3, Vec3)], expected: &dyn Fn(usize) -> Vec3| {
-        // A step of 16 bits over two metres, and rounding.
+        // One quantisation step of 16 bits over two metres, and rounding.
         found.iter().enumerate().all(|(i, (at, _))| at.distance(expected(i)) < 2.0 * 2.0 / 65_535.0)
     };
     let g = two_triangles();
     let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
     let still = at_rest(&good(&g, "mode = \"vertex\"\n"));
     assert!(near(&still, &|i| corners[i % 3]) && still.iter().all(|(_, n)| n.distance(Vec3::Z) < 1e-3), "{still:?}");
-    // Half way to where the morph target takes the third corner of the second triangle, at 30 frames a second.
+    // Halfway to the position of the raised corner, at 60 frames per second.
     for moment in ["time = 0.25", "frame = 15"] {
         for encoding in ["vat-f32", "vat-packed", "vat-unorm16"] {
             let keys = format!("encoding = \"{encoding}\"\nfps = 60\nrest_frame = {{ clip = \"talk\", {moment} }}\n");
@@ -201,18 +200,22 @@ fn a_mesh_stands_still_where_it_is_told_to() {
 }
 
 #[test]
-fn rest_frames_that_are_not_there() {
+fn unknown_rest_frames_are_rejected() {
     let wrong = |frame: &str| baked(&two_triangles(), &format!("mode = \"vertex\"\nfps = 10\nrest_frame = {frame}\n"));
     for (frame, message, help) in [
-        ("{ clip = \"tlak\" }", "the model has no clip `tlak`", "did you mean `talk`?"),
-        ("{ clip = \"talk\", frame = 11 }", "frame 11 of clip `talk`, whose last is 10", "`time` takes seconds"),
-        ("{ clip = \"talk\", time = 1.01 }", "is at 1.01 s, and clip `talk` ends at 1.000 s", "within the clip"),
+        ("{ clip = \"tlak\" }", "`rest_frame`: clip `tlak` not found", "did you mean `talk`?"),
+        (
+            "{ clip = \"talk\", frame = 11 }",
+            "frame 11, but the last frame of clip `talk` is 10",
+            "`time` takes seconds",
+        ),
+        ("{ clip = \"talk\", time = 1.01 }", "is at 1.01 s, but clip `talk` ends at 1.000 s", "within the clip"),
     ] {
         let error = wrong(frame).unwrap_err();
         assert!(error.contains(message) && error.contains(help), "{error}");
     }
     assert!(wrong("{ clip = \"talk\", frame = 10 }").is_ok());
-    // `auto` may find that bones are smaller.
+    // With `auto`, bone mode can be smaller.
     let mut g = Gltf::new();
     let mesh = g.triangle();
     let node = g.node(None, json!({ "mesh": mesh }));
@@ -223,7 +226,7 @@ fn rest_frames_that_are_not_there() {
 }
 
 #[test]
-fn what_is_held_in_a_clip_is_stored_once() {
+fn held_frames_are_stored_once() {
     let mut g = two_triangles();
     let input = g.floats("SCALAR", &[0.0, 0.2, 0.7, 1.0]);
     let up = |heights: [f32; 4]| heights.map(|y| [0.0, y, 0.0]).as_flattened().to_vec();
@@ -243,7 +246,7 @@ fn what_is_held_in_a_clip_is_stored_once() {
             clips.map(|clip| (clip.held.first, clip.held.count, clip.stored)),
             [(4, 10, 10), (14, 6, 15), (0, 4, 17)]
         );
-        // Errors are measured at all frames, with the twin of the shader.
+        // Errors are measured at all frames, with the CPU reference implementation of the shader.
         for clip in clips {
             assert!(clip.encoding_error.max < 0.01 && clip.motion_error.max < 0.02, "{encoding:?} {clip:?}");
         }
@@ -252,7 +255,7 @@ fn what_is_held_in_a_clip_is_stored_once() {
 }
 
 #[test]
-fn clips_of_the_same_motion_share_frames() {
+fn clips_with_the_same_motion_share_frames() {
     let clips = "[model.clips.first]\nsource = \"Go\"\n[model.clips.again]\nsource = \"Go\"\n\
                  [model.clips.slow]\nsource = \"Go\"\nfps = 5\n[model.clips.slower]\nsource = \"Go\"\nfps = 5\n\
                  [model.clips.talk]\nsource = \"Talk\"\n";

@@ -1,19 +1,23 @@
-//! glTF as it is found: mirrors, vertex colours, scenes, strips, and what is beyond what is drawn.
+//! glTF as exporters write it: mirrors, vertex colours, scenes, strips, and features that are not
+//! drawn.
 
 use crate::common::Outcome;
 use crate::common::build::{Gltf, figure};
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_build::model::{Local, Model, Primitive};
+use gpuskin_build::internals::model::{Local, Model, Primitive};
 use serde_json::json;
 
 #[track_caller]
 fn warned(outcome: &Outcome, parts: &[&str]) {
     outcome.model();
     let warnings = outcome.warnings();
-    assert!(warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))), "{parts:?} not in {warnings:#?}");
+    assert!(
+        warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))),
+        "no warning contains {parts:?}: {warnings:#?}"
+    );
 }
 
-/// Corners and normal of a triangle as they are drawn at rest.
+/// Returns corners and normal of a triangle in the rest pose.
 fn drawn(model: &Model, primitive: &Primitive, triangle: usize) -> ([DVec3; 3], DVec3) {
     let mut global = vec![DMat4::IDENTITY; model.nodes.len()];
     for &i in &model.order {
@@ -37,7 +41,7 @@ fn drawn(model: &Model, primitive: &Primitive, triangle: usize) -> ([DVec3; 3], 
     (corners.map(|v| skin(v).transform_point3(primitive.positions[v])), normal.normalize_or_zero())
 }
 
-/// Whether all triangles are counter-clockwise around their normals, as the generator of the meshes made them.
+/// Whether all triangles are counter-clockwise around their normals, as in the source meshes.
 fn seen_from_outside(model: &Model) -> bool {
     model.primitives.iter().all(|p| {
         (0..p.triangles.len()).all(|t| {
@@ -48,14 +52,14 @@ fn seen_from_outside(model: &Model) -> bool {
 }
 
 #[test]
-fn mirrors_are_not_drawn_inside_out() {
+fn mirrored_meshes_keep_their_front_faces() {
     let with = |change: &dyn Fn(&mut Gltf)| {
         let mut g = figure();
         change(&mut g);
         g.import()
     };
     assert!(seen_from_outside(with(&|_| {}).model()));
-    // A mirror above the whole skeleton, as exporters of left-handed tools write it.
+    // A mirrored root, as exporters of left-handed tools write it.
     for scale in [json!([-1, 1, 1]), json!([1, 1, -2]), json!([-1, -1, -1])] {
         let outcome = with(&|g| g.json["nodes"][0]["scale"] = scale.clone());
         let model = outcome.model();
@@ -63,14 +67,14 @@ fn mirrors_are_not_drawn_inside_out() {
         let body = model.primitives.iter().find(|p| p.skin.is_some()).expect("skinned");
         assert_eq!(body.triangles[0], [0, 2, 1]);
         assert!(!outcome.warnings().iter().any(|w| w.contains("mirror")), "{:?}", outcome.warnings());
-        // The vertices stand where the file has them: the root is mirrored, the rest as before.
+        // Vertex positions are those of the file, mirrored by the root.
         let still = with(&|_| {});
         let (here, there) = (drawn(model, body, 0).0, drawn(still.model(), &still.model().primitives[0], 0).0);
         let s: Vec<f64> = scale.as_array().expect("a list").iter().map(|x| x.as_f64().expect("number")).collect();
         let expected = [there[0], there[2], there[1]].map(|p| p * DVec3::new(s[0], s[1], s[2]));
-        assert!(here.iter().zip(expected).all(|(a, b)| a.distance(b) < 1e-6), "{here:?} is not {expected:?}");
+        assert!(here.iter().zip(expected).all(|(a, b)| a.distance(b) < 1e-6), "found {here:?}, expected {expected:?}");
     }
-    // Mirrored bones that mirrored bind matrices undo need nothing.
+    // Mirrored bones with mirrored inverse bind matrices need no correction.
     let outcome = with(&|g| {
         g.json["nodes"][0]["scale"] = json!([-1, 1, 1]);
         let matrices = g.json["skins"][0]["inverseBindMatrices"].as_u64().expect("index") as usize;
@@ -78,17 +82,14 @@ fn mirrors_are_not_drawn_inside_out() {
         let at = g.json["bufferViews"][view]["byteOffset"].as_u64().expect("offset") as usize;
         for matrix in 0..3 {
             for row in 0..3 {
-                // The signs of the first column.
+                // Flips the signs of the first column.
                 g.bin[at + matrix * 64 + row * 4 + 3] ^= 0x80;
             }
         }
     });
     assert_eq!(outcome.model().primitives[0].triangles[0], [0, 1, 2]);
-    // One of two joints: nothing is right then, and that is said.
-    warned(
-        &with(&|g| g.json["nodes"][2]["scale"] = json!([-1, 1, 1])),
-        &["node 3 `Body`", "some of the joints", "mirror"],
-    );
+    // If only one of two joints is mirrored, no winding is right, and a warning says so.
+    warned(&with(&|g| g.json["nodes"][2]["scale"] = json!([-1, 1, 1])), &["node 3 `Body`", "some joints", "mirror"]);
 }
 
 fn colored(colors: &[f32], shape: &str) -> Gltf {
@@ -102,20 +103,20 @@ fn colored(colors: &[f32], shape: &str) -> Gltf {
 }
 
 #[test]
-fn vertex_colours() {
-    // One colour for all vertices of a material is that of the material.
+fn vertex_colours_are_merged_or_kept() {
+    // One colour for all vertices of a material becomes the colour of the material.
     let outcome = colored(&[0.5, 0.25, 1.0].repeat(3), "VEC3").import();
     let model = outcome.model();
     assert_eq!(model.materials[0].base_color, [0.25, 0.25, 1.0, 1.0]);
     assert!(model.primitives.iter().all(|p| p.colors.is_none()));
     assert!(!outcome.warnings().iter().any(|w| w.contains("COLOR_0")));
-    // Several are kept.
+    // Different colours are kept.
     let several = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.5];
     let outcome = colored(&several, "VEC4").import();
     assert!(!outcome.warnings().iter().any(|w| w.contains("COLOR_0")));
     let colors = outcome.model().primitives[0].colors.as_ref().expect("kept");
     assert_eq!(colors.concat(), several);
-    // White beside vertices without colours is nothing; another colour is.
+    // White has no effect beside vertices without colours; another colour is kept.
     let shared = |color: f32| {
         let mut g = colored(&[color; 9], "VEC3");
         g.json["meshes"][1]["primitives"][0]["material"] = json!(0);
@@ -123,7 +124,7 @@ fn vertex_colours() {
     };
     let kept = |color| shared(color).model().primitives.iter().filter(|p| p.colors.is_some()).count();
     assert_eq!((kept(1.0), kept(0.5)), (0, 1));
-    // Normalised integers, and numbers that are none.
+    // Normalised integers, and numbers that are not finite.
     let mut g = colored(&[0.0; 9], "VEC3");
     let bytes = g.bytes("VEC4", 3, &[255, 0, 51, 255].repeat(3));
     g.json["accessors"][bytes]["normalized"] = json!(true);
@@ -131,12 +132,12 @@ fn vertex_colours() {
     assert_eq!(g.import().model().materials[0].base_color, [0.5, 0.0, 0.2, 1.0]);
     warned(&colored(&[f32::NAN; 9], "VEC3").import(), &["primitive 0", "COLOR_0", "9 numbers are not finite"]);
     let outcome = colored(&[7.0, -1.0, 0.5].repeat(3), "VEC3").import();
-    warned(&outcome, &["primitive 0", "COLOR_0", "6 numbers are not in 0..1"]);
+    warned(&outcome, &["primitive 0", "COLOR_0", "6 numbers are outside of 0..1"]);
     assert_eq!(outcome.model().materials[0].base_color, [0.5, 0.0, 0.5, 1.0]);
 }
 
 #[test]
-fn specular_glossiness() {
+fn specular_glossiness_uses_the_diffuse_colour() {
     let mut g = figure();
     let glossy = json!({ "diffuseFactor": [1, 0.5, 0, 1], "specularFactor": [0, 0, 0] });
     g.push("materials", json!({ "name": "Old", "extensions": { "KHR_materials_pbrSpecularGlossiness": glossy } }));
@@ -144,13 +145,13 @@ fn specular_glossiness() {
     let outcome = g.import();
     warned(&outcome, &["material 0 `Old`", "diffuse colour is drawn"]);
     assert_eq!(outcome.model().materials[0].base_color, [1.0, 0.5, 0.0, 1.0]);
-    // Where there is a core base colour, that is the one.
+    // The core base colour takes precedence.
     g.json["materials"][0]["pbrMetallicRoughness"] = json!({ "baseColorFactor": [0, 0, 1, 1] });
     assert_eq!(g.import().model().materials[0].base_color, [0.0, 0.0, 1.0, 1.0]);
 }
 
 #[test]
-fn what_is_not_drawn_is_named() {
+fn unsupported_material_extensions_warn() {
     let mut g = figure();
     let coat = json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1 }, "KHR_materials_ior": {} });
     for i in 0..7 {
@@ -167,36 +168,36 @@ fn what_is_not_drawn_is_named() {
     g.json["extensionsUsed"] = json!(["KHR_materials_clearcoat", "VENDOR_physics", "KHR_lights_punctual"]);
     let outcome = g.import();
     warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_clearcoat`, `KHR_materials_ior`"]);
-    warned(&outcome, &["`Flat`: `KHR_materials_sheen`"]);
+    warned(&outcome, &["`Flat` are not drawn: `KHR_materials_sheen`"]);
     assert!(!outcome.warnings().iter().any(|w| w.contains("unlit")));
     let drawn = &outcome.model().materials;
     assert_eq!(drawn.iter().filter(|m| m.unlit).map(|m| &*m.name).collect::<Vec<_>>(), ["Flat"]);
-    warned(&outcome, &["extensions that are not known: `VENDOR_physics`"]);
+    warned(&outcome, &["unknown extensions: `VENDOR_physics`"]);
     let warnings = outcome.warnings();
     assert_eq!(warnings.iter().filter(|w| w.contains("clearcoat")).count(), 1, "{warnings:#?}");
     assert!(!warnings.iter().any(|w| w.contains("Unused") || w.contains("punctual")), "{warnings:#?}");
 }
 
 #[test]
-fn several_scenes() {
+fn default_scene_is_baked_and_others_warn() {
     let mut g = figure();
     let mesh = g.triangle();
     let extra = g.push("nodes", json!({ "name": "Tree", "mesh": mesh }));
     g.push("scenes", json!({ "name": "Forest", "nodes": [extra] }));
     let outcome = g.import();
-    warned(&outcome, &["2 scenes", "`scene 0`, the default", "not `Forest`"]);
+    warned(&outcome, &["2 scenes", "`scene 0` (the default)", "not `Forest`"]);
     assert!(outcome.model().primitives.iter().all(|p| p.node != extra));
     g.json["scene"] = json!(1);
     g.clip("Sway", &[extra]);
     let outcome = g.import();
-    warned(&outcome, &["`Forest`, the default", "not `scene 0`"]);
+    warned(&outcome, &["`Forest` (the default)", "not `scene 0`"]);
     assert_eq!(outcome.model().primitives.iter().map(|p| p.node).collect::<Vec<_>>(), [extra]);
     g.json.as_object_mut().expect("object").remove("scene");
-    warned(&g.import(), &["`scene 0`, the first"]);
+    warned(&g.import(), &["`scene 0` (the first"]);
 }
 
 #[test]
-fn strips_fans_and_triangles_without_indices() {
+fn strips_and_fans_become_triangles() {
     let triangles = |mode: u32, indices: Option<(u32, Vec<u8>)>| {
         let mut g = Gltf::new();
         let corners: [[f32; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
@@ -225,7 +226,8 @@ fn strips_fans_and_triangles_without_indices() {
     for (component, size) in [(5121, 1), (5123, 2), (5125, 4)] {
         assert_eq!(list(&triangles(4, Some((component, wide(size))))), [[0, 1, 3], [0, 3, 2]]);
     }
-    // Strips that were joined by triangles of no area; a list that is one index short; nothing at all.
+    // Strips joined by degenerate triangles, a list that is one index short, and degenerate
+    // triangles only.
     assert_eq!(list(&triangles(5, Some((5121, vec![0, 1, 2, 2, 3])))), [[0, 1, 2]]);
     assert_eq!(list(&triangles(4, Some((5121, vec![0, 1, 2, 3, 3])))), [[0, 1, 2]]);
     assert!(list(&triangles(4, Some((5121, vec![1, 1, 1])))).is_empty());

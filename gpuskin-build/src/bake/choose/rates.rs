@@ -1,21 +1,22 @@
-//! The frame rates of clips, where they are searched.
+//! Search for the frame rates of clips.
 
 use gpuskin_rt::internals::Encoding;
 
-use super::{Choice, NOT_SMALLER};
+use super::{EncodingChoice, NOT_SMALLER};
 use crate::bake::attempt::Attempt;
-use crate::finding::{Code, Finding};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::frames::rate_ladder;
 use crate::manifest::Fps;
 use crate::measure;
 
-/// The share of the motion tolerance that a search for frame rates goes for: how vertices are packed may change with the rates of
-/// other clips.
+/// Share of the motion tolerance that the search aims for. The packing of vertices can change with
+/// the rates of other clips, so some margin is needed.
 const SEARCH_MARGIN: f64 = 0.98;
 
-impl Choice<'_> {
-    /// The rate of each clip, where it is searched the lowest that is tried.
-    pub(super) fn least_rates(&self) -> Vec<f64> {
+impl EncodingChoice<'_> {
+    /// Returns the lowest possible rate of each clip: for searched rates, the lowest one that the
+    /// search tries.
+    pub(super) fn lowest_rates(&self) -> Vec<f64> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
         for ((rate, clip), shape) in rates.iter_mut().zip(&outline.model.clips).zip(&outline.clips) {
@@ -26,19 +27,22 @@ impl Choice<'_> {
         rates
     }
 
-    /// The rate of each clip; where it is searched, the lowest at which the motion error is allowed, or the highest that there
-    /// is. All clips search at once: each round encodes and measures the model with the rates that are next; where those of
-    /// the last are the answer, its attempt comes too. An error where it turns out to take as many bytes as `most`.
-    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<(Vec<f64>, Option<Attempt>), Finding> {
+    /// Returns the rate of each clip. A searched rate is the lowest one whose motion error is
+    /// within the limit, else the highest available one.
+    ///
+    /// All clips are searched at once: each round encodes and measures the model with the next rate
+    /// of every clip. If the rates of the last round are the result, its attempt is returned too.
+    /// Fails as soon as the encoding is known to take at least `most` bytes.
+    pub(super) fn rates(&self, encoding: Encoding, most: u64) -> Result<(Vec<f64>, Option<Attempt>), Diagnostic> {
         let outline = self.source.outline;
         let mut rates = outline.rates();
         let limits = self.limits();
         let named = self.options.encoding.is_some() || self.entry.encoding.is_some();
         let clips = outline.model.clips.iter().zip(&outline.clips).enumerate();
-        let mut searches: Vec<Search> = clips
+        let mut searches: Vec<RateSearch> = clips
             .filter(|(_, (_, shape))| shape.fps == Fps::Auto || (shape.fps == Fps::Enough && !named))
             .map(|(index, (clip, shape))| {
-                Search::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
+                RateSearch::new(index, rate_ladder(clip, shape.fps == Fps::Auto, outline.vertices.is_some()), shape.fps)
             })
             .collect();
         let mut last: Option<(Vec<f64>, Attempt)> = None;
@@ -46,23 +50,23 @@ impl Choice<'_> {
             for search in &searches {
                 rates[search.clip] = search.ladder[search.low];
             }
-            if self.least_bytes(encoding, &rates) >= most {
-                return Err(Finding::error(Code::EncodingUnfit, NOT_SMALLER));
+            if self.min_bytes(encoding, &rates) >= most {
+                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, NOT_SMALLER));
             }
             for search in &searches {
                 rates[search.clip] = search.ladder[search.next];
             }
             let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
             let probed = attempt.probe(self.source);
-            // What is beyond the limits whatever the rate needs no search.
-            if !named && limits.miss(probed).is_some() {
+            // An encoding error above its limit cannot be reduced by another rate.
+            if !named && limits.exceeded(probed).is_some() {
                 let source = outline.rates();
                 let same = source == rates;
                 return Ok((source, same.then_some(attempt)));
             }
             let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();
             let limit = limits.motion * SEARCH_MARGIN;
-            let within = attempt.motion_within(self.source, measure::Search { clips: &clips, limit });
+            let within = attempt.motion_within(self.source, measure::MotionQuery { clips: &clips, limit });
             for (search, within) in searches.iter_mut().filter(|search| !search.is_over()).zip(within) {
                 search.step(within);
             }
@@ -76,22 +80,22 @@ impl Choice<'_> {
     }
 }
 
-/// The search of a clip for its rate.
-struct Search {
+/// Binary search for the rate of a clip.
+struct RateSearch {
     clip: usize,
-    /// Lowest first; never empty.
+    /// Rates in ascending order; never empty.
     ladder: Vec<f64>,
-    /// The answer is one of these, the upper one included.
+    /// The result is in `low..=high`, as indices of `ladder`.
     low: usize,
     high: usize,
-    /// To be tried.
+    /// Index of the next rate to try.
     next: usize,
 }
 
-impl Search {
+impl RateSearch {
     fn new(clip: usize, ladder: Vec<f64>, fps: Fps) -> Self {
         let high = ladder.len() - 1;
-        // The source's own rate is mostly enough.
+        // The source's own rate is usually sufficient.
         let next = if fps == Fps::Auto { high / 2 } else { 0 };
         Self { clip, ladder, low: 0, high, next }
     }

@@ -1,44 +1,45 @@
-//! Why an encoding is not good enough, and what would be.
+//! Diagnostics for encodings that do not meet the tolerances, with suggested settings.
 
 use gpuskin_rt::internals::Encoding;
 
-use super::Choice;
-use crate::bake::attempt::{Attempt, Miss, MissKind};
+use super::EncodingChoice;
+use crate::bake::attempt::{Attempt, ExceededLimit, LimitKind};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::Misfit;
-use crate::finding::{Code, Finding};
 use crate::units::{digits, length, tolerance};
 
-impl Choice<'_> {
-    /// `clip `run`, at 0.5 s, bone `Hand`: trs-packed is 0.2 mm off, and 0.1 mm are allowed`.
-    pub(super) fn off(&self, attempt: &Attempt, miss: &Miss) -> String {
+impl EncodingChoice<'_> {
+    /// Returns the error as text: `clip `run`, at 0.5 s, bone `Hand`: trs-packed has an error of
+    /// 0.2 mm, but at most 0.1 mm is allowed`.
+    pub(super) fn error_text(&self, attempt: &Attempt, miss: &ExceededLimit) -> String {
         let limits = self.limits();
         let model = &attempt.plan.model;
         let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
         let (is, allowed) = match miss.kind {
-            MissKind::Encoding => {
-                (format!("{} off", length(miss.error.max)), length(limits.encoding as f32) + " are allowed")
+            LimitKind::Encoding => {
+                (format!("an error of {}", length(miss.error.max)), length(limits.encoding as f32) + " is allowed")
             }
-            MissKind::Motion => (
-                format!("{} off between frames", length(miss.error.max)),
-                length(limits.motion as f32) + " are allowed",
+            LimitKind::Motion => (
+                format!("an error of {} between frames", length(miss.error.max)),
+                length(limits.motion as f32) + " is allowed",
             ),
-            MissKind::Normal => (
-                format!("{} degrees off in its normals", digits(miss.error.normal_degrees.into())),
-                format!("{} are allowed", digits(limits.normal)),
+            LimitKind::Normal => (
+                format!("an error of {} degrees in its normals", digits(miss.error.normal_degrees.into())),
+                format!("{} is allowed", digits(limits.normal)),
             ),
         };
         let place = match miss.kind {
-            MissKind::Normal => format!("clip `{}`", model.clips[miss.clip].name),
+            LimitKind::Normal => format!("clip `{}`", model.clips[miss.clip].name),
             _ => format!("clip `{}`, at {:.3} s, bone `{bone}`", model.clips[miss.clip].name, miss.error.time),
         };
-        format!("{place}: {} is {is}, and {allowed}", attempt.plan.encoding.name())
+        format!("{place}: {} has {is}, but at most {allowed}", attempt.plan.encoding.name())
     }
 
-    /// An error that says what would do.
-    pub(super) fn missed(&self, attempt: &Attempt, miss: &Miss) -> Finding {
-        let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != MissKind::Motion
+    /// Returns an error with suggested settings that would meet the tolerance.
+    pub(super) fn rejection(&self, attempt: &Attempt, miss: &ExceededLimit) -> Diagnostic {
+        let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != LimitKind::Motion
         {
-            "no encoding meets the tolerance; the nearest: "
+            "no encoding meets the tolerance; the closest: "
         } else {
             ""
         };
@@ -47,34 +48,36 @@ impl Choice<'_> {
             let bone = model.bones.get(miss.error.bone as usize).map_or("", |bone| &bone.name);
             let (clip, name) = (&model.clips[miss.clip].name, attempt.plan.encoding.name());
             let place = format!("clip `{clip}`, at {:.3} s, bone `{bone}`", miss.error.time);
-            return Finding::error(Code::EncodingRange, format!("{place}: the pose is out of the range of {name}"))
-                .clip(clip)
-                .bone(bone)
-                .help("set `scale` so that the model is in metres, or look for keys that are far off");
+            return Diagnostic::error(
+                DiagnosticCode::EncodingRange,
+                format!("{place}: the pose is out of the range of {name}"),
+            )
+            .clip(clip)
+            .bone(bone)
+            .help("set `scale` so that the model is in metres, or look for extreme keys");
         }
-        if self.source.outline.diagonal == 0.0 && miss.kind != MissKind::Normal {
-            let message =
-                "its rest pose has no size, so nothing may be lost of it: tolerances are shares of its diagonal";
+        if self.source.outline.diagonal == 0.0 && miss.kind != LimitKind::Normal {
+            let message = "the rest pose has no size: tolerances are relative to its diagonal, so no error is allowed";
             let help = "look for scales of zero in the rest pose, or set `tolerance` and `motion_tolerance` as lengths";
-            return Finding::error(Code::EncodingTolerance, message).help(help);
+            return Diagnostic::error(DiagnosticCode::EncodingTolerance, message).help(help);
         }
         let dropped = &self.source.geometry(attempt.plan.encoding).dropped;
         let help = match miss.kind {
-            MissKind::Encoding if dropped.vertices > 0 => format!(
-                "{} vertices have more influences than are kept, and lose up to {:.1} % of their weight: limit them in the \
+            LimitKind::Encoding if dropped.vertices > 0 => format!(
+                "{} vertices have more influences than are stored, and lose up to {:.1} % of their weight: limit them in the \
                  modelling tool, or set `tolerance = \"{}\"`",
                 dropped.vertices,
                 dropped.weight * 100.0,
                 tolerance(miss.error.max)
             ),
-            MissKind::Encoding => {
+            LimitKind::Encoding => {
                 format!("set `tolerance = \"{}\"`, or name a more precise `encoding`", tolerance(miss.error.max))
             }
-            MissKind::Normal => {
+            LimitKind::Normal => {
                 format!("set `normal_tolerance = \"{} deg\"`", digits(f64::from(miss.error.normal_degrees) * 1.01))
             }
-            MissKind::Motion => {
-                // Chords miss an arc by the square of their length.
+            LimitKind::Motion => {
+                // The error of linear interpolation grows with the square of the frame interval.
                 let rate = attempt.plan.grids[miss.clip].rate() * miss.ratio.sqrt();
                 format!(
                     "set `fps = \"auto\"` or about `fps = {:.0}` for this clip, or `motion_tolerance = \"{}\"`",
@@ -84,37 +87,39 @@ impl Choice<'_> {
             }
         };
         let model = &attempt.plan.model;
-        let finding = Finding::error(Code::EncodingTolerance, none.to_owned() + &self.off(attempt, miss));
-        let finding = finding.clip(&model.clips[miss.clip].name).help(help);
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::EncodingTolerance, none.to_owned() + &self.error_text(attempt, miss));
+        let diagnostic = diagnostic.clip(&model.clips[miss.clip].name).help(help);
         match model.bones.get(miss.error.bone as usize) {
-            Some(bone) if miss.kind != MissKind::Normal => finding.bone(&bone.name),
-            _ => finding,
+            Some(bone) if miss.kind != LimitKind::Normal => diagnostic.bone(&bone.name),
+            _ => diagnostic,
         }
     }
 
-    /// What an encoding cannot hold: a warning where it is shown nevertheless, an error where it is not.
-    pub(in crate::bake) fn misfit(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Finding {
+    /// Reports a pose that the encoding cannot store: as a warning if the clip can be shown
+    /// nevertheless, else as an error.
+    pub(in crate::bake) fn misfit_diagnostic(&self, attempt: &Attempt, clip: usize, misfit: Misfit) -> Diagnostic {
         let (model, encoding) = (&attempt.plan.model, attempt.plan.encoding);
         let (clip, name) = (&model.clips[clip].name, encoding.name());
         match misfit {
             Misfit::Uneven { bone } => {
                 let bone = &model.bones[bone].name;
-                let message = format!("clip `{clip}` scales bone `{bone}` unevenly, which {name} cannot hold");
-                Finding::warning(Code::EncodingUneven, message).clip(clip).bone(bone)
+                let message = format!("clip `{clip}` scales bone `{bone}` non-uniformly, which {name} cannot store");
+                Diagnostic::warning(DiagnosticCode::EncodingUnevenScale, message).clip(clip).bone(bone)
             }
             Misfit::OutOfRange { bone } => {
                 let bone = &model.bones[bone].name;
-                let message = format!("clip `{clip}` takes bone `{bone}` out of the range of {name}");
-                Finding::error(Code::EncodingRange, message).clip(clip).bone(bone).help(match encoding {
+                let message = format!("clip `{clip}` moves bone `{bone}` out of the range of {name}");
+                Diagnostic::error(DiagnosticCode::EncodingRange, message).clip(clip).bone(bone).help(match encoding {
                     Encoding::Fixed16 => {
-                        "it reaches 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`"
+                        "its limit is 127: set `scale` so that the model is in metres, or use `encoding = \"trs-packed\"`"
                     }
                     Encoding::VatF16 => {
-                        "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"vat-packed\"`"
+                        "the limit of 16-bit floats is 65,504: set `scale` so that the model is in metres, or use `encoding = \"vat-packed\"`"
                     }
                     _ if encoding.is_vertex() => "set `scale` so that the model is in metres",
                     _ => {
-                        "halves reach 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`"
+                        "the limit of 16-bit floats is 65,504: set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`"
                     }
                 })
             }

@@ -49,7 +49,7 @@ fn metadata() -> Metadata {
             motion_error: error(0.021),
         }]
         .into(),
-        // The second one claims a parent that there is not.
+        // The last bone has a parent that does not exist.
         bones: vec![bone("Hips", None), bone("Spine", Some(0)), bone("Lost", Some(9))].into(),
         events: vec![].into(),
         masks: vec![].into(),
@@ -83,7 +83,7 @@ fn metadata() -> Metadata {
             unlit: false,
         }]
         .into(),
-        // Fewer than the material names.
+        // The material refers to textures beyond the end of this list.
         textures: vec![ColorTexture {
             width: 8,
             height: 4,
@@ -142,12 +142,12 @@ fn file() -> Vec<u8> {
 }
 
 #[test]
-fn everything_is_said() {
+fn inspect_prints_header_and_metadata() {
     let text = inspect(&file()).unwrap();
     for line in [
         "  format       R16G16B16A16_SFLOAT\n",
-        "  size         64 x 2, 1 level\n",
-        "  descriptor   RGBSDA, BT709, Linear, 8 bytes a texel block\n",
+        "  size         64 x 2, 1 mip level\n",
+        "  descriptor   RGBSDA, BT709, Linear, 8 bytes per texel block\n",
         "R16 float, G16 float, B16 float, A16 float",
         "  level 0      64 x 2: 1024 bytes at ",
         "  key          KTXwriter: \"gpuskin\"\n",
@@ -159,23 +159,24 @@ fn everything_is_said() {
         "\n     1  Spine  Hips\n",
         "\n     2  Lost\n",
         "skin      [1.000, 0.500, 0.250, 1.000]  color-4  color-0                    both            yes\n",
-        "color-0  8 x 4       4  linear   bc7, rgba8\n",
+        "color-0  8 x 4           4  linear        bc7, rgba8\n",
     ] {
-        assert!(text.contains(line), "`{line}` is not in\n{text}");
+        assert!(text.contains(line), "line `{line}` is missing in:\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
 }
 
 #[test]
-fn a_texture_of_another_size_than_the_metadata() {
+fn inspect_reports_a_size_that_differs_from_the_metadata() {
     let mut file = file();
     file[20] = 32;
-    assert!(inspect(&file).unwrap().contains("is not that of the file"));
+    assert!(inspect(&file).unwrap().contains("differs from the size in the file header"));
 }
 
-/// The `ktx2` crate panics on a block dimension byte of 255, among others.
+/// Damaged bytes must not panic. The `ktx2` crate does, for example on a block dimension byte of
+/// 255.
 #[test]
-fn no_bytes_make_it_panic() {
+fn inspect_never_panics() {
     let file = file();
     for length in 0..file.len() {
         let _ = inspect(&file[..length]);
@@ -194,7 +195,7 @@ fn no_bytes_make_it_panic() {
     let mut broken = file.clone();
     broken[dimensions] = 255;
     assert_eq!(inspect(&broken), Err("has a texel block 256 texels wide".to_owned()));
-    // Random wounds, several at a time.
+    // Several random bytes changed at once.
     let mut state = 1_u64;
     for _ in 0..20_000 {
         let mut broken = file.clone();

@@ -1,16 +1,17 @@
-//! Affine matrices taken apart into what joints can hold.
+//! Decomposition of affine matrices into transforms that joints can store.
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 
 use crate::model::Trs;
 
-/// How far, relative to its size, a matrix may be from even: rounding of `f32`.
+/// Tolerance for uniform scale, relative to the size of the matrix: rounding errors of `f32`.
 const EVEN: f64 = 1e-7;
 
-/// Even scale, rotation, translation, in this order.
+/// Uniform scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Similarity {
-    /// Negative for a mirror: every mirror is a rotation of the one through the origin.
+    /// Scale factor; negative if it mirrors. Every mirroring is a rotation of the point reflection
+    /// at the origin.
     pub(super) scale: f64,
     pub(super) rotation: DQuat,
     pub(super) translation: DVec3,
@@ -20,7 +21,7 @@ impl Similarity {
     pub(super) const IDENTITY: Self = Self { scale: 1.0, rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 }
 
-/// A matrix as a similarity, where it is one.
+/// Decomposes a matrix into a similarity, if it is one.
 pub(super) fn similarity(m: &DMat4) -> Option<Similarity> {
     let linear = DMat3::from_mat4(*m);
     let columns = [linear.x_axis, linear.y_axis, linear.z_axis];
@@ -37,8 +38,8 @@ pub(super) fn similarity(m: &DMat4) -> Option<Similarity> {
     Some(Similarity { scale, rotation, translation: m.w_axis.truncate() })
 }
 
-/// A matrix as translation, rotation and scale per axis, after a second rotation where it shears (a singular value
-/// decomposition).
+/// Decomposes a matrix into translation, rotation and scale per axis, and for a matrix with shear a
+/// second rotation that is applied first (singular value decomposition).
 pub(super) fn decompose(m: &DMat4) -> (Trs, Option<DQuat>) {
     let linear = DMat3::from_mat4(*m);
     let gram = linear.transpose() * linear;
@@ -48,7 +49,7 @@ pub(super) fn decompose(m: &DMat4) -> (Trs, Option<DQuat>) {
     let stretched = linear * turn;
     let mut columns = [stretched.x_axis, stretched.y_axis, stretched.z_axis];
     let mut scale = columns.map(DVec3::length);
-    // Axes that vanish have any direction that stands upright on the others.
+    // Axes of length zero get any direction orthogonal to the others.
     let flat = size.sqrt() * 1e-12;
     for i in 0..3 {
         if scale[i] > flat {
@@ -70,7 +71,7 @@ pub(super) fn decompose(m: &DMat4) -> (Trs, Option<DQuat>) {
     (trs, shear.then(|| rotation(&turn.transpose())))
 }
 
-/// Gives axes of length zero a direction.
+/// Replaces zero axes by directions orthogonal to the others.
 fn complete(axes: &mut [DVec3; 3]) {
     for i in 0..3 {
         if axes[i] != DVec3::ZERO {
@@ -92,7 +93,7 @@ fn rotation(m: &DMat3) -> DQuat {
     if length.is_normal() { q * (1.0 / length) } else { DQuat::IDENTITY }
 }
 
-/// A rotation whose columns are the eigenvectors of a symmetric matrix, by Jacobi's method.
+/// Returns a rotation whose columns are the eigenvectors of a symmetric matrix (Jacobi's method).
 fn eigenvectors(mut m: DMat3) -> DMat3 {
     let mut vectors = DMat3::IDENTITY;
     for _ in 0..16 {
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_come_back_from_their_parts() {
+    fn decomposed_matrices_recompose() {
         let q = DQuat::from_xyzw(0.3, -0.2, 0.5, 0.7).normalize();
         for scale in [DVec3::ONE, DVec3::new(2.0, 0.5, 100.0), DVec3::new(-1.0, 1.0, 1.0), DVec3::new(-3.0, -1.0, -0.1)]
         {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn even_matrices_are_similarities() {
+    fn matrices_with_uniform_scale_are_similarities() {
         let q = DQuat::from_xyzw(0.3, -0.2, 0.5, 0.7).normalize();
         for mirror in [1.0, -1.0] {
             let m = DMat4::from_scale_rotation_translation(DVec3::new(2.0 * mirror, 2.0, 2.0), q, DVec3::ONE);

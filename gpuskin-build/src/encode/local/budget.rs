@@ -1,30 +1,38 @@
-//! How many bits each track gets: as few as keep every vertex within the tolerance.
+//! Bit allocation: finds the fewest bits per track that keep every vertex within the tolerance.
 //!
-//! Steps start from how far a joint moves what hangs on it. Then rounds of coding and measuring follow, after each of which a
-//! joint's steps grow or shrink with what its worst vertex has left: a finger's chain gets what the chain of a leg does not
-//! need. The smallest clip within the tolerance wins.
+//! The first quantisation steps follow from how far a joint moves its vertices. In each round, the
+//! clip is encoded and measured, and the steps of a joint grow or shrink with the remaining
+//! tolerance of its worst vertex: a finger gets tolerance that a leg does not need. The smallest
+//! encoding within the tolerance is used.
 
-use super::code::{Coded, Rest, Source, Steps, code};
+use super::clip::{EncodedClip, LocalClip, QuantizationSteps, RestTransform, code};
 use super::samples::Samples;
 use super::skeleton::Skeleton;
 
-/// Rounds of coding and measuring.
-const ROUNDS: usize = 14;
-/// Rounds in which steps shrink only, where none was within the tolerance.
+/// Number of rounds of encoding and measuring.
+const MAX_ROUNDS: usize = 14;
+/// Number of extra rounds in which steps only shrink, if no round was within the tolerance.
 const RESCUES: usize = 24;
-/// How far steps follow what is left, as a power of its share.
+/// Exponent of the step adjustment: steps change by (tolerance / error) to this power.
 const EAGERNESS: f64 = 0.7;
-/// Steps change by at most this factor a round.
-const GREATEST_CHANGE: f64 = 1.6;
-/// Frames at which levers are looked at.
+/// Maximum factor by which a step changes per round.
+const MAX_CHANGE: f64 = 1.6;
+/// Number of frames at which lever arms are measured.
 const PROBES: usize = 4;
 
-/// Codes a clip within a tolerance in metres. Where no precision reaches it, as precisely as there are bits.
-pub(super) fn fit(skeleton: &Skeleton, rests: &[Rest], samples: &Samples, source: &Source, tolerance: f64) -> Coded {
+/// Encodes a clip within a tolerance in metres. If no precision is within the tolerance, uses the
+/// maximum bit widths.
+pub(super) fn fit(
+    skeleton: &Skeleton,
+    rests: &[RestTransform],
+    samples: &Samples,
+    source: &LocalClip,
+    tolerance: f64,
+) -> EncodedClip {
     let mut steps = first_steps(skeleton, samples, source, tolerance);
-    let mut best: Option<(usize, Coded)> = None;
+    let mut best: Option<(usize, EncodedClip)> = None;
     let frames = source.frames();
-    for round in 0..ROUNDS + RESCUES {
+    for round in 0..MAX_ROUNDS + RESCUES {
         let coded = code(skeleton, rests, source, &steps);
         let worst = by_joint(skeleton, &samples.errors(skeleton, &source.globals, &coded.globals));
         let fits = worst.iter().all(|w| *w <= tolerance);
@@ -33,26 +41,26 @@ pub(super) fn fit(skeleton: &Skeleton, rests: &[Rest], samples: &Samples, source
             if best.as_ref().is_none_or(|b| bits < b.0) {
                 best = Some((bits, coded));
             }
-        } else if round + 1 == ROUNDS + RESCUES && best.is_none() {
+        } else if round + 1 == MAX_ROUNDS + RESCUES && best.is_none() {
             best = Some((usize::MAX, coded));
         }
-        if round + 1 >= ROUNDS && best.is_some() {
+        if round + 1 >= MAX_ROUNDS && best.is_some() {
             break;
         }
-        let only_shrinks = round + 1 >= ROUNDS;
+        let only_shrinks = round + 1 >= MAX_ROUNDS;
         for (steps, worst) in steps.iter_mut().zip(&worst) {
             let left = (tolerance / worst.max(tolerance * 1e-3)).clamp(1e-6, 1e6);
-            let most = if only_shrinks { 0.8 } else { GREATEST_CHANGE };
-            let factor = libm::pow(left, EAGERNESS).clamp(1.0 / GREATEST_CHANGE, most);
+            let most = if only_shrinks { 0.8 } else { MAX_CHANGE };
+            let factor = libm::pow(left, EAGERNESS).clamp(1.0 / MAX_CHANGE, most);
             steps.rotation *= factor;
             steps.translation *= factor;
             steps.scale *= factor;
         }
     }
-    best.expect("the last round leaves one").1
+    best.expect("the last round stores a result").1
 }
 
-/// The worst of the bones at and below each joint.
+/// Returns, for each joint, the greatest error of the bones at and below it.
 fn by_joint(skeleton: &Skeleton, bones: &[f64]) -> Vec<f64> {
     let mut worst = vec![0.0; skeleton.joints.len()];
     for (bone, error) in skeleton.bones.iter().zip(bones) {
@@ -66,12 +74,13 @@ fn by_joint(skeleton: &Skeleton, bones: &[f64]) -> Vec<f64> {
     worst
 }
 
-/// Steps that alone would each move something by the tolerance, over what adds up.
-fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &Source, tolerance: f64) -> Vec<Steps> {
+/// Returns first steps, each of which alone moves a vertex by at most the tolerance.
+fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &LocalClip, tolerance: f64) -> Vec<QuantizationSteps> {
     let count = skeleton.joints.len();
     let turns =
         |j: usize| source.locals[j].iter().any(|l| l.rotation.dot(source.locals[j][0].rotation).abs() < 1.0 - 1e-9);
-    // Levers, metres: to all vertices below, and to what no other rotation takes back.
+    // Lever arms in metres: `reach` to all vertices below the joint, `own` to vertices and joints
+    // whose error no other rotation corrects.
     let (mut reach, mut own) = (vec![0.0_f64; count], vec![0.0_f64; count]);
     let mut spread = vec![0.0_f64; count];
     let frames = source.frames();
@@ -111,8 +120,8 @@ fn first_steps(skeleton: &Skeleton, samples: &Samples, source: &Source, toleranc
     (0..count)
         .map(|j| {
             let scale = source.locals[j].iter().fold(0.0, |s: f64, l| s.max(l.scale.abs().max_element()));
-            Steps {
-                // A step of the projection is a quarter of an angle.
+            QuantizationSteps {
+                // The projection is about a quarter of the angle.
                 rotation: step(4.0 * own[j]),
                 translation: step(spread[j]),
                 scale: step(reach[j]) * scale.max(1e-6),

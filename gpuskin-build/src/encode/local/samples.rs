@@ -1,38 +1,41 @@
-//! The vertices at which a clip's error is looked at while its bits are handed out.
+//! Sample vertices at which errors are measured during bit allocation.
 
 use std::ops::Range;
 
 use glam::{DMat4, DVec3};
 
 use super::skeleton::Skeleton;
-use crate::frames::rest_diagonal;
 use crate::model::Model;
-use crate::plain::{Columns, Lanes, add_lanes, dot_lanes, transform};
+use crate::pose_extent::rest_diagonal;
 use crate::sample::Sampler;
+use crate::vector_math::{Columns, Lanes, add_lanes, dot_lanes, transform};
 
-/// Some vertices of a model: for each bone those that stand out farthest in 26 directions. A bone's error is affine in the
-/// position, so that it is greatest at such a vertex where one bone moves it, and nearly so where several do.
+/// Sample vertices of a model: for each bone, the extreme vertices in 26 directions. The error of a
+/// bone is affine in the position, so its maximum is at such a vertex if one bone moves it, and
+/// near it if several bones do.
 pub(super) struct Samples {
     vertices: Vec<Range<u32>>,
-    /// What bones do to each vertex.
+    /// Influences of all vertices.
     influences: Vec<Influence>,
 }
 
 struct Influence {
     bone: u32,
-    /// Whether the vertex is looked at for this bone.
+    /// Whether the vertex is a sample of this bone.
     counts: bool,
     /// Position times weight, and the weight.
     place: Lanes,
 }
 
-/// Influences below this are not what a vertex is looked at for.
+/// Minimum weight for which a vertex is a sample of a bone.
 const SLIGHT: f64 = 0.05;
 
-/// How far from a socket what hangs on it reaches, of the rest pose's diagonal: half a metre on 2 m.
+/// Size of objects attached to sockets, relative to the diagonal of the rest pose: half a metre for
+/// a model of 2 m.
 const SOCKET_REACH: f64 = 0.25;
 
-/// What would hang on sockets: points around each in the rest pose, as vertices of its bones.
+/// Returns points around each socket in the rest pose, in place of the vertices of attached
+/// objects.
 fn around_sockets(model: &Model) -> Vec<(usize, DVec3)> {
     if model.sockets.is_empty() {
         return Vec::new();
@@ -60,7 +63,8 @@ impl Samples {
             .map(|i| DVec3::new(f64::from(i % 3 - 1), f64::from(i / 3 % 3 - 1), f64::from(i / 9 - 1)))
             .filter(|d| *d != DVec3::ZERO)
             .collect();
-        // For each bone and direction: how far, and which primitive and vertex. Those that the bone moves most come first.
+        // Best candidate: whether the bone has the greatest weight, distance in the direction,
+        // primitive and vertex. `[bone][direction]`
         let mut farthest = vec![vec![(false, f64::NEG_INFINITY, (0, 0)); directions.len()]; model.bones.len()];
         for (i, primitive) in model.primitives.iter().enumerate() {
             for (v, p) in primitive.positions.iter().enumerate() {
@@ -102,9 +106,10 @@ impl Samples {
         self.vertices.iter().map(|range| &self.influences[range.start as usize..range.end as usize])
     }
 
-    /// Greatest distance that the vertices of each bone are off in any frame, metres.
+    /// Returns the greatest error of the sample vertices of each bone in any frame, in metres.
     pub(super) fn errors(&self, skeleton: &Skeleton, source: &[Vec<DMat4>], coded: &[Vec<DMat4>]) -> Vec<f64> {
-        // Squared. Differences are taken in `f64`, and are small: then `f32` is precise.
+        // Squared errors. The differences are computed in `f64` and are small, so `f32` is precise
+        // enough for the rest.
         let mut worst = vec![0.0_f32; skeleton.bones.len()];
         let mut differences = vec![Columns::default(); skeleton.bones.len()];
         for f in 0..source.first().map_or(0, Vec::len) {
@@ -128,7 +133,7 @@ impl Samples {
         worst.into_iter().map(|squared| f64::from(squared).sqrt()).collect()
     }
 
-    /// Where the vertices of a bone are.
+    /// Returns the positions of the sample vertices of a bone.
     pub(super) fn of_bone(&self, bone: usize) -> impl Iterator<Item = DVec3> {
         let of_bone = move |influences: &'_ [Influence]| {
             let found = influences.iter().find(|influence| influence.bone as usize == bone && influence.counts)?;
@@ -139,7 +144,8 @@ impl Samples {
     }
 }
 
-/// How far a vertex is off. Not inlined, for the sake of the fourth lane: see `crate::plain`.
+/// Computes the error vector of a vertex. Not inlined, so that the compiler uses four lanes: see
+/// `crate::vector_math`.
 #[inline(never)]
 fn sum(influences: &[Influence], differences: &[Columns], off: &mut Lanes) {
     let mut sum = Lanes::default();

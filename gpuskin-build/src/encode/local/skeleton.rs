@@ -1,9 +1,10 @@
-//! `Model -> Skeleton`: the joints that clips move, parents before children, and what stands still folded into them.
+//! Reduced skeleton: the joints that clips move, parents before children, with static nodes folded
+//! into them.
 //!
-//! A chain of nodes that no clip moves is one constant matrix. Where it turns, moves and scales evenly, it goes into the
-//! tracks of the joints below: `C * T(t) R(q) S(s) = T(C t) R(c q) S(|C| s)`, and interpolation commutes with all three. What
-//! stands below the last joint goes into the inverse bind matrices. Only an uneven scale or a shear above a joint needs
-//! joints of its own.
+//! A chain of nodes that no clip moves is one constant matrix C. If C is a similarity, it is folded
+//! into the tracks of the joints below: `C * T(t) R(q) S(s) = T(C t) R(c q) S(|C| s)`, and
+//! interpolation commutes with all three. Constants below the last joint are folded into the
+//! inverse bind matrices. Only a non-uniform scale or shear above a joint needs joints of its own.
 
 use glam::{DMat4, DQuat, DVec4};
 
@@ -11,52 +12,53 @@ use super::affine::{self, Similarity};
 use crate::model::{Clip, Curve, Interpolation, Local, Mask, Model, Property, Trs};
 use crate::sample::{evaluate, matrix};
 
-/// What the palette pass composes.
+/// Hierarchy that the palette pass composes.
 #[derive(Clone, Debug)]
 pub(super) struct Skeleton {
-    /// By how far they are from a root.
+    /// Joints, sorted by depth.
     pub(super) joints: Vec<Joint>,
-    /// In the order of the model's bones.
-    pub(super) bones: Vec<Bone>,
+    /// Bones, in the order of the model's bones.
+    pub(super) bones: Vec<BoneBinding>,
 }
 
-/// A node of the hierarchy as the runtime has it.
+/// A node of the runtime hierarchy.
 #[derive(Clone, Debug)]
 pub(super) struct Joint {
-    /// Index of its parent, which stands before it.
+    /// Index of the parent, which is less than the joint's own.
     pub(super) parent: Option<usize>,
-    /// Its transform where no clip moves it.
+    /// Joint-to-parent transform in the rest pose.
     pub(super) rest: Trs,
-    motion: Motion,
+    motion: JointMotion,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Motion {
-    /// No clip moves it.
+enum JointMotion {
+    /// No clip moves the joint.
     Still,
-    /// It moves as a node of the model does, below a constant.
+    /// The joint follows a node of the model, after the constant transform `above`.
     Follows { node: usize, above: Similarity },
-    /// The second half of a node's matrix with shear: clips that move the node replace the matrix, and this goes away.
+    /// Second part of a node's matrix with shear. Clips that move the node replace the whole
+    /// matrix, and this part becomes the identity.
     Turned { node: usize },
 }
 
-/// A bone by its joint.
+/// A bone, attached to a joint.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bone {
+pub(super) struct BoneBinding {
     /// Index of the joint.
     pub(super) joint: usize,
-    /// From the mesh as modelled to the joint's space.
+    /// Transform from mesh space to joint space.
     pub(super) inverse_bind: DMat4,
 }
 
-/// Where a node of the model is: a constant below a joint.
+/// Location of a model's node: a constant transform below a joint.
 #[derive(Clone, Copy)]
-struct Place {
+struct NodeOffset {
     joint: Option<usize>,
     below: DMat4,
 }
 
-/// Longest chain that the palette pass composes at once, without links.
+/// Maximum length of a joint chain that the palette pass composes at once, without links.
 const SHORT: usize = 16;
 
 impl Skeleton {
@@ -71,7 +73,7 @@ impl Skeleton {
             }
         }
         let mut joints = Vec::new();
-        let root = Place { joint: None, below: model.root };
+        let root = NodeOffset { joint: None, below: model.root };
         let mut places = vec![root; model.nodes.len()];
         for &node in model.order.iter().filter(|n| needed[**n]) {
             let parent = model.nodes[node].parent;
@@ -82,7 +84,7 @@ impl Skeleton {
                 continue;
             }
             let above = affine::similarity(&place.below).unwrap_or_else(|| {
-                place = Place { joint: Some(still(&mut joints, place)), below: DMat4::IDENTITY };
+                place = NodeOffset { joint: Some(still(&mut joints, place)), below: DMat4::IDENTITY };
                 if let Some(p) = parent {
                     places[p] = place;
                 }
@@ -92,30 +94,30 @@ impl Skeleton {
                 Local::Trs(trs) => (trs, None),
                 Local::Matrix(m) => affine::decompose(&m),
             };
-            let motion = Motion::Follows { node, above };
+            let motion = JointMotion::Follows { node, above };
             joints.push(Joint { parent: place.joint, rest: above.of(&trs), motion });
             if let Some(rotation) = turn {
                 let rest = Trs { rotation, ..Trs::IDENTITY };
-                joints.push(Joint { parent: Some(joints.len() - 1), rest, motion: Motion::Turned { node } });
+                joints.push(Joint { parent: Some(joints.len() - 1), rest, motion: JointMotion::Turned { node } });
             }
-            places[node] = Place { joint: Some(joints.len() - 1), below: DMat4::IDENTITY };
+            places[node] = NodeOffset { joint: Some(joints.len() - 1), below: DMat4::IDENTITY };
         }
-        // What no joint moves hangs on one that stands at the origin.
+        // Bones that no joint moves are attached to a joint at the origin.
         let mut origin = None;
         let bones = model.bones.iter().map(|bone| {
             let place = places[bone.node];
             let joint = place.joint.unwrap_or_else(|| {
-                *origin.get_or_insert_with(|| still(&mut joints, Place { joint: None, below: DMat4::IDENTITY }))
+                *origin.get_or_insert_with(|| still(&mut joints, NodeOffset { joint: None, below: DMat4::IDENTITY }))
             });
-            Bone { joint, inverse_bind: place.below * bone.inverse_bind }
+            BoneBinding { joint, inverse_bind: place.below * bone.inverse_bind }
         });
         let bones = bones.collect();
         by_depth(joints, bones)
     }
 
-    /// Every joint's transform to its parent at a time of a clip in seconds. `root`: a rotation and a translation that all of
-    /// the model is moved by.
-    pub(super) fn pose(&self, model: &Model, curves: &Curves<'_>, root: Option<&DMat4>, time: f64) -> Vec<Trs> {
+    /// Returns the joint-to-parent transforms of all joints at a time of a clip in seconds. `root`
+    /// is a rotation and translation applied to the whole model.
+    pub(super) fn pose(&self, model: &Model, curves: &ClipCurves<'_>, root: Option<&DMat4>, time: f64) -> Vec<Trs> {
         let root = root.and_then(affine::similarity);
         let own = |joint: &Joint| match (&root, joint.parent) {
             (Some(root), None) => root.of(&joint.at(model, curves, time)),
@@ -124,15 +126,15 @@ impl Skeleton {
         self.joints.iter().map(own).collect()
     }
 
-    /// Whether a joint is in a mask: what a constant chain has for itself never moves.
+    /// Whether a joint is in a mask. Static joints are in none.
     pub(super) fn is_in(&self, joint: usize, mask: &Mask) -> bool {
         match self.joints[joint].motion {
-            Motion::Still => false,
-            Motion::Follows { node, .. } | Motion::Turned { node } => mask.nodes[node],
+            JointMotion::Still => false,
+            JointMotion::Follows { node, .. } | JointMotion::Turned { node } => mask.nodes[node],
         }
     }
 
-    /// Every joint's matrix to the model.
+    /// Returns the joint-to-model matrices of all joints.
     pub(super) fn globals(&self, locals: impl Iterator<Item = Trs>) -> Vec<DMat4> {
         let mut globals: Vec<DMat4> = Vec::with_capacity(self.joints.len());
         for (joint, local) in self.joints.iter().zip(locals) {
@@ -142,12 +144,14 @@ impl Skeleton {
         globals
     }
 
-    /// A joint, its parent, and so on up to a root.
+    /// Iterates from a joint over its ancestors to a root.
     pub(super) fn chain(&self, joint: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(joint), |&joint| self.joints[joint].parent)
     }
 
-    /// Joints of a link: as many as there are links in the longest chain, since both are composed one after the other.
+    /// Returns the number of joints per link: about the square root of the longest chain, so that a
+    /// link has as many joints as a chain has links. Joints of a link, and then the links, are
+    /// composed sequentially.
     pub(super) fn link(&self) -> usize {
         let longest = self.joints.len().checked_sub(1).map_or(0, |last| self.chain(last).count());
         if longest <= SHORT { 1 } else { longest.isqrt() }
@@ -155,18 +159,18 @@ impl Skeleton {
 }
 
 impl Joint {
-    fn at(&self, model: &Model, curves: &Curves<'_>, time: f64) -> Trs {
+    fn at(&self, model: &Model, curves: &ClipCurves<'_>, time: f64) -> Trs {
         let (node, above) = match self.motion {
-            Motion::Still => return self.rest,
-            Motion::Turned { node } if curves.0[node].iter().all(Option::is_none) => return self.rest,
-            Motion::Turned { .. } => return Trs::IDENTITY,
-            Motion::Follows { node, above } => (node, above),
+            JointMotion::Still => return self.rest,
+            JointMotion::Turned { node } if curves.0[node].iter().all(Option::is_none) => return self.rest,
+            JointMotion::Turned { .. } => return Trs::IDENTITY,
+            JointMotion::Follows { node, above } => (node, above),
         };
         let [translation, rotation, scale] = curves.0[node];
         if translation.is_none() && rotation.is_none() && scale.is_none() {
             return self.rest;
         }
-        // As `Sampler` reads it: a curve replaces a matrix.
+        // As in `Sampler`: a curve replaces the matrix of a node.
         let rest = match model.nodes[node].local {
             Local::Trs(trs) => trs,
             Local::Matrix(_) => Trs::IDENTITY,
@@ -179,10 +183,10 @@ impl Joint {
     }
 }
 
-/// The curves of a clip, by node: translation, rotation, scale.
-pub(super) struct Curves<'a>(Vec<[Option<&'a Curve>; 3]>);
+/// Curves of a clip: translation, rotation, scale. `[node]`
+pub(super) struct ClipCurves<'a>(Vec<[Option<&'a Curve>; 3]>);
 
-impl<'a> Curves<'a> {
+impl<'a> ClipCurves<'a> {
     pub(super) fn new(model: &Model, clip: &'a Clip) -> Self {
         let mut curves = vec![[None; 3]; model.nodes.len()];
         for channel in &clip.channels {
@@ -192,7 +196,7 @@ impl<'a> Curves<'a> {
     }
 }
 
-/// Which nodes a clip moves away from where they rest.
+/// For each node, whether a clip moves it away from its rest pose.
 fn moved(model: &Model) -> Vec<bool> {
     let mut moved = vec![false; model.nodes.len()];
     for channel in model.clips.iter().flat_map(|c| &c.channels) {
@@ -204,10 +208,10 @@ fn moved(model: &Model) -> Vec<bool> {
     moved
 }
 
-/// Rounding of `f32`, in which files have both keys and rest.
+/// Tolerance for rounding of `f32`, the precision of keys and rest poses in files.
 const SAME: f64 = 1e-7;
 
-/// Whether a curve never leaves the rest.
+/// Whether all values of a curve equal the rest pose.
 fn rests(curve: &Curve, property: Property, rest: &Trs) -> bool {
     let (rest, either_sign) = match property {
         Property::Translation => (rest.translation.extend(0.0), false),
@@ -224,19 +228,19 @@ fn rests(curve: &Curve, property: Property, rest: &Trs) -> bool {
     }
 }
 
-/// Adds what stands still as joints: one, or two where it shears.
-fn still(joints: &mut Vec<Joint>, place: Place) -> usize {
+/// Adds a static joint, or two for a matrix with shear; returns the index of the last.
+fn still(joints: &mut Vec<Joint>, place: NodeOffset) -> usize {
     let (rest, turn) = affine::decompose(&place.below);
-    joints.push(Joint { parent: place.joint, rest, motion: Motion::Still });
+    joints.push(Joint { parent: place.joint, rest, motion: JointMotion::Still });
     if let Some(rotation) = turn {
         let (parent, rest) = (Some(joints.len() - 1), Trs { rotation, ..Trs::IDENTITY });
-        joints.push(Joint { parent, rest, motion: Motion::Still });
+        joints.push(Joint { parent, rest, motion: JointMotion::Still });
     }
     joints.len() - 1
 }
 
-/// Sorts joints, which stand after their parents, by how far they are from a root.
-fn by_depth(joints: Vec<Joint>, mut bones: Vec<Bone>) -> Skeleton {
+/// Sorts joints, which are listed after their parents, by depth.
+fn by_depth(joints: Vec<Joint>, mut bones: Vec<BoneBinding>) -> Skeleton {
     let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
     for joint in &joints {
         depths.push(joint.parent.map_or(0, |p| depths[p] + 1));
@@ -251,7 +255,7 @@ fn by_depth(joints: Vec<Joint>, mut bones: Vec<Bone>) -> Skeleton {
 }
 
 impl Similarity {
-    /// This after a transform.
+    /// Returns the similarity composed with a transform, which is applied first.
     fn of(&self, trs: &Trs) -> Trs {
         Trs {
             translation: self.translation + self.rotation * (trs.translation * self.scale),

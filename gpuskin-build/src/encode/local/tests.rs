@@ -7,22 +7,18 @@ use gpuskin_rt::internals::playback::frame_pair;
 
 use super::*;
 use crate::bake::{BakeOptions, plan};
-use crate::frames::rest_diagonal;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
 use crate::model::Property;
+use crate::pose_extent::rest_diagonal;
 use crate::sample::Sampler;
 
-/// The shared models, or `None`, said plainly; on CI that is a failure.
-fn shared() -> Option<PathBuf> {
+/// Returns the folder of shared models; panics if it is missing.
+fn shared_models() -> PathBuf {
     let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let folder = std::env::var_os("GPUSKIN_SHARED").map_or_else(beside, PathBuf::from).join("models");
-    if !folder.is_dir() {
-        assert!(std::env::var_os("CI").is_none(), "no models at {}", folder.display());
-        println!("SKIPPED: no models at {}; GPUSKIN_SHARED says where they are", folder.display());
-        return None;
-    }
-    Some(folder)
+    assert!(folder.is_dir(), "no models at {}; set GPUSKIN_SHARED to the shared folder", folder.display());
+    folder
 }
 
 fn records(grids: &[FrameGrid]) -> Vec<ClipRecord> {
@@ -41,9 +37,10 @@ struct Errors {
     motion: f64,
 }
 
-/// Of all vertices with all their influences: at frames (greatest, and the share beyond a distance), and between them.
+/// Returns errors over all vertices with all their influences: maximum at frames, fraction above
+/// `limit` at frames, and maximum at frames and between them.
 fn errors(model: &Model, grids: &[FrameGrid], words: &[u8], limit: f64) -> Errors {
-    let tracks = LocalTracks::new(words).expect("sound words");
+    let tracks = LocalTracks::new(words).expect("valid words");
     let (mut encoding, mut motion, mut beyond, mut count) = (0.0_f64, 0.0_f64, 0_u64, 0_u64);
     for (c, grid) in grids.iter().enumerate() {
         let sampler = Sampler::new(model, Some(&model.clips[c]));
@@ -87,8 +84,9 @@ fn errors(model: &Model, grids: &[FrameGrid], words: &[u8], limit: f64) -> Error
 }
 
 #[test]
+#[ignore = "needs the shared models; run by `cargo xtask test --only shared-models`"]
 fn shared_characters_are_small_and_within_the_tolerance() {
-    let Some(models) = shared() else { return };
+    let models = shared_models();
     let folder = tempfile::tempdir().unwrap();
     let (mut bytes, mut samples) = (0, 0);
     for path in [
@@ -114,7 +112,7 @@ fn shared_characters_are_small_and_within_the_tolerance() {
         let of_model = frames as usize * plan.model.bones.len();
         let found = errors(&plan.model, &plan.grids, &words, tolerance);
         println!(
-            "{path}: {} bones, {frames} frames, {:.2} B a bone-sample ({:.3} of matrix-f16), encoding {:.2e}, motion {:.2e} of the diagonal, {:.1?}",
+            "{path}: {} bones, {frames} frames, {:.2} bytes per bone per frame ({:.3} of matrix-f16), encoding {:.2e}, motion {:.2e} of the diagonal, {:.1?}",
             plan.model.bones.len(),
             words.len() as f64 / of_model as f64,
             words.len() as f64 / of_model as f64 / 24.0,
@@ -127,12 +125,12 @@ fn shared_characters_are_small_and_within_the_tolerance() {
         samples += of_model;
     }
     let average = bytes as f64 / samples as f64;
-    println!("{average:.2} B a bone-sample");
+    println!("{average:.2} bytes per bone per frame");
     assert!(average <= 8.0);
 }
 
 #[test]
-fn awkward_hierarchies_come_back() {
+fn awkward_hierarchies_decode_within_the_tolerance() {
     let model = skeleton::awkward();
     let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
     for tolerance in [0.3, 1e-2, 1e-4, 2e-6] {
@@ -143,7 +141,7 @@ fn awkward_hierarchies_come_back() {
 }
 
 #[test]
-fn numbers_without_measure_are_no_panic() {
+fn extreme_numbers_do_not_panic() {
     let mut model = skeleton::awkward();
     let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
     for tolerance in [0.0, f64::MIN_POSITIVE, 1e300, f64::INFINITY, f64::NAN] {
@@ -161,7 +159,7 @@ fn numbers_without_measure_are_no_panic() {
 }
 
 #[test]
-fn the_same_bytes_from_any_number_of_threads() {
+fn bytes_do_not_depend_on_the_number_of_threads() {
     let model = skeleton::awkward();
     let grids = [FrameGrid::new(2.0, 10.0, false), FrameGrid::new(2.0, 3.0, false)];
     let with = |threads| {
@@ -172,7 +170,7 @@ fn the_same_bytes_from_any_number_of_threads() {
 }
 
 #[test]
-fn cut_and_changed_words_are_refused_or_harmless() {
+fn truncated_and_changed_words_are_rejected_or_harmless() {
     let model = skeleton::awkward();
     let grids = [FrameGrid::new(2.0, 4.0, false), FrameGrid::new(2.0, 3.0, true)];
     let words = encode(&model, &grids, &records(&grids), 1e-3).unwrap();

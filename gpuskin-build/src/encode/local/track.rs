@@ -1,35 +1,36 @@
-//! `values -> track`: three numbers a frame as a rest, a constant, or as few bits as a step asks for.
+//! Quantised tracks: three numbers per frame, stored as rest, as a constant, or with the fewest
+//! bits for a quantisation step.
 
 use glam::{DQuat, DVec3, DVec4};
 use gpuskin_rt::internals::local::layout::{self, MAX_WIDTH};
 
-/// What a property of a joint does in a clip, as it is stored.
+/// Stored form of a property of a joint in a clip.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Track {
-    /// As the joint has it in all clips.
+    /// The joint's rest value.
     Rest,
-    /// One value.
+    /// One value for all frames.
     Constant([f32; 3]),
-    /// A value a frame.
-    Moving(Moving),
+    /// A value per frame.
+    Moving(MovingTrack),
 }
 
-/// A track that moves.
+/// A track with a value per frame.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Moving {
-    /// Widths and step, as [`layout::shape`] packs them.
+pub(super) struct MovingTrack {
+    /// Bit widths and quantisation step, packed by [`layout::shape`].
     pub(super) shape: u32,
     pub(super) origin: [f32; 3],
-    /// Components of each frame, [`Moving::widths`] bits each.
+    /// Quantised components of each frame, in [`MovingTrack::widths`] bits.
     pub(super) frames: Vec<[u32; 3]>,
 }
 
-impl Moving {
+impl MovingTrack {
     pub(super) fn widths(&self) -> [u32; 3] {
         [0, 1, 2].map(|c| layout::shape_width(self.shape, c))
     }
 
-    /// From the origin.
+    /// Returns the offset of a frame from the origin.
     fn offset(&self, frame: usize) -> DVec3 {
         let widths = self.widths();
         let step = layout::shape_step(self.shape);
@@ -38,7 +39,7 @@ impl Moving {
 }
 
 impl Track {
-    /// Bits that it takes in a clip of so many frames.
+    /// Returns the size of the track in bits, in a clip with `frames` frames.
     pub(super) fn bits(&self, frames: usize) -> usize {
         match self {
             Self::Rest => 0,
@@ -51,7 +52,8 @@ impl Track {
         matches!(self, Self::Moving(_))
     }
 
-    /// Translations or scales within half a step a component; `rest` is what the joint has.
+    /// Quantises translations or scales, with an error of at most half a step per component. `rest`
+    /// is the joint's rest value.
     pub(super) fn of_vectors(values: &[DVec3], rest: [f32; 3], step: f64) -> Self {
         let exact = DVec3::from(rest.map(f64::from));
         if values.iter().all(|v| (*v - exact).abs().max_element() <= step / 2.0) {
@@ -66,7 +68,8 @@ impl Track {
         }
     }
 
-    /// Rotations, where `step` is of their projections: a quarter of the angle.
+    /// Quantises rotations. `step` applies to their stereographic projections, which are about a
+    /// quarter of the angle.
     pub(super) fn of_rotations(values: &[DQuat], rest: [f32; 4], step: f64) -> Self {
         let exact = DQuat::from_vec4(DVec4::from(rest.map(f64::from))).normalize();
         let from = |origin: DQuat| -> Vec<DVec3> {
@@ -76,7 +79,8 @@ impl Track {
         if from(exact).iter().all(|p| p.abs().max_element() <= step / 2.0) {
             return Self::Rest;
         }
-        // The origin from which the track reaches equally far to all sides; a few steps find it.
+        // Finds the origin from which the track extends equally far in all directions; a few
+        // iterations suffice.
         let mut origin = middle(values);
         for _ in 0..4 {
             let (least, greatest) = bounds(&from(origin));
@@ -89,7 +93,7 @@ impl Track {
         }
     }
 
-    /// The translation or scale that is read back.
+    /// Returns the decoded translation or scale.
     pub(super) fn vector(&self, frame: usize, rest: [f32; 3]) -> DVec3 {
         match self {
             Self::Rest => DVec3::from(rest.map(f64::from)),
@@ -98,7 +102,7 @@ impl Track {
         }
     }
 
-    /// The rotation that is read back.
+    /// Returns the decoded rotation.
     pub(super) fn rotation(&self, frame: usize, rest: [f32; 4]) -> DQuat {
         match self {
             Self::Rest => DQuat::from_vec4(DVec4::from(rest.map(f64::from))),
@@ -110,20 +114,21 @@ impl Track {
     }
 }
 
-/// Stereographic projection; `gpuskin_rt::local::to_projection` in `f64`.
+/// Returns the stereographic projection; `gpuskin_rt::local::to_projection` in `f64`.
 pub(super) fn project(q: DQuat) -> DVec3 {
     let q = if q.w < 0.0 { -q } else { q };
     DVec3::new(q.x, q.y, q.z) / (1.0 + q.w)
 }
 
-/// `gpuskin_rt::local::from_projection` in `f64`.
+/// Returns the rotation of a stereographic projection; `gpuskin_rt::local::from_projection` in
+/// `f64`.
 fn unproject(p: DVec3) -> DQuat {
     let square = p.length_squared();
     let v = p * 2.0;
     DQuat::from_xyzw(v.x, v.y, v.z, 1.0 - square) * (1.0 / (1.0 + square))
 }
 
-/// The rotation of the sum of all, each with the sign that is nearer to the first.
+/// Returns the normalised sum of rotations, each with the sign nearer to the first.
 fn middle(values: &[DQuat]) -> DQuat {
     let first = values[0];
     let near = |q: &DQuat| if q.dot(first) < 0.0 { -*q } else { *q };
@@ -136,15 +141,16 @@ fn bounds(values: &[DVec3]) -> (DVec3, DVec3) {
     values.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)))
 }
 
-/// Offsets from an origin in as few bits a component as put every one of them within half a step; `None` where that is
-/// none.
-fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<Moving> {
+/// Quantises offsets from an origin with the fewest bits per component for an error of at most half
+/// a step. Returns `None` if that is zero bits.
+fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<MovingTrack> {
     let reach = offsets.iter().fold(DVec3::ZERO, |reach, v| reach.max(v.abs()));
     let widths = (reach * 2.0).to_array().map(|extent| width(extent / step));
     if widths == [0; 3] {
         return None;
     }
-    // What the widths leave over makes the step smaller; it is zero for no component that moves.
+    // Reduces the step to use the full bit widths. A component that moves has at least one bit, so
+    // its step is not zero.
     let needed = |c: usize| 2.0 * reach[c] / f64::from(1_u32 << widths[c]);
     let step = needed(0).max(needed(1)).max(needed(2)) as f32;
     let shape = layout::shape(widths, step);
@@ -155,10 +161,10 @@ fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<Moving> {
             (v[c] / step + most / 2.0).round().clamp(0.0, most) as u32
         })
     });
-    Some(Moving { shape, origin, frames: frames.collect() })
+    Some(MovingTrack { shape, origin, frames: frames.collect() })
 }
 
-/// Bits that count so many steps.
+/// Returns the number of bits that count to `steps`.
 fn width(steps: f64) -> u32 {
     (0..MAX_WIDTH).find(|w| f64::from(1_u32 << w) >= steps).unwrap_or(MAX_WIDTH)
 }
@@ -168,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_come_back_within_half_a_step() {
+    fn vectors_decode_within_half_a_step() {
         let values: Vec<DVec3> =
             (0..20).map(|i| DVec3::new(f64::from(i) * 0.1, 3.0, f64::from(i * i) * 1e-3)).collect();
         for step in [1.0, 0.01, 1e-5] {
@@ -177,7 +183,7 @@ mod tests {
                 let error = (track.vector(i, [0.0; 3]) - *v).abs().max_element();
                 assert!(error <= step * 0.5 * 1.01 + 2e-7, "{step}: {error}");
             }
-            let Track::Moving(moving) = track else { panic!("it moves") };
+            let Track::Moving(moving) = track else { panic!("the track moves") };
             assert_eq!(moving.widths()[1], 0);
         }
         assert_eq!(Track::of_vectors(&values, [1.0, 3.0, 0.0], 4.0), Track::Rest);
@@ -185,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_come_back_within_half_a_step() {
+    fn rotations_decode_within_half_a_step() {
         let rest = [0.0, 0.0, 0.0, 1.0];
         for turn in [0.01, 0.3, 3.0] {
             let values: Vec<DQuat> = (0..20)
@@ -195,7 +201,8 @@ mod tests {
                 let track = Track::of_rotations(&values, rest, step);
                 for (i, q) in values.iter().enumerate() {
                     let error = project(track.rotation(i, rest) * q.conjugate()).length();
-                    // A step may be as much as twice as long towards the middle of a great arc.
+                    // Towards the middle of a great arc, the angle per step is up to twice as
+                    // large.
                     assert!(error <= step * 0.5 * 1.8 + 2e-7, "{turn} {step}: {error}");
                 }
             }

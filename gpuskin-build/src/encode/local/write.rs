@@ -1,21 +1,21 @@
-//! `tracks -> words`: see `gpuskin_rt::local::layout`.
+//! Writer of tracks as words, in the layout of `gpuskin_rt::local::layout`.
 
 use gpuskin_rt::internals::ClipRecord;
 use gpuskin_rt::internals::local::layout::{self, Kind, clip, header, node};
 
-use super::code::{Coded, Rest};
+use super::clip::{EncodedClip, RestTransform};
 use super::skeleton::Skeleton;
 use super::track::Track;
 use crate::encode::bit_set;
 use crate::model::Model;
 
-/// All words of a model; `None` where they are more than offsets can name.
+/// Returns all words of a model, or `None` if offsets exceed their bit width.
 pub(super) fn words(
     model: &Model,
     skeleton: &Skeleton,
-    rests: &[Rest],
+    rests: &[RestTransform],
     records: &[ClipRecord],
-    clips: &[Coded],
+    clips: &[EncodedClip],
 ) -> Option<Vec<u32>> {
     let mut words = vec![0; header::WORDS];
     words[header::NODES] = skeleton.joints.len() as u32;
@@ -63,12 +63,12 @@ pub(super) fn words(
         }
         words[clip_at + clip::REFERENCE] = model.clips[i].additive.map_or(0, |reference| reference as u32 + 1);
     }
-    // The last component may be read with the word after it.
+    // Padding: the decoder of the last component may read the word after it.
     words.push(0);
     Some(words)
 }
 
-fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<()> {
+fn one_clip(words: &mut Vec<u32>, coded: &EncodedClip, record: &ClipRecord) -> Option<()> {
     let at = words.len();
     words.resize(at + clip::ENTRIES + coded.tracks.len(), 0);
     let mut frame_bits: u32 = 0;
@@ -97,7 +97,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
     timing(&mut words[at..], record);
     let moving = || coded.tracks.iter().flatten().filter_map(|t| if let Track::Moving(m) = t { Some(m) } else { None });
     for frame in 0..record.stored as usize {
-        let mut bits = Bits { words, filled: 32 };
+        let mut bits = BitWriter { words, filled: 32 };
         for track in moving() {
             for (value, width) in track.frames[frame].into_iter().zip(track.widths()) {
                 bits.push(value, width);
@@ -107,8 +107,8 @@ fn one_clip(words: &mut Vec<u32>, coded: &Coded, record: &ClipRecord) -> Option<
     Some(())
 }
 
-/// A clip whose tracks stand there already, for the clip at this place.
-fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &Coded, record: &ClipRecord) {
+/// Appends a clip that refers to the tracks of an equal clip, at the word `other`.
+fn same_tracks(words: &mut Vec<u32>, other: usize, coded: &EncodedClip, record: &ClipRecord) {
     let at = words.len();
     words.extend_from_within(other..other + clip::ENTRIES + coded.tracks.len());
     timing(&mut words[at..], record);
@@ -121,14 +121,14 @@ fn timing(clip: &mut [u32], record: &ClipRecord) {
     clip[clip::HELD] = record.held;
 }
 
-/// Appends bits from the lowest of each word up, from a word of its own on.
-struct Bits<'a> {
+/// Appends bits, lowest first, starting at a new word.
+struct BitWriter<'a> {
     words: &'a mut Vec<u32>,
-    /// Bits used of the last word.
+    /// Number of bits used in the last word.
     filled: u32,
 }
 
-impl Bits<'_> {
+impl BitWriter<'_> {
     fn push(&mut self, value: u32, width: u32) {
         if width == 0 {
             return;

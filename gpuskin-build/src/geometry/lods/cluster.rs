@@ -1,8 +1,9 @@
-//! Few triangles of many: vertices that stay close to each other in all poses become one.
+//! Simplification by clustering: vertices that stay close to each other in all poses are merged.
 //!
-//! Where hardly a triangle is left of a hand, taking away one edge after the other removes hands. Here the farthest vertex
-//! from all that are kept is kept next (Gonzalez 1985, "Clustering to minimize the maximum intercluster distance"), so that
-//! every vertex is within some radius of one that is kept, in every pose, and so is the surface between.
+//! If a hand has few triangles left, collapsing edges one by one can remove the hand. Here the next
+//! vertex to keep is always the one farthest from all kept vertices (Gonzalez 1985, "Clustering to
+//! minimize the maximum intercluster distance"). Every vertex, and the surface between vertices, is
+//! then within some radius of a kept vertex, in every pose.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,82 +11,83 @@ use std::collections::{BTreeMap, BTreeSet};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::Poses;
+use super::poses::LodPoses;
 use crate::geometry::Geometry;
-use crate::plain::distance_squared;
+use crate::vector_math::distance_squared;
 
-/// Vertices that are kept, at most, of a surface; and distances that are looked at for that. Build scripts do this
-/// unoptimised.
-const MOST: usize = 384;
-const MOST_DISTANCES: usize = 1 << 24;
+/// Maximum number of kept vertices per surface, and of distances evaluated to find them. Build
+/// scripts run without optimisation.
+const MAX_VERTICES: usize = 384;
+const MAX_DISTANCES: usize = 1 << 24;
 
-/// Surfaces whose vertices are kept in an order, each by the groups of its triangles.
+/// Surfaces with an order in which their vertices are kept. Each surface has groups of triangles.
 pub(super) struct Clusters<'a> {
-    surfaces: Vec<Surface<'a>>,
-    /// All radii, descending, and how many triangles there are within each, as far as that was asked.
+    surfaces: Vec<ClusteredSurface<'a>>,
+    /// All radii, descending, each with the number of triangles within it, computed on demand.
     radii: Vec<(f32, OnceCell<usize>)>,
 }
 
-struct Surface<'a> {
+struct ClusteredSurface<'a> {
     geometry: &'a Geometry,
     rest: &'a [Vec3],
     groups: Vec<&'a [u32]>,
-    /// The vertices of the mesh that are used.
-    used: Vec<Used>,
-    /// The corners of each group's triangles: indices into `used`.
+    /// The vertices of the mesh that the surface uses.
+    used: Vec<UsedVertex>,
+    /// Triangles of each group, as indices into `used`.
     corners: Vec<Vec<[u32; 3]>>,
-    /// Vertices in the order in which they are kept: indices into `used`.
+    /// Vertices in the order in which they are kept, as indices into `used`.
     order: Vec<u32>,
-    /// How far each of them is from all before, metres; descending.
+    /// Distance of each kept vertex from all kept before it, in metres; descending.
     radii: Vec<f32>,
-    /// Whether all vertices are in order.
+    /// Whether `order` has all vertices.
     complete: bool,
-    /// Of each place: the vertices of the mesh that each group has there.
+    /// Vertices of the mesh per group at each position. `[position]`
     places: Vec<BTreeMap<usize, Vec<u32>>>,
 }
 
-struct Used {
-    /// Of the mesh.
+struct UsedVertex {
+    /// Index of the vertex in the mesh.
     vertex: u32,
-    /// Index into the places.
+    /// Index of the position in `places`.
     place: u32,
-    /// Those of the order that were the closest when they were kept.
+    /// Kept vertices, as indices into `order`, that were the closest when they were added.
     owners: Vec<u32>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Of surfaces, each some groups of triangles.
-    pub(super) fn new(geometry: &'a Geometry, poses: &'a Poses, surfaces: Vec<Vec<&'a [u32]>>) -> Self {
-        let surfaces: Vec<Surface<'_>> =
-            surfaces.into_iter().map(|groups| Surface::new(geometry, poses, groups)).collect();
+    /// Orders the vertices of surfaces, each given as groups of triangles.
+    pub(super) fn new(geometry: &'a Geometry, poses: &'a LodPoses, surfaces: Vec<Vec<&'a [u32]>>) -> Self {
+        let surfaces: Vec<ClusteredSurface<'_>> =
+            surfaces.into_iter().map(|groups| ClusteredSurface::new(geometry, poses, groups)).collect();
         let mut radii: Vec<f32> = surfaces.iter().flat_map(|surface| surface.radii.iter().copied()).collect();
         radii.sort_by(|a, b| b.total_cmp(a));
         radii.dedup();
         Self { surfaces, radii: radii.into_iter().map(|radius| (radius, OnceCell::new())).collect() }
     }
 
-    /// The groups of each surface with at most so many triangles together, all within the same radius; `None` where more
-    /// vertices would be needed than are in order.
+    /// Returns the groups of each surface for the smallest common radius with at most `triangles`
+    /// triangles in total. Returns `None` if that needs more kept vertices than are in order.
     pub(super) fn with(&self, triangles: usize) -> Option<Vec<Vec<Vec<u32>>>> {
         let at = |radius: f32| -> Vec<Vec<Vec<u32>>> { self.surfaces.iter().map(|s| s.within(radius)).collect() };
         let count = |radius: f32| at(radius).iter().flatten().map(Vec::len).sum::<usize>() / 3;
         let enough = self.radii.partition_point(|(radius, found)| *found.get_or_init(|| count(*radius)) <= triangles);
         let radius = self.radii.get(enough.checked_sub(1)?)?.0;
-        // Of a surface that has no more in order, smaller radii are not known.
-        let known = |s: &Surface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
+        // For a surface with an incomplete order, smaller radii are unknown.
+        let known = |s: &ClusteredSurface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
         self.surfaces.iter().all(known).then(|| at(radius))
     }
 }
 
-impl<'a> Surface<'a> {
-    fn new(geometry: &'a Geometry, poses: &'a Poses, groups: Vec<&'a [u32]>) -> Self {
+impl<'a> ClusteredSurface<'a> {
+    fn new(geometry: &'a Geometry, poses: &'a LodPoses, groups: Vec<&'a [u32]>) -> Self {
         let rest = &poses[0][..];
         let mut used: Vec<u32> = groups.iter().copied().flatten().copied().collect();
         used.sort_unstable();
         used.dedup();
-        let most = (MOST_DISTANCES / used.len().max(1)).min(MOST);
+        let most = (MAX_DISTANCES / used.len().max(1)).min(MAX_VERTICES);
         let (mut order, mut radii) = (Vec::new(), Vec::new());
-        // Squared distance to the closest that is kept, and all that were that.
+        // Squared distance to the closest kept vertex, and all kept vertices that were the closest
+        // at some step.
         let mut nearest = vec![(f32::INFINITY, Vec::new()); used.len()];
         let middle = used.iter().map(|&v| rest[v as usize]).sum::<Vec3>() / used.len().max(1) as f32;
         let farthest = |of: &dyn Fn(usize) -> f32| (0..used.len()).rev().max_by(|&a, &b| of(a).total_cmp(&of(b)));
@@ -110,10 +112,10 @@ impl<'a> Surface<'a> {
             let next = number_of.len() as u32;
             *number_of.entry(place(v)).or_insert(next)
         };
-        let used: Vec<Used> = used
+        let used: Vec<UsedVertex> = used
             .into_iter()
             .zip(nearest)
-            .map(|(vertex, (_, owners))| Used { vertex, place: number(vertex), owners })
+            .map(|(vertex, (_, owners))| UsedVertex { vertex, place: number(vertex), owners })
             .collect();
         let mut index = vec![0; geometry.vertices.len()];
         used.iter().enumerate().for_each(|(i, used)| index[used.vertex as usize] = i as u32);
@@ -132,22 +134,23 @@ impl<'a> Surface<'a> {
         Self { geometry, rest, groups, used, corners, order, radii, complete, places }
     }
 
-    /// The groups, as they are where every vertex is within a radius of one that is kept; but never nothing.
+    /// Returns the groups with enough vertices kept that every vertex is within `radius` of one; at
+    /// least one triangle remains.
     fn within(&self, radius: f32) -> Vec<Vec<u32>> {
         let least = self.radii.partition_point(|r| *r > radius).max(2);
         let some = (least..=self.order.len()).map(|kept| self.keeping(kept)).find(|g| g.iter().any(|g| !g.is_empty()));
         some.unwrap_or_else(|| self.groups.iter().map(|group| group.to_vec()).collect())
     }
 
-    /// The groups with so many vertices kept.
+    /// Returns the groups with the first `kept` vertices kept.
     fn keeping(&self, kept: usize) -> Vec<Vec<u32>> {
-        let owner = |used: &Used| used.owners[used.owners.partition_point(|&o| (o as usize) < kept).max(1) - 1];
+        let owner = |used: &UsedVertex| used.owners[used.owners.partition_point(|&o| (o as usize) < kept).max(1) - 1];
         let owners: Vec<u32> = self.used.iter().map(owner).collect();
-        let mut members: Vec<Vec<&Used>> = vec![Vec::new(); kept];
+        let mut members: Vec<Vec<&UsedVertex>> = vec![Vec::new(); kept];
         for (used, &owner) in self.used.iter().zip(&owners) {
             members[owner as usize].push(used);
         }
-        let centers: Vec<&Used> =
+        let centers: Vec<&UsedVertex> =
             self.order.iter().zip(&members).map(|(&c, members)| self.center(&self.used[c as usize], members)).collect();
         let becomes =
             |g: usize, owner: u32, i: u32| self.stand_in(g, centers[owner as usize], self.used[i as usize].vertex);
@@ -155,7 +158,7 @@ impl<'a> Surface<'a> {
         let mut found = BTreeSet::new();
         let mut pairs = BTreeSet::new();
         let mut out = vec![Vec::new(); self.groups.len()];
-        // Of what is in two groups of vertices, a corner in each.
+        // For triangles that span two clusters, a corner in each.
         let mut ends: BTreeMap<(usize, u32, u32), u32> = BTreeMap::new();
         for (g, corners) in self.corners.iter().enumerate() {
             for &[i, j, k] in corners {
@@ -182,14 +185,15 @@ impl<'a> Surface<'a> {
                 }
             }
         }
-        // What is thinner than the radius has no triangle of three: one from end to end, seen from both sides.
+        // Features thinner than the radius have no triangle with three clusters. They become one
+        // triangle from end to end, with both windings.
         for (&(g, a, b), &near_a) in ends.iter().filter(|((_, a, b), _)| a < b) {
             if !pairs.insert((a, b)) {
                 continue;
             }
             let [from, to] = [becomes(g, a, near_a), becomes(g, b, ends[&(g, b, a)])];
             let line = (self.at(to) - self.at(from)).normalize_or_zero();
-            let aside = |u: &Used| (self.at(u.vertex) - self.at(from)).reject_from(line).length_squared();
+            let aside = |u: &UsedVertex| (self.at(u.vertex) - self.at(from)).reject_from(line).length_squared();
             let both = [a, b].into_iter().flat_map(|c| &members[c as usize]).copied();
             let own = both.filter(|used| self.places[used.place as usize].contains_key(&g));
             let widest = own.max_by(|v, w| aside(v).total_cmp(&aside(w)).then(w.vertex.cmp(&v.vertex)));
@@ -201,16 +205,16 @@ impl<'a> Surface<'a> {
         out
     }
 
-    /// Where some vertices go: to the one that is kept, or, if they are of several groups, where most of these have one, so
-    /// that nothing gapes.
-    fn center<'b>(&self, kept: &'b Used, members: &[&'b Used]) -> &'b Used {
-        let groups = |used: &Used| &self.places[used.place as usize];
+    /// Returns the vertex to which a cluster is merged: the kept one, or, if the members belong to
+    /// several groups, the one at a position that most groups share, so that no gaps open.
+    fn center<'b>(&self, kept: &'b UsedVertex, members: &[&'b UsedVertex]) -> &'b UsedVertex {
+        let groups = |used: &UsedVertex| &self.places[used.place as usize];
         let all: BTreeSet<usize> = members.iter().flat_map(|used| groups(used).keys()).copied().collect();
         if groups(kept).len() == all.len() {
             return kept;
         }
-        let off = |used: &Used| self.at(used.vertex).distance_squared(self.at(kept.vertex));
-        let better = |a: &&Used, b: &&Used| {
+        let off = |used: &UsedVertex| self.at(used.vertex).distance_squared(self.at(kept.vertex));
+        let better = |a: &&UsedVertex, b: &&UsedVertex| {
             groups(a).len().cmp(&groups(b).len()).then(off(b).total_cmp(&off(a))).then(b.vertex.cmp(&a.vertex))
         };
         members.iter().copied().max_by(better).unwrap_or(kept)
@@ -220,9 +224,10 @@ impl<'a> Surface<'a> {
         self.rest[v as usize]
     }
 
-    /// What a vertex of a group becomes that goes where another is: of those of its group there, the one whose texture
-    /// coordinates are the closest; where its group has none there, it stays.
-    fn stand_in(&self, group: usize, there: &Used, v: u32) -> u32 {
+    /// Returns the vertex that replaces `v` when it moves to the position of another vertex: the
+    /// one of its group at that position with the closest texture coordinates, or `v` itself if its
+    /// group has none there.
+    fn stand_in(&self, group: usize, there: &UsedVertex, v: u32) -> u32 {
         let uv = |v: u32| self.geometry.vertices[v as usize].uv;
         let off = |other: &u32| uv(*other).distance_squared(uv(v));
         let twins = self.places[there.place as usize].get(&group);
@@ -231,8 +236,8 @@ impl<'a> Surface<'a> {
     }
 }
 
-/// The greatest squared distance of two vertices in any pose, if it is less than a limit.
-fn apart(poses: &Poses, [a, b]: [u32; 2], limit: f32) -> Option<f32> {
+/// Returns the greatest squared distance of two vertices in any pose, if it is below a limit.
+fn apart(poses: &LodPoses, [a, b]: [u32; 2], limit: f32) -> Option<f32> {
     let mut greatest = 0.0_f32;
     for pose in poses {
         greatest = greatest.max(distance_squared(pose[a as usize], pose[b as usize]));

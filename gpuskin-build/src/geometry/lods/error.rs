@@ -1,107 +1,108 @@
-//! How far a level's surface is from the finest one's, in every pose that is looked at and both ways: vertices of the finest from
-//! the level, middles of the level's triangles and points of their edges from the finest.
+//! Distance between the surface of a LOD and the finest LOD, in some poses and in both directions:
+//! from vertices of the finest LOD, and from triangle centres and edge points of the coarser LOD.
 //!
-//! At rest all points are looked at, as far as they are not too many; in the other poses those that are farthest off at rest,
-//! and some others.
+//! In the rest pose, all points up to a maximum number are measured; in the other poses, those with
+//! the greatest distance in the rest pose, and some others.
 
 use std::collections::BTreeSet;
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::Poses;
-use super::surface::{Boxes, Closest, Fitted, Tree};
+use super::poses::LodPoses;
+use super::surface::{BoxTree, ClosestPoint, FittedTree, NodeBoxes};
 use crate::geometry::Geometry;
-use crate::plain::{add, scale};
+use crate::vector_math::{add, scale};
 
-/// Points that are looked at. Build scripts do this unoptimised.
+/// Number of measured points. Build scripts run without optimisation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    /// In the rest pose.
+pub(super) struct PointSample {
+    /// Maximum number of points in the rest pose.
     at_rest: usize,
-    /// Of these, those that are looked at in every pose: the farthest, and others.
+    /// Number of these points that are measured in every pose: those with the greatest distance,
+    /// and others.
     farthest: usize,
     others: usize,
 }
 
-/// To tell attempts from each other.
-pub(super) const QUICK: Sample = Sample { at_rest: 768, farthest: 32, others: 16 };
-/// For the number that a level is chosen by.
-const THOROUGH: Sample = Sample { at_rest: 2560, farthest: 64, others: 64 };
+/// Sampling for comparing attempts.
+pub(super) const QUICK_SAMPLE: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
+/// Sampling for the stored error of a LOD.
+const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
 
-/// Points that one thread looks at in turn.
+/// Number of points per unit of parallel work.
 const POINTS_AT_ONCE: usize = 64;
 
-/// What is farther off than this share of the error is what makes it.
-const FAR: f32 = 0.6;
+/// Fraction of the error above which a point counts as one that causes the error.
+const FAR_RATIO: f32 = 0.6;
 
-/// What is found of a surface.
-pub(super) struct Found {
-    /// Metres.
+/// Measured error of a surface.
+pub(super) struct SurfaceError {
+    /// Maximum distance, in metres.
     pub(super) error: f32,
-    /// Vertices of the finest that are about as far off.
+    /// Vertices of the finest LOD with nearly the maximum distance.
     pub(super) vertices: Vec<u32>,
 }
 
-/// A point of a surface: the sum of these vertices' places over their number.
-type Point = [u32; 3];
+/// A point of a surface: the mean of three vertex positions.
+type SurfacePoint = [u32; 3];
 
-/// Finds errors of levels of a mesh.
-pub(super) struct Measure<'a> {
-    poses: &'a Poses,
+/// Measures errors of LODs of a mesh.
+pub(super) struct LodErrorMeter<'a> {
+    poses: &'a LodPoses,
     worn: Vec<Vec<usize>>,
-    /// Of each surface: what the finest level has.
-    finest: Vec<Finest>,
+    /// Finest LOD of each surface.
+    finest: Vec<FinestSurface>,
 }
 
-struct Finest {
-    surface: Moving,
-    vertices: Vec<Point>,
+struct FinestSurface {
+    surface: PosedSurface,
+    vertices: Vec<SurfacePoint>,
 }
 
 /// A surface in all poses.
-struct Moving {
-    tree: Tree,
-    /// Of each pose.
-    boxes: Vec<Boxes>,
+struct PosedSurface {
+    tree: BoxTree,
+    /// Bounding boxes of the tree. `[pose]`
+    boxes: Vec<NodeBoxes>,
 }
 
-impl Moving {
-    fn new<'a>(indices: impl Iterator<Item = &'a u32>, poses: &Poses) -> Self {
+impl PosedSurface {
+    fn new<'a>(indices: impl Iterator<Item = &'a u32>, poses: &LodPoses) -> Self {
         let indices: Vec<u32> = indices.copied().collect();
-        let tree = Tree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
+        let tree = BoxTree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
         let boxes = poses.par_iter().map(|positions| tree.boxes(positions)).collect();
         Self { tree, boxes }
     }
 
-    fn at<'a>(&'a self, poses: &'a Poses, pose: usize) -> Fitted<'a> {
-        Fitted { tree: &self.tree, positions: &poses[pose], boxes: &self.boxes[pose] }
+    fn at<'a>(&'a self, poses: &'a LodPoses, pose: usize) -> FittedTree<'a> {
+        FittedTree { tree: &self.tree, positions: &poses[pose], boxes: &self.boxes[pose] }
     }
 }
 
-impl<'a> Measure<'a> {
-    pub(super) fn new(geometry: &Geometry, poses: &'a Poses, worn: Vec<Vec<usize>>) -> Self {
+impl<'a> LodErrorMeter<'a> {
+    pub(super) fn new(geometry: &Geometry, poses: &'a LodPoses, worn: Vec<Vec<usize>>) -> Self {
         let finest = worn.iter().map(|parts| {
             let indices = parts.iter().flat_map(|&p| {
                 let part = &geometry.parts[p];
                 &geometry.indices[part.first_index as usize..][..part.index_count as usize]
             });
-            let surface = Moving::new(indices, poses);
+            let surface = PosedSurface::new(indices, poses);
             let mut vertices: Vec<u32> = surface.tree.triangles().iter().flatten().copied().collect();
             vertices.sort_unstable();
             vertices.dedup();
-            Finest { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect() }
+            FinestSurface { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect() }
         });
         let finest = finest.collect();
         Self { poses, worn, finest }
     }
 
-    /// The surfaces of a mesh, each by its parts.
+    /// Returns the surfaces of the mesh, each as indices of its parts.
     pub(super) fn worn(&self) -> &[Vec<usize>] {
         &self.worn
     }
 
-    /// The parts of the mesh, from those of its surfaces.
+    /// Returns the parts of the mesh from the parts of its surfaces.
     pub(super) fn of_mesh(&self, surfaces: Vec<Vec<Vec<u32>>>) -> Vec<Vec<u32>> {
         let mut parts: Vec<(usize, Vec<u32>)> =
             self.worn.iter().flatten().copied().zip(surfaces.into_iter().flatten()).collect();
@@ -109,7 +110,7 @@ impl<'a> Measure<'a> {
         parts.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// The error of a level, metres; by the parts of the mesh.
+    /// Returns the error of a LOD, in metres, from the parts of the mesh.
     pub(super) fn error(&self, parts: &[Vec<u32>]) -> f32 {
         let of = |(i, worn): (usize, &Vec<usize>)| {
             self.of_surface(i, &worn.iter().map(|&p| parts[p].clone()).collect::<Vec<_>>(), THOROUGH).error
@@ -117,26 +118,31 @@ impl<'a> Measure<'a> {
         self.worn.iter().enumerate().map(of).fold(0.0, f32::max)
     }
 
-    /// That of one of its surfaces, by the parts of that.
-    pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: Sample) -> Found {
+    /// Returns the error of one surface, from its parts.
+    pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: PointSample) -> SurfaceError {
         let finest = &self.finest[surface];
-        let coarse = Moving::new(parts.iter().flatten(), self.poses);
-        // The middle of a triangle, and a third of each edge.
+        let coarse = PosedSurface::new(parts.iter().flatten(), self.poses);
+        // The centre of a triangle, and a point on each edge.
         let middles =
             coarse.tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]);
         let away = self.distances(&finest.vertices, &coarse, sample);
         let there = self.distances(&middles.collect::<Vec<_>>(), &finest.surface, sample);
         let error = away.iter().chain(&there).map(|(_, distance)| *distance).fold(0.0, f32::max);
-        let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR);
-        Found { error, vertices: far.map(|(point, _)| point[0]).collect() }
+        let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR_RATIO);
+        SurfaceError { error, vertices: far.map(|(point, _)| point[0]).collect() }
     }
 
-    /// The distances of points from a surface, of each the greatest that is found.
-    fn distances(&self, points: &[Point], surface: &Moving, sample: Sample) -> Vec<(Point, f32)> {
+    /// Returns the distances of points from a surface, each the greatest over the measured poses.
+    fn distances(
+        &self,
+        points: &[SurfacePoint],
+        surface: &PosedSurface,
+        sample: PointSample,
+    ) -> Vec<(SurfacePoint, f32)> {
         let at_rest = surface.at(self.poses, 0);
-        let points: Vec<Point> = strided(points, sample.at_rest).collect();
-        // What is close to one point is not far from the next.
-        let in_turn = |points: &'_ [Point]| {
+        let points: Vec<SurfacePoint> = strided(points, sample.at_rest).collect();
+        // The closest triangle of one point is probably close to the next point.
+        let in_turn = |points: &'_ [SurfacePoint]| {
             let mut near = 0;
             let mut next = |point| {
                 let found = at_rest.closest(middle(point, &self.poses[0]), near, 0.0);
@@ -145,14 +151,14 @@ impl<'a> Measure<'a> {
             };
             points.iter().map(&mut next).collect::<Vec<_>>()
         };
-        let closest: Vec<Closest> = points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect();
+        let closest: Vec<ClosestPoint> = points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect();
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&a, &b| closest[b].distance.total_cmp(&closest[a].distance).then(a.cmp(&b)));
         let others = points.len().min(sample.others);
         let some: BTreeSet<usize> =
             order.into_iter().take(sample.farthest).chain((0..others).map(|i| i * points.len() / others)).collect();
-        // Neither the error nor what is far depends on what is closer than this.
-        let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR;
+        // Distances below this affect neither the error nor the list of vertices.
+        let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR_RATIO;
         let in_pose = |pose: usize| {
             let there = surface.at(self.poses, pose);
             let distance = |&i: &usize| {
@@ -161,7 +167,8 @@ impl<'a> Measure<'a> {
             some.iter().map(distance).collect()
         };
         let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();
-        let mut found: Vec<(Point, f32)> = points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
+        let mut found: Vec<(SurfacePoint, f32)> =
+            points.iter().copied().zip(closest.iter().map(|c| c.distance)).collect();
         for distances in moving {
             some.iter().zip(distances).for_each(|(&i, distance)| found[i].1 = found[i].1.max(distance));
         }
@@ -169,13 +176,13 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// At most so many of them, evenly.
-fn strided(points: &[Point], most: usize) -> impl Iterator<Item = Point> + '_ {
+/// Returns at most `most` points, evenly spaced.
+fn strided(points: &[SurfacePoint], most: usize) -> impl Iterator<Item = SurfacePoint> + '_ {
     let count = points.len().min(most);
     (0..count).map(move |i| points[i * points.len() / count])
 }
 
-fn middle(point: &Point, positions: &[Vec3]) -> Vec3 {
+fn middle(point: &SurfacePoint, positions: &[Vec3]) -> Vec3 {
     let [a, b, c] = *point;
     scale(add(add(positions[a as usize], positions[b as usize]), positions[c as usize]), 1.0 / 3.0)
 }

@@ -1,38 +1,37 @@
-//! Where the vertices of a mesh are at some moments of its clips.
+//! Vertex positions at some times of the clips.
 
 use glam::{DVec3, Vec3};
 
-use super::Poses;
 use crate::geometry::Geometry;
 use crate::model::{Clip, Model};
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode::{Evaluator, VertexMesh};
 
-/// Moments, the rest pose among them.
-const MOST: usize = 16;
-/// Of a clip.
+/// Maximum number of poses, including the rest pose.
+const MAX_POSES: usize = 16;
+/// Maximum number of poses per clip.
 const OF_A_CLIP: usize = 4;
-/// Vertices of all moments together: 96 MB.
-const MOST_POSITIONS: usize = 1 << 23;
+/// Maximum number of vertex positions in all poses: 96 MB.
+const MAX_POSITIONS: usize = 1 << 23;
 
-/// The clip, if it is not the rest pose, and seconds.
-type Moment<'a> = (Option<&'a Clip>, f64);
+/// A clip, or `None` for the rest pose, and a time in seconds.
+type PoseTime<'a> = (Option<&'a Clip>, f64);
 
-fn moments(model: &Model, vertices: usize) -> Vec<Moment<'_>> {
-    let most = (MOST_POSITIONS / vertices.max(1)).clamp(4, MOST) - 1;
+fn moments(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
+    let most = (MAX_POSITIONS / vertices.max(1)).clamp(4, MAX_POSES) - 1;
     let of_clip = |clip: &'_ Clip| {
         let count = if clip.end > 0.0 { OF_A_CLIP } else { 1 };
         (0..count).map(move |i| (i as f64 + 0.5) / count as f64)
     };
-    let all: Vec<Moment<'_>> =
+    let all: Vec<PoseTime<'_>> =
         model.clips.iter().flat_map(|clip| of_clip(clip).map(move |part| (Some(clip), part * clip.end))).collect();
     let count = most.min(all.len());
     std::iter::once((None, 0.0)).chain((0..count).map(|i| all[i * all.len() / count])).collect()
 }
 
-/// As the influences that are kept move them.
-pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> Poses {
-    let skinned = |(clip, seconds): Moment<'_>| {
+/// Returns the positions of vertices in bone mode, with the influences that are kept.
+pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
+    let skinned = |(clip, seconds): PoseTime<'_>| {
         let bones = Sampler::new(model, clip).skin_matrices(seconds);
         let at = |vertex: &gpuskin_rt::internals::vertex::Vertex| {
             let p = vertex.position.as_dvec3();
@@ -46,12 +45,15 @@ pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> Poses {
     moments(model, geometry.vertices.len()).into_iter().map(skinned).collect()
 }
 
-/// As they are baked.
-pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> Poses {
-    let posed = |(clip, seconds): Moment<'_>| {
+/// Returns the positions of vertices in vertex mode.
+pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> LodPoses {
+    let posed = |(clip, seconds): PoseTime<'_>| {
         let moment = Evaluator::new(model, clip).at(seconds);
         let rows: Vec<Vec3> = mesh.at(model, &moment).map(|sample| sample.position.as_vec3()).collect();
         mesh.geometry.vertices.iter().map(|vertex| rows[vertex.joints[0] as usize]).collect()
     };
     moments(model, mesh.geometry.vertices.len()).into_iter().map(posed).collect()
 }
+
+/// Positions of all vertices in some poses, in metres; the rest pose comes first. `[pose][vertex]`
+pub(crate) type LodPoses = Vec<Vec<Vec3>>;

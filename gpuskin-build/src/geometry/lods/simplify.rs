@@ -1,44 +1,48 @@
-//! Taking triangles away, by `meshopt`: what moves together, has one normal and one colour goes first.
+//! Simplification with `meshopt`: triangles are removed first where vertices move together and have
+//! similar normals and colours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpuskin_rt::internals::vertex::Vertex;
 use meshopt::{SimplifyOptions, SimplifyVertex, VertexDataAdapter, simplify_with_attributes_and_locks};
 
-use super::Poses;
+use super::poses::LodPoses;
 use crate::geometry::Geometry;
 
-/// Poses beside the one at rest that decide what is taken away: meshopt weighs 32 numbers a vertex.
-const MOST_POSES: usize = 7;
-/// Numbers of poses in memory.
-const MOST_NUMBERS: usize = 1 << 24;
-/// What a turned normal weighs against a length, of the surface's longest side: one radian against so much of it. Likewise
-/// texture coordinates over all their range, and colours.
+/// Maximum number of poses besides the rest pose that decide which triangles are removed: meshopt
+/// supports 32 attributes per vertex.
+const MAX_POSES: usize = 7;
+/// Maximum number of pose coordinates in memory.
+const MAX_NUMBERS: usize = 1 << 24;
+/// Weights of attributes relative to the longest side of the surface: a normal turned by one radian
+/// counts as much as a distance of this fraction of the side. Likewise texture coordinates over
+/// their range, and colours.
 const NORMAL_WEIGHT: f32 = 0.05;
 const UV_WEIGHT: f32 = 0.1;
 const COLOR_WEIGHT: f32 = 0.05;
-/// Vertices that are used, a copy for each group that uses them: to meshopt the border of two groups is a seam, which stays
-/// closed.
-pub(super) struct Surface {
-    /// Group and vertex of the mesh.
+
+/// Vertices of a surface, with one copy per group that uses them. For meshopt, the border between
+/// two groups is a seam, which stays closed.
+pub(super) struct SplitSurface {
+    /// Group, and vertex of the mesh.
     sources: Vec<(usize, u32)>,
     indices: Vec<u32>,
     positions: Vec<f32>,
     attributes: Vec<f32>,
     weights: Vec<f32>,
     locks: Vec<SimplifyVertex>,
-    /// Groups.
+    /// Number of groups.
     count: usize,
 }
 
-/// What may be taken away, from little to all: where seams stay where they are; where they go too, as they must where all edges
-/// are hard; where what is small and by itself vanishes.
-pub(super) const WAYS: [SimplifyOptions; 3] =
+/// Options from restrictive to permissive: seams are kept; seams may be collapsed, as is necessary
+/// if all edges are hard; small separate pieces may vanish.
+pub(super) const OPTIONS: [SimplifyOptions; 3] =
     [SimplifyOptions::None, SimplifyOptions::Permissive, SimplifyOptions::Permissive.union(SimplifyOptions::Prune)];
 
-impl Surface {
-    /// Of these groups of triangles of a mesh.
-    pub(super) fn new(geometry: &Geometry, poses: &Poses, groups: &[&[u32]]) -> Self {
+impl SplitSurface {
+    /// Creates a surface from groups of triangles of a mesh.
+    pub(super) fn new(geometry: &Geometry, poses: &LodPoses, groups: &[&[u32]]) -> Self {
         let mut number: BTreeMap<(usize, u32), u32> = BTreeMap::new();
         let mut sources = Vec::new();
         let mut indices = Vec::new();
@@ -58,9 +62,9 @@ impl Surface {
             positions.chunks_exact(3).fold(([f32::MAX; 3], [f32::MIN; 3]), |(least, greatest), p| {
                 ([0, 1, 2].map(|i| least[i].min(p[i])), [0, 1, 2].map(|i| greatest[i].max(p[i])))
             });
-        // The longest side is meshopt's unit of length.
+        // The longest side is the unit of length in meshopt.
         let extent = [0, 1, 2].map(|i| greatest[i] - least[i]).into_iter().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
-        let count = (MOST_NUMBERS / (3 * sources.len()).max(1)).clamp(1, MOST_POSES).min(poses.len() - 1);
+        let count = (MAX_NUMBERS / (3 * sources.len()).max(1)).clamp(1, MAX_POSES).min(poses.len() - 1);
         let chosen: Vec<usize> = (0..count).map(|i| 1 + i * (poses.len() - 1) / count).collect();
 
         let range = |of: fn(&Vertex) -> f32| {
@@ -71,7 +75,7 @@ impl Surface {
         let mut weights = vec![NORMAL_WEIGHT; 3];
         weights.extend([UV_WEIGHT / uv.max(1e-6); 2]);
         weights.extend([COLOR_WEIGHT; 3]);
-        // All poses together weigh as much as the one at rest.
+        // All poses together have the same weight as the rest pose.
         let pose_weight = 1.0 / extent / (chosen.len().max(1) as f32).sqrt();
         weights.extend(chosen.iter().flat_map(|_| [pose_weight; 3]));
         let mut attributes = Vec::with_capacity(sources.len() * weights.len());
@@ -86,7 +90,7 @@ impl Surface {
         Self { sources, indices, positions, attributes, weights, locks, count: groups.len() }
     }
 
-    /// Has some vertices of the mesh stay where they are.
+    /// Locks vertices of the mesh, so that they keep their positions.
     pub(super) fn lock(&mut self, vertices: &BTreeSet<u32>) {
         for (lock, (_, vertex)) in self.locks.iter_mut().zip(&self.sources) {
             if vertices.contains(vertex) {
@@ -95,8 +99,8 @@ impl Surface {
         }
     }
 
-    /// With about so many triangles, and no more of what meshopt takes for its error than the limit, metres: that weighs
-    /// more than lengths. Its groups stay apart, and joined where they were.
+    /// Returns about `triangles` triangles, with an error up to `limit` in metres, as defined by
+    /// meshopt; it includes attributes. Groups stay separate, and joined where they were joined.
     pub(super) fn simplify(&self, triangles: usize, limit: f32, way: SimplifyOptions) -> Vec<Vec<u32>> {
         let bytes: &[u8] = bytemuck::cast_slice(&self.positions);
         let Ok(vertices) = VertexDataAdapter::new(bytes, 12, 0) else { return self.groups(&self.indices) };
@@ -115,7 +119,7 @@ impl Surface {
         self.groups(&indices)
     }
 
-    /// Triangles by their groups, over the vertices of the mesh.
+    /// Returns triangles by group, as indices of vertices of the mesh.
     fn groups(&self, indices: &[u32]) -> Vec<Vec<u32>> {
         let mut groups = vec![Vec::new(); self.count];
         for triangle in indices.chunks_exact(3) {
@@ -126,7 +130,7 @@ impl Surface {
     }
 }
 
-/// Where several groups meet, their border is protected.
+/// Marks vertices at which several groups meet as protected.
 fn shared(sources: &[(usize, u32)], positions: &[f32]) -> Vec<SimplifyVertex> {
     let bits = |i: usize| [0, 1, 2].map(|k| (positions[i * 3 + k] + 0.0).to_bits());
     let mut group_at: BTreeMap<[u32; 3], Option<usize>> = BTreeMap::new();

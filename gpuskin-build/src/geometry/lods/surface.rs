@@ -1,32 +1,34 @@
-//! The distance of a point from a surface that moves: a tree of boxes, made once and fitted to each pose.
+//! Distance of a point from an animated surface, with a tree of boxes that is built once and
+//! refitted to each pose.
 
 use glam::Vec3;
 
-use crate::plain::{add, distance_squared, dot, greatest, least, scale, sub};
+use crate::vector_math::{add, distance_squared, dot, greatest, least, scale, sub};
 
-/// Triangles of a leaf.
+/// Maximum number of triangles per leaf.
 const LEAF: usize = 4;
-/// Nodes on the way to a leaf, and one beside each: halves of 2^32 triangles.
+/// Size of the traversal stack: the depth of a tree that halves 2^32 triangles, and one sibling per
+/// level.
 const DEEPEST: usize = 34;
 
-/// Triangles, and the boxes around them.
+/// Triangles, and a tree over them.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(super) struct BoxTree {
     triangles: Vec<[u32; 3]>,
-    /// Parents before their children, the first child right behind its parent.
-    nodes: Vec<Node>,
+    /// Nodes, parents before their children; the first child directly follows its parent.
+    nodes: Vec<TreeNode>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Node {
-    /// Triangles from one to another.
+enum TreeNode {
+    /// Range of triangles: start and end.
     Leaf(u32, u32),
-    /// Its second child.
+    /// Index of the second child.
     Fork(u32),
 }
 
-impl Tree {
-    /// Over triangles as they lie in a pose.
+impl BoxTree {
+    /// Builds a tree from the positions of a pose.
     pub(super) fn new(mut triangles: Vec<[u32; 3]>, positions: &[Vec3]) -> Self {
         let mut nodes = Vec::new();
         let end = triangles.len();
@@ -40,12 +42,12 @@ impl Tree {
         &self.triangles
     }
 
-    /// The boxes around its nodes in a pose.
-    pub(super) fn boxes(&self, positions: &[Vec3]) -> Boxes {
+    /// Returns the boxes of all nodes in a pose.
+    pub(super) fn boxes(&self, positions: &[Vec3]) -> NodeBoxes {
         let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate().rev() {
             match *node {
-                Node::Leaf(start, end) => {
+                TreeNode::Leaf(start, end) => {
                     let (mut low, mut high) = boxes[i];
                     for &[a, b, c] in &self.triangles[start as usize..end as usize] {
                         let [a, b, c] = [positions[a as usize], positions[b as usize], positions[c as usize]];
@@ -54,7 +56,7 @@ impl Tree {
                     }
                     boxes[i] = (low, high);
                 }
-                Node::Fork(second) => {
+                TreeNode::Fork(second) => {
                     let ((a, b), (c, d)) = (boxes[i + 1], boxes[second as usize]);
                     boxes[i] = (least(a, c), greatest(b, d));
                 }
@@ -64,11 +66,11 @@ impl Tree {
     }
 }
 
-/// Splits triangles, of which the first has a number, in halves along the longest side of the box of their middles. It goes
-/// as deep as the logarithm of their number.
-fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &mut Vec<Node>) {
+/// Splits triangles into halves along the longest side of the box of their centres. `first` is the
+/// index of the first triangle. The depth is logarithmic in their number.
+fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &mut Vec<TreeNode>) {
     let here = nodes.len();
-    nodes.push(Node::Leaf(first as u32, (first + triangles.len()) as u32));
+    nodes.push(TreeNode::Leaf(first as u32, (first + triangles.len()) as u32));
     if triangles.len() <= LEAF {
         return;
     }
@@ -90,46 +92,47 @@ fn split(triangles: &mut [[u32; 3]], first: usize, positions: &[Vec3], nodes: &m
         2
     };
     let half = triangles.len() / 2;
-    // By their vertices where they lie alike: the same tree on any machine.
+    // Triangles with equal centres are sorted by their vertices, so that the tree is the same on
+    // every machine.
     triangles.select_nth_unstable_by(half, |a, b| middle(a)[axis].total_cmp(&middle(b)[axis]).then(a.cmp(b)));
     let (low, high) = triangles.split_at_mut(half);
     split(low, first, positions, nodes);
-    nodes[here] = Node::Fork(nodes.len() as u32);
+    nodes[here] = TreeNode::Fork(nodes.len() as u32);
     split(high, first + half, positions, nodes);
 }
 
-/// The least and the greatest corner of each node's box.
-pub(super) type Boxes = Vec<(Vec3, Vec3)>;
+/// Least and greatest corner of each node's box.
+pub(super) type NodeBoxes = Vec<(Vec3, Vec3)>;
 
-/// A [`Tree`] in a pose.
-pub(super) struct Fitted<'a> {
-    pub(super) tree: &'a Tree,
+/// A [`BoxTree`] fitted to a pose.
+pub(super) struct FittedTree<'a> {
+    pub(super) tree: &'a BoxTree,
     pub(super) positions: &'a [Vec3],
     pub(super) boxes: &'a [(Vec3, Vec3)],
 }
 
-/// What is closest to a point.
+/// The triangle closest to a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Closest {
-    /// Metres; infinite where there are no triangles.
+pub(super) struct ClosestPoint {
+    /// Distance in metres; infinite if there are no triangles.
     pub(super) distance: f32,
-    /// Of [`Tree::triangles`].
+    /// Index into [`BoxTree::triangles`].
     pub(super) triangle: u32,
 }
 
-impl Fitted<'_> {
-    /// What is closest to a point, or the first found that is as close as `enough`, metres. `near`: a triangle that may be; the
-    /// closer it is the less is looked at.
-    pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> Closest {
+impl FittedTree<'_> {
+    /// Returns the triangle closest to a point, or the first one found within `enough`, in metres.
+    /// `near` is a guess: the closer it is, the fewer triangles are tested.
+    pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> ClosestPoint {
         if self.boxes.is_empty() {
-            return Closest { distance: f32::INFINITY, triangle: 0 };
+            return ClosestPoint { distance: f32::INFINITY, triangle: 0 };
         }
         let mut triangle = near;
         let mut best = self.squared(near, p);
         if best.is_nan() {
             best = f32::INFINITY;
         }
-        // Nodes that are to be looked at, and how far their boxes are.
+        // Nodes to visit, with the squared distances of their boxes.
         let mut stack = [(0_u32, 0.0_f32); DEEPEST];
         let mut waiting = 1;
         while waiting > 0 && best > enough * enough {
@@ -139,7 +142,7 @@ impl Fitted<'_> {
                 continue;
             }
             match self.tree.nodes[i as usize] {
-                Node::Leaf(start, end) => {
+                TreeNode::Leaf(start, end) => {
                     for t in start..end {
                         let squared = self.squared(t, p);
                         if squared < best {
@@ -147,7 +150,7 @@ impl Fitted<'_> {
                         }
                     }
                 }
-                Node::Fork(second) => {
+                TreeNode::Fork(second) => {
                     let first = i + 1;
                     let (a, b) = (self.box_squared(first, p), self.box_squared(second, p));
                     let [near, far] = if a < b { [(first, a), (second, b)] } else { [(second, b), (first, a)] };
@@ -156,24 +159,25 @@ impl Fitted<'_> {
                 }
             }
         }
-        Closest { distance: best.sqrt(), triangle }
+        ClosestPoint { distance: best.sqrt(), triangle }
     }
 
-    /// Squared distance of a triangle.
+    /// Returns the squared distance of a triangle.
     fn squared(&self, triangle: u32, p: Vec3) -> f32 {
         let [a, b, c] = self.tree.triangles[triangle as usize];
         let [a, b, c] = [self.positions[a as usize], self.positions[b as usize], self.positions[c as usize]];
         distance_squared(closest(p, a, b, c), p)
     }
 
-    /// Squared distance of a box.
+    /// Returns the squared distance of a box.
     fn box_squared(&self, i: u32, p: Vec3) -> f32 {
         let (low, high) = self.boxes[i as usize];
         distance_squared(least(greatest(p, low), high), p)
     }
 }
 
-/// The point of a triangle that is closest to another: Ericson, "Real-Time Collision Detection", 5.1.5.
+/// Returns the point of a triangle that is closest to another point (Ericson, "Real-Time Collision
+/// Detection", 5.1.5).
 fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
     let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
     let (d1, d2) = (dot(ab, ap), dot(ac, ap));
@@ -215,8 +219,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_all_triangles_one_by_one() {
-        // A bent sheet, and the same bent the other way.
+    fn tree_distances_equal_brute_force() {
+        // A bent sheet, and a copy bent the other way.
         let side = 12;
         let sheet = |bend: f32| -> Vec<Vec3> {
             let at = |i: usize| Vec3::new((i % side) as f32, (i / side) as f32, 0.0);
@@ -227,17 +231,17 @@ mod tests {
             let [a, b, c, d] = [i, i + 1, i + side, i + side + 1].map(|v| v as u32);
             triangles.extend([[a, b, c], [b, d, c]]);
         }
-        let tree = Tree::new(triangles.clone(), &sheet(1.0));
+        let tree = BoxTree::new(triangles.clone(), &sheet(1.0));
         assert_eq!(tree.triangles().len(), triangles.len());
         for positions in [sheet(1.0), sheet(-0.4)] {
             let boxes = tree.boxes(&positions);
-            let fitted = Fitted { tree: &tree, positions: &positions, boxes: &boxes };
+            let fitted = FittedTree { tree: &tree, positions: &positions, boxes: &boxes };
             for k in 0..200 {
                 let p = Vec3::new((k * 7 % 31) as f32 * 0.6 - 4.0, (k * 5 % 17) as f32, (k % 13) as f32 - 6.0);
                 let corner = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
                 let one_by_one = triangles.iter().map(corner).map(|[a, b, c]| closest(p, a, b, c).distance(p));
                 let expected = one_by_one.fold(f32::INFINITY, f32::min);
-                // Wherever it starts.
+                // The start triangle does not affect the result.
                 for near in [0, k as u32 % triangles.len() as u32] {
                     let found = fitted.closest(p, near, 0.0);
                     assert_eq!(found.distance, expected);
@@ -248,12 +252,12 @@ mod tests {
                 }
             }
         }
-        let nothing = Fitted { tree: &Tree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
+        let nothing = FittedTree { tree: &BoxTree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
         assert_eq!(nothing.closest(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
     }
 
     #[test]
-    fn the_closest_point_of_a_triangle() {
+    fn closest_point_of_a_triangle() {
         let [a, b, c] = [Vec3::ZERO, Vec3::X * 2.0, Vec3::Y * 2.0];
         for (p, expected) in [
             (Vec3::new(0.5, 0.5, 3.0), Vec3::new(0.5, 0.5, 0.0)),
@@ -266,7 +270,7 @@ mod tests {
         ] {
             assert_eq!(closest(p, a, b, c), expected, "{p}");
         }
-        // A point, and a line.
+        // Triangles degenerated to a point and to a line.
         assert_eq!(closest(Vec3::Z, a, a, a), a);
         assert!(closest(Vec3::new(1.0, 1.0, 0.0), a, b, b).distance(Vec3::X) < 1e-6);
     }

@@ -4,7 +4,8 @@ use super::*;
 use crate::geometry::MAX_INFLUENCES;
 use crate::model::{Influences, Primitive};
 
-/// A tube of so many rings along z, of radius 0.2, whose halves hang on two bones; its ends are open.
+/// Returns an open tube along z with `rings` rings and a radius of 0.2, whose halves are skinned to
+/// two bones.
 fn tube(rings: u32, around: u32, part: Option<u8>, material: usize, at: DVec3) -> Primitive {
     let mut influences = Influences::default();
     let (mut positions, mut uvs, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
@@ -32,8 +33,8 @@ fn tube(rings: u32, around: u32, part: Option<u8>, material: usize, at: DVec3) -
     Primitive { part, material, positions, normals: Some(normals), uvs, influences, triangles, ..Primitive::default() }
 }
 
-/// With the upper half turned about x by some angles, at rest first.
-fn bent(geometry: &Geometry, angles: &[f32]) -> Poses {
+/// Returns the rest pose, and poses with the upper half rotated about x by each angle.
+fn bent(geometry: &Geometry, angles: &[f32]) -> LodPoses {
     let pose = |angle: &f32| {
         let (sin, cos) = angle.sin_cos();
         let at = |v: &gpuskin_rt::internals::vertex::Vertex| {
@@ -55,12 +56,12 @@ fn geometry(primitives: Vec<Primitive>) -> Geometry {
     Geometry::new(&model, MAX_INFLUENCES)
 }
 
-fn triangles(level: &Level) -> usize {
+fn triangles(level: &LodMesh) -> usize {
     level.parts.iter().map(Vec::len).sum::<usize>() / 3
 }
 
 #[test]
-fn levels_halve_down_to_a_few_dozen_and_their_errors_grow() {
+fn lods_halve_to_a_few_dozen_triangles_and_errors_grow() {
     let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO)]);
     let poses = bent(&geometry, &[0.7, 1.5]);
     let levels = levels(&geometry, &poses, 7);
@@ -76,21 +77,22 @@ fn levels_halve_down_to_a_few_dozen_and_their_errors_grow() {
         assert!(level.error > 0.0 && level.error < 0.1);
     }
     assert!(levels.is_sorted_by_key(|level| level.error));
-    // The same, whoever asks, and cut short where fewer are wanted.
+    // The result is reproducible, and truncated if fewer LODs are wanted.
     assert_eq!(super::levels(&geometry, &poses, 7), levels);
     assert_eq!(super::levels(&geometry, &poses, 2), levels[..2]);
     assert!(super::levels(&geometry, &poses, 0).is_empty());
 }
 
-/// The error is that of the poses: with the fold that the bones make, straight triangles along the tube are no match.
+/// The error is measured in all poses: straight triangles along the tube do not fit the fold of the
+/// bent tube.
 #[test]
-fn a_joint_keeps_what_it_needs_to_bend() {
+fn a_bending_joint_keeps_its_triangles() {
     let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO)]);
     let (straight, poses) = (bent(&geometry, &[]), bent(&geometry, &[1.5]));
-    let truth = Measure::new(&geometry, &poses, vec![vec![0]]);
+    let truth = LodErrorMeter::new(&geometry, &poses, vec![vec![0]]);
     for level in [1, 2] {
         let (blind, seeing) = (&levels(&geometry, &straight, 7)[level], &levels(&geometry, &poses, 7)[level]);
-        // Triangles in another order, and so other points of them.
+        // Reordered triangles are measured at other points.
         assert!(seeing.error >= 0.95 * truth.error(&seeing.parts));
         assert!(
             seeing.error < 0.7 * truth.error(&blind.parts),
@@ -105,7 +107,7 @@ fn a_joint_keeps_what_it_needs_to_bend() {
 
 #[test]
 fn parts_and_materials_stay_apart_and_none_vanishes() {
-    // Two materials on one tube, and a small part that can be taken off.
+    // Two materials on one tube, and a small part that can be hidden.
     let mut body = [tube(41, 32, None, 0, DVec3::ZERO), tube(41, 32, None, 1, DVec3::ZERO)];
     body[0].triangles.retain(|t| t[0] < 20 * 32);
     body[1].triangles.retain(|t| t[0] >= 20 * 32);
@@ -124,7 +126,7 @@ fn parts_and_materials_stay_apart_and_none_vanishes() {
         for (indices, known) in level.parts.iter().zip(&of_part) {
             assert!(!indices.is_empty() && indices.iter().all(|v| known.contains(v)));
         }
-        // Where the materials meet, both go through the same points: nothing gapes.
+        // At the border of the materials, both use the same points, so that no gap opens.
         let at_border = |part: usize| {
             let points = level.parts[part].iter().map(|&v| geometry.vertices[v as usize].position);
             let mut points: Vec<[u32; 3]> = points
@@ -141,7 +143,7 @@ fn parts_and_materials_stay_apart_and_none_vanishes() {
 }
 
 #[test]
-fn hard_edges_all_over_do_not_stop_it() {
+fn meshes_of_hard_edges_are_simplified() {
     let tube = tube(31, 24, None, 0, DVec3::ZERO);
     let mut hard = Primitive { normals: Some(Vec::new()), ..Primitive::default() };
     for t in &tube.triangles {
@@ -160,10 +162,10 @@ fn hard_edges_all_over_do_not_stop_it() {
 }
 
 #[test]
-fn what_is_small_has_no_levels_and_what_is_odd_is_no_panic() {
+fn small_meshes_have_no_lods_and_degenerate_ones_do_not_panic() {
     let small = geometry(vec![tube(5, 8, None, 0, DVec3::ZERO)]);
     assert!(levels(&small, &bent(&small, &[]), 7).is_empty());
-    // All in one point; and places that are no numbers.
+    // All vertices at one point; and non-finite positions.
     let geometry = geometry(vec![tube(21, 16, None, 0, DVec3::ZERO)]);
     let count = geometry.vertices.len();
     for place in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
@@ -172,13 +174,14 @@ fn what_is_small_has_no_levels_and_what_is_odd_is_no_panic() {
 }
 
 #[test]
-fn merged_vertices_are_near_in_all_poses_and_what_is_thin_stays() {
+fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
     let mut thin = tube(81, 12, None, 0, DVec3::ZERO);
     thin.positions.iter_mut().for_each(|p| *p *= DVec3::new(0.1, 0.1, 1.0));
     let geometry = geometry(vec![thin, tube(41, 32, Some(0), 1, DVec3::X)]);
     let poses = bent(&geometry, &[0.7, 1.5]);
-    let measure = Measure::new(&geometry, &poses, worn(&geometry));
-    let part = |p: &gpuskin_rt::internals::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
+    let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
+    let part =
+        |p: &gpuskin_rt::internals::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
     let finest: Vec<&[u32]> = geometry.parts.iter().map(part).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
     let clusters = Clusters::new(&geometry, &poses, surfaces);
@@ -186,7 +189,7 @@ fn merged_vertices_are_near_in_all_poses_and_what_is_thin_stays() {
     for wanted in [24, 48, 96, 192] {
         let parts = measure.of_mesh(clusters.with(wanted).unwrap());
         assert!(parts.iter().all(|part| !part.is_empty()) && count(&parts) <= wanted, "{wanted}: {}", count(&parts));
-        // Each part has vertices of its own, and nothing is drawn twice.
+        // Each part uses only its own vertices, and no triangle is drawn twice.
         for (part, finest) in parts.iter().zip(&finest) {
             assert!(part.iter().all(|v| finest.contains(v)), "{wanted}");
             let triangles: BTreeSet<&[u32]> = part.chunks_exact(3).collect();
@@ -197,10 +200,10 @@ fn merged_vertices_are_near_in_all_poses_and_what_is_thin_stays() {
         before = error;
     }
     assert!(before < 0.08, "{before}");
-    // Of the thin one too, though no three of its vertices that are kept lie around it.
+    // The thin tube keeps triangles too, although no three kept vertices surround it.
     let thin = measure.of_mesh(clusters.with(24).unwrap());
     let ends = thin[0].iter().map(|&v| poses[0][v as usize].z);
     assert!(ends.clone().fold(1.0, f32::min) < 0.1 && ends.fold(0.0, f32::max) > 0.9);
-    // More than vertices are kept for.
+    // More triangles than the kept vertices can form.
     assert!(clusters.with(100_000).is_none());
 }

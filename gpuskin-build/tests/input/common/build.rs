@@ -1,24 +1,24 @@
-//! glTF files, made in the test.
+//! Builder of glTF files.
 
-use gpuskin_build::import::Pixels;
+use gpuskin_build::internals::import::Pixels;
 use serde_json::{Value, json};
 
 use super::{Outcome, entry, import_entry};
 
-/// A glTF file in the making.
+/// A glTF file under construction.
 pub struct Gltf {
     pub json: Value,
     pub bin: Vec<u8>,
 }
 
 impl Gltf {
-    /// A file with one scene, still empty.
+    /// Creates a file with one empty scene.
     pub fn new() -> Self {
         let json = json!({ "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [] }] });
         Self { json, bin: vec![] }
     }
 
-    /// Appends to a list of the document; gives the index.
+    /// Appends an item to a list of the document. Returns its index.
     pub fn push(&mut self, list: &str, item: Value) -> usize {
         let list = self.json.as_object_mut().expect("object").entry(list).or_insert_with(|| json!([]));
         let list = list.as_array_mut().expect("a list");
@@ -26,7 +26,7 @@ impl Gltf {
         list.len() - 1
     }
 
-    /// A node below another, or in the scene.
+    /// Adds a child node, or a root node of the scene. Returns its index.
     pub fn node(&mut self, parent: Option<usize>, item: Value) -> usize {
         let node = self.push("nodes", item);
         let above = match parent {
@@ -67,7 +67,7 @@ impl Gltf {
         self.push("accessors", json!({ "bufferView": view, "componentType": 5121, "count": count, "type": shape }))
     }
 
-    /// A mesh: the triangle (0,0,0) (1,0,0) (0,1,0), looking along z.
+    /// Adds a mesh with the triangle (0,0,0) (1,0,0) (0,1,0), facing +Z. Returns its index.
     pub fn triangle(&mut self) -> usize {
         let position = self.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
         let normal = self.floats("VEC3", &[0.0, 0.0, 1.0].repeat(3));
@@ -75,7 +75,7 @@ impl Gltf {
         self.push("meshes", json!({ "name": "Triangle", "primitives": [{ "attributes": attributes }] }))
     }
 
-    /// A clip that moves nodes from 0 to (1, 2, 3) within a second.
+    /// Adds a clip that moves nodes from 0 to (1, 2, 3) within one second. Returns its index.
     pub fn clip(&mut self, name: &str, nodes: &[usize]) -> usize {
         let input = self.floats("SCALAR", &[0.0, 1.0]);
         let output = self.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
@@ -91,12 +91,12 @@ impl Gltf {
         glb(json.to_string().as_bytes(), &self.bin)
     }
 
-    /// Imports it from a folder of its own.
+    /// Imports the file from a temporary folder.
     pub fn import(&self) -> Outcome {
         self.import_with(|_| {})
     }
 
-    pub fn import_with(&self, change: impl FnOnce(&mut gpuskin_build::manifest::ModelEntry)) -> Outcome {
+    pub fn import_with(&self, change: impl FnOnce(&mut gpuskin_build::internals::manifest::ModelEntry)) -> Outcome {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("model.glb"), self.glb()).expect("writable");
         let mut entry = entry("model.glb");
@@ -105,7 +105,7 @@ impl Gltf {
     }
 }
 
-/// A container around chunks.
+/// Returns a GLB file with two chunks.
 pub fn glb(json: &[u8], bin: &[u8]) -> Vec<u8> {
     let mut json = json.to_vec();
     json.resize(json.len().next_multiple_of(4), b' ');
@@ -121,7 +121,8 @@ pub fn glb(json: &[u8], bin: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A figure: a root, a spine and a head with a skinned triangle, a hat under the head, two still stones, and two clips.
+/// Returns a figure: a root, a spine and a head with a skinned triangle, a hat as a child of the
+/// head, two static stones, and two clips.
 pub fn figure() -> Gltf {
     let mut g = Gltf::new();
     let root = g.node(None, json!({ "name": "Root" }));
@@ -139,7 +140,7 @@ pub fn figure() -> Gltf {
         0.28, -0.96, 0.0, 0.0,  0.96, 0.28, 0.0, 0.0,  0.0, 0.0, 1.0, 0.0,  -1.44, -0.42, 0.0, 1.0,
         1.0, 0.0, 0.0, 0.0,  0.0, 1.0, 0.0, 0.0,  0.0, 0.0, 1.0, 0.0,  0.0, 0.0, 0.0, 1.0,
     ]);
-    // The root is a joint that no vertex uses.
+    // No vertex uses the root joint.
     g.push("skins", json!({ "joints": [spine, head, root], "inverseBindMatrices": inverse_bind }));
     g.node(None, json!({ "name": "Body", "mesh": mesh, "skin": 0 }));
     let hat = g.triangle();

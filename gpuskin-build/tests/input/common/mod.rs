@@ -1,5 +1,5 @@
-//! What the tests of the importer share.
-#![allow(dead_code, unreachable_pub, reason = "a module of several test crates, each of which uses a part of it")]
+//! Helpers shared by the importer tests.
+#![allow(dead_code, unreachable_pub, reason = "several test crates include this module and use a part of it")]
 
 pub mod bake;
 pub mod build;
@@ -10,67 +10,50 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpuskin_build::finding::{Finding, Findings};
-use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::{At, ClipEntry, Fps, Limits, Manifest, Mode, ModelEntry, Storage, Textures, UpAxis};
-use gpuskin_build::model::{Clip, Interpolation, Model};
+use gpuskin_build::internals::import::{Pixels, import};
+use gpuskin_build::internals::manifest::{At, ClipEntry, Fps, Limits, ModelEntry, Storage};
+use gpuskin_build::internals::model::{Clip, Interpolation, Model};
+use gpuskin_build::{Diagnostic, Diagnostics, Manifest};
 
-/// A value that stands nowhere.
+/// Returns a value with an empty span.
 pub fn at<T>(value: T) -> At<T> {
     At { value, span: 0..0 }
 }
 
-/// An entry with defaults.
+/// Returns a manifest entry: the default of every key, except for the encoding and the frame rate.
 pub fn entry(path: &str) -> ModelEntry {
     ModelEntry {
-        lods: Default::default(),
         name: at("model".into()),
         path: at(path.into()),
-        animations: vec![],
-        include: vec![],
-        exclude: vec![],
-        mode: Mode::default(),
-        width: None,
-        rest_frame: None,
         encoding: Some(at(gpuskin_rt::internals::Encoding::MatrixF32)),
-        tolerances: Default::default(),
-        devices: vec![gpuskin_build::manifest::DeviceClass::Compute],
-        influences: 4,
-        normals: Default::default(),
-        textures: Textures::default(),
         fps: Fps::Source,
-        scale: 1.0,
-        up: UpAxis::Y,
-        root: None,
-        masks: vec![],
-        parts: vec![],
-        sockets: vec![],
         clips: None,
+        ..default_entry()
     }
 }
 
-/// A `[model.clips.<name>]` table.
+/// Returns a `[model.clips.<name>]` table with default settings.
 pub fn clip(name: &str, source: Option<&str>) -> ClipEntry {
-    ClipEntry {
-        name: at(name.into()),
-        source: source.map(|s| at(s.into())),
-        looped: None,
-        fps: None,
-        events: vec![],
-        root_motion: None,
-        additive: None,
-    }
+    let clip = default_entry().clips.expect("the manifest has a clip").remove(0);
+    ClipEntry { name: at(name.into()), source: source.map(|s| at(s.into())), ..clip }
 }
 
-/// What an import gives.
+/// Returns the settings of a model that has required keys only, and one clip.
+fn default_entry() -> ModelEntry {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("gpuskin.toml");
+    let text = "[[model]]\nname = \"model\"\npath = \"Cargo.toml\"\nclips.run = {}\n";
+    Manifest::parse(&path, text).expect("a valid manifest").models.remove(0)
+}
+
+/// Result of an import.
 pub struct Outcome {
     pub model: Option<Model>,
-    pub findings: Findings,
+    pub diagnostics: Diagnostics,
     pub inputs: BTreeSet<PathBuf>,
 }
 
 impl Outcome {
-    /// The model, which must have been imported without an error.
+    /// Returns the model. Panics with the errors if the import failed.
     #[track_caller]
     pub fn model(&self) -> &Model {
         match &self.model {
@@ -80,20 +63,20 @@ impl Outcome {
     }
 
     pub fn errors(&self) -> Vec<String> {
-        self.findings.iter().filter(|f| f.is_error()).map(Finding::to_string).collect()
+        self.diagnostics.iter().filter(|f| f.is_error()).map(Diagnostic::to_string).collect()
     }
 
     pub fn warnings(&self) -> Vec<String> {
-        self.findings.iter().filter(|f| !f.is_error()).map(Finding::to_string).collect()
+        self.diagnostics.iter().filter(|f| !f.is_error()).map(Diagnostic::to_string).collect()
     }
 }
 
-/// Imports an entry; paths start from `folder`.
+/// Imports an entry with paths relative to `folder`.
 pub fn import_entry(folder: &Path, entry: &ModelEntry, pixels: Pixels) -> Outcome {
     import_within(folder, entry, pixels, Limits::default())
 }
 
-/// The same with other limits.
+/// Imports an entry with the given limits.
 pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: Limits) -> Outcome {
     let manifest = Manifest {
         path: folder.join("gpuskin.toml"),
@@ -104,13 +87,13 @@ pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: 
         roots: vec![],
         models: vec![],
     };
-    let (mut findings, mut inputs) = (Findings::default(), BTreeSet::new());
-    let model = import(&manifest, entry, pixels, &mut findings, &mut inputs);
-    assert_eq!(model.is_none(), findings.has_errors(), "an error, or a model");
+    let (mut diagnostics, mut inputs) = (Diagnostics::default(), BTreeSet::new());
+    let model = import(&manifest, entry, pixels, &mut diagnostics, &mut inputs);
+    assert_eq!(model.is_none(), diagnostics.has_errors(), "an import must return either a model or an error");
     if let Some(model) = &model {
         check(model);
     }
-    Outcome { model, findings, inputs }
+    Outcome { model, diagnostics, inputs }
 }
 
 /// Imports a file with default settings.
@@ -118,7 +101,7 @@ pub fn import_file(folder: &Path, path: &str) -> Outcome {
     import_entry(folder, &entry(path), Pixels::Decode)
 }
 
-/// What the documentation of `Model` promises.
+/// Checks the invariants that are documented for `Model`.
 pub fn check(model: &Model) {
     let nodes = model.nodes.len();
     let mut place = vec![usize::MAX; nodes];
@@ -128,7 +111,7 @@ pub fn check(model: &Model) {
     }
     for (i, node) in model.nodes.iter().enumerate() {
         assert!(place[i] < nodes);
-        assert!(node.parent.is_none_or(|p| place[p] < place[i]), "node {i} before its parent");
+        assert!(node.parent.is_none_or(|p| place[p] < place[i]), "node {i} comes before its parent");
     }
     assert!(model.bones.windows(2).all(|w| place[w[0].node] <= place[w[1].node]));
     let mut used = vec![false; model.bones.len()];
@@ -160,7 +143,7 @@ pub fn check(model: &Model) {
         }
     }
     let needed = used.iter().zip(&model.bones).all(|(used, bone)| *used || model.sockets.contains(&bone.node));
-    assert!(needed, "a bone without vertices, and not a socket");
+    assert!(needed, "a bone has neither vertices nor a socket");
     for m in &model.materials {
         assert!(m.base_color_texture.is_none_or(|t| t.image < model.images.len()));
     }
@@ -189,14 +172,14 @@ pub fn check(model: &Model) {
     }
 }
 
-/// The morph weights of a node at a time of a clip, or at rest.
+/// Returns the morph weights of a node at a time of a clip, or at rest.
 pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64) -> Vec<f64> {
     let Some(channel) = clip.and_then(|c| c.morphs.iter().find(|m| m.node == node)) else {
         return model.nodes[node].weights.clone();
     };
     let curve = &channel.curve;
     let cubic = curve.interpolation == Interpolation::CubicSpline;
-    // Row 0 is the value; in a cubic curve, row -1 is the in-tangent and row 1 the out-tangent.
+    // Row 0 is the value. In a cubic curve, row -1 is the in-tangent and row 1 the out-tangent.
     let at = |key: usize, target: usize, row: isize| {
         let row = if cubic { (3 * key + 1).strict_add_signed(row) } else { key };
         curve.values[row * curve.targets + target]
@@ -214,7 +197,8 @@ pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64)
             if !cubic {
                 return a * (1.0 - u) + b * u;
             }
-            // By Bezier's points, not by Hermite's polynomials.
+            // With Bézier control points instead of Hermite polynomials, to be independent of the
+            // importer.
             let (c, d) = (a + at(key, k, 1) * span / 3.0, b - at(key + 1, k, -1) * span / 3.0);
             let v = 1.0 - u;
             a * v.powi(3) + 3.0 * c * v * v * u + 3.0 * d * v * u * u + b * u.powi(3)
@@ -222,19 +206,18 @@ pub fn morph_weights(model: &Model, clip: Option<&Clip>, node: usize, time: f64)
         .collect()
 }
 
-/// The folder of the shared models and the ground truth. Where it is missing, tests fail on CI, and say so elsewhere.
-pub fn shared() -> Option<PathBuf> {
+/// Returns the folder of the shared models and of the ground truth.
+///
+/// # Panics
+/// Panics if the folder is missing: tests that need it are ignored unless they are asked for.
+pub fn shared() -> PathBuf {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let folder = std::env::var_os("GPUSKIN_SHARED").map_or(beside, PathBuf::from);
-    if folder.join("models").is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "the shared models are not at {}", folder.display());
-    eprintln!("SKIPPED: the shared models are not at {}; GPUSKIN_SHARED says where they are", folder.display());
-    None
+    assert!(folder.join("models").is_dir(), "no models in {}; set GPUSKIN_SHARED to their folder", folder.display());
+    folder
 }
 
-/// All glTF files below a folder, sorted, as paths from it.
+/// Returns all glTF files below a folder, sorted, with paths relative to the folder.
 pub fn models(folder: &Path) -> Vec<String> {
     let mut found = vec![];
     let mut stack = vec![folder.to_owned()];

@@ -1,8 +1,8 @@
-//! Damage that follows from a seed.
+//! Reproducible random damage.
 
 use serde_json::Value;
 
-/// Numbers that follow from a seed (PCG).
+/// Random numbers from a seed (PCG).
 pub struct Random(pub u64);
 
 impl Random {
@@ -12,13 +12,13 @@ impl Random {
         mixed.rotate_right((self.0 >> 59) as u32) as usize % end.max(1)
     }
 
-    /// One of a list.
+    /// Returns a random item of a list.
     pub fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 }
 
-/// All places in a document, as JSON pointers.
+/// Collects JSON pointers to all values of a document.
 pub fn places(value: &Value, at: String, found: &mut Vec<String>) {
     match value {
         Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| places(v, format!("{at}/{i}"), found)),

@@ -1,11 +1,11 @@
-//! Small files, each with one thing that files have.
+//! Small files that each use one feature of glTF.
 
 use serde_json::{Value, json};
 
 use super::build::Gltf;
 
-/// A triangle with two morph targets. The first moves its last vertex along z and turns its normal; the second, sparse,
-/// moves the first vertex along x.
+/// Returns a triangle with two morph targets. The first moves its last vertex along Z and turns its
+/// normal; the second, a sparse one, moves the first vertex along X.
 pub fn face() -> Gltf {
     let mut g = Gltf::new();
     let mesh = g.triangle();
@@ -26,7 +26,7 @@ pub fn face() -> Gltf {
     g
 }
 
-/// Adds a clip that moves the face's weights.
+/// Adds a clip that animates the weights of the face.
 pub fn talk(g: &mut Gltf, interpolation: &str, times: &[f32], values: &[f32]) -> usize {
     let (input, output) = (g.floats("SCALAR", times), g.floats("SCALAR", values));
     let samplers = json!([{ "input": input, "output": output, "interpolation": interpolation }]);
@@ -34,7 +34,7 @@ pub fn talk(g: &mut Gltf, interpolation: &str, times: &[f32], values: &[f32]) ->
     g.push("animations", json!({ "name": "Talk", "channels": channels, "samplers": samplers }))
 }
 
-/// An accessor over bytes, elements `stride` bytes apart.
+/// Adds an accessor with elements `stride` bytes apart.
 pub fn packed(g: &mut Gltf, shape: &str, component: u32, normalized: bool, stride: usize, bytes: &[u8]) -> usize {
     let view = g.view(bytes);
     g.json["bufferViews"][view]["byteStride"] = json!(stride);
@@ -45,7 +45,7 @@ pub fn packed(g: &mut Gltf, shape: &str, component: u32, normalized: bool, strid
     )
 }
 
-/// A triangle that hops, with given accessors as attributes.
+/// Returns a moving triangle with the given accessors as attributes.
 pub fn hopping(fill: impl FnOnce(&mut Gltf) -> Value) -> Gltf {
     let mut g = Gltf::new();
     let primitive = fill(&mut g);
@@ -61,11 +61,11 @@ pub fn shorts(values: &[i16]) -> Vec<u8> {
     values.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// A leaf of quantised vertices and a quantised morph target.
+/// Returns a triangle with quantised vertices and a quantised morph target.
 pub fn quantized() -> Gltf {
     hopping(|g| {
         let position = packed(g, "VEC3", 5122, false, 8, &shorts(&[-2, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0]));
-        // The lowest value stands for -1, too.
+        // The lowest value also represents -1.
         let normal = packed(g, "VEC3", 5120, true, 4, &[0, 0, 127, 0, 0, 0, 0x80, 0, 127, 0, 0, 0]);
         let tangent = packed(g, "VEC4", 5120, true, 4, &[127, 0, 0, 0x81, 127, 0, 0, 127, 0, 127, 0, 127]);
         let raise = packed(g, "VEC3", 5122, false, 8, &shorts(&[0, 0, 3, 0, 0, 0, 0, 0, 0, 0, -3, 0]));
@@ -77,8 +77,8 @@ pub fn quantized() -> Gltf {
     })
 }
 
-/// The triangle with its positions and indices compressed, as gltfpack lays them out: views in a fallback buffer without
-/// data, streams in the binary chunk.
+/// Returns the triangle with compressed positions and indices, in the layout of gltfpack: views in
+/// a fallback buffer without data, compressed streams in the binary chunk.
 pub fn compressed() -> Gltf {
     let positions: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]];
     let vertices = meshopt::encode_vertex_buffer(&positions).expect("encodes");

@@ -61,7 +61,8 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
     }
 }
 
-/// Nodes of every kind: still, mirrored, uneven, sheared, moved ones whose rest is a matrix.
+/// Returns a model with nodes of every kind: static, mirrored, non-uniform, sheared, and animated
+/// nodes with a rest matrix.
 pub(in super::super) fn awkward() -> Model {
     let q = |x: f64, y: f64, z: f64| DQuat::from_xyzw(x, y, z, 0.8).normalize();
     let trs = |t: [f64; 3], rotation: DQuat, s: [f64; 3]| {
@@ -110,12 +111,12 @@ pub(in super::super) fn awkward() -> Model {
 }
 
 #[test]
-fn what_is_folded_moves_as_before() {
+fn folded_nodes_keep_their_motion() {
     let model = awkward();
     let skeleton = Skeleton::new(&model);
     assert!(skeleton.joints.iter().enumerate().all(|(i, j)| j.parent.is_none_or(|p| p < i)));
     for clip in &model.clips {
-        let (sampler, curves) = (Sampler::new(&model, Some(clip)), Curves::new(&model, clip));
+        let (sampler, curves) = (Sampler::new(&model, Some(clip)), ClipCurves::new(&model, clip));
         for time in [0.0, 0.3, 1.0, 1.7, 2.0] {
             let expected = sampler.skin_matrices(time);
             let globals = skeleton.globals(skeleton.pose(&model, &curves, None, time).into_iter());
@@ -130,7 +131,7 @@ fn what_is_folded_moves_as_before() {
 }
 
 #[test]
-fn even_chains_cost_no_joint() {
+fn chains_with_uniform_scale_add_no_joint() {
     let even = |s: f64| Local::Trs(Trs { scale: DVec3::splat(s), translation: DVec3::Y, ..Trs::IDENTITY });
     let locals = vec![(None, even(2.0)), (Some(0), even(1.0)), (Some(1), even(0.1)), (Some(2), even(1.0))];
     let keys = [DVec4::new(0.0, 0.0, 0.3, 1.0), DVec4::W];
@@ -145,7 +146,7 @@ fn even_chains_cost_no_joint() {
 fn long_chains_are_composed_link_by_link() {
     let chain = |joints: usize| {
         let local = Local::Trs(Trs { translation: DVec3::Y, ..Trs::IDENTITY });
-        // Beside it stands a short one.
+        // A second, short chain.
         let locals = (0..joints).map(|i| (i.checked_sub(1), local)).chain([(None, local), (Some(joints), local)]);
         let keys = [DVec4::new(0.0, 0.0, 0.3, 1.0), DVec4::W];
         let turn = |node| Channel { node, property: Property::Rotation, curve: curve(Property::Rotation, &keys) };

@@ -1,0 +1,199 @@
+//! Textures of materials: images, samplers and texture coordinates.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use glam::{DMat2, DVec2};
+use gltf::json::extensions::texture::TextureTransform;
+use gltf::json::texture::{MagFilter, WrappingMode};
+use gltf::json::validation::Checked;
+use gltf::json::{self, Index};
+use gpuskin_rt::internals::Wrap;
+use image::{ImageFormat, ImageReader, Limits};
+
+use super::file::File;
+use super::uri;
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::model::{Image, Texture};
+
+/// Maximum side length of an image, in texels: the default texture limit of wgpu.
+const MAX_SIDE: u32 = 8192;
+
+/// Maximum memory for decoding one image, in bytes: the largest image at 16 bits per channel, and a
+/// copy of it.
+const MAX_DECODE: u64 = 1 << 30;
+
+/// Image index that `gltf::json` reads for a texture without an image of the core format.
+const NO_IMAGE: usize = u32::MAX as usize;
+
+const CONVERT: &str = "convert the image to PNG or JPEG, and export the file again";
+
+/// Whether images are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pixels {
+    /// Images are decoded.
+    Decode,
+    /// Images are read and their size is checked; [`Image::rgba`] stays empty.
+    SizeOnly,
+}
+
+/// Source of texture coordinates: an attribute and a transform.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct UvSource {
+    /// The `n` of `TEXCOORD_n`.
+    pub set: u32,
+    matrix: DMat2,
+    offset: DVec2,
+}
+
+impl UvSource {
+    pub(super) fn new(set: u32, transform: Option<&TextureTransform>) -> Result<Self, Diagnostic> {
+        let mut source = Self { set, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
+        if let Some(transform) = transform {
+            source.set = transform.tex_coord.unwrap_or(set);
+            source.offset = DVec2::from_array(transform.offset.0.map(f64::from));
+            let angle = f64::from(transform.rotation.0);
+            let (sin, cos) = (libm::sin(angle), libm::cos(angle));
+            let scale = DVec2::from_array(transform.scale.0.map(f64::from));
+            // Counter-clockwise on the image, in coordinates whose v axis points down. All viewers do this;
+            // the listing in the text of the extension does not (KhronosGroup/glTF#1563).
+            //     | cos  sin |   | u scale_u |
+            //     |-sin  cos | * | v scale_v |
+            source.matrix = DMat2::from_cols(DVec2::new(cos, -sin), DVec2::new(sin, cos)) * DMat2::from_diagonal(scale);
+            if !source.matrix.is_finite() || !source.offset.is_finite() {
+                return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, "KHR_texture_transform is not finite"));
+            }
+        }
+        Ok(source)
+    }
+
+    /// Transforms the texture coordinates of a vertex.
+    pub(super) fn apply(&self, uv: DVec2) -> DVec2 {
+        self.matrix * uv + self.offset
+    }
+}
+
+/// Reads textures and their images, each image once.
+pub(super) struct TextureReader {
+    pixels: Pixels,
+    image_slots: BTreeMap<usize, Result<usize, Diagnostic>>,
+    texels: u64,
+    pub images: Vec<Image>,
+}
+
+impl TextureReader {
+    pub(super) fn new(pixels: Pixels) -> Self {
+        Self { pixels, image_slots: BTreeMap::new(), texels: 0, images: Vec::new() }
+    }
+
+    pub(super) fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Diagnostic> {
+        let document = &file.document;
+        let texture = file.get(&document.textures, index, "texture")?;
+        if texture.source.value() == NO_IMAGE {
+            let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
+            let kinds: Vec<&str> = kinds.collect();
+            let message = match kinds.is_empty() {
+                true => format!("texture {index} has no image"),
+                false => format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", ")),
+            };
+            return Err(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(CONVERT));
+        }
+        let sampler = match texture.sampler {
+            Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
+            None => None,
+        };
+        let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
+            Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
+            Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
+            _ => Wrap::Repeat,
+        };
+        Ok(Texture {
+            image: self.image(file, texture.source)?,
+            wrap: [wrap(sampler.map(|s| s.wrap_s)), wrap(sampler.map(|s| s.wrap_t))],
+            nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m == Checked::Valid(MagFilter::Nearest)),
+        })
+    }
+
+    /// Returns the index in [`Self::images`] of an image of the file.
+    fn image(&mut self, file: &File<'_>, index: Index<json::Image>) -> Result<usize, Diagnostic> {
+        if let Some(slot) = self.image_slots.get(&index.value()) {
+            return slot.clone();
+        }
+        let slot = self.read_image(file, index).map(|image| {
+            self.images.push(image);
+            self.images.len() - 1
+        });
+        self.image_slots.insert(index.value(), slot.clone());
+        slot
+    }
+
+    fn read_image(&mut self, file: &File<'_>, index: Index<json::Image>) -> Result<Image, Diagnostic> {
+        let source = file.get(&file.document.images, index, "image")?;
+        let uri = source.uri.as_deref().filter(|uri| !uri::is_data(uri));
+        let shown = uri.or(source.name.as_deref()).unwrap_or_default();
+        let name = if shown.is_empty() { format!("image {index}") } else { format!("image {index} ({shown})") };
+        let within = |diagnostic: Diagnostic| diagnostic.within(&name);
+        let owned;
+        let bytes = match (&source.uri, source.buffer_view) {
+            (Some(uri), _) => {
+                owned = file.resource(uri).map_err(within)?;
+                &owned[..]
+            }
+            (None, Some(view)) => file.view(view).map_err(within)?.0,
+            (None, None) => {
+                return Err(within(Diagnostic::error(
+                    DiagnosticCode::ImageInvalid,
+                    "the image has neither a URI nor a buffer view",
+                )));
+            }
+        };
+        let (width, height, rgba) = self.decode(bytes, file.limits().image).map_err(within)?;
+        Ok(Image { name, width, height, rgba })
+    }
+
+    fn decode(&mut self, bytes: &[u8], most: u64) -> Result<(u32, u32, Vec<u8>), Diagnostic> {
+        let format = match image::guess_format(bytes) {
+            Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
+            Ok(other) => {
+                return Err(Diagnostic::error(
+                    DiagnosticCode::ImageInvalid,
+                    format!("{other:?} images are not supported"),
+                )
+                .help(CONVERT));
+            }
+            Err(_) if bytes.starts_with(b"\xABKTX 20\xBB") => {
+                return Err(Diagnostic::error(
+                    DiagnosticCode::ImageInvalid,
+                    "KTX2 images are not supported as sources",
+                )
+                .help(CONVERT));
+            }
+            Err(_) => {
+                return Err(
+                    Diagnostic::error(DiagnosticCode::ImageInvalid, "the image is neither PNG nor JPEG").help(CONVERT)
+                );
+            }
+        };
+        let broken = |e: image::ImageError| {
+            Diagnostic::error(DiagnosticCode::ImageInvalid, format!("the image cannot be decoded: {e}")).help(CONVERT)
+        };
+        let (width, height) = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().map_err(broken)?;
+        if width.max(height) > MAX_SIDE || width.min(height) == 0 {
+            let message = format!("the image has {width} x {height} texels; at most {MAX_SIDE} per side are supported");
+            return Err(Diagnostic::error(DiagnosticCode::LimitImage, message));
+        }
+        self.texels += u64::from(width) * u64::from(height);
+        if self.texels > most {
+            let message = format!("the images of the model have more than {most} texels in total");
+            return Err(Diagnostic::error(DiagnosticCode::LimitImage, message));
+        }
+        if self.pixels == Pixels::SizeOnly {
+            return Ok((width, height, Vec::new()));
+        }
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(MAX_DECODE);
+        reader.limits(limits);
+        Ok((width, height, reader.decode().map_err(broken)?.into_rgba8().into_raw()))
+    }
+}

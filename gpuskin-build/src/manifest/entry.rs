@@ -1,0 +1,346 @@
+//! Settings of the manifest as values: models, clips and what they name.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
+use miette::NamedSource;
+use serde::Serialize;
+
+use crate::limits::Limits;
+
+/// A checked manifest: names are unique and map to distinct Rust identifiers, and values are in
+/// range.
+///
+/// The serialised fields of the manifest and its parts are the inputs of a bake: the cache key is
+/// computed from them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Manifest {
+    /// Path of the manifest.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub path: PathBuf,
+    /// Folder to which paths in the manifest are relative.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub folder: PathBuf,
+    /// Text of the manifest, for diagnostics.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub source: Arc<NamedSource<String>>,
+    /// Storage of the baked files.
+    #[doc(hidden)]
+    pub storage: Storage,
+    /// Limits for glTF files.
+    #[doc(hidden)]
+    pub limits: Limits,
+    /// Folders, besides a glTF file's own, that URIs in glTF files may lead to; as written.
+    #[doc(hidden)]
+    pub roots: Vec<PathBuf>,
+    /// Models, in the order of the file.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub models: Vec<ModelEntry>,
+}
+
+/// Storage of the baked files of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub enum Storage {
+    /// Files up to 4 MiB are embedded in the executable; larger files are stored beside it.
+    #[default]
+    Auto,
+    /// Files are embedded in the executable.
+    Embed,
+    /// Files are stored beside the executable.
+    File,
+}
+
+/// Frame rate, in frames per second.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
+pub enum Fps {
+    /// Like [`Fps::Source`], but higher if the encoding is chosen automatically and the motion
+    /// tolerance needs it.
+    #[default]
+    Enough,
+    /// The uniform rate of the clip's own keys, or 30 if they are not uniform.
+    Source,
+    /// A fraction of the rate of [`Fps::Source`]: 0.5 halves the number of frames.
+    Share(f64),
+    /// The lowest rate whose motion error is within the tolerance.
+    Auto,
+    /// A fixed rate, in frames per second.
+    Rate(f64),
+}
+
+/// Tolerance of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum Tolerance {
+    /// Fraction of the bounding box diagonal of the rest pose.
+    Relative(f64),
+    /// Length in metres.
+    Absolute(f64),
+}
+
+impl Tolerance {
+    /// Returns the tolerance in metres, for a model with this diagonal in metres.
+    pub fn metres(self, diagonal: f64) -> f64 {
+        match self {
+            Self::Relative(share) => share * diagonal,
+            Self::Absolute(metres) => metres,
+        }
+    }
+}
+
+impl Tolerances {
+    /// Default of [`Self::encoding`]: 0.1 mm on a character with a diagonal of 2 m.
+    pub const ENCODING: Tolerance = Tolerance::Relative(5e-5);
+    /// Default of [`Self::motion`]: 1 cm on a character with a diagonal of 2 m.
+    pub const MOTION: Tolerance = Tolerance::Relative(5e-3);
+    /// Default of [`Self::normal`], in degrees.
+    pub const NORMAL: f64 = 1.0;
+}
+
+/// Tolerances of a model. For `None`, an automatic choice uses [`Tolerances::ENCODING`],
+/// [`Tolerances::MOTION`] and [`Tolerances::NORMAL`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Tolerances {
+    /// Tolerance of positions at the times of frames.
+    pub encoding: Option<At<Tolerance>>,
+    /// Tolerance of positions between frames.
+    pub motion: Option<At<Tolerance>>,
+    /// Tolerance of normals, in degrees.
+    pub normal: Option<At<f64>>,
+}
+
+/// Capabilities of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum DeviceClass {
+    /// Device with compute shaders and storage buffers.
+    Compute,
+    /// Device without compute shaders and storage buffers.
+    WebGl2,
+}
+
+/// Data that is baked for a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub enum Mode {
+    /// Skinning matrices of the bones.
+    #[default]
+    Bone,
+    /// Vertices, including morph targets.
+    Vertex,
+    /// Bones or vertices, whichever takes fewer bytes on the GPU.
+    Auto,
+}
+
+/// Levels of detail (LODs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub enum Lods {
+    /// LODs down to a few dozen triangles, for encodings that compute shaders play.
+    #[default]
+    Auto,
+    /// At most this many LODs below the finest, for any encoding; 0 disables LODs.
+    Most(usize),
+}
+
+/// Axis of the source file that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub enum UpAxis {
+    /// The y axis, as glTF defines.
+    #[default]
+    Y,
+    /// The z axis, as written by exporters that do not convert.
+    Z,
+}
+
+/// A value and its location in the manifest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Location in the text of the manifest, in bytes.
+    pub span: Range<usize>,
+}
+
+/// A `[[model]]` table.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelEntry {
+    /// Name of the model; `soldier` becomes `models::Soldier`, `models::SOLDIER` and
+    /// `clips::SOLDIER_...`.
+    pub name: At<String>,
+    /// Path of the glTF file, as written.
+    pub path: At<String>,
+    /// Paths of animation files, as written. Their clips are added to the model, and nodes are
+    /// matched by name.
+    pub animations: Vec<At<String>>,
+    /// Names of nodes; only meshes at or below them are baked. If empty, all meshes are.
+    pub include: Vec<At<String>>,
+    /// Names of nodes; meshes at or below them are not baked.
+    pub exclude: Vec<At<String>>,
+    /// Data that is baked if no encoding is given.
+    pub mode: Mode,
+    /// Width of the animation texture, in texels; `None` chooses it by size.
+    pub width: Option<u32>,
+    /// Rest pose of the mesh in vertex mode; `None` uses the pose of the file.
+    pub rest_frame: Option<RestFrame>,
+    /// Encoding of bones or vertices; `None` chooses the smallest one within the tolerances.
+    pub encoding: Option<At<Encoding>>,
+    /// Tolerances of the bake.
+    pub tolerances: Tolerances,
+    /// Device classes to bake for; at least one, without repetition.
+    pub devices: Vec<DeviceClass>,
+    /// Maximum number of influences per vertex, 1 to 4.
+    pub influences: usize,
+    /// Method by which bones transform normals.
+    pub normals: Normals,
+    /// Levels of detail.
+    pub lods: Lods,
+    /// Formats of the colour textures.
+    pub textures: Textures,
+    /// Frame rate of clips that have none of their own.
+    pub fps: Fps,
+    /// Metres per unit of the source file.
+    pub scale: f64,
+    /// Axis of the source file that points up.
+    pub up: UpAxis,
+    /// Node whose motion becomes root motion. `None` uses, per clip, the topmost moving node that
+    /// is an ancestor of all bones.
+    pub root: Option<At<String>>,
+    /// Masks: sets of bones that layers act on, in the order of the file.
+    pub masks: Vec<MaskEntry>,
+    /// Parts: sets of meshes whose visibility can be set per instance, in the order of the file.
+    pub parts: Vec<PartEntry>,
+    /// Nodes that are baked as bones even if they move no vertex.
+    pub sockets: Vec<At<String>>,
+    /// Clips to bake, in the order of the file; `None` bakes all clips under their own names.
+    pub clips: Option<Vec<ClipEntry>>,
+}
+
+impl ModelEntry {
+    /// Whether the bake may use bone encodings.
+    pub fn wants_bones(&self) -> bool {
+        self.encoding.as_ref().map_or(self.mode != Mode::Vertex, |at| !at.value.is_vertex())
+    }
+
+    /// Whether the bake may use vertex encodings.
+    pub fn wants_vertices(&self) -> bool {
+        let in_mode = match self.mode {
+            Mode::Bone => false,
+            Mode::Vertex => true,
+            Mode::Auto => !self.needs_locals() && self.sockets.is_empty(),
+        };
+        self.encoding.as_ref().map_or(in_mode, |at| at.value.is_vertex())
+    }
+
+    /// Whether the model has masks or additive clips. Layers need the local transform of each bone.
+    pub fn needs_locals(&self) -> bool {
+        !self.masks.is_empty() || self.clips.iter().flatten().any(|clip| clip.additive.is_some())
+    }
+
+    /// Returns the settings of a clip.
+    pub fn clip(&self, name: &str) -> Option<&ClipEntry> {
+        self.clips.iter().flatten().find(|clip| clip.name.value == name)
+    }
+}
+
+/// A `[model.clips.<name>]` table.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClipEntry {
+    /// Name in Rust.
+    pub name: At<String>,
+    /// Name in the glTF file, if different.
+    pub source: Option<At<String>>,
+    /// Whether the clip loops; `None` means that it loops if its last pose equals its first.
+    pub looped: Option<At<bool>>,
+    /// Frame rate; `None` uses that of the model.
+    pub fps: Option<Fps>,
+    /// Events of the clip.
+    pub events: Vec<EventEntry>,
+    /// Root motion to extract from the poses.
+    pub root_motion: Option<At<RootMotion>>,
+    /// Name of the clip whose first frame is the reference pose of this additive clip, possibly its
+    /// own name; `None` if the clip is not additive.
+    pub additive: Option<At<String>>,
+}
+
+/// An event of a clip.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EventEntry {
+    /// Name in Rust.
+    pub name: At<String>,
+    /// Times in seconds from the start of the clip, at least 0. An empty list removes the events of
+    /// this name in the file.
+    pub times: Vec<At<f64>>,
+}
+
+/// Root motion: the part of a clip's motion that is extracted from the poses, and moves the
+/// instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum RootMotion {
+    /// Translation in the ground plane and rotation about the up axis.
+    Planar,
+    /// All translation and rotation.
+    Full,
+}
+
+/// A mask of `[model.masks]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MaskEntry {
+    /// Name in Rust.
+    pub name: At<String>,
+    /// Nodes that the mask includes, with all their descendants; at least one.
+    pub roots: Vec<At<String>>,
+    /// Nodes that the mask excludes, with all their descendants.
+    pub exclude: Vec<At<String>>,
+}
+
+/// A part of `parts`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartEntry {
+    /// Name in Rust.
+    pub name: At<String>,
+    /// Nodes whose meshes belong to the part, with all their descendants; at least one.
+    pub nodes: Vec<At<String>>,
+}
+
+/// A pose of a clip.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RestFrame {
+    /// Name of the clip in Rust.
+    pub clip: At<String>,
+    /// Frame or time in the clip.
+    pub moment: At<RestMoment>,
+}
+
+/// Frame or time in a clip.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum RestMoment {
+    /// Index of a baked frame.
+    Frame(u32),
+    /// Time in seconds from the start of the clip.
+    Seconds(f64),
+}
+
+/// Formats of the colour textures.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Textures {
+    /// Formats for devices, best first; one file per format. Not empty.
+    pub formats: Vec<ColorFormat>,
+    /// Whether to also write a portable UASTC file, which can be transcoded to any of the formats.
+    /// The runtime does not read it.
+    pub universal: bool,
+}
+
+impl Default for Textures {
+    /// Returns BC7 for desktops, ASTC for phones, and RGBA8 for all other devices; without the
+    /// feature `textures`, RGBA8 only.
+    fn default() -> Self {
+        let formats = if cfg!(feature = "textures") {
+            vec![ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]
+        } else {
+            vec![ColorFormat::Rgba8]
+        };
+        Self { formats, universal: false }
+    }
+}

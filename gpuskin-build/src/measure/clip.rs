@@ -1,0 +1,162 @@
+//! Measurement of a clip in bone mode.
+
+use gpuskin_rt::internals::{ClipRecord, Normals};
+
+use super::bone_matrices::BoneMatrices;
+use super::bounds::ErrorBounds;
+use super::mesh::{FourPoints, MeasuredMesh, WeldedPoint};
+use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
+use super::{
+    DrawnModel, ErrorLocation, ErrorTally, MeasuredClip, MeasuredTimes, SampleTime, SampleTimes, SteppedVertices,
+    drawn_pose,
+};
+use crate::frames::FrameGrid;
+use crate::model::Model;
+use crate::sample::Sampler;
+use crate::vector_math::{Lanes, add_lanes, dot_of, greatest_lanes, least_lanes, max_lane, min_lane, times};
+
+/// A clip in its source form and its drawn form.
+pub(super) struct ClipWork<'a> {
+    sampler: Sampler<'a>,
+    grid: FrameGrid,
+    record: ClipRecord,
+    pub(super) mesh: &'a MeasuredMesh,
+    drawn: &'a DrawnModel<'a>,
+    pub(super) sample_times: SampleTimes,
+    pub(super) stepped: SteppedVertices,
+}
+
+impl<'a> ClipWork<'a> {
+    /// Creates the work for one clip; `clip` is an index into [`Model::clips`].
+    pub(super) fn new(
+        model: &'a Model,
+        clip: usize,
+        grid: FrameGrid,
+        record: ClipRecord,
+        mesh: &'a MeasuredMesh,
+        drawn: &'a DrawnModel<'a>,
+        times: MeasuredTimes,
+    ) -> Self {
+        let clip = &model.clips[clip];
+        let sample_times = SampleTimes::new(clip, &grid, times, false);
+        let stepped = SteppedVertices::new(model, clip, false);
+        Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, sample_times, stepped }
+    }
+
+    /// Returns the matrices of all bones at a sample time.
+    pub(super) fn bones(&self, sample: &SampleTime) -> Vec<BoneMatrices> {
+        let source = self.sampler.skin_matrices(sample.seconds);
+        let shown = drawn_pose(&self.drawn.texels, &self.grid, &self.record, sample.seconds);
+        source.iter().zip(&shown).map(|(s, d)| BoneMatrices::new(s, d)).collect()
+    }
+}
+
+impl MeasuredClip for ClipWork<'_> {
+    fn sample_times(&self) -> &SampleTimes {
+        &self.sample_times
+    }
+
+    fn stepped(&self) -> &SteppedVertices {
+        &self.stepped
+    }
+
+    fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        let poses: Vec<Vec<BoneMatrices>> = sample_times.iter().map(|sample| self.bones(sample)).collect();
+        let mut reached = ReachedBox::NOTHING;
+        let mut widest = WidestAngle::new(tally.normal);
+        for group in &self.mesh.groups {
+            for (sample, bones) in sample_times.iter().zip(&poses) {
+                for (points, fours) in group.fours() {
+                    let mut squared = Lanes::default();
+                    errors_squared(fours, &group.bones, bones, &mut squared);
+                    if tally.counts_any(&squared) {
+                        points.iter().zip(squared).for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
+                    }
+                    reach(fours, &group.bones, bones, &mut reached);
+                }
+                for (normals, weights) in group.normals() {
+                    let (mut source, mut drawn) = (NormalMatrices::default(), NormalMatrices::default());
+                    source.set(weights, &group.bones, bones, SOURCE, Normals::Cofactor);
+                    drawn.set(weights, &group.bones, bones, DRAWN, self.drawn.normals);
+                    normals.iter().for_each(|normals| widest.look(&source, &drawn, normals));
+                }
+            }
+        }
+        tally.normal = widest.chord_squared;
+        tally.widen(reached.low.map(min_lane), reached.high.map(max_lane));
+    }
+
+    fn between(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        let poses: Vec<(Vec<BoneMatrices>, ErrorBounds)> = sample_times
+            .iter()
+            .map(|sample| {
+                let bones = self.bones(sample);
+                let bounds = ErrorBounds::new(self.mesh, &bones);
+                (bones, bounds)
+            })
+            .collect();
+        let floor = tally.floor.sqrt();
+        for group in &self.mesh.groups {
+            for (sample, (bones, bounds)) in sample_times.iter().zip(&poses) {
+                if bounds.of(group) < floor {
+                    continue;
+                }
+                for (points, fours) in group.fours() {
+                    let mut squared = Lanes::default();
+                    errors_squared(fours, &group.bones, bones, &mut squared);
+                    if tally.counts_any(&squared) {
+                        let stays = |point: &WeldedPoint| !self.stepped.moves(point.vertex as usize);
+                        let staying = points.iter().zip(squared).filter(|(point, _)| stays(point));
+                        staying.for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn seen(sample: &SampleTime, point: &WeldedPoint) -> ErrorLocation {
+    ErrorLocation { seconds: sample.seconds, vertex: point.vertex, bone: point.bone }
+}
+
+// The following loops are separate functions without inlining, so that the compiler keeps four
+// lanes from load to store.
+
+/// Computes the squared errors of four points, in square metres. `of` lists the bones of their
+/// group.
+#[inline(never)]
+pub(super) fn errors_squared(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], squared: &mut Lanes) {
+    let [mut x, mut y, mut z] = [Lanes::default(); 3];
+    for (four, &bone) in fours.iter().zip(of) {
+        let BoneMatrices { source, difference, .. } = &bones[bone as usize];
+        x = add_lanes(x, add_lanes(times(&difference[0], &four.drawn), times(&source[0], &four.lost)));
+        y = add_lanes(y, add_lanes(times(&difference[1], &four.drawn), times(&source[1], &four.lost)));
+        z = add_lanes(z, add_lanes(times(&difference[2], &four.drawn), times(&source[2], &four.lost)));
+    }
+    *squared = dot_of(&[x, y, z], &[x, y, z]);
+}
+
+/// Bounding box of source points, in four lanes per component.
+struct ReachedBox {
+    low: [Lanes; 3],
+    high: [Lanes; 3],
+}
+
+impl ReachedBox {
+    const NOTHING: Self = Self { low: [[f32::INFINITY; 4]; 3], high: [[f32::NEG_INFINITY; 4]; 3] };
+}
+
+/// Extends the bounding box by the source positions of four points, in metres.
+#[inline(never)]
+fn reach(fours: &[FourPoints], of: &[u32], bones: &[BoneMatrices], reached: &mut ReachedBox) {
+    let [mut x, mut y, mut z] = [Lanes::default(); 3];
+    for (four, &bone) in fours.iter().zip(of) {
+        let source = &bones[bone as usize].source;
+        x = add_lanes(x, times(&source[0], &four.source));
+        y = add_lanes(y, times(&source[1], &four.source));
+        z = add_lanes(z, times(&source[2], &four.source));
+    }
+    let ReachedBox { low, high } = reached;
+    *low = [least_lanes(low[0], x), least_lanes(low[1], y), least_lanes(low[2], z)];
+    *high = [greatest_lanes(high[0], x), greatest_lanes(high[1], y), greatest_lanes(high[2], z)];
+}
