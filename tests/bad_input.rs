@@ -6,8 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_tests::shared::{entries, workspace};
 
 const GOOD: &str = r#"
@@ -49,11 +48,11 @@ fn all_errors_are_reported_together() {
     let text = [BROKEN, GOOD, WITHOUT_A_CLIP].concat();
     let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).unwrap();
     let failed = bake(&manifest, &BakeOptions::default()).unwrap_err();
-    let errors: Vec<&str> = failed.findings.iter().filter(|f| f.is_error()).map(|f| f.message()).collect();
+    let errors: Vec<&str> = failed.diagnostics.iter().filter(|f| f.is_error()).map(|f| f.message()).collect();
     let [broken, clip] = errors[..] else { panic!("{errors:#?}") };
     assert!(broken.contains("`stump`") && broken.contains("stump.gltf"), "{broken}");
     assert!(clip.contains("`mast`") && clip.contains("Rig|Swap"), "{clip}");
-    let rendered = failed.findings.to_string();
+    let rendered = failed.diagnostics.to_string();
     assert!(rendered.contains("Rig|Sway"), "the message does not suggest the existing clip: {rendered}");
     for file in ["gpuskin.toml", "art/pole.gltf", "art/stump.gltf"] {
         assert!(

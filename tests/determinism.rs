@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 use gpuskin_tests::shared::{assets, entries, name};
 
 fn files(folder: &Path, threads: usize) -> BTreeMap<String, Vec<u8>> {
@@ -12,7 +11,7 @@ fn files(folder: &Path, threads: usize) -> BTreeMap<String, Vec<u8>> {
     pool.install(|| {
         assert_eq!(rayon::current_num_threads(), threads);
         let manifest = Manifest::load(&folder.join("gpuskin.toml")).unwrap();
-        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings)).files
+        bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).files
     })
 }
 

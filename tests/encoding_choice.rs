@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, Baked, Failed, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeFailure, BakeOptions, Baked, bake};
 use gpuskin_rt::internals::{Encoding, Packing};
 
 /// Bakes the sample soldier with extra manifest keys and uncompressed textures.
-fn try_bake(keys: &str, explain: bool) -> Result<Baked, Failed> {
+fn try_bake(keys: &str, explain: bool) -> Result<Baked, BakeFailure> {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
     let text = format!("[[model]]\nname = \"soldier\"\npath = \"soldier.glb\"\ntextures = [\"rgba8\"]\n{keys}");
     let manifest = Manifest::parse(&assets.join("gpuskin.toml"), text).unwrap_or_else(|e| panic!("{e}"));
@@ -16,14 +16,14 @@ fn try_bake(keys: &str, explain: bool) -> Result<Baked, Failed> {
 
 #[track_caller]
 fn bakes(keys: &str) -> Baked {
-    try_bake(keys, false).unwrap_or_else(|failed| panic!("{}", failed.findings))
+    try_bake(keys, false).unwrap_or_else(|failed| panic!("{}", failed.diagnostics))
 }
 
 #[track_caller]
 fn refuses(keys: &str, parts: &[&str]) {
     let findings = match try_bake(keys, false) {
         Ok(_) => panic!("expected an error with {parts:?}, but the bake succeeded"),
-        Err(failed) => failed.findings.to_string(),
+        Err(failed) => failed.diagnostics.to_string(),
     };
     let text = findings.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     for part in parts {
@@ -54,19 +54,19 @@ fn each_device_class_gets_the_smallest_encoding_within_tolerance() {
 fn measured_bytes_decide_the_encoding() {
     let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
     let model = &bakes(keys).models[0];
-    let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let candidates = &explained.models[0].candidates;
     let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one candidate is chosen");
     assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::MatrixUnorm, Encoding::MatrixUnorm));
     let others: Vec<_> =
-        candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen one")).collect();
+        candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen encoding")).collect();
     assert!(others.iter().any(|c| c.encoding == Encoding::LocalPacked));
     assert!(others.iter().all(|c| c.gpu_bytes >= chosen.gpu_bytes));
 }
 
 #[test]
 fn explain_lists_every_candidate() {
-    let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = try_bake("", true).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let candidates = &baked.models[0].candidates;
     let chosen: Vec<_> = candidates.iter().filter(|c| c.refused.is_none()).map(|c| c.encoding).collect();
     assert_eq!(chosen, [Encoding::LocalPacked]);
@@ -75,27 +75,37 @@ fn explain_lists_every_candidate() {
         assert!(candidate.gpu_bytes > 0 && candidate.errors.len() == 5, "{encoding:?}");
     }
     let reason = |encoding| candidates.iter().find(|c| c.encoding == encoding).and_then(|c| c.refused.clone());
-    assert!(reason(Encoding::MatrixF16).is_some_and(|why| why.contains("off, and") && why.contains("allowed")));
+    assert!(reason(Encoding::MatrixF16).is_some_and(|why| why.contains("has an error of") && why.contains("allowed")));
 }
 
 #[test]
 fn unreachable_tolerance_suggests_a_reachable_one() {
     refuses(
         "tolerance = \"0.00001 mm\"\n",
-        &["no encoding meets the tolerance; the nearest: clip `", "matrix-f32 is", "set `tolerance = \"0.000"],
+        &[
+            "no encoding meets the tolerance; the closest: clip `",
+            "matrix-f32 has an error of",
+            "set `tolerance = \"0.000",
+        ],
     );
-    refuses("encoding = \"fixed16\"\ntolerance = \"1 mm\"\n", &["fixed16 is", "and 1.00 mm are allowed", "clip `"]);
+    refuses(
+        "encoding = \"fixed16\"\ntolerance = \"1 mm\"\n",
+        &["fixed16 has an error of", "at most 1.00 mm is allowed", "clip `"],
+    );
     refuses("encoding = \"trs-packed\"\nfps = 6\nmotion_tolerance = \"1 mm\"\n", &["between frames", "fps = \"auto\""]);
-    refuses("devices = [\"webgl2\"]\nfps = \"source\"\n", &["off between frames", "about `fps = "]);
-    refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees off in its normals", "set `normal_tolerance = "]);
-    refuses("influences = 1\n", &["more influences than are kept"]);
+    refuses("devices = [\"webgl2\"]\nfps = \"source\"\n", &[" between frames, but at most ", "about `fps = "]);
+    refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees in its normals", "set `normal_tolerance = "]);
+    refuses("influences = 1\n", &["more influences than are stored"]);
 }
 
 #[test]
 fn named_encoding_must_suit_the_devices() {
     refuses(
         "encoding = \"local-packed\"\ndevices = [\"compute\", \"webgl2\"]\n",
-        &["local-packed needs compute shaders, and `devices` names \"webgl2\"", "leave `encoding` out"],
+        &[
+            "`encoding = \"local-packed\"` needs compute shaders, but `devices` contains \"webgl2\"",
+            "remove `encoding`",
+        ],
     );
     let baked =
         bakes("influences = 1\ntolerance = \"50 cm\"\nmotion_tolerance = \"50 cm\"\nnormal_tolerance = \"180 deg\"\n");

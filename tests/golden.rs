@@ -4,9 +4,9 @@
 
 use std::path::PathBuf;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::output;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeOptions, bake};
+use gpuskin_build::{compare_folder, write_folder};
 use gpuskin_rt::internals::{BakedModel, Data, Encoding, Metadata};
 
 gpuskin_rt::include_baked!("golden");
@@ -18,11 +18,11 @@ fn folder() -> PathBuf {
 #[test]
 fn bake_matches_the_snapshot() {
     let manifest = Manifest::load(&folder().join("gpuskin.toml")).unwrap();
-    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     assert!(baked.warnings.is_empty(), "{}", baked.warnings);
     let bless = std::env::var_os("GPUSKIN_BLESS").is_some_and(|v| v == "1");
     if bless {
-        let written = output::write(&baked.files, &folder()).unwrap();
+        let written = write_folder(&baked.files, &folder()).unwrap();
         println!("written: {written:?}");
     }
     let text = String::from_utf8(baked.files["gpuskin.rs"].clone()).unwrap();
@@ -30,7 +30,7 @@ fn bake_matches_the_snapshot() {
     for (n, (line, golden)) in text.lines().zip(golden.lines()).enumerate() {
         assert_eq!(line, golden, "line {} of golden/gpuskin.rs differs; GPUSKIN_BLESS=1 updates the snapshot", n + 1);
     }
-    let differences = output::check(&baked.files, &folder()).unwrap();
+    let differences = compare_folder(&baked.files, &folder()).unwrap();
     assert_eq!(differences, [], "files of golden/ differ; GPUSKIN_BLESS=1 updates the snapshot");
 }
 

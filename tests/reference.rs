@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use glam::DVec3;
-use gpuskin_build::bake::{BakeOptions, BakedModel, bake};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, Poses, pose};
+use gpuskin_build::Manifest;
+use gpuskin_build::internals::pose::{EvaluatedPoses, PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::{BakeOptions, BakedModel, bake};
 use gpuskin_rt::internals::render::Capture;
 use gpuskin_rt::internals::{Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Repeat, Time};
 use gpuskin_rt::wgpu::Backends;
@@ -72,20 +72,20 @@ impl Subject {
         Self { name, manifest, clips, keys: keys.to_owned() }
     }
 
-    fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> Poses {
+    fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> EvaluatedPoses {
         let clip = clip.to_string();
         let request = PoseRequest { model: "model".into(), clip, times, path, encoding: Some(encoding) };
         pose(&self.manifest, &request).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
-    fn source(&self, clip: usize, times: PoseTimes) -> Poses {
+    fn source(&self, clip: usize, times: PoseTimes) -> EvaluatedPoses {
         let exact = if self.keys.contains("vertex") { Encoding::VatF32 } else { Encoding::MatrixF32 };
         self.pose(clip, PosePath::Source, times, exact)
     }
 
     fn bake(&self, encoding: Encoding) -> (BakedModel, Model) {
         let options = BakeOptions { encoding: Some(encoding), ..Default::default() };
-        let mut baked = bake(&self.manifest, &options).unwrap_or_else(|e| panic!("{}: {}", self.name, e.findings));
+        let mut baked = bake(&self.manifest, &options).unwrap_or_else(|e| panic!("{}: {}", self.name, e.diagnostics));
         let model = baked.runtime_models().remove(0);
         (baked.models.remove(0), model)
     }
@@ -276,7 +276,7 @@ fn unsupported_features_are_reported() {
         let mut count = 0;
         for subject in subjects.iter().filter(|s| s.name.starts_with(start)) {
             let baked = bake(&subject.manifest, &BakeOptions::default());
-            let baked = baked.unwrap_or_else(|failed| panic!("{}: {}", subject.name, failed.findings));
+            let baked = baked.unwrap_or_else(|failed| panic!("{}: {}", subject.name, failed.diagnostics));
             assert!(baked.warnings.to_string().contains(reason), "{}: {}", subject.name, baked.warnings);
             count += 1;
         }

@@ -3,7 +3,7 @@
 
 use crate::own::{Own, OwnDescriptor};
 use glam::{Quat, Vec3};
-use gpuskin_rt::internals::local::compose;
+use gpuskin_rt::internals::compose;
 use gpuskin_rt::internals::render::{Capture, CustomDraw, DrawPath, PoseSharing, vertex_buffers};
 use gpuskin_rt::internals::{
     Attachment, AttachmentId, BakedModel, Bone, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Instance, InstanceId,

@@ -2,8 +2,8 @@
 //! limits where these suffice.
 
 use glam::Vec3;
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeOptions, bake};
 use gpuskin_rt::internals::render::Capture;
 use gpuskin_rt::internals::skin::{blend, in_world, skin, skin_vertex};
 use gpuskin_rt::internals::vertex::{Vertex, unpack};
@@ -166,7 +166,7 @@ pub fn gpu_matches_the_cpu_reference() {
     let manifest = Manifest::load(&assets().join("gpuskin.toml")).unwrap();
     let bake = |encoding| {
         let options = BakeOptions { encoding: Some(encoding), skip_errors: true, ..Default::default() };
-        bake(&manifest, &options).unwrap_or_else(|failed| panic!("{}", failed.findings)).runtime_models()
+        bake(&manifest, &options).unwrap_or_else(|failed| panic!("{}", failed.diagnostics)).runtime_models()
     };
     let references: Vec<Reference> = Encoding::ALL.into_iter().flat_map(bake).map(Reference::new).collect();
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((open(b)?, open_compute(b)?))) {

@@ -1,7 +1,7 @@
 //! Levels of detail of the sample models, as they are baked and drawn.
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeOptions, bake};
 use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, View,
 };
@@ -34,7 +34,7 @@ pub fn manifest_sets_the_number_of_lods() {
         let text = text.replacen("[bake]", &format!("[bake]\n{lods}"), 1).replace("\"soldier.glb\"", "\"hound.glb\"");
         let text = text.split("parts = {").next().unwrap();
         let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text).unwrap();
-        let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+        let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
         let models = std::iter::once(&baked.models[0]).chain(&baked.models[0].others);
         models.map(|model| model.meta.mesh.levels.len()).collect()
     };
@@ -51,7 +51,7 @@ pub fn rest_mesh_is_lod_0() {
     let text = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nmode = \"vertex\"\nlods = 2\ntextures = [\"rgba8\"]\n\
                 rest_frame = { clip = \"run\", frame = 3 }\n[model.clips.run]\n";
     let manifest = Manifest::parse(&assets().join("gpuskin.toml"), text.to_owned()).unwrap();
-    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.findings));
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let model = &baked.runtime_models()[0];
     let mesh = &model.meta.mesh;
     assert_eq!(mesh.levels.len(), 2);

@@ -26,17 +26,17 @@ fn shares(place: &Place, shared: &[(&str, &str)]) {
     let first = place.bake("first", &writing);
     assert_eq!((first.baked(), first.stderr.as_str()), (MODELS, ""), "{}", first.stdout);
     // Each entry is uploaded once: per model an input list, a model and four files.
-    assert!(first.stdout.contains(&format!(", {} entries put there", MODELS * 6)), "{}", first.stdout);
+    assert!(first.stdout.contains(&format!(", {} entries uploaded", MODELS * 6)), "{}", first.stdout);
     let second = place.bake("second", shared);
     assert_eq!((second.baked(), second.stderr.as_str()), (0, ""));
-    assert!(second.stdout.contains(&format!("{} entries from ", MODELS * 6)), "{}", second.stdout);
+    assert!(second.stdout.contains(&format!("{} entries downloaded from ", MODELS * 6)), "{}", second.stdout);
     assert!(place.out("second") == place.out("first"));
     // The second machine now has the entries in its own cache.
     fs::remove_dir_all(place.path("second/baked")).unwrap();
     assert_eq!(place.bake("second", &[]).baked(), 0);
     assert!(place.out("second") == place.out("first"));
     let stats = place.stats("second");
-    assert!(stats.contains(&format!("{} entries from there", MODELS * 6)), "{stats}");
+    assert!(stats.contains(&format!("{} entries downloaded", MODELS * 6)), "{stats}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn s3_server_is_a_shared_cache() {
 #[track_caller]
 fn warned(stderr: &str) {
     assert_eq!(stderr.matches("gpuskin::cache::shared").count(), 1, "{stderr}");
-    assert!(stderr.contains("is left aside: "), "{stderr}");
+    assert!(stderr.contains("is not used: "), "{stderr}");
 }
 
 /// Bakes with a shared cache that serves nothing.
@@ -189,7 +189,7 @@ fn bake_succeeds_with_foreign_answers() {
 fn invalid_addresses_are_reported() {
     let place = Place::new();
     for (url, part) in [
-        ("studio/baked", "it is no URL"),
+        ("studio/baked", "invalid URL"),
         ("https://example.com/baked", "expected s3://"),
         ("ftp://example.com/baked", "expected s3://"),
         ("file:///no/such/folder/anywhere", "No such file"),
