@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3, Vec4};
 
 use crate::instance::{finite_position, finite_scale, packed_rotation};
-use crate::local::compose;
+use crate::skin_matrix::compose;
 use crate::{Affine3, Bone, Metadata, Part};
 
 /// Bone and offset of an attachment of model `M`: `crowd.attach(&mut renderer, &models::SWORD,

@@ -96,7 +96,7 @@ pub struct CullUniform {
     pub cache_samples: u32,
     /// Unused, zero.
     pub reserved: u32,
-    /// LOD error per level, ascending, metres: [`MeshLod::error`](crate::MeshLod::error); 0 for LOD
+    /// LOD error per level, ascending, metres: [`MeshLod::error`](crate::model::MeshLod::error); 0 for LOD
     /// 0.
     pub errors: [f32; MAX_LODS],
 }

@@ -11,7 +11,8 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::{ByteRange, ColorFormat, Data, List, Metadata, Model, Payload};
+use crate::list::List;
+use crate::{ByteRange, ColorFormat, Data, Metadata, Model, Payload};
 use file::Ktx2;
 
 /// Reason why a model could not be read.

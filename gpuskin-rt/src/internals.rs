@@ -3,13 +3,15 @@
 
 #[cfg(feature = "dynamic")]
 pub use crate::LoadError;
+pub use crate::aabb::Aabb;
 pub use crate::encoding::{TexelFormat, Texels};
 pub use crate::handle::*;
+pub use crate::list::{List, Str};
 pub use crate::material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};
 pub use crate::model::*;
 pub use crate::playback::{ClipRecord, FramePair, HeldFrames};
 pub use crate::record::PoseBlend;
-pub use crate::skin_matrix::Affine3;
+pub use crate::skin_matrix::{Affine3, compose};
 pub use crate::vertex::{Packing, VertexFormat, VertexRange};
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind, Instance,

@@ -89,6 +89,7 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("gpuskin bakes little-endian data: big-endian targets are not supported");
 
+mod aabb;
 mod appearance;
 mod attachment;
 mod bounds;
@@ -106,6 +107,7 @@ mod instance;
 #[doc(hidden)]
 pub mod internals;
 mod layers;
+mod list;
 mod local;
 mod material;
 mod model;
@@ -125,6 +127,7 @@ pub mod tools;
 mod transition;
 mod vertex;
 
+pub use aabb::Aabb;
 pub use appearance::Appearance;
 pub use attachment::Attachment;
 #[cfg(feature = "dynamic")]
@@ -139,7 +142,7 @@ pub use layers::{LayerSet, LiveBones};
 pub use local::LocalTransform;
 #[cfg(feature = "dynamic")]
 pub use model::MetadataError;
-pub use model::{Aabb, BoneInfo, ClipInfo, Metadata, Model};
+pub use model::{BoneInfo, ClipInfo, Metadata, Model};
 pub use playback::{Playback, Repeat};
 pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]
@@ -161,7 +164,13 @@ use material::Wrap;
 #[cfg(any(feature = "wgpu", feature = "dynamic"))]
 use material::{ColorFormat, MaterialTexture};
 use material::{ColorTexture, Material};
-use model::*;
+use model::{
+    AnimationTexture, ByteRange, ClipEvent, Data, MAX_CLIPS, MAX_LODS, Normals, Payload, RestInfo, RootKey, ValueRange,
+};
+#[cfg(feature = "wgpu")]
+use model::{IndexRange, MeshPart};
+#[cfg(feature = "dynamic")]
+use model::{MAX_EVENTS, MAX_LAYERS, MAX_MASKS, MAX_PARTS, MeshInfo, RootMotion};
 use playback::{ClipRecord, FramePair, HeldFrames};
 use record::PoseBlend;
 use skin_matrix::Affine3;

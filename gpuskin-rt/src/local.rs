@@ -20,7 +20,7 @@ use glam::{Vec3, Vec4};
 
 use crate::playback::{ClipRecord, FramePair};
 use crate::record::PoseBlend;
-use crate::skin_matrix::Affine3;
+use crate::skin_matrix::{Affine3, compose};
 use crate::{InstanceRecord, Time};
 
 pub mod layout;
@@ -28,9 +28,11 @@ mod over;
 mod rotation;
 pub mod shader;
 mod validate;
+mod words;
 
 use layout::{Kind, bone, clip, header, node, track};
 pub use rotation::{from_projection, multiply, slerp, to_projection};
+use words::Words;
 
 /// A node-to-parent transform: scale first, then rotation, then translation. Memory layout as in
 /// the shaders.
@@ -107,32 +109,10 @@ fn lerp(a: Vec3, b: Vec3, t: f32) -> Vec3 {
     a * (1.0 - t) + b * t
 }
 
-/// Returns the product `a * b` of affine matrices, given by their upper three rows: `b` acts first.
-pub fn compose(a: &Affine3, b: &Affine3) -> Affine3 {
-    let row = |r: Vec4| b.rows[0] * r.x + b.rows[1] * r.y + b.rows[2] * r.z + Vec4::new(0.0, 0.0, 0.0, r.w);
-    Affine3 { rows: a.rows.map(row) }
-}
-
 /// The validated words of a model: every offset in them is in range.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalTracks<'a> {
     words: Words<'a>,
-}
-
-/// Little-endian words, without alignment.
-#[derive(Clone, Copy, Debug)]
-struct Words<'a>(&'a [[u8; 4]]);
-
-impl<'a> Words<'a> {
-    fn get(&self, at: usize) -> u32 {
-        u32::from_le_bytes(self.0[at])
-    }
-
-    /// Returns `len` words from `at` on; `None` if there are fewer.
-    fn section(&self, at: u32, len: usize) -> Option<Words<'a>> {
-        let at = at as usize;
-        self.0.get(at..at.checked_add(len)?).map(Words)
-    }
 }
 
 impl<'a> LocalTracks<'a> {

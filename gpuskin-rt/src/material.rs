@@ -1,6 +1,6 @@
 //! Materials and their textures.
 
-use crate::{List, Str};
+use crate::list::{List, Str};
 
 /// A material in glTF's metallic-roughness model.
 ///

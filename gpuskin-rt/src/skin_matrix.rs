@@ -95,7 +95,7 @@ impl Affine3 {
     /// Returns the transform that applies `first`, then `self`.
     #[doc(hidden)]
     pub fn compose(&self, first: &Self) -> Self {
-        crate::local::compose(self, first)
+        compose(self, first)
     }
 
     /// Returns the matrix with another translation, metres.
@@ -135,6 +135,12 @@ impl Affine3 {
         let sign = if r0.dot(c0) < 0.0 { -1.0 } else { 1.0 };
         Vec3::new(c0.dot(n), r2.cross(r0).dot(n), r0.cross(r1).dot(n)) * sign
     }
+}
+
+/// Returns the product `a * b` of affine matrices, given by their upper three rows: `b` acts first.
+pub fn compose(a: &Affine3, b: &Affine3) -> Affine3 {
+    let row = |r: Vec4| b.rows[0] * r.x + b.rows[1] * r.y + b.rows[2] * r.z + Vec4::new(0.0, 0.0, 0.0, r.w);
+    Affine3 { rows: a.rows.map(row) }
 }
 
 impl Add for Affine3 {

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use glam::{Vec3, Vec4};
 
 use crate::files::{self, FileError};
-use crate::local::compose;
 use crate::playback::frame_pair;
+use crate::skin_matrix::compose;
 use crate::{
     Affine3, BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, LayerSet, LiveBones, Metadata, Model,
     Playback, PoseBlend, Texels, Time,

@@ -1,10 +1,10 @@
 //! Validates the words of a file. All later reads rely on it.
 
-use super::Words;
 use super::layout::{
     Kind, MAX_BONES, MAX_NODES, MAX_WIDTH, bone, clip, entry_kind, entry_track, header, mask_words, node, shape_width,
     track,
 };
+use super::words::Words;
 use crate::ClipRecord;
 
 /// Returns whether poses can be evaluated without reading out of range: checks counts, offsets, and

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Aabb, BoneInfo, ClipInfo, Metadata, Model};
+use super::{BoneInfo, ClipInfo, Metadata, Model};
+use crate::aabb::Aabb;
 use crate::files::{self, FileError};
 use crate::{Bone, Clip, Encoding, Event, Mask, Material, Part};
 

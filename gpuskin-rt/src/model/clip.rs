@@ -1,6 +1,7 @@
 //! Metadata of a baked clip.
 
-use super::{Aabb, List, Str};
+use crate::aabb::Aabb;
+use crate::list::{List, Str};
 use crate::{ClipRecord, HeldFrames};
 
 /// A baked clip.

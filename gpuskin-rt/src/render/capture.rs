@@ -4,11 +4,13 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::Error;
-use super::geometry::{Geometry, playable};
+use super::compute::LazyPipelines;
+use super::geometry::Geometry;
+use super::gpu_model::playable;
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
-use super::palette::{LayerBuffer, PoseEvaluator, identity_list};
+use super::palette::{LayerBuffer, PalettePipelines, PoseEvaluator, identity_list};
 use crate::local::shader::PaletteUniform;
 use crate::{Appearance, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
@@ -81,7 +83,8 @@ impl Capture {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
         let layouts = Layouts::new(device);
         let model = playable(device, model)?;
-        let geometry = Geometry::new(device, queue, &layouts, model, &MaterialConstants::NONE)?;
+        let pipelines = LazyPipelines::new(device, PalettePipelines::new);
+        let geometry = Geometry::new(device, queue, &pipelines, 1, model, &MaterialConstants::NONE)?;
         geometry.bind_texture(device, &layouts);
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),

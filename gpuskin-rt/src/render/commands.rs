@@ -1,7 +1,7 @@
 //! Commands on the instances of a crowd. They take effect at the next `prepare`, which uploads only
 //! the changes.
 
-use super::crowd::CrowdState;
+use super::crowd_core::CrowdState;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::instance::{finite_position, finite_scale, packed_rotation};

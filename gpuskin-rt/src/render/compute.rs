@@ -1,5 +1,7 @@
 //! Compute pipelines and their bind group layouts.
 
+use std::sync::OnceLock;
+
 use super::layouts::entry;
 
 /// Creates a bind group layout with these bindings, numbered from 0.
@@ -36,4 +38,23 @@ pub(crate) fn pipeline(
         },
         cache: None,
     })
+}
+
+/// Pipelines of a pass, created on first use: not every device supports them, and compiling takes
+/// longer than the rest of start-up.
+#[derive(Debug)]
+pub(crate) struct LazyPipelines<T> {
+    device: wgpu::Device,
+    pipelines: OnceLock<T>,
+    create: fn(&wgpu::Device) -> T,
+}
+
+impl<T> LazyPipelines<T> {
+    pub(crate) fn new(device: &wgpu::Device, create: fn(&wgpu::Device) -> T) -> Self {
+        Self { device: device.clone(), pipelines: OnceLock::new(), create }
+    }
+
+    pub(crate) fn get(&self) -> &T {
+        self.pipelines.get_or_init(|| (self.create)(&self.device))
+    }
 }

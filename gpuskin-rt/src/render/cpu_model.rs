@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use glam::{BVec3, Vec3};
 
 use super::Error;
-use super::geometry::{load, slice};
+use super::payload::{load, slice, words};
 use crate::skin::{self, SkinnedVertex};
 use crate::vertex::{Vertex, unpack};
 use crate::{Affine3, ClipInfo, ClipRecord, FramePair, Metadata, Model, PoseBlend, Texels};
@@ -112,9 +112,4 @@ impl<'m> CpuModel<'m> {
         };
         self.vertices.iter().map(skinned).collect()
     }
-}
-
-/// Reads little-endian 32-bit words.
-pub(crate) fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }

@@ -4,10 +4,8 @@
 
 use core::ops::Range;
 
-use super::compute::{layout, pipeline};
-use super::crowd::RECORD_BYTES;
-use super::geometry::Geometry;
-use super::layouts::{bind_group, storage, uniform};
+use super::compute::{LazyPipelines, layout, pipeline};
+use super::layouts::{RECORD_BYTES, bind_group, storage, uniform};
 use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
     self, BOUNDS_BYTES, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT, MARK_BYTES,
@@ -22,6 +20,17 @@ const VIEW_BYTES: u64 = size_of::<CullView>() as u64;
 /// Device feature with which one call draws all levels of detail.
 pub(crate) const DRAW_LODS_AT_ONCE: wgpu::Features = wgpu::Features::INDIRECT_FIRST_INSTANCE;
 
+/// Mesh of a model, as the culling pass needs it.
+pub(crate) struct CullMesh<'a> {
+    /// Index ranges `[level][part]`, finest LOD first.
+    pub(crate) lods: &'a [Vec<IndexRange>],
+    /// LOD error per level, metres.
+    pub(crate) errors: &'a [f32],
+    pub(crate) vertex_count: u32,
+    /// Poses per instance: 1, or 2 if the previous frame's pose is kept.
+    pub(crate) pose_times: u32,
+}
+
 /// Views of the renderer, for the culling pass.
 #[derive(Debug)]
 pub(crate) struct Views {
@@ -34,6 +43,7 @@ pub(crate) struct Views {
     /// Whether indirect draws give the start of their instance list, so that one call draws all
     /// levels of detail.
     lods_at_once: bool,
+    pub(crate) pipelines: LazyPipelines<CullPipelines>,
 }
 
 impl Views {
@@ -48,12 +58,13 @@ impl Views {
         // games may turn off.
         let counted = device.adapter_info().backend != wgpu::Backend::Dx12;
         let lods_at_once = counted && device.features().contains(DRAW_LODS_AT_ONCE);
-        Self { buffer, count: 0, choose_lods, occlusion, lods_at_once }
+        let pipelines = LazyPipelines::new(device, CullPipelines::new);
+        Self { buffer, count: 0, choose_lods, occlusion, lods_at_once, pipelines }
     }
 
     /// Number of levels of detail to choose from.
-    fn lods(&self, geometry: &Geometry) -> usize {
-        if self.choose_lods { geometry.lods.len().min(MAX_LODS) } else { 1 }
+    fn lods(&self, mesh: &CullMesh<'_>) -> usize {
+        if self.choose_lods { mesh.lods.len().min(MAX_LODS) } else { 1 }
     }
 
     /// Number of sets of instance lists: one per view, one for all views together if there are
@@ -65,10 +76,10 @@ impl Views {
 
     /// Largest number of instances whose lists fit the largest binding. `cache_samples`: number of
     /// samples on the time grid, if poses are cached.
-    pub(crate) fn max_instances(&self, geometry: &Geometry, binding: u64, cache_samples: Option<u32>) -> u64 {
+    pub(crate) fn max_instances(&self, mesh: &CullMesh<'_>, binding: u64, cache_samples: Option<u32>) -> u64 {
         // Offsets have 32 bits.
         let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(cache_samples.unwrap_or(0)) * SAMPLE_BYTES);
-        let lists = self.sets() * self.lods(geometry) * kinds(cache_samples.is_some()) as usize;
+        let lists = self.sets() * self.lods(mesh) * kinds(cache_samples.is_some()) as usize;
         let each = lists as u64 * ENTRY_BYTES + if self.occlusion { MARK_BYTES } else { 0 };
         let room = binding.saturating_sub(LISTS_AT) / each.max(1);
         (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD_BYTES)
@@ -193,14 +204,13 @@ impl Culling {
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        pipelines: &CullPipelines,
-        (geometry, bounds): (&Geometry, &[u32]),
+        (mesh, bounds): (&CullMesh<'_>, &[u32]),
         views: &Views,
         chunk: CullChunk<'_>,
         parameters_of_poses: [&wgpu::Buffer; 2],
     ) -> Self {
         use wgpu::BufferUsages as Usages;
-        let (lods, sets) = (views.lods(geometry), views.sets());
+        let (lods, sets) = (views.lods(mesh), views.sets());
         let kinds = kinds(chunk.cached_poses > 0) as usize;
         let capacity = chunk.instances.next_multiple_of(LIST_ALIGNMENT);
         let buffer = |size, usage| {
@@ -208,7 +218,7 @@ impl Culling {
             device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
         let step = if views.lods_at_once { capacity } else { 0 };
-        let draws = draw_arguments(&geometry.lods[..lods], step, sets * kinds);
+        let draws = draw_arguments(&mesh.lods[..lods], step, sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
@@ -228,10 +238,11 @@ impl Culling {
         queue.write_buffer(&arguments, DRAWS_AT, bytemuck::cast_slice(&draws));
         // The palette pass counts poses per instance along z; the pass that fills the cache counts
         // vertices along x, poses along y.
-        let along_z = geometry.poses().map_or(1, |poses| poses.pose_times());
+        let along_z = mesh.pose_times;
         let dispatches =
-            [[0, 0, along_z, 0], [0, 1, along_z, 0], [geometry.vertex_count.div_ceil(FILL_GROUP_SIZE), 0, 1, 0]];
+            [[0, 0, along_z, 0], [0, 1, along_z, 0], [mesh.vertex_count.div_ceil(FILL_GROUP_SIZE), 0, 1, 0]];
         queue.write_buffer(&arguments, 0, bytemuck::cast_slice(&dispatches));
+        let pipelines = views.pipelines.get();
         let group = |layout, resources: &[_]| bind_group(device, LABEL, layout, resources);
         let whole = wgpu::Buffer::as_entire_binding;
         let resources = [
@@ -248,11 +259,11 @@ impl Culling {
         let resources = [whole(&parameters), whole(&lists), whole(&arguments), of_palette, of_cache];
         let write = group(&pipelines.arguments.0, &resources);
         let mut errors = [0.0; MAX_LODS];
-        errors.iter_mut().zip(&geometry.errors).for_each(|(to, from)| *to = *from);
+        errors.iter_mut().zip(mesh.errors).for_each(|(to, from)| *to = *from);
         let constants = CullUniform {
             views: views.count.min(MAX_VIEWS) as u32,
             capacity,
-            parts: geometry.parts.len() as u32,
+            parts: mesh.lods.first().map_or(0, Vec::len) as u32,
             max_groups: device.limits().max_compute_workgroups_per_dimension,
             lods: lods as u32,
             palette_slots: chunk.palette_slots,

@@ -1,7 +1,7 @@
 //! Drawing with a game's own pipeline.
 
-use super::crowd::DrawnPart;
-use super::geometry::draw_part;
+use super::draw_run::draw_part;
+use super::pipelines::DrawnPart;
 use super::{AttachmentId, Crowd, Field, View};
 
 /// Selection of what a game's own pipeline draws, for [`Crowd::draw_with`] and [`Field::draw_with`].

@@ -1,4 +1,6 @@
-//! Descriptors of a renderer and its depth passes.
+//! Descriptors of a renderer, its depth passes and its crowds.
+
+use core::fmt;
 
 use super::{Error, Light};
 
@@ -131,5 +133,93 @@ impl RendererDescriptor {
             }
         }
         Ok(())
+    }
+}
+
+/// Options of a new crowd.
+#[derive(Clone, Debug)]
+pub struct CrowdDescriptor {
+    /// Number of instances to reserve memory for. A crowd that outgrows its capacity doubles it,
+    /// and uploads all instances once.
+    pub capacity: u32,
+    /// Largest number of instances that all views together show at once, where instances are
+    /// culled. Palettes reserve memory for that many poses, 48 bytes per bone each. If more
+    /// instances are visible, those beyond use the poses of other instances, at their own
+    /// positions. `None`: every instance gets its own pose.
+    pub visible: Option<u32>,
+    /// Step of the time grid in seconds of a clip, such as 1.0 / 30.0; applies where instances are
+    /// culled. Instances without a fade or a layer snap to the nearest sample of their clip, at
+    /// most half a step away. The error is the movement of a vertex in that time at the clip's own
+    /// speed, whatever the speed of the instance; `tools::time_grid_errors` measures it. Instances snap only if the error cannot be seen, as set by
+    /// [`CrowdDescriptor::sharing`]. Shared poses are composed and skinned once, and cached: all
+    /// views draw them like static meshes. `None`: every instance plays its exact time.
+    pub time_grid: Option<f32>,
+    /// Condition under which instances share poses on the time grid.
+    pub sharing: PoseSharing,
+    /// Memory limit of the pose cache in bytes; a pose takes 16 bytes per vertex and 48 bytes per
+    /// bone. If the samples of all clips do not fit, nothing is cached, unless
+    /// [`CrowdDescriptor::path`] asks for it. In that case, the cache is emptied after a frame in
+    /// which it was full, and an instance that finds no cached pose gets one of its own.
+    pub cache_bytes: u64,
+    /// Source of poses for the vertex shader. `None` chooses: the palette if the device can compose
+    /// poses, the cache if there is also a [`CrowdDescriptor::time_grid`] and memory for all its
+    /// samples, else the animation texture.
+    #[doc(hidden)]
+    pub path: Option<DrawPath>,
+}
+
+impl Default for CrowdDescriptor {
+    fn default() -> Self {
+        Self {
+            capacity: 256,
+            visible: None,
+            time_grid: None,
+            sharing: PoseSharing::WithinLodError,
+            cache_bytes: 128 << 20,
+            path: None,
+        }
+    }
+}
+
+/// Condition under which instances share poses; needs a [`CrowdDescriptor::time_grid`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PoseSharing {
+    /// An instance shares a pose if no view shows the difference. Its vertices then are at most
+    /// [`RendererDescriptor::lod_error`](super::RendererDescriptor::lod_error) pixels from their
+    /// exact position, estimated from the movement of the clip's bones in half a grid step. Nearer
+    /// instances play their exact time. No instance shares a pose if `lod_error` is 0.
+    #[default]
+    WithinLodError,
+    /// All instances share poses, however near.
+    Always,
+}
+
+/// Source from which the vertex shader reads bones.
+///
+/// The path follows from the encoding that the device plays, and from whether instances share
+/// poses. Every vertex can read an animation texture directly. Poses of [`Encoding::LocalPacked`](crate::Encoding::LocalPacked)
+/// must be composed first, and a pose that many instances share is worth caching.
+/// [`CrowdDescriptor::path`](super::CrowdDescriptor::path) asks for a given path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DrawPath {
+    /// Each vertex reads the animation texture. No compute, no storage buffers.
+    Direct,
+    /// A compute pass writes the bones of each visible instance once per frame; vertices of all
+    /// passes read them.
+    Palette,
+    /// [`DrawPath::Palette`] with a pose cache: poses at the samples of a time grid are composed
+    /// and skinned once, cached, and drawn like static meshes. See
+    /// [`CrowdDescriptor::time_grid`](super::CrowdDescriptor::time_grid).
+    Cache,
+}
+
+impl fmt::Display for DrawPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Direct => "direct",
+            Self::Palette => "palette",
+            Self::Cache => "cache",
+        })
     }
 }

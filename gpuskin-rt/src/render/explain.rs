@@ -3,32 +3,12 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::cache::CacheState;
-use super::crowd::Drawn;
+use super::crowd_core::Drawn;
 use super::palette::{MATRIX_BYTES, computes};
-use super::{Crowd, CrowdRenderer, Error};
+use super::sharing::CacheState;
+use super::{Crowd, CrowdRenderer, DrawPath, Error};
 use crate::cull::MAX_VIEWS;
 use crate::{Encoding, View};
-
-/// Source from which the vertex shader reads bones.
-///
-/// The path follows from the encoding that the device plays, and from whether instances share
-/// poses. Every vertex can read an animation texture directly. Poses of [`Encoding::LocalPacked`]
-/// must be composed first, and a pose that many instances share is worth caching.
-/// [`CrowdDescriptor::path`](super::CrowdDescriptor::path) asks for a given path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DrawPath {
-    /// Each vertex reads the animation texture. No compute, no storage buffers.
-    Direct,
-    /// A compute pass writes the bones of each visible instance once per frame; vertices of all
-    /// passes read them.
-    Palette,
-    /// [`DrawPath::Palette`] with a pose cache: poses at the samples of a time grid are composed
-    /// and skinned once, cached, and drawn like static meshes. See
-    /// [`CrowdDescriptor::time_grid`](super::CrowdDescriptor::time_grid).
-    Cache,
-}
 
 /// Whether instances outside all views are culled, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,16 +152,6 @@ impl<M> Crowd<M> {
             bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
             draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
         }
-    }
-}
-
-impl fmt::Display for DrawPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Direct => "direct",
-            Self::Palette => "palette",
-            Self::Cache => "cache",
-        })
     }
 }
 

@@ -4,32 +4,20 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::Error;
-use super::cache::Fill;
-use super::crowd::DrawRun;
-use super::error::at_most;
-use super::layouts::{Layouts, vertex_buffers};
+use super::cache::{CacheSource, Fill};
+use super::compute::LazyPipelines;
+use super::cull::CullMesh;
+use super::draw_run::DrawRun;
+use super::layouts::Layouts;
 use super::material::{MaterialConstants, MaterialUniform};
-use super::palette::{PoseEvaluator, computes};
+use super::model_checks::{allowed, consistent};
+use super::palette::{PalettePipelines, PoseEvaluator};
+use super::payload::{load, slice};
 use crate::shader::{
     ANIMATION_BINDING, APPEARANCES_BINDING, FIELD_BINDING, INSTANCES_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
     ModelUniform, Variant,
 };
-use crate::{
-    AnimationTexture, ByteRange, ClipRecord, Encoding, IndexRange, MAX_CLIPS, MAX_LODS, MeshPart, Metadata, Model,
-    Payload, TexelFormat, cull, files,
-};
-
-/// Returns the first encoding of a model that a device can play: the model itself, or one of its
-/// alternatives.
-pub(crate) fn playable<'m>(device: &wgpu::Device, model: &'m Model) -> Result<&'m Model, Error> {
-    let limits = device.limits();
-    let plays =
-        |model: &Model| if model.meta.encoding.needs_compute() { computes(&limits, &model.meta) } else { Ok(()) };
-    match plays(model) {
-        Ok(()) => Ok(model),
-        Err(error) => model.others.iter().find(|other| plays(other).is_ok()).ok_or(error),
-    }
-}
+use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
 
 /// Vertex stage data of a model.
 #[derive(Debug)]
@@ -61,14 +49,13 @@ enum Motion {
     Computed(Arc<PoseEvaluator>),
 }
 
-const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
-const OTHER_LIMITS: &str = "request the device with at least wgpu::Limits::downlevel_webgl2_defaults()";
-
 impl Geometry {
+    /// `pose_times`: poses per instance in a palette, 1 or 2.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        layouts: &Layouts,
+        pipelines: &LazyPipelines<PalettePipelines>,
+        pose_times: u32,
         model: &Model,
         materials: &MaterialConstants,
     ) -> Result<Self, Error> {
@@ -86,7 +73,7 @@ impl Geometry {
         let mut uniform = ModelUniform::of(meta);
         let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
         let poses = if variant.encoding.needs_compute() {
-            let poses = PoseEvaluator::new(device, queue, layouts, meta, texels)?;
+            let poses = PoseEvaluator::new(device, queue, pipelines, pose_times, meta, texels)?;
             (uniform.palette_stride, uniform.palette_previous) = (poses.stride(), poses.previous_offset());
             if let Some(bounds) = &bounds {
                 [uniform.value_min, uniform.value_extent] = cull::all_clip_bounds(bounds);
@@ -125,14 +112,24 @@ impl Geometry {
         }
     }
 
-    /// Pipeline that skins poses into a cache.
-    pub(crate) fn fill(&self, device: &wgpu::Device) -> &Fill {
-        self.fill.get_or_init(|| Fill::new(device, self.variant))
+    /// Model, as a pose cache is filled from it.
+    pub(crate) fn cache_source(&self, device: &wgpu::Device) -> CacheSource<'_> {
+        CacheSource {
+            fill: self.fill.get_or_init(|| Fill::new(device, self.variant)),
+            vertex_count: self.vertex_count,
+            constants: self.mesh.constants(),
+            vertices: self.vertex_words(),
+        }
     }
 
-    /// Uniform buffer binding of the model.
-    pub(crate) fn constants(&self) -> wgpu::BindingResource<'_> {
-        self.mesh.constants()
+    /// Mesh, as the culling pass needs it.
+    pub(crate) fn cull_mesh(&self) -> CullMesh<'_> {
+        CullMesh {
+            lods: &self.lods,
+            errors: &self.errors,
+            vertex_count: self.vertex_count,
+            pose_times: self.poses().map_or(1, |poses| poses.pose_times()),
+        }
     }
 
     /// Bytes of the vertices.
@@ -141,7 +138,7 @@ impl Geometry {
     }
 
     /// Vertices as a storage buffer, if the model needs compute.
-    pub(crate) fn vertex_words(&self) -> wgpu::BindingResource<'_> {
+    fn vertex_words(&self) -> wgpu::BindingResource<'_> {
         let size = wgpu::BufferSize::new(self.vertices_len());
         let offset = self.mesh.vertices.start;
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.mesh.buffer, offset, size })
@@ -352,26 +349,6 @@ fn model_bind_group<const N: usize>(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("gpuskin model"), layout, entries: &entries })
 }
 
-/// Draws a mesh part with the bound resources. `index`: index of the part.
-pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &DrawRun<'_>) {
-    match run.palette.as_ref().and_then(|palette| palette.draws) {
-        Some(draws) => draws.draw(pass, index),
-        None => pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..run.instances),
-    }
-}
-
-/// Loads the bytes of a file of the model.
-pub(crate) fn load<'a>(meta: &Metadata, payload: &'a Payload) -> Result<std::borrow::Cow<'a, [u8]>, Error> {
-    files::load(payload, &meta.content_hash).map_err(|error| Error::Files { model: meta.name.to_string(), error })
-}
-
-/// Returns a byte range of a file.
-pub(crate) fn slice<'a>(meta: &Metadata, bytes: &'a [u8], range: ByteRange, file: &str) -> Result<&'a [u8], Error> {
-    let end = range.offset.checked_add(range.len).and_then(|end| usize::try_from(end).ok());
-    let part = end.and_then(|end| bytes.get(range.offset as usize..end));
-    part.ok_or_else(|| Error::model(&meta.name, format!("{file} is shorter than the metadata says")))
-}
-
 fn animation_texture(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -413,101 +390,4 @@ fn texture_format(encoding: Encoding) -> wgpu::TextureFormat {
         TexelFormat::Rgba16Float => wgpu::TextureFormat::Rgba16Float,
         TexelFormat::Rgba32Float => wgpu::TextureFormat::Rgba32Float,
     }
-}
-
-/// Checks that a model's metadata is consistent, as far as drawing relies on it.
-fn consistent(meta: &Metadata) -> Result<(), &'static str> {
-    let (mesh, texture) = (&meta.mesh, &meta.texture);
-    let index_bytes = if mesh.wide_indices { 4 } else { 2 };
-    let index_count = mesh.indices.len / index_bytes;
-    // Frames in a storage buffer are checked where they are read.
-    let textured = !meta.encoding.needs_compute();
-    let frames_hold = |first: u32, stored: u32| first.checked_add(stored).is_some_and(|end| end <= texture.frames);
-    let checks = [
-        (meta.clips.is_empty(), "the model has no clips"),
-        (meta.clips.len() > MAX_CLIPS, "the model has more clips than the runtime supports"),
-        (mesh.clips.len != (meta.clips.len() * size_of::<ClipRecord>()) as u64, "the clip records have the wrong size"),
-        (
-            !meta.clips.iter().all(|c| c.record().is_sound() && frames_hold(c.first_frame, c.stored)),
-            "a clip record is invalid, or its frames exceed the animation texture",
-        ),
-        (
-            !meta.clips.iter().all(|c| c.first_frame >= meta.encoding.range_frames()),
-            "a clip has no value ranges before its frames",
-        ),
-        (mesh.vertex_count == 0 || index_count == 0, "the mesh has no vertices or no indices"),
-        (
-            mesh.vertices.len != u64::from(mesh.vertex_count) * mesh.format.stride() as u64,
-            "the vertex data has the wrong size",
-        ),
-        (
-            !mesh.parts.iter().all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
-            "a mesh part exceeds the index buffer",
-        ),
-        (
-            !mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()),
-            "a mesh part refers to a material that does not exist",
-        ),
-        (mesh.levels.len() >= MAX_LODS, "the mesh has more levels of detail than the runtime supports"),
-        (
-            !mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()),
-            "a level of detail has a different number of parts than the mesh",
-        ),
-        (
-            !mesh
-                .levels
-                .iter()
-                .flat_map(|l| l.parts.iter())
-                .all(|p| u64::from(p.first_index) + u64::from(p.index_count) <= index_count),
-            "a level of detail exceeds the index buffer",
-        ),
-        (!texture.width.is_power_of_two(), "the width of the animation texture is not a power of two"),
-        (!Variant::of(meta).is_sound(), "the vertex format does not match the encoding"),
-        (texture.rows <= meta.encoding.range_rows(), "the animation texture has no rows for vertices"),
-        (texture.rows == 0 || texture.frames_per_layer == 0, "the animation texture is empty"),
-        (
-            u64::from(texture.frames_per_layer) * u64::from(texture.layers) < u64::from(texture.frames),
-            "the animation texture has fewer frames than the metadata says",
-        ),
-        (
-            textured
-                && u64::from(texture.frames_per_layer.min(texture.frames))
-                    * u64::from(texture.rows)
-                    * u64::from(meta.encoding.texels())
-                    > u64::from(texture.width) * u64::from(texture.height),
-            "the animation texture is too small for its frames",
-        ),
-    ];
-    checks.into_iter().find(|(wrong, _)| *wrong).map_or(Ok(()), |(_, reason)| Err(reason))
-}
-
-/// Checks that a model fits the limits of a device.
-fn allowed(
-    limits: &wgpu::Limits,
-    meta: &Metadata,
-    variant: Variant,
-    materials: &MaterialConstants,
-) -> Result<(), Error> {
-    let (mesh, texture) = (&meta.mesh, &meta.texture);
-    // A storage buffer has limits of its own.
-    let texture = if meta.encoding.needs_compute() { &AnimationTexture::default() } else { texture };
-    let what = |text: &'static str| move || format!("{}: {text}", meta.name);
-    let side = u64::from(limits.max_texture_dimension_2d);
-    at_most(texture.width.into(), side, OTHER_BAKE, what("texels across the animation texture"))?;
-    at_most(texture.height.into(), side, OTHER_BAKE, what("texels down the animation texture"))?;
-    let layers = limits.max_texture_array_layers.into();
-    at_most(texture.layers.into(), layers, OTHER_BAKE, what("layers of the animation texture"))?;
-    at_most(mesh.vertices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices"))?;
-    at_most(mesh.indices.len, limits.max_buffer_size, OTHER_BAKE, what("bytes of indices"))?;
-    let together =
-        [mesh.vertices.len, mesh.indices.len, MODEL_BYTES, materials.bytes.len() as u64 + materials.alignment]
-            .into_iter()
-            .fold(0, u64::saturating_add);
-    at_most(together, limits.max_buffer_size, OTHER_BAKE, what("bytes of vertices and indices"))?;
-    let stride = mesh.format.stride() as u64;
-    at_most(stride, limits.max_vertex_buffer_array_stride.into(), OTHER_LIMITS, what("bytes per vertex"))?;
-    let attributes = vertex_buffers(variant).attributes() as u64;
-    at_most(attributes, limits.max_vertex_attributes.into(), OTHER_LIMITS, what("vertex attributes"))?;
-    let uniform = limits.max_uniform_buffer_binding_size.min(limits.max_buffer_size);
-    at_most(MODEL_BYTES, uniform, OTHER_LIMITS, what("bytes of a uniform buffer"))
 }

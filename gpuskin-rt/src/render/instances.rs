@@ -1,20 +1,10 @@
 //! Instances of a crowd on the CPU: densely packed for the GPU, with stable ids, and tracking of
 //! changes since the last upload.
 
-pub(super) mod changes;
-
 use super::StaleId;
+use super::changes::Changes;
+use super::ids::InstanceId;
 use crate::{Appearance, InstanceRecord};
-use changes::Changes;
-
-/// Id of an instance of a crowd, valid until the instance is despawned. An id is never reused, and
-/// every other crowd refuses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct InstanceId {
-    crowd: u32,
-    slot: u32,
-    generation: u32,
-}
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceSlot {
@@ -24,13 +14,6 @@ struct InstanceSlot {
 }
 
 const NO_SLOT: u32 = u32::MAX;
-
-impl InstanceId {
-    /// Returns a small number that is unique among the instances that exist.
-    pub(crate) fn slot(self) -> u32 {
-        self.slot
-    }
-}
 
 /// Instances in drawing order.
 #[derive(Debug)]

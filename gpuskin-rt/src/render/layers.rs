@@ -1,15 +1,14 @@
 //! Layers over the clips of a crowd's instances: one [`LayerSet`] per instance that has some, and
 //! the GPU buffer of all sets.
 
-use super::crowd::CrowdState;
+use super::changes::Changes;
 use super::error::at_most;
 use super::instances::Instances;
-use super::instances::changes::Changes;
 use super::live::LivePoses;
 use super::palette::{LayerBuffer, PoseEvaluator};
 use super::staging::Uploads;
-use super::{Crowd, Error, InstanceId, StaleId};
-use crate::{Clip, LayerSet, Mask, Metadata, Time, Transition};
+use super::{Error, InstanceId, StaleId};
+use crate::{LayerSet, Time};
 
 /// Bytes of a layer set on the device.
 const LAYER_SET_BYTES: u64 = LayerSet::WORDS as u64 * 4;
@@ -226,117 +225,5 @@ impl CrowdLayers {
             .into_iter()
             .find(|room| room.bytes(&self.live) <= self.max_bytes)
             .unwrap_or(needed)
-    }
-}
-
-/// Returns the pose pass of a crowd, or an error if the model has none, so that layers and live
-/// bones are impossible.
-pub(super) fn local_poses<'c, M>(crowd: &'c Crowd<M>, what: &'static str) -> Result<&'c PoseEvaluator, Error> {
-    crowd.core.model.geometry.poses().map(|poses| &**poses).ok_or_else(|| Error::LocalPoses {
-        model: crowd.meta.name.to_string(),
-        what,
-        encoding: crowd.variant().encoding.name(),
-    })
-}
-
-fn argument(meta: &Metadata, reason: String) -> Error {
-    Error::Argument { model: meta.name.to_string(), reason }
-}
-
-fn check_layer(meta: &Metadata, layer: usize) -> Result<(), Error> {
-    if layer < LayerSet::LAYERS {
-        return Ok(());
-    }
-    Err(argument(meta, format!("layer {layer} does not exist; layers are numbered 0 to {}", LayerSet::LAYERS - 1)))
-}
-
-impl<M> Crowd<M> {
-    /// Plays a clip on one of the [`LayerSet::LAYERS`] layers of an instance, on the nodes of a
-    /// mask, or on all nodes without a mask. The layer's weight fades to `weight`, 0..1, over the
-    /// transition. If the layer already plays a clip, it crossfades; the mask changes at once. A
-    /// clip with [`ClipInfo::additive`](crate::ClipInfo::additive) adds to the pose below. The
-    /// layer stays until [`Crowd::stop_layer`]; a clip that plays once holds its last pose until
-    /// then.
-    ///
-    /// Higher layers are blended over lower ones; an additive clip adds to the pose below. Layers add no
-    /// cost to instances without layers.
-    ///
-    /// ```no_run
-    /// # use gpuskin_rt::*;
-    /// # fn example(crowd: Crowd<Dynamic>, id: InstanceId, attack: Clip<Dynamic>, upper_body: Mask<Dynamic>) -> Result<(), Error> {
-    /// crowd.play_layer(id, 0, attack, Some(upper_body), Transition::crossfade(0.15), 1.0)?;
-    /// // When the attack is done, fade back to walking:
-    /// crowd.stop_layer(id, 0, 0.2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If the instance no longer exists; if the model does not play
-    /// [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device; if the layer, clip
-    /// or mask does not exist; or if the device has no memory for more instances with layers.
-    pub fn play_layer(
-        &self,
-        id: InstanceId,
-        layer: usize,
-        clip: Clip<M>,
-        mask: Option<Mask<M>>,
-        transition: Transition,
-        weight: f32,
-    ) -> Result<(), Error> {
-        local_poses(self, "layers")?;
-        let (meta, time) = (&*self.meta, self.time());
-        check_layer(meta, layer)?;
-        if clip.index() as usize >= meta.clips.len() {
-            return Err(argument(
-                meta,
-                format!("clip {} does not exist; the model has {} clips", clip.index(), meta.clips.len()),
-            ));
-        }
-        if let Some(mask) = mask.filter(|mask| mask.index() as usize >= meta.masks.len()) {
-            return Err(argument(
-                meta,
-                format!("mask {} does not exist; the model has {} masks", mask.index(), meta.masks.len()),
-            ));
-        }
-        let next = transition.start.playback(meta, clip.index(), time);
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
-        let slot = layers.of(instances, id, &meta.name, time)?;
-        let paused = instances.get(id).is_some_and(|record| record.is_paused());
-        layers.change(instances, slot, time, |set| {
-            set.play(layer, &next, mask.map(Mask::index), &transition, weight, time);
-            set.set_paused(paused, time);
-        });
-        Ok(())
-    }
-
-    /// Fades the weight of a layer to `weight`, 0..1, over `seconds`. Has no effect on an instance without layers.
-    ///
-    /// # Errors
-    /// If the instance no longer exists, or for a layer number that is too great.
-    pub fn set_layer_weight(&self, id: InstanceId, layer: usize, weight: f32, seconds: f32) -> Result<(), Error> {
-        let time = self.time();
-        check_layer(&self.meta, layer)?;
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
-        let record = instances.get(id).ok_or(StaleId::Instance(id))?;
-        if let Some(slot) = record.layer_set().checked_sub(1) {
-            layers.change(instances, slot, time, |set| set.set_weight(layer, weight, seconds, time));
-        }
-        Ok(())
-    }
-
-    /// Fades out a layer over `seconds`. Has no effect on an instance without layers.
-    ///
-    /// # Errors
-    /// If the instance no longer exists, or for a layer number that is too great.
-    pub fn stop_layer(&self, id: InstanceId, layer: usize, seconds: f32) -> Result<(), Error> {
-        self.set_layer_weight(id, layer, 0.0, seconds)
-    }
-
-    /// Returns the layers of an instance; `None` if the instance no longer exists or has no layers.
-    pub fn layers(&self, id: InstanceId) -> Option<LayerSet> {
-        let state = self.core.state();
-        let slot = state.instances.get(id)?.layer_set().checked_sub(1)?;
-        Some(*state.layers.set(slot))
     }
 }

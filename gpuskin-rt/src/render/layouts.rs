@@ -1,18 +1,14 @@
 //! Bind group layouts and vertex buffer layouts of the shaders.
 
-use std::sync::OnceLock;
-
-use super::cull::CullPipelines;
-use super::palette::PalettePipelines;
-use super::scatter::ScatterPipeline;
 use crate::field::FieldUniform;
 use crate::shader::{
     ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION,
     INSTANCES_BINDING, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
 };
 use crate::{Appearance, InstanceRecord};
+use std::sync::OnceLock;
 
-/// Bind group layouts and compute pipelines that all models of a renderer share.
+/// Bind group layouts that all models of a renderer share.
 #[derive(Debug)]
 pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
@@ -24,13 +20,7 @@ pub(crate) struct Layouts {
     /// Layout for models with a palette. Created on first use, because not every device supports
     /// it.
     palette: OnceLock<wgpu::BindGroupLayout>,
-    palettes: OnceLock<PalettePipelines>,
-    culling: OnceLock<CullPipelines>,
-    scatter: OnceLock<ScatterPipeline>,
     device: wgpu::Device,
-    /// Poses per instance in a palette: 1, or 2 if the previous frame's pose is kept for motion
-    /// vectors.
-    pub(crate) pose_times: u32,
     /// Layouts for materials without and with emitted light.
     material: [wgpu::BindGroupLayout; 2],
 }
@@ -71,28 +61,9 @@ impl Layouts {
             ],
             field: Default::default(),
             palette: OnceLock::new(),
-            palettes: OnceLock::new(),
-            culling: OnceLock::new(),
-            scatter: OnceLock::new(),
             device: device.clone(),
-            pose_times: 1,
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
-    }
-
-    /// Pipelines that evaluate poses into palettes.
-    pub(crate) fn palettes(&self) -> &PalettePipelines {
-        self.palettes.get_or_init(|| PalettePipelines::new(&self.device))
-    }
-
-    /// Pipelines that find the visible instances.
-    pub(crate) fn culling(&self) -> &CullPipelines {
-        self.culling.get_or_init(|| CullPipelines::new(&self.device))
-    }
-
-    /// Pipeline that scatters changed elements into a buffer.
-    pub(crate) fn scatter(&self) -> &ScatterPipeline {
-        self.scatter.get_or_init(|| ScatterPipeline::new(&self.device))
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
@@ -160,6 +131,11 @@ impl Layouts {
 
 /// Number of model layouts that have an animation texture.
 const TEXTURES: usize = 4;
+
+/// Bytes per instance record.
+pub(crate) const RECORD_BYTES: u64 = size_of::<InstanceRecord>() as u64;
+/// Bytes per appearance.
+pub(crate) const APPEARANCE_BYTES: u64 = size_of::<Appearance>() as u64;
 
 /// Index of the model layout of a variant, by texel type and number of layers of its animation
 /// texture. Palettes come last.

@@ -13,57 +13,93 @@
 //! the vertex shader reads both from storage buffers. Draws are indirect, and their number does not
 //! depend on the number of instances. [Layers](crate::layers) and live bones are applied when poses
 //! are evaluated. [Poses shared by several instances](crate::cache) are skinned once.
+//!
+//! # Layers
+//!
+//! Each file imports only files of its own row and of rows below. `tests/layers.rs` asserts that
+//! imports have no cycles.
+//!
+//! | layer | files |
+//! |---|---|
+//! | tools | `capture` |
+//! | public handles and commands | `crowd`, `field`, `commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
+//! | renderer | `loading`, `reveal`, `renderer` |
+//! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
+//! | crowd state | `instances`, `layers`, `live`, `sharing`, `palettes` |
+//! | graphics pipelines | `pipelines` |
+//! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
+//! | draw runs | `draw_run` |
+//! | compute passes | `cull`, `cache`, `palette`, `occlusion`, `scatter` |
+//! | pipelines of compute passes | `compute` |
+//! | bind group layouts and vertex buffer layouts | `layouts` |
+//! | device, options and ids | `gpu`, `staging`, `view`, `descriptor`, `ids`, `stale`, `error`, `changes` |
 
 mod attach;
+mod attachments;
 mod cache;
 #[cfg(feature = "testing")]
 mod capture;
+mod changes;
 mod commands;
 mod compute;
 mod cpu_model;
 mod crowd;
+mod crowd_core;
 mod cull;
 mod custom_draw;
 mod descriptor;
+mod draw_run;
 mod error;
 mod explain;
 mod field;
+mod field_core;
 mod geometry;
 mod gpu;
+mod gpu_model;
+mod ids;
 mod instances;
+mod layer_commands;
 mod layers;
 mod layouts;
 mod live;
+mod live_commands;
+mod loading;
 mod material;
+mod materials;
+mod model_checks;
 mod occlusion;
 mod palette;
+mod palettes;
+mod payload;
 mod pipelines;
 mod renderer;
+mod reveal;
 mod scatter;
+mod sharing;
 mod staging;
 mod stale;
+mod surface;
 mod textures;
 mod view;
 
-pub use attach::AttachmentId;
-#[cfg(feature = "testing")]
-pub use cache::time_grid_errors;
-pub use cache::{CacheState, PoseSharing};
 #[cfg(feature = "testing")]
 pub use capture::{Capture, CaptureFrame, CapturedVertex};
 #[cfg(feature = "testing")]
 pub use cpu_model::CpuModel;
+pub use crowd::Crowd;
 #[cfg(feature = "testing")]
 pub use crowd::DrawCounts;
-pub use crowd::{Crowd, CrowdDescriptor};
 pub use custom_draw::{CustomDraw, CustomPart};
-pub use descriptor::{DepthPass, RendererDescriptor};
+pub use descriptor::{CrowdDescriptor, DepthPass, DrawPath, PoseSharing, RendererDescriptor};
 pub use error::Error;
-pub use explain::{CullingState, DrawPath, Explanation};
+pub use explain::{CullingState, Explanation};
 pub use field::Field;
-pub use instances::InstanceId;
+pub use ids::{AttachmentId, InstanceId};
 pub use layouts::{VertexBuffers, field_vertex_buffers, vertex_buffers};
 pub use renderer::CrowdRenderer;
+pub use sharing::CacheState;
+#[cfg(feature = "testing")]
+pub use sharing::time_grid_errors;
 pub use stale::StaleId;
 pub use textures::{MaterialTextures, SampledTexture};
 pub use view::{Camera, Light, View};

@@ -1,21 +1,21 @@
 //! Occlusion culling: depth that was drawn becomes a depth pyramid, and instances that it occludes
 //! cost the main view nothing.
 
-use std::sync::{OnceLock, Weak};
+use std::sync::OnceLock;
 
+use super::Error;
 use super::compute::{layout, pipeline};
-use super::cull::RevealPipelines;
+use super::cull::{CullPipelines, RevealPipelines};
 use super::descriptor::RendererDescriptor;
 use super::gpu::Gpu;
-use super::layouts::{Layouts, bind_group, uniform};
-use super::{CrowdRenderer, Error, View};
+use super::layouts::{bind_group, uniform};
 use crate::cull::{
     self, MipUniform, PYRAMID_ENTRY_POINT, PYRAMID_GROUP_SIZE, PyramidSource, PyramidUniform, pyramid_mip_levels,
 };
 
 /// Byte alignment of the parameters of a pyramid level, as bindings require.
 const MIP_STRIDE: u64 = 256;
-const LABEL: Option<&str> = Some("gpuskin occlusion");
+pub(super) const LABEL: Option<&str> = Some("gpuskin occlusion");
 
 /// Occlusion culling of a renderer.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Occlusion {
     /// Sample count of the depth texture, and the pipeline that builds the first pyramid level from
     /// it.
     first: Option<(u32, MipPass)>,
-    pyramid: Option<Pyramid>,
+    pub(super) pyramid: Option<Pyramid>,
 }
 
 /// Pipeline that builds one pyramid level.
@@ -41,12 +41,12 @@ struct MipPass {
 
 /// Depth pyramid of a depth texture.
 #[derive(Debug)]
-struct Pyramid {
+pub(super) struct Pyramid {
     /// Depth texture; `None` for an empty pyramid, which occludes nothing.
     depth: Option<wgpu::Texture>,
     /// Per level: bind group of the pipeline that builds it, and size in texels.
     mip_levels: Vec<(wgpu::BindGroup, [u32; 2])>,
-    bind_group: wgpu::BindGroup,
+    pub(super) bind_group: wgpu::BindGroup,
 }
 
 impl Occlusion {
@@ -68,7 +68,7 @@ impl Occlusion {
 
     /// Creates the pyramid for a depth texture, unless it exists already. For a depth texture that
     /// cannot be read, creates an empty pyramid, which occludes nothing.
-    fn bind(&mut self, gpu: Gpu<'_>, depth: &wgpu::Texture) -> Result<(), Error> {
+    pub(super) fn bind(&mut self, gpu: Gpu<'_>, depth: &wgpu::Texture) -> Result<(), Error> {
         let readable = readable(depth);
         let depth = readable.is_ok().then_some(depth);
         if self.pyramid.as_ref().is_some_and(|pyramid| pyramid.depth.as_ref() == depth) {
@@ -86,7 +86,7 @@ impl Occlusion {
         readable
     }
 
-    fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         let (Some(pyramid), Some(next)) = (&self.pyramid, self.next.get()) else { return };
         for (i, (bind_group, size)) in pyramid.mip_levels.iter().enumerate() {
             let builder = self.first.as_ref().filter(|_| i == 0).map_or(next, |(_, first)| first);
@@ -97,8 +97,8 @@ impl Occlusion {
         }
     }
 
-    fn pipelines(&self, device: &wgpu::Device, layouts: &Layouts) -> &RevealPipelines {
-        self.reveal.get_or_init(|| layouts.culling().reveal(device, &self.layout))
+    pub(super) fn pipelines(&self, device: &wgpu::Device, culling: &CullPipelines) -> &RevealPipelines {
+        self.reveal.get_or_init(|| culling.reveal(device, &self.layout))
     }
 }
 
@@ -231,73 +231,4 @@ fn readable(depth: &wgpu::Texture) -> Result<(), Error> {
         return wrong(format!("the depth texture has {layers} layers; use a 2D texture with a single layer"));
     }
     Ok(())
-}
-
-impl CrowdRenderer {
-    /// Finds the instances that the main view shows beside those drawn already. Call it in every
-    /// frame with [`RendererDescriptor::occlusion`], between the first and the second pass.
-    ///
-    /// [`CrowdRenderer::prepare`] gives [`View::MAIN`] the instances that were not occluded in the
-    /// last frame. Draw them, and the game's own opaque geometry. `depth` is the depth texture of
-    /// that pass: as large as the picture, stored at the end of the pass, and readable
-    /// (`TEXTURE_BINDING`). Submit `encoder` after that pass, or record the pass in it. `reveal`
-    /// then tests all instances in view against `depth`; those that are not occluded and not drawn
-    /// yet are drawn over it, as [`View::REVEALED`].
-    ///
-    /// Each frame is therefore complete, however far the camera and instances jump: visibility of
-    /// the last frame saves time but decides nothing. Other views, such as shadow maps, draw all
-    /// instances that they see. If any instance of a crowd has live bones, instances of that crowd
-    /// with layers are never occluded.
-    ///
-    /// In the first frame, and in a frame after one without `reveal`, the main view draws all
-    /// instances in view. Where instances are not culled
-    /// ([`Crowd::explain`](crate::Crowd::explain)), all are drawn in the first pass, and none are
-    /// revealed.
-    ///
-    /// ```no_run
-    /// # use gpuskin_rt::{wgpu, Camera, CrowdRenderer, Error, View};
-    /// # fn frame(renderer: &mut CrowdRenderer, queue: &wgpu::Queue, mut encoder: wgpu::CommandEncoder, camera: &Camera,
-    /// #   seconds: f64, depth: &wgpu::Texture, clear: &wgpu::RenderPassDescriptor<'_>,
-    /// #   load: &wgpu::RenderPassDescriptor<'_>) -> Result<(), Error> {
-    /// renderer.prepare(queue, &mut encoder, camera, seconds)?;
-    /// renderer.draw(&mut encoder.begin_render_pass(clear));
-    /// renderer.reveal(&mut encoder, depth)?;
-    /// renderer.draw_view(&mut encoder.begin_render_pass(load), View::REVEALED);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If `depth` cannot be read. All instances in view are then revealed: the picture is right,
-    /// but nothing is saved.
-    pub fn reveal(&mut self, encoder: &mut wgpu::CommandEncoder, depth: &wgpu::Texture) -> Result<(), Error> {
-        if self.culling().is_none() {
-            return Ok(());
-        }
-        let (device, queue) = (self.device.clone(), self.queue.clone());
-        let Some(occlusion) = &mut self.occlusion else { return Ok(()) };
-        let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
-        let drawn: Vec<_> = crowds.iter().filter_map(|c| c.drawn()).filter(|d| d.palettes.is_some()).collect();
-        if drawn.is_empty() {
-            return Ok(());
-        }
-        let gpu = Gpu { device: &device, queue: &queue };
-        let result = occlusion.bind(gpu, depth);
-        let descriptor = wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes: None };
-        let mut pass = encoder.begin_compute_pass(&descriptor);
-        occlusion.record(&mut pass);
-        let pipelines = occlusion.pipelines(&device, &self.layouts);
-        if let Some(pyramid) = &occlusion.pyramid {
-            let hides = (pipelines, &pyramid.bind_group);
-            for (palettes, d) in drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))) {
-                palettes.reveal(&mut pass, hides, d.instances);
-            }
-        }
-        drop(pass);
-        for crowd in &crowds {
-            crowd.set_revealed();
-            crowd.record_attachments(gpu, encoder, std::iter::once(Some(View::REVEALED)));
-        }
-        result
-    }
 }

@@ -5,40 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
+use super::surface::{Shading, Surface};
+use crate::MeshPart;
 use crate::shader::{self, InstanceSource, Variant};
-use crate::{Material, MeshPart};
-
-/// Properties of a mesh part and its material that select a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Surface {
-    double_sided: bool,
-    masked: bool,
-    flat: bool,
-    shading: Shading,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Shading {
-    Lit,
-    Emissive,
-    Unlit,
-}
-
-impl Surface {
-    pub(crate) fn of(part: &MeshPart, material: &Material) -> Self {
-        let masked = material.alpha_cutoff.is_some();
-        let shading = match material {
-            _ if material.unlit => Shading::Unlit,
-            _ if material.emits() => Shading::Emissive,
-            _ => Shading::Lit,
-        };
-        Self { double_sided: material.double_sided, masked, flat: part.flat && shading != Shading::Unlit, shading }
-    }
-
-    fn emits(self) -> bool {
-        self.shading == Shading::Emissive
-    }
-}
 
 /// Colour and depth pipelines of one shader variant and surface.
 #[derive(Debug)]
@@ -199,4 +168,13 @@ impl PipelineCache {
         self.pipelines.insert((variant, instances, surface), pipelines.clone());
         pipelines
     }
+}
+
+/// Mesh part and the pipelines of its material.
+#[derive(Debug)]
+pub(crate) struct DrawnPart {
+    pub(crate) mesh: MeshPart,
+    pub(crate) pipelines: Arc<Pipelines>,
+    /// Pipelines that draw cached vertices, if the crowd has a cache.
+    pub(crate) cached: Option<Arc<Pipelines>>,
 }

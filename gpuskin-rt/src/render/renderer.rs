@@ -4,26 +4,26 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::cache::{CacheState, SharedPoses};
-use super::crowd::{CrowdCore, DrawnPart, GpuModel};
+use super::compute::LazyPipelines;
+use super::crowd_core::CrowdCore;
 use super::cull::Views;
+use super::draw_run::draw_part;
 use super::error::Error;
-use super::explain::DrawPath;
-use super::field::{FieldCore, not_textured};
-use super::geometry::{Geometry, draw_part, playable};
+use super::field_core::FieldCore;
 use super::gpu::Gpu;
+use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
-use super::material::{MaterialConstants, Materials};
 use super::occlusion::Occlusion;
-use super::pipelines::{PassKind, PipelineCache, Surface};
+use super::palette::PalettePipelines;
+use super::pipelines::{PassKind, PipelineCache};
+use super::scatter::ScatterPipeline;
 use super::staging::Uploads;
-use super::textures::{self, MaterialTextures, SampledTexture, Samplers, Textures};
+use super::textures::{self, SampledTexture, Samplers};
 use super::view::SceneUniform;
-use super::{Camera, CrowdDescriptor, Light, RendererDescriptor, View};
+use super::{Camera, Light, RendererDescriptor, View};
 use crate::cull::{CullView, MAX_VIEWS};
-use crate::field::FieldDescriptor;
-use crate::shader::{InstanceSource, Variant};
-use crate::{Encoding, MeshPart, Metadata, Model, Time};
+use crate::shader::Variant;
+use crate::{Encoding, Time};
 
 /// Draws crowds of all models. Owns the clock, the views and the GPU resources.
 ///
@@ -44,24 +44,29 @@ pub struct CrowdRenderer {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) layouts: Layouts,
-    pipelines: PipelineCache,
-    samplers: Samplers,
-    white: SampledTexture,
+    pub(super) palette_pipelines: LazyPipelines<PalettePipelines>,
+    scatter_pipeline: LazyPipelines<ScatterPipeline>,
+    /// Poses per instance in a palette: 1, or 2 if the previous frame's pose is kept for motion
+    /// vectors.
+    pub(super) pose_times: u32,
+    pub(super) pipelines: PipelineCache,
+    pub(super) samplers: Samplers,
+    pub(super) white: SampledTexture,
     light: Light,
     scene: wgpu::Buffer,
     views: Vec<ViewOnDevice>,
     /// Views for the culling pass; `None` if culling is off.
-    seen_by: Option<Views>,
+    pub(super) culled_views: Option<Views>,
     pub(super) occlusion: Option<Occlusion>,
     lod_error: f32,
     /// Last prepared time, as [`Time::to_bits`].
-    clock: Arc<AtomicU64>,
+    pub(super) clock: Arc<AtomicU64>,
     /// Time of the `prepare` before the last one; `None` before the first.
     before: Option<Time>,
     /// Models on the device, by content hash and encoding.
-    models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
+    pub(super) models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
     pub(super) crowds: Vec<Weak<CrowdCore>>,
-    fields: Vec<Weak<FieldCore>>,
+    pub(super) fields: Vec<Weak<FieldCore>>,
 }
 
 #[derive(Debug)]
@@ -79,13 +84,12 @@ impl CrowdRenderer {
     /// If the device cannot draw to the formats of the descriptor.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
         descriptor.check(device)?;
-        let mut layouts = Layouts::new(device);
-        layouts.pose_times += u32::from(descriptor.motion_vectors);
+        let pose_times = 1 + u32::from(descriptor.motion_vectors);
         let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
         let lod_error = descriptor.lod_error;
         let occlusion = Occlusion::new(device, &descriptor);
-        let seen_by = descriptor.culling.then(|| Views::new(device, lod_error > 0.0, occlusion.is_some()));
+        let culled_views = descriptor.culling.then(|| Views::new(device, lod_error > 0.0, occlusion.is_some()));
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -93,10 +97,13 @@ impl CrowdRenderer {
             white: textures::white(device, queue, &mut samplers),
             samplers,
             pipelines: PipelineCache::new(device, descriptor),
-            layouts,
+            layouts: Layouts::new(device),
+            palette_pipelines: LazyPipelines::new(device, PalettePipelines::new),
+            scatter_pipeline: LazyPipelines::new(device, ScatterPipeline::new),
+            pose_times,
             scene,
             views: Vec::new(),
-            seen_by,
+            culled_views,
             occlusion,
             lod_error,
             clock: Arc::default(),
@@ -139,7 +146,7 @@ impl CrowdRenderer {
             ],
         });
         self.views.push(ViewOnDevice { uniform, bind_group, camera: Mutex::new(None) });
-        if let Some(views) = &mut self.seen_by {
+        if let Some(views) = &mut self.culled_views {
             views.count = self.views.len();
         }
         View(self.views.len() - 1)
@@ -173,7 +180,8 @@ impl CrowdRenderer {
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         let mut uploads = Uploads::new(&self.device);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, self.culling()));
+            result =
+                result.and(crowd.upload(queue, &mut uploads, &self.layouts, &self.scatter_pipeline, self.culling()));
         }
         uploads.submit(queue);
         self.evaluate(queue, encoder, time);
@@ -182,12 +190,12 @@ impl CrowdRenderer {
 
     /// Whether culling is enabled, and the number of views.
     pub(super) fn culls(&self) -> (bool, usize) {
-        (self.seen_by.is_some(), self.views.len())
+        (self.culled_views.is_some(), self.views.len())
     }
 
     /// Views to cull by; `None` if nothing is culled.
     pub(super) fn culling(&self) -> Option<&Views> {
-        self.seen_by.as_ref().filter(|views| views.count <= MAX_VIEWS)
+        self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS)
     }
 
     /// Culls, and evaluates the poses of crowds whose models need compute.
@@ -318,42 +326,6 @@ impl CrowdRenderer {
     /// ```
     pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(super::cull::DRAW_LODS_AT_ONCE);
 
-    /// Returns the textures of a material, for a game's own pipelines: base colour,
-    /// occlusion-roughness-metallic, normals and emitted light. The factors that they are
-    /// multiplied with are in [`crate::Material`].
-    ///
-    /// The renderer itself loads base colours and emissive textures. Others are loaded on the first
-    /// call, and kept as long as the model has a crowd.
-    ///
-    /// ```no_run
-    /// # use gpuskin_rt::{wgpu, Crowd, CrowdRenderer, Error, Model, BakedModel, pipeline::MaterialTextures};
-    /// # fn load<Soldier: BakedModel>(renderer: &mut CrowdRenderer, crowd: &Crowd<Soldier>) -> Result<(), Error> {
-    /// # let soldier: &'static Model = Soldier::MODEL;
-    /// let materials: Vec<MaterialTextures> = (0..soldier.meta.materials().len() as u32)
-    ///     .map(|material| renderer.material_textures(soldier, material))
-    ///     .collect::<Result<_, _>>()?;
-    /// // Create a bind group per material, and set it in the callback of `crowd.draw_with`: `part.material` is the index.
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If the model has no such material, a file is missing or from another bake, or the device
-    /// supports none of a texture's formats.
-    pub fn material_textures(&mut self, model: &Model, material: u32) -> Result<MaterialTextures, Error> {
-        let on_device = self.model(model)?;
-        let meta = &model.meta;
-        let Some(material) = meta.materials.get(material as usize) else {
-            return Err(Error::model(&meta.name, format!("material {material} does not exist")));
-        };
-        on_device.textures.of_material(
-            Gpu { device: &self.device, queue: &self.queue },
-            &mut self.samplers,
-            model,
-            material,
-        )
-    }
-
     pub(crate) fn gpu(&self) -> Gpu<'_> {
         Gpu { device: &self.device, queue: &self.queue }
     }
@@ -362,97 +334,6 @@ impl CrowdRenderer {
     pub(crate) fn draws(&self, crowd: &Arc<CrowdCore>) -> bool {
         self.crowds.iter().any(|own| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
     }
-
-    /// Loads a prop, and returns its parts with pipelines for another variant. First indices count
-    /// from the prop's own first index.
-    pub(crate) fn prop(&mut self, model: &Model, variant: Variant) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
-        let played = playable(&self.device, model)?;
-        let on_device = self.load(model, played)?;
-        let parts = self.parts(&played.meta.mesh.parts, &on_device.surfaces, (variant, InstanceSource::Records));
-        Ok((on_device, parts))
-    }
-
-    /// Returns mesh parts with their pipelines.
-    fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, InstanceSource)) -> Vec<DrawnPart> {
-        let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
-        let parts = mesh.iter().zip(pipelines);
-        parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None }).collect()
-    }
-
-    /// Creates a field in this renderer.
-    pub(crate) fn field<M>(&mut self, model: &Model, descriptor: &FieldDescriptor<M>) -> Result<Arc<FieldCore>, Error> {
-        let played = textured(model).ok_or_else(|| not_textured(&model.meta))?;
-        let on_device = self.load(model, played)?;
-        let geometry = &on_device.geometry;
-        on_device.materials.bind(&self.device, &self.layouts, geometry);
-        let parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Field));
-        let bind_group = |uniform: &wgpu::Buffer| geometry.with_field(&self.device, &self.layouts, uniform);
-        let on_device = (on_device.clone(), parts);
-        let core = Arc::new(FieldCore::new(&self.device, on_device, &played.meta, bind_group, descriptor)?);
-        self.fields.push(Arc::downgrade(&core));
-        Ok(core)
-    }
-
-    /// Creates a crowd in this renderer.
-    pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
-        let played = match descriptor.path {
-            Some(DrawPath::Direct) => textured(model).ok_or_else(|| not_direct(&model.meta))?,
-            _ => playable(&self.device, model)?,
-        };
-        let on_device = self.load(model, played)?;
-        let geometry = &on_device.geometry;
-        let (name, clock) = (&model.meta.name, self.clock.clone());
-        let shared = SharedPoses::of(&self.device, (played, geometry), self.seen_by.is_some(), descriptor)?;
-        let mut parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Records));
-        if matches!(shared.1, CacheState::On { .. }) {
-            let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Cached));
-            parts.iter_mut().zip(cached).for_each(|(part, cached)| part.cached = Some(cached.pipelines));
-        }
-        let on_device = (on_device.clone(), parts);
-        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor, shared)?);
-        self.crowds.push(Arc::downgrade(&core));
-        Ok(core)
-    }
-
-    /// Returns the model on the device, shared by all of its crowds.
-    fn model(&mut self, model: &Model) -> Result<Arc<GpuModel>, Error> {
-        self.load(model, playable(&self.device, model)?)
-    }
-
-    /// Loads a model. `played`: the model itself, or its alternative in another encoding.
-    fn load(&mut self, model: &Model, played: &Model) -> Result<Arc<GpuModel>, Error> {
-        let meta = &model.meta;
-        let key = (meta.content_hash, played.meta.encoding);
-        if let Some(loaded) = self.models.get(&key).and_then(Weak::upgrade) {
-            return Ok(loaded);
-        }
-        self.models.retain(|_, model| model.strong_count() > 0);
-        let constants = MaterialConstants::of(&self.device, meta);
-        let geometry = Geometry::new(&self.device, &self.queue, &self.layouts, played, &constants)?;
-        let textures = Textures::new(meta);
-        let gpu = Gpu { device: &self.device, queue: &self.queue };
-        let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white)?;
-        let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize]);
-        let surfaces = geometry.parts.iter().map(surface).collect();
-        let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
-        self.models.insert(key, Arc::downgrade(&loaded));
-        Ok(loaded)
-    }
-}
-
-/// Returns the first encoding of a model that has an animation texture: the model itself, or one of
-/// its alternatives.
-fn textured(model: &Model) -> Option<&Model> {
-    std::iter::once(model).chain(model.others.iter()).find(|model| !model.meta.encoding.needs_compute())
-}
-
-fn not_direct(meta: &Metadata) -> Error {
-    let reason = format!(
-        "path: `direct` needs an animation texture, but the model is baked to {} alone; add \"webgl2\" to `devices` for it \
-         in gpuskin.toml, or choose another encoding",
-        meta.encoding.name()
-    );
-    Error::Argument { model: meta.name.to_string(), reason }
 }
 
 fn uniform_buffer(device: &wgpu::Device, label: &str, size: usize, usage: wgpu::BufferUsages) -> wgpu::Buffer {

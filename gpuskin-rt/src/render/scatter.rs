@@ -4,9 +4,9 @@
 
 use bytemuck::Pod;
 
-use super::compute::{layout, pipeline};
-use super::instances::changes::{Changed, Changes};
-use super::layouts::{Layouts, storage};
+use super::changes::{Changed, Changes};
+use super::compute::{LazyPipelines, layout, pipeline};
+use super::layouts::storage;
 use super::staging::Uploads;
 use crate::shader::SCATTER;
 
@@ -45,11 +45,11 @@ pub(crate) struct Scatter {
 
 impl Scatter {
     /// Uploads the changed elements of a buffer, and returns the number of bytes uploaded.
-    /// `layouts`: present if the device [`scatters`] and shaders can bind the target.
+    /// `pipeline`: present if the device [`scatters`] and shaders can bind the target.
     pub(crate) fn upload<T: Pod>(
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
-        layouts: Option<&Layouts>,
+        pipeline: Option<&LazyPipelines<ScatterPipeline>>,
         changes: &mut Changes,
         elements: &[T],
         target: &wgpu::Buffer,
@@ -57,12 +57,12 @@ impl Scatter {
         let mut bytes = 0;
         // Shaders must be able to bind the target, and a list as long as the target.
         let most = uploads.device.limits().max_storage_buffer_binding_size;
-        let layouts = layouts.filter(|_| target.size() <= most / 4);
+        let pipeline = pipeline.filter(|_| target.size() <= most / 4);
         changes.take(elements.len(), |changed| {
-            bytes = match (changed, layouts) {
-                (Changed::Some(indices), Some(layouts)) if changed.runs(elements.len()).nth(FEW).is_some() => {
+            bytes = match (changed, pipeline) {
+                (Changed::Some(indices), Some(pipeline)) if changed.runs(elements.len()).nth(FEW).is_some() => {
                     self.fill(indices, elements);
-                    self.scatter((uploads, queue), layouts, target)
+                    self.scatter((uploads, queue), pipeline.get(), target)
                 }
                 _ => {
                     let write = |range: core::ops::Range<usize>| {
@@ -89,7 +89,7 @@ impl Scatter {
     fn scatter(
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
-        layouts: &Layouts,
+        pipeline: &ScatterPipeline,
         target: &wgpu::Buffer,
     ) -> u64 {
         let device = uploads.device;
@@ -104,7 +104,6 @@ impl Scatter {
             })),
         };
         queue.write_buffer(buffer, 0, bytemuck::cast_slice(&self.words));
-        let pipeline = layouts.scatter();
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin scatter"),
             layout: &pipeline.layout,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{AttachmentId, InstanceId};
+use super::ids::{AttachmentId, InstanceId};
 
 /// Error of a command on an instance or attachment that no longer exists.
 ///

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use super::Error;
 use super::error::at_most;
-use super::geometry::{load, slice};
 use super::gpu::Gpu;
+use super::payload::{load, slice};
 use crate::{ColorFormat, ColorTexture, Material, MaterialTexture, Metadata, Model, Payload, Wrap};
 
 /// Features worth requesting where the adapter has them: each enables a family of block-compressed

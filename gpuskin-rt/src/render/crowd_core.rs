@@ -1,0 +1,273 @@
+//! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::attachments::{AttachedProp, Attachments};
+use super::compute::LazyPipelines;
+use super::cull::Views;
+use super::draw_run::DrawRun;
+use super::error::at_most;
+use super::gpu::Gpu;
+use super::gpu_model::GpuModel;
+use super::instances::Instances;
+use super::layers::CrowdLayers;
+use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES};
+use super::palettes::{CrowdBuffers, Palettes};
+use super::pipelines::DrawnPart;
+use super::scatter::{Scatter, ScatterPipeline, scatters};
+use super::sharing::{CacheState, SharedPoses};
+use super::staging::Uploads;
+use super::{CrowdDescriptor, Error, InstanceId, View};
+use crate::EventQueue;
+
+/// CrowdState shared by the renderer and the handles of a crowd.
+#[derive(Debug)]
+pub(crate) struct CrowdCore {
+    pub(crate) model: Arc<GpuModel>,
+    pub(super) device: wgpu::Device,
+    pub(crate) parts: Vec<DrawnPart>,
+    name: String,
+    pub(super) clock: Arc<AtomicU64>,
+    sharing: Option<SharedPoses>,
+    pub(super) cache: CacheState,
+    state: Mutex<CrowdState>,
+}
+
+#[derive(Debug)]
+pub(super) struct CrowdState {
+    pub(super) instances: Instances,
+    pub(super) layers: CrowdLayers,
+    pub(super) attachments: Attachments,
+    /// Whether attachments reach further than the bounds used for culling.
+    pub(super) bounds_changed: bool,
+    /// Created by the first call of [`Crowd::events`].
+    pub(super) events: Option<EventQueue<InstanceId>>,
+    buffer: Option<wgpu::Buffer>,
+    appearances: Option<wgpu::Buffer>,
+    /// Changed elements of `buffer` and of `appearances`.
+    scatter: [Scatter; 2],
+    /// Number of records that `buffer` can hold.
+    capacity: usize,
+    /// [`CrowdDescriptor::visible`].
+    visible: Option<u32>,
+    /// Number of records in `buffer` that are drawn.
+    uploaded: u32,
+    /// Bytes of records and appearances that the last upload wrote.
+    uploaded_bytes: u64,
+    /// Whether the second pass has run since the last upload. `ignore_marks`: whether it had not run
+    /// before that upload, so that the first pass draws all instances in view.
+    revealed: bool,
+    ignore_marks: bool,
+    /// Palettes for the records in `buffer`, if the model uses palettes.
+    palettes: Option<Arc<Palettes>>,
+}
+
+/// Drawable state of a crowd, as of the last upload.
+pub(crate) struct Drawn {
+    buffer: wgpu::Buffer,
+    appearances: wgpu::Buffer,
+    pub(crate) instances: u32,
+    /// Whether any instance has live bones.
+    pub(crate) live: bool,
+    /// Whether the main view draws all instances in view, because the last frame had no second
+    /// pass.
+    pub(crate) ignore_marks: bool,
+    /// Whether the second pass of this frame has run.
+    pub(crate) revealed: bool,
+    pub(crate) palettes: Option<Arc<Palettes>>,
+    /// Attachments of the instances.
+    pub(crate) attached: Vec<Arc<AttachedProp>>,
+}
+
+impl Drawn {
+    /// Draw runs of all instances: one, or one per palette. Where instances are culled, only those
+    /// visible in `view`, or in any view with `None`.
+    pub(crate) fn draw_runs(&self, view: Option<View>) -> impl Iterator<Item = DrawRun<'_>> {
+        let run = |first, instances, palette| DrawRun {
+            records: self.buffer.slice(..),
+            appearances: self.appearances.slice(..),
+            instances,
+            first,
+            palette,
+        };
+        let again = view == Some(View::REVEALED);
+        let whole = run(0, self.instances, None);
+        let palettes = self.palettes.iter().filter(move |_| !again || self.revealed);
+        let palettes = palettes.flat_map(move |palettes| palettes.draw_runs(self.instances, view));
+        let split = palettes.map(move |palette| {
+            let (first, instances) = (palette.first, palette.instances);
+            run(first, instances, Some(palette))
+        });
+        (self.palettes.is_none() && !again).then_some(whole).into_iter().chain(split)
+    }
+}
+
+impl CrowdCore {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        (model, parts): (Arc<GpuModel>, Vec<DrawnPart>),
+        name: &str,
+        clock: Arc<AtomicU64>,
+        descriptor: &CrowdDescriptor,
+        (sharing, cache): (Option<SharedPoses>, CacheState),
+    ) -> Result<Self, Error> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let CrowdDescriptor { capacity, visible, .. } = *descriptor;
+        max_instances(device, name, capacity.into())?;
+        let capacity = capacity as usize;
+        let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
+        let layers = CrowdLayers::new(model.geometry.poses().map(|poses| &**poses));
+        let state = Mutex::new(CrowdState {
+            instances,
+            layers,
+            attachments: Attachments::default(),
+            bounds_changed: false,
+            events: None,
+            buffer: None,
+            appearances: None,
+            scatter: Default::default(),
+            capacity,
+            visible,
+            uploaded: 0,
+            uploaded_bytes: 0,
+            revealed: false,
+            ignore_marks: true,
+            palettes: None,
+        });
+        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, sharing, cache, state })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, CrowdState> {
+        // No panic can occur while the state is half changed, so a poisoned lock is safe to use.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Uploads the changes since the last call. After an error, the crowd is drawn as before.
+    pub(crate) fn upload(
+        &self,
+        queue: &wgpu::Queue,
+        uploads: &mut Uploads<'_>,
+        layouts: &Layouts,
+        scatter: &LazyPipelines<ScatterPipeline>,
+        views: Option<&Views>,
+    ) -> Result<(), Error> {
+        let device = &self.device;
+        let scatters = scatters(&device.limits());
+        let mut state = self.state();
+        let state = &mut *state;
+        state.ignore_marks = !core::mem::take(&mut state.revealed);
+        let count = state.instances.records().len();
+        let geometry = &self.model.geometry;
+        if let Some(poses) = geometry.poses() {
+            state.layers.upload(uploads, queue, poses);
+        }
+        state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
+        if state.buffer.is_none() && count > 0 || count > state.capacity {
+            // Here instead of at load time: creating bind groups is a tenth of the cost of loading.
+            geometry.bind_texture(device, layouts);
+            self.model.materials.bind(device, layouts, geometry);
+            let max_capacity = max_instances(device, &self.name, count as u64)?;
+            while state.capacity < count {
+                state.capacity = (state.capacity * 2).max(64);
+            }
+            state.capacity = state.capacity.min(max_capacity);
+            let storage = if scatters { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() };
+            let buffer = |label, bytes| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size: state.capacity as u64 * bytes,
+                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
+                    mapped_at_creation: false,
+                })
+            };
+            let (buffer, appearances) =
+                (buffer("gpuskin instances", RECORD_BYTES), buffer("gpuskin appearances", APPEARANCE_BYTES));
+            state.appearances = Some(appearances);
+            state.buffer = Some(buffer);
+            state.palettes = None;
+            state.instances.mark_all();
+        }
+        if core::mem::take(&mut state.bounds_changed) {
+            state.palettes = None;
+        }
+        // Palettes are also created anew if the number of views has changed.
+        let fits_views = |palettes: &Arc<Palettes>| {
+            palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
+        };
+        if let (Some(poses), Some(layers), Some(buffer), Some(appearances)) =
+            (geometry.poses(), state.layers.buffer(), &state.buffer, &state.appearances)
+        {
+            let gpu = Gpu { device, queue };
+            let (capacity, visible) = (state.capacity as u32, state.visible);
+            let reach = state.attachments.reach();
+            let sharing = self.sharing.as_ref();
+            let instances = CrowdBuffers { records: buffer, appearances, capacity, visible, reach, sharing };
+            state.palettes = Some(match state.palettes.take().filter(fits_views) {
+                Some(palettes) if palettes.layers == *layers => palettes,
+                Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
+                None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views)),
+            });
+        }
+        state.uploaded_bytes = 0;
+        if let (Some(buffer), Some(appearances)) = (&state.buffer, &state.appearances) {
+            let scatter = scatters.then_some(scatter);
+            let (records, changes) = state.instances.changed_records();
+            state.uploaded_bytes = state.scatter[0].upload((uploads, queue), scatter, changes, records, buffer);
+            let (list, changes) = state.instances.changed_appearances();
+            state.uploaded_bytes += state.scatter[1].upload((uploads, queue), scatter, changes, list, appearances);
+        }
+        state.uploaded = count as u32;
+        Ok(())
+    }
+
+    /// Bytes of records and appearances that the last upload wrote.
+    pub(crate) fn uploaded_bytes(&self) -> u64 {
+        self.state().uploaded_bytes
+    }
+
+    /// Drawable state as of the last upload; `None` if there are no instances.
+    pub(crate) fn drawn(&self) -> Option<Drawn> {
+        let state = self.state();
+        let (buffer, appearances) = (state.buffer.clone()?, state.appearances.clone()?);
+        let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
+        let (instances, live) = (state.uploaded, state.layers.live.any());
+        let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
+        let drawn = Drawn { buffer, appearances, instances, live, ignore_marks, revealed, palettes, attached };
+        (state.uploaded > 0).then_some(drawn)
+    }
+
+    /// Records that the second pass has run.
+    pub(crate) fn set_revealed(&self) {
+        self.state().revealed = true;
+    }
+}
+
+impl CrowdCore {
+    /// Updates the draws of all attachments after a culling pass: for these views, with `None` for
+    /// all views together, or for [`View::REVEALED`] alone.
+    pub(crate) fn record_attachments(
+        &self,
+        gpu: Gpu<'_>,
+        encoder: &mut wgpu::CommandEncoder,
+        views: impl Iterator<Item = Option<View>>,
+    ) {
+        let Some(drawn) = self.drawn().filter(|drawn| !drawn.attached.is_empty()) else { return };
+        let list = |view| drawn.draw_runs(view).filter_map(|run| run.palette.and_then(|p| p.draws)).collect::<Vec<_>>();
+        let mut views = views.peekable();
+        let revealed = views.peek() == Some(&Some(View::REVEALED));
+        let lists: Vec<_> = views.map(list).collect();
+        if lists.first().is_some_and(|list| !list.is_empty()) {
+            drawn.attached.iter().for_each(|attached| attached.record(gpu, encoder, &lists, revealed));
+        }
+    }
+}
+const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
+
+/// Returns the largest number of instances that a device can hold; an error if that is below
+/// `needed`.
+fn max_instances(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> {
+    let bytes = device.limits().max_buffer_size;
+    at_most(needed * RECORD_BYTES, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
+    Ok((bytes / RECORD_BYTES) as usize)
+}

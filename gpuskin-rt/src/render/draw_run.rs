@@ -1,0 +1,41 @@
+//! Draw runs: instances of a crowd that are drawn together.
+
+use core::ops::Range;
+
+use super::cull::Draws;
+use crate::MeshPart;
+
+/// Draw run: instances that are drawn together.
+pub(crate) struct DrawRun<'a> {
+    pub(crate) records: wgpu::BufferSlice<'a>,
+    pub(crate) appearances: wgpu::BufferSlice<'a>,
+    pub(crate) instances: u32,
+    /// Number of the run's first instance in the crowd.
+    pub(crate) first: u32,
+    /// Palette of the run; `None` if the model has an animation texture.
+    pub(crate) palette: Option<PaletteDraw<'a>>,
+}
+
+/// Draw run: instances drawn from one palette.
+pub(crate) struct PaletteDraw<'a> {
+    pub(crate) instances: u32,
+    /// Levels of detail of this run.
+    pub(crate) lods: Range<u32>,
+    /// Number of the run's first instance in the crowd.
+    pub(crate) first: u32,
+    pub(crate) bind_group: &'a wgpu::BindGroup,
+    /// Bind group with cached vertices instead of the palette, if the run's instances share poses.
+    pub(crate) cached: Option<&'a wgpu::BindGroup>,
+    /// Byte offset of the run's instance list.
+    pub(crate) offset: u32,
+    /// Indirect draws, if instances are culled.
+    pub(crate) draws: Option<Draws<'a>>,
+}
+
+/// Draws a mesh part with the bound resources. `index`: index of the part.
+pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &DrawRun<'_>) {
+    match run.palette.as_ref().and_then(|palette| palette.draws) {
+        Some(draws) => draws.draw(pass, index),
+        None => pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..run.instances),
+    }
+}
