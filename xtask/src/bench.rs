@@ -5,7 +5,6 @@ use std::process::Command;
 
 use crate::{Failure, cargo, gpuskin};
 
-/// The program that measures.
 const PROGRAM: &str = "gpuskin-bench";
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {

@@ -6,14 +6,14 @@ use std::process::Command;
 use crate::{Failure, cargo, deps};
 
 const HELP: &str = "\
-Draws ten thousand instances of the sample models: in a window where there is a display, else into a PNG.
+Draws ten thousand instances of the sample models: in a window if there is a display, else into a PNG.
 
 Usage: cargo xtask demo [--with-deps] [--png FILE] [--count N] [--size WxH]
 
-  --with-deps  installs what is missing through apt
+  --with-deps  installs missing drivers and tools through apt
   --png FILE   draws one picture into a file
-  --count N    so many instances
-  --size WxH   pixels across and down
+  --count N    number of instances
+  --size WxH   size in pixels
 ";
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {

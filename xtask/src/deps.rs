@@ -1,24 +1,26 @@
-//! What is needed of the system: a driver for Vulkan, and one for OpenGL, which a desktop with a GPU has; and a C++
-//! compiler, for the encoder of textures.
+//! System dependencies: drivers for Vulkan and OpenGL, which a desktop with a GPU has, and a C++
+//! compiler for the texture encoder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Failure, cargo};
 
-/// What a command draws with; all bake.
+/// Graphics APIs that a command draws with. All commands bake.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
+    /// A C++ compiler alone.
+    Compiler,
     /// Vulkan, or else OpenGL.
     OneApi,
     /// Vulkan and OpenGL: the tests run on both.
     BothApis,
 }
 
-/// A driver or a program, and how to get it.
+/// Driver or program, and how to install it.
 struct Need {
     name: &'static str,
-    /// On Debian and Ubuntu; of drivers Mesa's, software renderers included.
+    /// Package names on Debian and Ubuntu. Drivers are Mesa's, software renderers included.
     packages: &'static [&'static str],
     present: fn() -> bool,
 }
@@ -30,30 +32,31 @@ const CPP: Need = Need {
 };
 
 const VULKAN: Need = Need {
-    name: "a driver for Vulkan",
+    name: "a Vulkan driver",
     packages: &["libvulkan1", "mesa-vulkan-drivers"],
     present: || library("libvulkan.so.1") && vulkan_driver(),
 };
 
 const OPENGL: Need = Need {
-    name: "a driver for OpenGL (EGL)",
-    // EGL of Mesa does not depend on its renderers.
+    name: "an OpenGL driver (EGL)",
+    // Mesa's EGL does not depend on its renderers.
     packages: &["libegl1", "libgles2", "libgl1-mesa-dri"],
     present: || library("libEGL.so.1") && opengl_driver(),
 };
 
-/// With it the tests see what a build script writes to.
+/// The tests trace the files that a build script writes.
 const STRACE: Need = Need { name: "strace", packages: &["strace"], present: || in_path("strace") };
 
-/// Finds out what is missing, and installs it or says how to get it.
+/// Finds missing dependencies. Installs them, or returns an error that says how to.
 pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
-    // Elsewhere drivers come with the system.
+    // On other systems, drivers come with the system.
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
     let missing =
         |needs: &[&'static Need]| -> Vec<&'static Need> { needs.iter().copied().filter(|n| !(n.present)()).collect() };
     let missing = match needs {
+        Needs::Compiler => missing(&[&CPP]),
         Needs::OneApi if (OPENGL.present)() => missing(&[&CPP]),
         Needs::OneApi => missing(&[&CPP, &VULKAN]),
         Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL, &STRACE]),
@@ -67,13 +70,13 @@ pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
         return Err(Failure::Failed(format!(
             "missing: {names}\n\n\
              On Debian or Ubuntu:  sudo apt-get install {}\n\
-             or the same command with --with-deps. Elsewhere: a C++ compiler, and the drivers of your GPU, or Mesa.",
+             or repeat this command with --with-deps. On other systems: a C++ compiler, and the drivers of your GPU, or Mesa.",
             packages.join(" ")
         )));
     }
     apt(&packages)?;
     match missing.iter().find(|need| !(need.present)()) {
-        Some(need) => Err(Failure::Failed(format!("{} is missing, even with {packages:?}", need.name))),
+        Some(need) => Err(Failure::Failed(format!("{} is still missing after installing {packages:?}", need.name))),
         None => Ok(()),
     }
 }
@@ -81,11 +84,11 @@ pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
 fn apt(packages: &[&str]) -> Result<(), Failure> {
     if !in_path("apt-get") {
         let packages = packages.join(" ");
-        return Err(Failure::Failed(format!("there is no apt-get here: install what Debian calls {packages}")));
+        return Err(Failure::Failed(format!("apt-get not found: install the equivalents of Debian's {packages}")));
     }
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
     let apt_get = |args: &[&str]| {
-        // `env` because sudo drops variables.
+        // `env`, because sudo drops variables.
         let prefix: &[&str] = if root { &["env"] } else { &["sudo", "env"] };
         let words = [prefix, &["DEBIAN_FRONTEND=noninteractive", "apt-get"], args].concat();
         eprintln!("== {}", words.join(" "));
@@ -93,9 +96,9 @@ fn apt(packages: &[&str]) -> Result<(), Failure> {
         command.args(&words[1..]);
         command
     };
-    // Lists may be old and the packages in the cache nevertheless.
+    // Old package lists do not matter if the packages are in the cache.
     if cargo::run(apt_get(&["update", "-q"])).is_err() {
-        eprintln!("== going on with the package lists that are there");
+        eprintln!("== apt-get update failed: continuing with the existing package lists");
     }
     let install = [&["install", "-q", "-y", "--no-install-recommends"], packages].concat();
     cargo::run(apt_get(&install))
@@ -129,7 +132,8 @@ fn vulkan_driver() -> bool {
             .any(|data| entries(&Path::new(data).join("vulkan/icd.d")).iter().any(|path| ends_with(path, ".json")))
 }
 
-/// Any vendor's EGL, and for Mesa's a renderer: Gallium in one library, or the drivers of older releases.
+/// Whether there is an EGL driver of any vendor. Mesa's also needs a renderer: Gallium in one
+/// library, or the drivers of older releases.
 fn opengl_driver() -> bool {
     let vendors: Vec<PathBuf> = ["/usr/share", "/etc", "/run/opengl-driver/share"]
         .iter()
@@ -146,7 +150,7 @@ fn opengl_driver() -> bool {
         })
     };
     if vendors.is_empty() {
-        // Without the vendor-neutral dispatcher the library itself is the driver.
+        // Without the vendor-neutral dispatcher, the library itself is the driver.
         return !library("libGLdispatch.so.0");
     }
     !mesa_only || renderer()
@@ -156,7 +160,7 @@ fn ends_with(path: &Path, end: &str) -> bool {
     path.to_string_lossy().ends_with(end)
 }
 
-/// What stands in a folder; nothing where there is none.
+/// Entries of a folder; none if the folder does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
 }

@@ -22,13 +22,13 @@ pub(crate) fn run(name: &str, args: Vec<OsString>) -> ExitCode {
     cargo::replace_with(command)
 }
 
-/// The manifest of the sample models, where the arguments name none.
+/// Adds the manifest of the sample models if the arguments name none.
 pub(crate) fn add_manifest(command: &mut Command, args: &[OsString]) {
     if args.iter().any(|arg| arg.to_str().is_some_and(|arg| arg.starts_with("--manifest"))) {
         return;
     }
     let manifest = cargo::root().join("assets/gpuskin.toml");
-    // As short as it can be, for diagnostics.
+    // A relative path keeps diagnostics short.
     let folder = std::env::current_dir().unwrap_or_default();
     command.arg("--manifest").arg(manifest.strip_prefix(&folder).unwrap_or(&manifest));
 }

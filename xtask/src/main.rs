@@ -1,6 +1,8 @@
-//! `cargo xtask`: everything that is done in this repository, by people and by CI.
+//! `cargo xtask`: the commands of this repository, for contributors and for CI.
 
+mod api;
 mod bench;
+mod bless;
 mod cargo;
 mod demo;
 mod deps;
@@ -15,24 +17,26 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   demo     draws ten thousand instances of the sample models, in a window or a PNG
-  test     runs every check that CI runs
-  torture  kills bakes, fails them and damages their cache, for minutes
+  test     runs the checks that CI runs
+  bless    rewrites the golden files, API texts and pictures that tests compare with
+  api      compares the public API of both crates with its checked-in text
+  torture  interrupts bakes, injects I/O errors and damages caches, for minutes
   bench    prints frame times, start-up times and CPU work
 
   bake     bakes a manifest [default: assets/gpuskin.toml]
-  cache    shows, checks or empties what is kept from bake to bake
-  inspect  prints everything that a KTX2 file says of itself
+  cache    shows, verifies or empties the cache
+  inspect  prints the metadata of a KTX2 file
   pose     writes the vertices of a clip at given times
   preview  draws a contact sheet of a model
 
 More: cargo xtask COMMAND --help
 ";
 
-/// Why a command stopped.
+/// Reason why a command stopped.
 enum Failure {
-    /// The command line is wrong.
+    /// Wrong command line.
     Usage(String),
-    /// What it says; nothing where the program that failed has said it.
+    /// Failure, with its message; empty if the failed program has printed one.
     Failed(String),
 }
 
@@ -49,6 +53,8 @@ fn main() -> ExitCode {
     let result = match name.to_str() {
         Some("demo") => demo::run(rest),
         Some("test") => test::run(rest),
+        Some("api") => api::run(rest),
+        Some("bless") => bless::run(rest),
         Some("torture") => torture::run(rest),
         Some("bench") => bench::run(rest),
         Some(name @ ("bake" | "cache" | "inspect" | "pose" | "preview")) => return gpuskin::run(name, rest),

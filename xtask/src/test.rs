@@ -1,4 +1,4 @@
-//! `test`: every check that CI runs.
+//! `test`: the checks that CI runs, all of them, the fast ones, or one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,32 +9,90 @@ use crate::cargo::{COMMON, cargo};
 use crate::{Failure, deps};
 
 const HELP: &str = "\
-Runs every check that CI runs.
+Runs the checks that CI runs.
 
-Usage: cargo xtask test [--with-deps]
+Usage: cargo xtask test [--with-deps] [--fast | --only NAME]
 
-  --with-deps  installs what is missing through apt
-";
+  --with-deps  installs missing drivers and tools through apt
+  --fast       runs format, clippy and the unit tests: under two minutes when warm
+  --only NAME  runs the check NAME, or else the tests whose names contain NAME
+
+Checks: ";
+
+/// One check of CI.
+struct Check {
+    name: &'static str,
+    command: fn() -> Command,
+    /// Whether `--fast` runs it.
+    fast: bool,
+    /// Returns what the check lacks on this machine; it is then skipped, and says so.
+    lacks: fn() -> Option<String>,
+}
+
+/// All checks. The tests come last, so that their closing lines close the log.
+const CHECKS: [Check; 9] = [
+    Check { name: "format", command: format, fast: true, lacks: nothing },
+    Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
+    Check { name: "documentation", command: documentation, fast: false, lacks: nothing },
+    Check { name: "public-api", command: public_api, fast: false, lacks: nothing },
+    Check { name: "packages", command: packages, fast: false, lacks: nothing },
+    Check { name: "sample-models", command: sample_models, fast: false, lacks: nothing },
+    Check { name: "shared-cache", command: shared_cache, fast: false, lacks: nothing },
+    Check { name: "shared-models", command: shared_models, fast: false, lacks: models_beside },
+    Check { name: "tests", command: tests, fast: false, lacks: nothing },
+];
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     let mut parser = lexopt::Parser::from_args(args);
-    let mut with_deps = false;
+    let (mut with_deps, mut fast, mut only) = (false, false, None);
     while let Some(arg) = parser.next()? {
         match arg {
             lexopt::Arg::Long("with-deps") => with_deps = true,
+            lexopt::Arg::Long("fast") => fast = true,
+            lexopt::Arg::Long("only") => only = Some(parser.value()?.to_string_lossy().into_owned()),
             lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => {
-                print!("{HELP}");
+                println!("{HELP}{}", CHECKS.map(|check| check.name).join(", "));
                 return Ok(());
             }
             other => return Err(other.unexpected().into()),
         }
     }
-    deps::ensure(deps::Needs::BothApis, with_deps)?;
-    forget_packages();
+    if fast && only.is_some() {
+        return Err(Failure::Usage("--fast and --only exclude each other".to_owned()));
+    }
+    // Neither clippy nor the unit tests draw.
+    deps::ensure(if fast { deps::Needs::Compiler } else { deps::Needs::BothApis }, with_deps)?;
 
-    // All of them run, whatever fails: one run tells everything.
+    let selected =
+        |select: fn(&Check) -> bool| CHECKS.iter().filter(move |check| select(check)).filter_map(Check::ready);
+    let checks: Vec<(&str, Command)> = match &only {
+        Some(name) => match CHECKS.iter().find(|check| check.name == name) {
+            Some(check) => check.ready().into_iter().collect(),
+            None => vec![("tests", tests_named(name))],
+        },
+        None if fast => selected(|check| check.fast).chain([("unit tests", unit_tests())]).collect(),
+        None => selected(|_| true).collect(),
+    };
+    run_all(checks)
+}
+
+impl Check {
+    /// Returns name and command of the check, or says what it lacks.
+    fn ready(&self) -> Option<(&'static str, Command)> {
+        match (self.lacks)() {
+            None => Some((self.name, (self.command)())),
+            Some(lack) => {
+                eprintln!("\n== {}: SKIPPED: {lack}", self.name);
+                None
+            }
+        }
+    }
+}
+
+/// Runs all checks, also after one has failed: a single run reports every failure.
+fn run_all(checks: Vec<(&str, Command)>) -> Result<(), Failure> {
     let mut failed = Vec::new();
-    for (name, mut command) in steps() {
+    for (name, mut command) in checks {
         let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
         eprintln!("\n== {name}: cargo {}", args.join(" "));
         let start = Instant::now();
@@ -44,19 +102,107 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
             failed.push(name);
         }
     }
-    if failed.is_empty() { Ok(()) } else { Err(Failure::Failed(format!("failed: {}", failed.join(", ")))) }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Failed(format!("failed: {}", failed.join(", ")))),
+    }
 }
 
-/// Removes what cargo has unpacked and built of our own packages in an earlier run at the same path: `cargo package` would
-/// take it for today's, because the version is the same. What cannot be removed is told by the packages that do not build.
-fn forget_packages() {
-    // Of the development profile, in which packages are verified.
+/// Returns `cargo FIRST` with the profile and features of the workspace, and then `rest`.
+fn with_common(first: &str, rest: &[&str]) -> Command {
+    let mut command = cargo([first]);
+    command.args(COMMON).args(rest);
+    command
+}
+
+fn format() -> Command {
+    cargo(["fmt", "--all", "--check"])
+}
+
+fn clippy() -> Command {
+    with_common("clippy", &["--all-targets", "--", "-D", "warnings"])
+}
+
+fn documentation() -> Command {
+    let mut command = with_common("doc", &["--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    command
+}
+
+/// Compares the public API of both crates with the texts in `tests/api`.
+fn public_api() -> Command {
+    cargo(["run", "--quiet", "--release", "--package", "gpuskin-public-api"])
+}
+
+/// Packages both crates and builds what crates.io would get.
+fn packages() -> Command {
+    remove_unpacked_packages();
+    let mut command = cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"]);
+    // The profile of the shared cache's tests, so that common dependencies compile once.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "false");
+    command
+}
+
+/// Checks that the sample models are those that their generator writes.
+fn sample_models() -> Command {
+    cargo(["run", "--release", "-p", "gpuskin-assets", "--", "--check"])
+}
+
+/// Tests the shared cache against an S3-compatible server. A package outside the workspace, because of its HTTP dependencies.
+fn shared_cache() -> Command {
+    cargo(["test", "--locked", "--manifest-path", "tests/farm/Cargo.toml", "--target-dir", "target"])
+}
+
+/// Tests of gpuskin-build with real models, which plain `cargo test` reports as ignored.
+fn shared_models() -> Command {
+    with_common(
+        "test",
+        &["--no-fail-fast", "--lib", "--test", "input", "--test", "inspect_and_new", "shared_", "--", "--ignored"],
+    )
+}
+
+/// Returns where the shared models were searched, if they are missing.
+fn models_beside() -> Option<String> {
+    let beside = || crate::cargo::root().join("../shared");
+    let folder = std::env::var_os("GPUSKIN_SHARED").map_or_else(beside, PathBuf::from);
+    let found = folder.join("models").is_dir() && folder.join("truth/expected").is_dir();
+    (!found).then(|| format!("no shared models in {}; set GPUSKIN_SHARED to their folder", folder.display()))
+}
+
+/// For checks that every machine can run.
+fn nothing() -> Option<String> {
+    None
+}
+
+fn tests() -> Command {
+    let mut command = with_common("test", &["--no-fail-fast"]);
+    command.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "60");
+    // strace is among the dependencies that `deps::ensure` finds or installs on Linux.
+    if cfg!(target_os = "linux") {
+        command.env("GPUSKIN_REQUIRE_STRACE", "1");
+    }
+    command
+}
+
+/// Tests whose names contain `name`, in all packages.
+fn tests_named(name: &str) -> Command {
+    with_common("test", &["--no-fail-fast", "--all-targets", name])
+}
+
+/// Unit tests of the libraries and programs: without a GPU, and without baking whole models.
+fn unit_tests() -> Command {
+    with_common("test", &["--no-fail-fast", "--lib", "--bins"])
+}
+
+/// Removes what an earlier `cargo package` has unpacked and built of our packages. Cargo would reuse it, because the
+/// version is the same. Failures are ignored here: the packages themselves fail to build in that case.
+fn remove_unpacked_packages() {
     let _ = cargo(["clean", "--quiet", "-p", "gpuskin-rt", "-p", "gpuskin-build"]).status();
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
     let entries = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
     let Some(registries) = home.map(|home| home.join("registry/src")) else { return };
-    // Registries without a host's name are folders: those that `cargo package` makes.
+    // `cargo package` unpacks into a registry without a host name; its folder starts with a hyphen.
     for registry in entries(registries).filter(|entry| entry.file_name().to_string_lossy().starts_with('-')) {
         for package in entries(registry.path()) {
             if package.file_name().to_string_lossy().starts_with("gpuskin-") {
@@ -64,32 +210,4 @@ fn forget_packages() {
             }
         }
     }
-}
-
-/// Checks and how to run them; the tests last, so that their closing lines close the log.
-fn steps() -> Vec<(&'static str, Command)> {
-    let with_common = |first: &str, rest: &[&str]| {
-        let mut command = cargo([first]);
-        command.args(COMMON).args(rest);
-        command
-    };
-    let mut doc = with_common("doc", &["--no-deps"]);
-    doc.env("RUSTDOCFLAGS", "-D warnings");
-    let mut test = with_common("test", &["--no-fail-fast"]);
-    let mut package = cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"]);
-    // As the crate of the shared cache has it: what both depend on is built once.
-    package.env("CARGO_PROFILE_DEV_DEBUG", "false");
-    let farm = ["test", "--locked", "--manifest-path", "tests/farm/Cargo.toml", "--target-dir", "target"];
-    // Fuzz targets are tried for as long, each.
-    test.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "60");
-    vec![
-        ("format", cargo(["fmt", "--all", "--check"])),
-        ("clippy", with_common("clippy", &["--all-targets", "--", "-D", "warnings"])),
-        ("documentation", doc),
-        ("packages", package),
-        ("sample models", cargo(["run", "--release", "-p", "gpuskin-assets", "--", "--check"])),
-        // A crate of its own: with a client and a server for HTTP it has dependencies that nothing else needs.
-        ("shared cache", cargo(farm)),
-        ("tests", test),
-    ]
 }

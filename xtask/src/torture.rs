@@ -1,4 +1,5 @@
-//! `torture`: bakes that are killed, fail, meet each other, and find their cache damaged, at length.
+//! `torture`: long tests of bakes that are killed, fail, run at the same time, or find their cache
+//! damaged.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -7,17 +8,17 @@ use std::process::Stdio;
 use crate::Failure;
 use crate::cargo::{COMMON, cargo};
 
-/// Starts what a test counted, wherever it stands in its line.
+/// Marks a count in the output of a test, anywhere in a line.
 const COUNT: &str = "torture: ";
 
-/// Parts of the names of tests.
+/// Parts of the names of the long tests.
 const LONG: [&str; 5] =
     ["a_thousand", "for_long", "at_length", "shards_make_the_whole_of_200_models", "failures_leave_the_last_good_bake"];
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     let mut command = cargo(["test"]);
-    // What takes minutes is ignored by `cargo xtask test`, which has a short version of each. Failures of the file system
-    // are short as they are.
+    // `cargo xtask test` ignores tests that take minutes, and runs a short version of each. Tests
+    // of file-system failures have no long version.
     command.args(COMMON).args(["--lib", "--test", "torture", "--no-fail-fast", "--"]).args(if args.is_empty() {
         LONG.map(OsString::from).to_vec()
     } else {
@@ -36,6 +37,6 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     counts.iter().for_each(|count| println!("  {count}"));
     match child.wait().map_err(failed)?.success() {
         true => Ok(()),
-        false => Err(Failure::Failed("not all of it passed".to_owned())),
+        false => Err(Failure::Failed("some of the tests failed".to_owned())),
     }
 }

@@ -1,17 +1,19 @@
-//! Many Khronos foxes in Bevy: its own skinned animation, headless, as its example `many_foxes` has it. The peer of
-//! `cargo xtask bench foxes`: the same foxes at the same places with the same clips and phases, seen by the same camera,
-//! one sun without shadows, no multisampling, to a texture of 1920 x 1080.
+//! Khronos foxes in Bevy with its own skinned animation, headless, after its example `many_foxes`.
+//! The counterpart of `cargo xtask bench foxes`: the same foxes at the same positions with the same
+//! clips and phases, the same camera, one sun without shadows, no multisampling, a texture of 1920
+//! x 1080.
 //!
 //! ```text
 //! gpuskin-bench-bevy --models FOLDER [--count N] [--frames N] [--picture FILE]
 //! ```
 //!
-//! The last line is one JSON object. `frame_ms`: median time from frame to frame, each of which waits for the GPU, with
-//! Bevy's own pipelined rendering. `cpu_ms`: `main_ms` (the main schedule) + `extract_ms` + `render_ms` (the render schedule
-//! up to its submission), medians of times on the wall, whatever threads share the work.
+//! The last line of the output is one JSON object. `frame_ms`: median time from frame to frame with
+//! Bevy's own pipelined rendering; each frame waits for the GPU. `cpu_ms`: `main_ms` (the main
+//! schedule) + `extract_ms` + `render_ms` (the render schedule up to its submission), medians of
+//! wall-clock times, on any number of threads.
 
-mod stamps;
 mod stage;
+mod stamps;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,10 +24,10 @@ use bevy::render::renderer::RenderAdapterInfo;
 
 use stage::{Players, Stage};
 
-/// Frames after everybody is there, before the first that is measured.
+/// Frames between the loading of the last fox and the first measured frame.
 const WARM_UP: usize = 20;
-/// Frames in which everybody must have come.
-const MOST_LOADING: usize = 3_000;
+/// Greatest number of frames until all foxes have loaded.
+const MAX_LOADING_FRAMES: usize = 3_000;
 
 struct Options {
     models: PathBuf,
@@ -63,7 +65,7 @@ fn options() -> Result<Options, String> {
 
 fn run(options: Options) -> Result<(), String> {
     let folder = options.models.join("Fox");
-    // Relative to the current folder: Bevy's own root is that of the program.
+    // Bevy resolves relative paths against the program's folder, so the path becomes absolute here.
     let folder = folder.canonicalize().map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut app = stage::app(&folder, Stage { count: options.count, picture: options.picture.clone() });
     app.finish();
@@ -73,8 +75,12 @@ fn run(options: Options) -> Result<(), String> {
     while app.world().resource::<Players>().playing < options.count {
         app.update();
         loading += 1;
-        if loading > MOST_LOADING {
-            return Err(format!("{} of {} foxes are there", app.world().resource::<Players>().playing, options.count));
+        if loading > MAX_LOADING_FRAMES {
+            return Err(format!(
+                "{} of {} foxes have loaded after {MAX_LOADING_FRAMES} frames",
+                app.world().resource::<Players>().playing,
+                options.count
+            ));
         }
     }
     (0..WARM_UP).for_each(|_| app.update());
@@ -88,7 +94,7 @@ fn run(options: Options) -> Result<(), String> {
     for _ in 0..options.frames {
         let start = Instant::now();
         stamps::MAIN.time(|| app.sub_apps_mut().main.run_default_schedule());
-        // As `SubApps::update`. Extraction waits for the frame before, which waits for the GPU.
+        // Repeats `SubApps::update`. Extraction waits for the last frame, which waits for the GPU.
         let apps = app.sub_apps_mut();
         for sub in apps.sub_apps.values_mut() {
             sub.extract(apps.main.world_mut());

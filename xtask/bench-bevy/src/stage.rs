@@ -18,20 +18,21 @@ use crate::stamps;
 
 const WIDTH: u32 = 1920;
 const HEIGHT: u32 = 1080;
-/// Metres from fox to fox. As everything below: twin of `xtask/bench/src/foxes.rs`.
+/// Distance between foxes, in metres. This and all values below equal those in
+/// `xtask/bench/src/foxes/mod.rs`.
 const SPACING: f32 = 2.0;
-/// The file's units are centimetres.
+/// Metres per unit of the file, which is in centimetres.
 const SCALE: f32 = 0.01;
 const CLIPS: usize = 3;
 
-/// What is shown.
+/// Number of foxes, and the file for a picture.
 #[derive(Resource, Clone)]
 pub struct Stage {
     pub count: u32,
     pub picture: Option<PathBuf>,
 }
 
-/// Foxes that are there and move.
+/// Number of foxes that have loaded and play a clip.
 #[derive(Resource, Default)]
 pub struct Players {
     pub playing: u32,
@@ -47,11 +48,11 @@ struct Animations {
     graph: Handle<AnimationGraph>,
 }
 
-/// Its number among the foxes.
+/// Index of a fox.
 #[derive(Component)]
 struct Number(u32);
 
-/// Bevy with its default plugins, no window.
+/// Creates an app with Bevy's default plugins and no window.
 pub fn app(folder: &Path, stage: Stage) -> App {
     let mut app = App::new();
     app.add_plugins(
@@ -60,7 +61,7 @@ pub fn app(folder: &Path, stage: Stage) -> App {
             .set(RenderPlugin { synchronous_pipeline_compilation: true, ..default() })
             .set(AssetPlugin { file_path: folder.display().to_string(), ..default() }),
     )
-    // As in its own example: nothing of this scene is static.
+    // As in Bevy's own example: all objects of this scene move.
     .insert_resource(StaticTransformOptimizations::Disabled)
     .insert_resource(ClearColor(Color::BLACK))
     .insert_resource(GlobalAmbientLight { brightness: 300.0, ..default() })
@@ -77,11 +78,11 @@ pub fn app(folder: &Path, stage: Stage) -> App {
     app
 }
 
-/// Until the GPU has drawn the frame.
+/// Waits until the GPU has drawn the frame.
 fn wait(device: Res<RenderDevice>) {
     stamps::RENDER.end();
     if let Err(error) = device.poll(PollType::Wait { submission_index: None, timeout: None }) {
-        error!("the device is gone: {error}");
+        error!("the device failed: {error}");
     }
 }
 
@@ -92,8 +93,7 @@ fn setup(
     mut graphs: ResMut<Assets<AnimationGraph>>,
     mut images: ResMut<Assets<Image>>,
 ) {
-    let clips: Vec<_> =
-        (0..CLIPS).map(|i| server.load(GltfAssetLabel::Animation(i).from_asset("Fox.glb"))).collect();
+    let clips: Vec<_> = (0..CLIPS).map(|i| server.load(GltfAssetLabel::Animation(i).from_asset("Fox.glb"))).collect();
     let mut graph = AnimationGraph::new();
     let root = graph.root;
     let nodes = graph.add_clips(clips.iter().cloned(), 1.0, root).collect();
@@ -113,7 +113,7 @@ fn setup(
     target.texture_descriptor.usage |= TextureUsages::COPY_SRC;
     let target = images.add(target);
     commands.insert_resource(Target(target.clone()));
-    // From above, so that everybody is in view.
+    // From above, so that all foxes are in view.
     let reach = side as f32 * SPACING;
     commands.spawn((
         Camera3d::default(),
@@ -135,7 +135,7 @@ fn setup(
     ));
 }
 
-/// A fox that has come starts to play, its own clip at its own phase.
+/// Starts the clip of a loaded fox, at the fox's own phase.
 fn play(
     ready: On<WorldInstanceReady>,
     animations: Res<Animations>,
@@ -159,7 +159,7 @@ fn play(
     }
 }
 
-/// Writes the next frame to the file that was asked for.
+/// Writes the next frame to the requested file.
 pub fn take_picture(app: &mut App) {
     let world = app.world_mut();
     let (target, path) = (world.resource::<Target>().0.clone(), world.resource::<Stage>().picture.clone());

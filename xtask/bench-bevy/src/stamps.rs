@@ -1,16 +1,16 @@
-//! How long the parts of a frame take, whichever thread runs them.
+//! Durations of the parts of a frame, on any thread.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// The main schedule.
+/// Durations of the main schedule.
 pub static MAIN: Stamp = Stamp::new();
-/// From the main world to the render world.
+/// Durations of the extraction from the main world to the render world.
 pub static EXTRACT: Stamp = Stamp::new();
-/// The render schedule up to its submission.
+/// Durations of the render schedule up to its submission.
 pub static RENDER: Stamp = Stamp::new();
 
-/// Times of one part, milliseconds.
+/// Durations of one part of a frame, in milliseconds.
 pub struct Stamp {
     times: Mutex<(Option<Instant>, Vec<f64>)>,
 }
@@ -42,14 +42,14 @@ impl Stamp {
     }
 }
 
-/// Forgets what was measured.
+/// Clears all measurements.
 pub fn clear() {
     for stamp in [&MAIN, &EXTRACT, &RENDER] {
         stamp.times.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
     }
 }
 
-/// The middle one.
+/// Median of the values; NaN if there are none.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::{BakeOptions, Manifest, bake};
 
 use crate::Options;
 use crate::context::text;
@@ -37,7 +36,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
 
 fn bake_one(name: &str, manifest: &Manifest) -> Result<(), String> {
     let (time, baked) = seconds(|| bake(manifest, &BakeOptions::default()));
-    let baked = baked.map_err(|failed| text(&failed.findings))?;
+    let baked = baked.map_err(|failed| text(&failed.diagnostics))?;
     let bytes: usize = baked.files.values().map(Vec::len).sum();
     line(name, format!("{:8.1} ms  {:8.1} KiB", time * 1e3, bytes as f64 / 1024.0));
     Ok(())

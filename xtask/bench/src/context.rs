@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::finding::{Findings, Style};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeOptions, bake};
+use gpuskin_build::{Diagnostics, Style};
 use gpuskin_rt::internals::{Model, wgpu};
 
 use crate::report::heading;
@@ -22,7 +22,7 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(manifest: &Path) -> Result<Self, String> {
         let manifest = Manifest::load(manifest).map_err(|findings| text(&findings))?;
-        let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.findings))?;
+        let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.diagnostics))?;
         let models = baked.runtime_models();
         let (device, queue, info) = pollster::block_on(open(wgpu::Adapter::limits, FEATURES))?;
         heading(&format!("{} ({:?}, {})", info.name, info.backend, info.driver_info));
@@ -60,7 +60,7 @@ impl Context {
     }
 }
 
-pub(crate) fn text(findings: &Findings) -> String {
+pub(crate) fn text(findings: &Diagnostics) -> String {
     findings.render(Style::Plain)
 }
 

@@ -9,9 +9,10 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gpuskin_build::bake::{BakeOptions, Draft, drafts};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::sample::{Sampler, rows};
+use gpuskin_build::BakeOptions;
+use gpuskin_build::Manifest;
+use gpuskin_build::internals::bake::{UnencodedModel, unencoded_models};
+use gpuskin_build::internals::sample::{Sampler, rows};
 use gpuskin_rt::internals::Encoding;
 
 use crate::Options;
@@ -52,7 +53,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), String> {
 }
 
 fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
-    let all = |encoding| drafts(manifest, &BakeOptions::default(), encoding);
+    let all = |encoding| unencoded_models(manifest, &BakeOptions::default(), encoding);
     let mut of_encodings = Vec::new();
     // Bone encodings only.
     for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex()) {
@@ -60,11 +61,11 @@ fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
             Ok(drafts) => of_encodings.push(drafts),
             // Models of the folder that cannot be baked are listed by `bake`.
             Err(_) if least_bones > 0 => return Ok(()),
-            Err(failed) => return Err(text(&failed.findings)),
+            Err(failed) => return Err(text(&failed.diagnostics)),
         }
     }
     for (i, entry) in manifest.models.iter().enumerate() {
-        let drafts: Vec<&Draft> = of_encodings.iter().map(|drafts| &drafts[i]).collect();
+        let drafts: Vec<&UnencodedModel> = of_encodings.iter().map(|drafts| &drafts[i]).collect();
         if drafts[0].plan.model.bones.len() >= least_bones {
             sampling(drafts[0], &manifest.folder.join(&entry.path.value))?;
             encoding(&drafts);
@@ -74,13 +75,13 @@ fn of_manifest(manifest: &Manifest, least_bones: usize) -> Result<(), String> {
 }
 
 /// Number of stored frames times bones.
-fn bone_samples(draft: &Draft) -> f64 {
+fn bone_samples(draft: &UnencodedModel) -> f64 {
     let frames: u32 = draft.plan.grids.iter().map(|grid| grid.stored).sum();
     f64::from(frames) * draft.plan.model.bones.len() as f64
 }
 
 /// Measures both samplers alternately.
-fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
+fn sampling(draft: &UnencodedModel, path: &Path) -> Result<(), String> {
     let (model, samples) = (&draft.plan.model, bone_samples(draft));
     let (bones, clips) = (model.bones.len(), model.clips.len());
     line(&model.name, format!("{bones} bones, {clips} clips, {samples:.0} bone-samples"));
@@ -115,7 +116,7 @@ fn sampling(draft: &Draft, path: &Path) -> Result<(), String> {
 }
 
 /// Measures sampling and encoding to bytes, all encodings alternately.
-fn encoding(drafts: &[&Draft]) {
+fn encoding(drafts: &[&UnencodedModel]) {
     let mut times = vec![Vec::new(); drafts.len()];
     let mut bytes = vec![Ok(0); drafts.len()];
     repeat(|| {
@@ -150,7 +151,7 @@ fn repeat(mut round: impl FnMut()) {
     }
 }
 
-fn sample(draft: &Draft) {
+fn sample(draft: &UnencodedModel) {
     let plan = &draft.plan;
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
         let sampler = Sampler::new(&plan.model, Some(clip));
@@ -158,7 +159,7 @@ fn sample(draft: &Draft) {
     }
 }
 
-fn sample_peer(draft: &Draft, peer: &Peer) {
+fn sample_peer(draft: &UnencodedModel, peer: &Peer) {
     let plan = &draft.plan;
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {
         (0..grid.stored).for_each(|frame| drop(black_box(peer.skin_matrices(clip.index, grid.time_of(frame)))));
@@ -166,7 +167,7 @@ fn sample_peer(draft: &Draft, peer: &Peer) {
 }
 
 /// Greatest difference between elements of both samplers' matrices, and the greatest element.
-fn difference(draft: &Draft, peer: &Peer) -> (f64, f64) {
+fn difference(draft: &UnencodedModel, peer: &Peer) -> (f64, f64) {
     let plan = &draft.plan;
     let (mut apart, mut greatest) = (0.0_f64, 0.0_f64);
     for (clip, grid) in plan.model.clips.iter().zip(&plan.grids) {

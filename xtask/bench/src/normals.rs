@@ -7,8 +7,8 @@
 use basis_universal::encoding::ColorSpace;
 use basis_universal::transcoding::TranscoderTextureFormat;
 use glam::{DVec2, DVec3};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::pose::{PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::Manifest;
+use gpuskin_build::internals::pose::{PosePath, PoseRequest, PoseTimes, pose};
 use gpuskin_rt::internals::vertex::{from_octahedral, octahedral};
 
 use crate::Options;

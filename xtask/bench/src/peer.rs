@@ -10,7 +10,7 @@ use glam::{Mat4, Quat, Vec3, Vec4};
 use gltf::animation::util::ReadOutputs;
 use gltf::animation::{Interpolation, Property};
 use gltf::scene::Transform;
-use gpuskin_build::model::Model;
+use gpuskin_build::internals::model::Model;
 
 pub(crate) struct Peer {
     nodes: Vec<Node>,

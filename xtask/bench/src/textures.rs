@@ -8,12 +8,9 @@ use std::path::Path;
 use basis_universal::encoding::{ColorSpace, Compressor, CompressorParams};
 use basis_universal::transcoding::{TranscodeParameters, Transcoder, TranscoderTextureFormat};
 use basis_universal::{BasisTextureFormat, sys};
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::cache::Cache;
-use gpuskin_build::finding::Findings;
-use gpuskin_build::import::{Pixels, import};
-use gpuskin_build::manifest::Manifest;
-use gpuskin_build::model::Image;
+use gpuskin_build::internals::import::{Pixels, import};
+use gpuskin_build::internals::model::Image;
+use gpuskin_build::{BakeOptions, Cache, Diagnostics, Manifest, bake};
 
 use crate::Options;
 use crate::bake::find_models;
@@ -48,7 +45,7 @@ fn all_of(folder: &Path) -> Result<Manifest, String> {
 fn compare(name: &str, manifest: &Manifest) -> Result<(), String> {
     let mut images = Vec::new();
     for entry in &manifest.models {
-        let (mut findings, mut inputs) = (Findings::default(), BTreeSet::new());
+        let (mut findings, mut inputs) = (Diagnostics::default(), BTreeSet::new());
         let model = import(manifest, entry, Pixels::Decode, &mut findings, &mut inputs);
         images.extend(model.ok_or_else(|| text(&findings))?.images);
     }
@@ -56,7 +53,7 @@ fn compare(name: &str, manifest: &Manifest) -> Result<(), String> {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u32;
     let (library, bytes) = seconds(|| images.iter().map(|image| encode(image, threads)).sum::<usize>());
     let (baking, baked) = seconds(|| bake(manifest, &BakeOptions::default()));
-    let baked = baked.map_err(|failed| text(&failed.findings))?;
+    let baked = baked.map_err(|failed| text(&failed.diagnostics))?;
     let made: usize = baked.files.iter().filter(|(name, _)| name.contains("/color-")).map(|(_, file)| file.len()).sum();
     let folder = std::env::temp_dir().join(format!("gpuskin-bench-cache-{}", std::process::id()));
     let cached = || bake(manifest, &BakeOptions { cache: Some(&Cache::new(&folder)), ..Default::default() });

@@ -4,7 +4,7 @@ use gpuskin_rt::internals::vertex::{octahedral, unpack};
 use gpuskin_rt::internals::{ByteRange, MeshInfo, Model, files::load, wgpu};
 
 use super::gpu::{buffer, bytes, pipeline};
-use super::scene::{Placed, SHADING};
+use super::placed::{Placed, SHADING};
 use crate::context::Context;
 
 pub(super) struct Fixed {

@@ -2,9 +2,11 @@
 
 use gpuskin_rt::internals::{RendererDescriptor, wgpu};
 
-use super::SIZE;
 use crate::context::Context;
 use crate::report::seconds;
+
+/// Size of the picture in pixels.
+pub(super) const SIZE: [u32; 2] = [1920, 1080];
 
 pub(super) fn bytes(floats: &[f32]) -> Vec<u8> {
     floats.iter().flat_map(|f| f.to_le_bytes()).collect()

@@ -9,6 +9,7 @@
 mod fixed;
 mod gpu;
 mod naive;
+mod placed;
 mod scene;
 mod side;
 mod subjects;
@@ -19,13 +20,11 @@ use crate::context::Context;
 use crate::report::{Asked, compared, heading, line, median, time};
 use gpuskin_rt::internals::Encoding;
 
+use gpu::SIZE;
 pub(crate) use gpu::{Frame, Timer, target};
 use scene::{Scene, Work};
 use side::Shows;
 use subjects::{Subject, subjects};
-
-/// Size of the picture in pixels.
-pub(crate) const SIZE: [u32; 2] = [1920, 1080];
 const FRAMES: usize = 21;
 /// Greatest fraction of the covered pixels that may differ between two methods; pixels along edges
 /// do.

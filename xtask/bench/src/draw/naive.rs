@@ -5,7 +5,7 @@ use gpuskin_rt::internals::vertex::unpack;
 use gpuskin_rt::internals::{ByteRange, Model, files::load, wgpu};
 
 use super::gpu::{buffer, bytes, entry, of_buffer, pipeline};
-use super::scene::{Placed, SHADING};
+use super::placed::{Placed, SHADING};
 use crate::context::Context;
 
 const SHADER: &str = include_str!("naive.wgsl");

@@ -9,7 +9,7 @@ use gpuskin_rt::internals::{
 };
 
 use super::gpu::pipeline;
-use super::scene::{Placed, SHADING, SUNS};
+use super::placed::{Placed, SHADING, SUNS};
 use crate::context::Context;
 
 /// Duration of a fade, and the time in it at which frames are drawn, in seconds.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeOptions, bake};
 use gpuskin_rt::internals::{Encoding, Model};
 
 use super::tube;
@@ -53,5 +53,5 @@ fn of_tube(folder: &Path, vertices: u32) -> Result<Subject, String> {
 fn baked(manifest: &Manifest, encoding: Option<Encoding>) -> Result<Vec<Model>, String> {
     // The error of a forced encoding does not matter here.
     let options = BakeOptions { encoding, skip_errors: true, ..Default::default() };
-    Ok(bake(manifest, &options).map_err(|failed| text(&failed.findings))?.runtime_models())
+    Ok(bake(manifest, &options).map_err(|failed| text(&failed.diagnostics))?.runtime_models())
 }

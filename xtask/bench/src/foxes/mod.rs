@@ -6,8 +6,8 @@ mod welded;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gpuskin_build::bake::{BakeOptions, bake};
-use gpuskin_build::manifest::Manifest;
+use gpuskin_build::Manifest;
+use gpuskin_build::{BakeOptions, bake};
 use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, RendererDescriptor, Repeat, View,
 };
@@ -52,7 +52,7 @@ fn fox(folder: &Path) -> Result<Model, String> {
     let manifest = "[bake]\ntextures = [\"rgba8\"]\n[[model]]\nname = \"fox\"\npath = \"Fox.glb\"\nscale = 0.01\n";
     let path = folder.join("Fox/gpuskin.toml");
     let manifest = Manifest::parse(&path, manifest).map_err(|findings| text(&findings))?;
-    let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.findings))?;
+    let baked = bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.diagnostics))?;
     baked.runtime_models().pop().ok_or_else(|| "the fox was not baked".to_owned())
 }
 
