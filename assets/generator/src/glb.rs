@@ -1,4 +1,5 @@
-//! Writes a model as binary glTF 2.0. JSON objects are written with sorted keys, so the bytes depend on nothing but the model.
+//! Writes a model as binary glTF 2.0. The keys of JSON objects are sorted, so the bytes depend on
+//! the model alone.
 
 use crate::mesh::Part;
 use crate::skeleton::{Clip, FPS, Pose, Skeleton};
@@ -14,14 +15,14 @@ pub(crate) struct Material {
     pub(crate) roughness: f64,
 }
 
-/// Parts that share a material. The number is an index into [`Model::materials`].
+/// Parts that share a material; the number is an index into [`Model::materials`].
 pub(crate) type Primitive = (usize, Vec<Part>);
 
-/// A mesh without a skin that hangs on a bone.
+/// Mesh without a skin, rigidly attached to a bone.
 pub(crate) struct Rigid {
     pub(crate) name: &'static str,
     pub(crate) bone: usize,
-    /// In the bone's space.
+    /// Translation in the bone's space, metres.
     pub(crate) translation: DVec3,
     pub(crate) rotation: DQuat,
     pub(crate) primitives: Vec<Primitive>,
@@ -63,7 +64,7 @@ impl Writer {
         self.views.len() - 1
     }
 
-    /// An accessor with a view of its own.
+    /// Adds an accessor with its own buffer view.
     fn accessor(&mut self, bytes: &[u8], target: Option<u32>, component: u32, kind: &str, count: usize) -> usize {
         let view = self.view(bytes, target);
         self.accessors.push(json!({ "bufferView": view, "componentType": component, "type": kind, "count": count }));
@@ -122,7 +123,7 @@ impl Writer {
         json!({ "name": name, "primitives": list })
     }
 
-    /// Channels only for what moves: a rotation that stays as in the file needs none.
+    /// Writes channels only for bones that move: a rotation that equals the node's needs none.
     fn clip(&mut self, clip: &Clip, skeleton: &Skeleton, first_bone: usize) -> Value {
         let step = clip.spline.unwrap_or(1);
         let picked: Vec<&Pose> = clip.frames.iter().step_by(step).collect();
@@ -141,7 +142,7 @@ impl Writer {
             let mut keys: Vec<[f64; 4]> = Vec::new();
             for pose in &picked {
                 let mut q = pose.local[bone].to_array();
-                // q and -q are one rotation; neighbours take the same sign.
+                // q and -q are the same rotation; neighbouring keys get the same sign.
                 let before = keys.last().copied().unwrap_or([0.0, 0.0, 0.0, 1.0]);
                 if q.iter().zip(before).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
                     q = q.map(|x| -x);
@@ -163,7 +164,8 @@ impl Writer {
     }
 }
 
-/// CUBICSPLINE wants (in-tangent, value, out-tangent) per key, tangents per second; LINEAR the values alone.
+/// Adds tangents for CUBICSPLINE, which needs (in-tangent, value, out-tangent) per key, tangents
+/// per second. LINEAR keys stay as they are.
 fn with_tangents<const N: usize>(keys: Vec<[f64; N]>, clip: &Clip, seconds: f64) -> Vec<[f64; N]> {
     if clip.spline.is_none() {
         return keys;
@@ -182,7 +184,7 @@ fn with_tangents<const N: usize>(keys: Vec<[f64; N]>, clip: &Clip, seconds: f64)
     out
 }
 
-/// The whole file.
+/// Returns the bytes of the whole file.
 pub(crate) fn write(model: &Model) -> Vec<u8> {
     let mut w = Writer::default();
     let bones = &model.skeleton.bones;
@@ -275,7 +277,7 @@ pub(crate) fn write(model: &Model) -> Vec<u8> {
     out
 }
 
-/// JSON with the keys of every object in order, whichever map serde_json was built with.
+/// Writes JSON with sorted object keys, whatever map type serde_json was built with.
 fn sorted(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {

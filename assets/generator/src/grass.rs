@@ -1,4 +1,4 @@
-//! A tuft of grass with two ears, for fields: a sway, and what a gust does.
+//! Tuft of grass with two ears, for fields, with the clips `sway` and `gust`.
 
 use crate::glb::{Material, Model};
 use crate::math::{TAU, hash, lerp, noise, rot_x, rot_y, rot_z, sin_turn, smoothstep};
@@ -13,12 +13,12 @@ const EAR: Rect = Rect::new(32.0, 0.0, 32.0, 64.0);
 const BLADES: usize = 14;
 const STALKS: usize = 2;
 
-/// A blade or stalk at rest.
+/// Blade or stalk at rest.
 struct Blade {
     base: DVec3,
-    /// Where it bends to, of unit length on the ground.
+    /// Horizontal direction in which it bends, unit length.
     out: DVec3,
-    /// Metres: how high and how far out its tip is.
+    /// Height of the tip; then its horizontal distance from the base. Metres.
     height: f64,
     bend: f64,
     stalk: bool,
@@ -39,9 +39,9 @@ impl Blade {
             .collect()
     }
 
-    /// The place at 0..1 along it.
+    /// Point at the fraction `t` of its length, 0..1.
     fn at(&self, t: f64) -> DVec3 {
-        // What bends far droops.
+        // A blade that bends far droops.
         let up = t - 0.55 * (self.bend / self.height) * t * t * t;
         self.base + self.out * self.bend * t * t + DVec3::Y * self.height * up
     }
@@ -69,7 +69,8 @@ impl Blade {
     }
 }
 
-/// Leans everything: towards +X by `lean` and to the side by `roll`, radians at the tips, of (blade, its phase).
+/// Leans all blades towards +X by `lean` and sideways by `roll`, radians at the tips. `lean` gets
+/// the blade and its random phase, and returns both.
 fn pose(s: &Skeleton, lean: impl Fn(usize, f64) -> [f64; 2]) -> Pose {
     let mut pose = Pose::bind(s);
     for i in 0..BLADES + STALKS {
@@ -108,7 +109,7 @@ pub(crate) fn model() -> Model {
     Model { name: "Grass", skeleton, materials, texture: paint(), body: vec![(0, parts)], rigid: Vec::new(), clips }
 }
 
-/// From the ground up: dark, then green, with pale tips; and ripe ears.
+/// Paints blades from dark at the ground over green to pale tips, and ripe ears.
 fn paint() -> Vec<u8> {
     let mut canvas = Canvas::new(SIZE as usize, rgb(0x3D4F1C));
     canvas.fill(LEAF, |u, v| {
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gusts_lay_it_over_and_it_stays_on_the_ground() {
+    fn gusts_bend_the_tuft_and_it_stays_on_the_ground() {
         let model = model();
         let tip = |clip: usize, frame: usize| {
             let (s, pose) = (&model.skeleton, &model.clips[clip].frames[frame]);

@@ -1,6 +1,8 @@
-//! Makes the sample models: `soldier.glb`, `hound.glb` and `grass.glb` in the folder above this crate.
+//! Generates the sample models `soldier.glb`, `hound.glb` and `grass.glb` in the folder above this
+//! crate.
 //!
-//! `cargo run -p gpuskin-assets` writes what changed; with `-- --check` it writes nothing and fails when a file differs.
+//! `cargo run -p gpuskin-assets` writes the files that changed. With `-- --check` it writes
+//! nothing, and fails if a file differs.
 
 mod glb;
 mod grass;
@@ -48,7 +50,8 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Brings a file up to date, or only says whether it is. Writes a new file beside the old one and renames it.
+/// Updates a file, or checks that it is up to date. Writes a new file beside the old one and
+/// renames it.
 fn update(path: &PathBuf, bytes: &[u8], check: bool) -> Result<String, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let old = std::fs::read(path).ok();

@@ -1,5 +1,6 @@
-//! Small numeric helpers. Everything that ends up in a file is computed in `f64` with `libm`, because glam's `f32` types use SIMD and std's
-//! trigonometry differs between platforms: either would change the bytes from machine to machine.
+//! Small numeric helpers. Everything that ends up in a file is computed in `f64` with `libm`.
+//! glam's `f32` types use SIMD, and std's trigonometry differs between platforms: either would
+//! change the bytes from machine to machine.
 
 use glam::{DMat3, DQuat, DVec3, dvec3};
 
@@ -20,12 +21,12 @@ pub(crate) fn rot_z(angle: f64) -> DQuat {
     DQuat::from_xyzw(0.0, 0.0, libm::sin(angle / 2.0), libm::cos(angle / 2.0))
 }
 
-/// Yaw after pitch after roll: `Ry * Rx * Rz`, of (pitch, yaw, roll) in radians.
+/// Rotation `Ry * Rx * Rz` from (pitch, yaw, roll) in radians: roll first, then pitch, then yaw.
 pub(crate) fn euler(pitch_yaw_roll: DVec3) -> DQuat {
     rot_y(pitch_yaw_roll.y) * rot_x(pitch_yaw_roll.x) * rot_z(pitch_yaw_roll.z)
 }
 
-/// The rotation that takes direction `a` to `b`, and `a_side` as near to `b_side` as that allows.
+/// Rotation that takes direction `a` to `b`, and `a_side` as near to `b_side` as possible.
 pub(crate) fn aim(a: DVec3, a_side: DVec3, b: DVec3, b_side: DVec3) -> DQuat {
     let basis = |x: DVec3, y: DVec3| {
         let x = x.normalize();
@@ -35,7 +36,7 @@ pub(crate) fn aim(a: DVec3, a_side: DVec3, b: DVec3, b_side: DVec3) -> DQuat {
     DQuat::from_mat3(&(basis(b, b_side) * basis(a, a_side).transpose())).normalize()
 }
 
-/// The shortest rotation from direction `a` to direction `b`.
+/// Shortest rotation from direction `a` to direction `b`.
 pub(crate) fn arc(a: DVec3, b: DVec3) -> DQuat {
     let (a, b) = (a.normalize(), b.normalize());
     let c = a.cross(b);
@@ -65,12 +66,12 @@ pub(crate) fn cos_turn(turns: f64) -> f64 {
     libm::cos(turns * TAU)
 }
 
-/// A phase in turns brought into 0..1.
+/// Wraps a phase in turns into 0..1.
 pub(crate) fn wrap(turns: f64) -> f64 {
     turns - libm::floor(turns)
 }
 
-/// A bump of height 1 at phase `at`, reaching 0 `half` turns to either side, around the circle.
+/// Bump of height 1 at phase `at`; falls to 0 at `half` turns to either side, around the circle.
 pub(crate) fn bump(phase: f64, at: f64, half: f64) -> f64 {
     let d = wrap(phase - at + 0.5) - 0.5;
     1.0 - smoothstep(0.0, half, libm::fabs(d))
@@ -82,7 +83,8 @@ pub(crate) fn hermite(a: f64, da: f64, b: f64, db: f64, t: f64) -> f64 {
     a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2)
 }
 
-/// The four keys around `x` in ascending `at`, with their weights in a Catmull-Rom curve (not uniform; flat at both ends).
+/// Four keys around `x`, in ascending `at`, with their weights in a Catmull-Rom curve (non-uniform;
+/// flat at both ends).
 pub(crate) fn catmull_rom(at: &[f64], x: f64) -> [(usize, f64); 4] {
     let last = at.len() - 1;
     let x = x.clamp(at[0], at[last]);
@@ -102,7 +104,7 @@ pub(crate) fn catmull_rom(at: &[f64], x: f64) -> [(usize, f64); 4] {
     ]
 }
 
-/// A number in 0..1 that looks random, the same for the same cell.
+/// Pseudo-random number in 0..1, always the same for the same cell.
 pub(crate) fn hash(x: i64, y: i64, seed: i64) -> f64 {
     let mut h = (x as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ (y as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F)

@@ -1,10 +1,10 @@
-//! Closed surfaces: lofts through cross-sections, boxes, their normals and their skin weights.
+//! Closed surfaces: lofts through cross-sections, plates and grids, with normals and skin weights.
 
 use crate::math::{TAU, catmull_rom, smoothstep};
 use glam::{DVec2, DVec3, dvec2};
 use std::collections::BTreeMap;
 
-/// A rectangle of the texture, in pixels from its upper left corner.
+/// Rectangle of the texture, in pixels from its upper left corner.
 #[derive(Clone, Copy)]
 pub(crate) struct Rect {
     pub(crate) x: f64,
@@ -18,7 +18,8 @@ impl Rect {
         Self { x, y, w, h }
     }
 
-    /// Texture coordinates of a point given in 0..1 of the rectangle. Half a pixel is left free at the border, against bleeding.
+    /// Texture coordinates of a point given in 0..1 of the rectangle. Leaves half a pixel at the
+    /// border, against bleeding.
     pub(crate) fn uv(&self, u: f64, v: f64, size: f64) -> DVec2 {
         dvec2(self.x + 0.5 + u * (self.w - 1.0), self.y + 0.5 + v * (self.h - 1.0)) / size
     }
@@ -32,7 +33,7 @@ pub(crate) struct Influences {
 }
 
 impl Influences {
-    /// The four strongest of `all`, rounded so that the sum is exactly one.
+    /// Keeps the four strongest of `all`, rounded so that the sum is exactly one.
     pub(crate) fn new(all: &[(usize, f64)]) -> Self {
         let mut merged: BTreeMap<usize, f64> = BTreeMap::new();
         for &(bone, w) in all {
@@ -60,14 +61,14 @@ impl Influences {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Vertex {
-    /// Metres.
+    /// Position, metres.
     pub(crate) position: DVec3,
     pub(crate) normal: DVec3,
     pub(crate) uv: DVec2,
     pub(crate) skin: Influences,
 }
 
-/// One closed surface, triangles counter-clockwise seen from outside.
+/// Closed surface; triangles are counter-clockwise seen from outside.
 #[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) name: String,
@@ -76,7 +77,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// From bare points. Triangles may run either way around, as long as all run the same way: the volume's sign tells which.
+    /// Creates a part from points. All triangles must have the same winding; the sign of the volume
+    /// tells which one it is.
     pub(crate) fn new(name: &str, points: Vec<(DVec3, DVec2)>, triangles: Vec<[u32; 3]>) -> Self {
         let vertices = points
             .into_iter()
@@ -94,7 +96,7 @@ impl Part {
         part
     }
 
-    /// Signed volume, cubic metres: positive when the triangles face outwards.
+    /// Signed volume, cubic metres: positive if the triangles face outwards.
     pub(crate) fn volume(&self) -> f64 {
         self.triangles
             .iter()
@@ -103,7 +105,8 @@ impl Part {
             .sum()
     }
 
-    /// Recomputes the normals from the faces, weighted by their area. Vertices at one place share theirs, so that seams do not show.
+    /// Recomputes normals from the faces, weighted by area. Vertices at the same position share a
+    /// normal, so that seams do not show.
     pub(crate) fn smooth(&mut self) {
         let key = |p: DVec3| (p * 1e5).round().to_array().map(|x| x as i64);
         let mut sums: BTreeMap<[i64; 3], DVec3> = BTreeMap::new();
@@ -119,7 +122,7 @@ impl Part {
         }
     }
 
-    /// Splits all faces from each other, for edges that shall look hard.
+    /// Splits all faces from each other, for hard edges.
     pub(crate) fn faceted(self) -> Self {
         let mut vertices = Vec::new();
         let mut triangles = Vec::new();
@@ -155,21 +158,21 @@ impl Part {
     }
 }
 
-/// One cross-section: a superellipse with its own extent to the front and to the back.
+/// Cross-section: a superellipse with separate extents to the front and to the back.
 #[derive(Clone, Copy)]
 pub(crate) struct Ring {
     pub(crate) center: DVec3,
-    /// Half the width, towards +-.
+    /// Half of the width, to both sides.
     pub(crate) side: DVec3,
     pub(crate) front: DVec3,
-    /// The extent behind the center; points forward as `front` does.
+    /// Extent behind the centre; points forward, like `front`.
     pub(crate) back: DVec3,
     /// 2 is an ellipse; more is boxier.
     pub(crate) power: f64,
 }
 
 impl Ring {
-    /// `u` in turns from the middle of the back, over the +side, to the front and on.
+    /// Point at `u` turns from the middle of the back, over the positive side, to the front and on.
     pub(crate) fn point(&self, u: f64) -> DVec3 {
         let (s, c) = (libm::sin(u * TAU), -libm::cos(u * TAU));
         let bend = |x: f64| libm::copysign(libm::pow(libm::fabs(x), 2.0 / self.power), x);
@@ -178,7 +181,8 @@ impl Ring {
     }
 }
 
-/// A surface through `rings`, closed at both ends by a cap. Texture: u around, v from the first ring to the last by distance.
+/// Creates a surface through `rings`, capped at both ends. Texture: u runs around, v from the first
+/// ring to the last by distance.
 pub(crate) fn loft(name: &str, rings: &[Ring], segments: usize, rect: Rect, size: f64) -> Part {
     let mut along = vec![0.0];
     for w in rings.windows(2) {
@@ -188,12 +192,12 @@ pub(crate) fn loft(name: &str, rings: &[Ring], segments: usize, rect: Rect, size
     let vs: Vec<f64> = along.iter().map(|a| a / total).collect();
     grid(name, rings.len(), segments, rect, size, |row, i| {
         let u = i as f64 / segments as f64;
-        // The last column is the first again, with u = 1.
+        // The last column repeats the first, with u = 1.
         (rings[row].point(if i == segments { 0.0 } else { u }), u, vs[row])
     })
 }
 
-/// A round tube through `points`, with a radius each.
+/// Creates a round tube through `points`, with a radius each.
 pub(crate) fn tube(name: &str, points: &[(DVec3, f64)], side: DVec3, segments: usize, rect: Rect, size: f64) -> Part {
     let last = points.len() - 1;
     let rings: Vec<Ring> = (0..=last)
@@ -207,7 +211,8 @@ pub(crate) fn tube(name: &str, points: &[(DVec3, f64)], side: DVec3, segments: u
     loft(name, &rings, segments, rect, size)
 }
 
-/// A thick plate: `at(row, column)` gives points of its outer face and of its inner one, both 0..=1 along the plate.
+/// Creates a thick plate: `at(row, column)` returns a point of its outer and of its inner face, for
+/// both arguments in 0..=1.
 pub(crate) fn plate(
     name: &str,
     rows: usize,
@@ -216,7 +221,7 @@ pub(crate) fn plate(
     size: f64,
     at: impl Fn(f64, f64) -> (DVec3, DVec3),
 ) -> Part {
-    // Each row goes over the outer face and back over the inner one.
+    // Each row runs over the outer face and back over the inner one.
     let around = 2 * columns;
     capped(name, rows, around, rect, size, Cap::Strip, |row, i| {
         let v = row as f64 / (rows - 1) as f64;
@@ -228,17 +233,17 @@ pub(crate) fn plate(
     })
 }
 
-/// How the ends of a surface are closed.
+/// Cap at the ends of a surface.
 #[derive(Clone, Copy)]
 enum Cap {
-    /// A fan around the middle of the ring, for rings that enclose their middle.
+    /// Fan around the centre of the ring, for rings that enclose their centre.
     Fan,
-    /// A strip between the two halves of the ring, for flat and bent ones.
+    /// Strip between the two halves of the ring, for flat and bent rings.
     Strip,
 }
 
-/// A surface of `rows` rings of `segments` points each, closed at both ends. `at(row, column)` gives the point and its u and v;
-/// column `segments` is the place of column 0.
+/// Creates a surface of `rows` rings with `segments` points each, capped at both ends. `at(row,
+/// column)` returns the point with its u and v; column `segments` has the position of column 0.
 pub(crate) fn grid(
     name: &str,
     rows: usize,
@@ -303,14 +308,16 @@ fn capped(
     Part::new(name, points, triangles)
 }
 
-/// A smooth curve through rows of numbers, of which the first is the place on the curve (ascending).
+/// Interpolates rows of numbers smoothly. The first number of a row is its position on the curve,
+/// ascending.
 pub(crate) fn profile<const N: usize>(keys: &[[f64; N]], x: f64) -> [f64; N] {
     let at: Vec<f64> = keys.iter().map(|k| k[0]).collect();
     let terms = catmull_rom(&at, x);
     core::array::from_fn(|c| terms.iter().map(|&(k, w)| keys[k][c] * w).sum())
 }
 
-/// Weights of a chain of bones at distance `s` along it: `joints` are (bone, where it begins, half the width of the blend there).
+/// Weights along a chain of bones at distance `s`; `joints`: (bone, start, half the width of the
+/// blend at the start).
 pub(crate) fn chain(s: f64, joints: &[(usize, f64, f64)]) -> Vec<(usize, f64)> {
     let reached = |i: usize| {
         if i == 0 { 1.0 } else { joints.get(i).map_or(0.0, |&(_, at, half)| smoothstep(at - half, at + half, s)) }

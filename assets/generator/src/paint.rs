@@ -1,4 +1,4 @@
-//! Painting textures: colours in sRGB 0..1, pixels from the upper left corner, PNG files.
+//! Textures: colours in sRGB 0..1, pixels from the upper left corner, PNG files.
 
 use crate::math::{lerp, smoothstep};
 use crate::mesh::Rect;
@@ -6,7 +6,7 @@ use glam::{DVec3, dvec3};
 
 pub(crate) type Color = DVec3;
 
-/// A colour from its usual notation, 0xRRGGBB.
+/// Colour from 0xRRGGBB.
 pub(crate) fn rgb(hex: u32) -> Color {
     dvec3(f64::from(hex >> 16 & 255), f64::from(hex >> 8 & 255), f64::from(hex & 255)) / 255.0
 }
@@ -20,7 +20,8 @@ pub(crate) fn line(x: f64, at: f64, half: f64, soft: f64) -> f64 {
     1.0 - smoothstep(half, half + soft, libm::fabs(x - at))
 }
 
-/// 1 inside an ellipse around `(cx, cy)`, with a soft edge of a part `soft` of its radius.
+/// 1 inside an ellipse around `(cx, cy)`, with a soft edge that takes the fraction `soft` of its
+/// radius.
 pub(crate) fn spot(x: f64, y: f64, (cx, cy): (f64, f64), (rx, ry): (f64, f64), soft: f64) -> f64 {
     let (dx, dy) = ((x - cx) / rx, (y - cy) / ry);
     1.0 - smoothstep(1.0 - soft, 1.0, libm::sqrt(dx * dx + dy * dy))
@@ -31,7 +32,7 @@ pub(crate) fn band(x: f64, a: f64, b: f64, soft: f64) -> f64 {
     smoothstep(a - soft, a, x) * (1.0 - smoothstep(b, b + soft, x))
 }
 
-/// A square picture.
+/// Square picture.
 pub(crate) struct Canvas {
     pub(crate) size: usize,
     pixels: Vec<Color>,
@@ -42,7 +43,7 @@ impl Canvas {
         Self { size, pixels: vec![background; size * size] }
     }
 
-    /// Fills a rectangle; `color` gets (u, v) in 0..1 of it.
+    /// Fills a rectangle; `color` gets (u, v) in 0..1.
     pub(crate) fn fill(&mut self, rect: Rect, color: impl Fn(f64, f64) -> Color) {
         for y in 0..rect.h as usize {
             for x in 0..rect.w as usize {
@@ -53,7 +54,8 @@ impl Canvas {
         }
     }
 
-    /// An RGB PNG file. Written by hand around miniz_oxide, so that no feature another crate turns on can change the bytes.
+    /// Returns an RGB PNG file. Written by hand around miniz_oxide, so that no Cargo feature
+    /// enabled by another crate changes the bytes.
     pub(crate) fn png(&self) -> Vec<u8> {
         let stride = self.size * 3;
         let mut raw: Vec<u8> = Vec::with_capacity(stride * self.size);

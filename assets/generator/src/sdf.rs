@@ -1,26 +1,27 @@
-//! Organic shapes: capsules of changing width, melted together, and the mesh of their surface.
+//! Organic shapes: capsules with two radii, blended into each other, and the mesh of their surface.
 
 use crate::mesh::{Influences, Part, Vertex};
 use glam::{DVec2, DVec3, dvec3};
 use std::collections::BTreeMap;
 
-/// Weights of a point on a primitive, from the point itself.
+/// Function from a point on a primitive to its bone weights.
 pub(crate) type Skin = Box<dyn Fn(DVec3) -> Vec<(usize, f64)>>;
 
-/// A capsule from `a` to `b`, with a radius at each end, stretched by `scale`. Metres.
+/// Capsule from `a` to `b`, with a radius at each end, stretched by `scale`. Metres.
 pub(crate) struct Blob {
     pub(crate) a: DVec3,
     pub(crate) b: DVec3,
     pub(crate) radius: [f64; 2],
-    /// 1 is round; 0.8 in x is narrower by a fifth, about the middle of the model for x, of the capsule's own height for y and z.
+    /// 1 is round; 0.8 in x is narrower by a fifth. Scales x about the middle of the model, y and z
+    /// about the centre of the capsule.
     pub(crate) scale: DVec3,
-    /// How far it melts into what came before, metres.
+    /// Width of the blend with the capsules before it, metres.
     pub(crate) melt: f64,
     pub(crate) skin: Skin,
 }
 
 impl Blob {
-    /// Distance to its surface, negative inside; exact for a scale of one, close enough to it otherwise.
+    /// Distance to the surface, negative inside; exact for a scale of one, approximate otherwise.
     fn distance(&self, p: DVec3) -> f64 {
         let middle = dvec3(0.0, (self.a.y + self.b.y) / 2.0, (self.a.z + self.b.z) / 2.0);
         let squeeze = |q: DVec3| middle + (q - middle) / self.scale;
@@ -33,7 +34,7 @@ impl Blob {
     }
 }
 
-/// Melted blobs, standing on the ground. The shape is the same on both sides: blobs are given for x >= 0.
+/// Blended capsules, standing on the ground. The shape is symmetric: blobs are given for x >= 0.
 pub(crate) struct Shape {
     pub(crate) blobs: Vec<Blob>,
 }
@@ -58,7 +59,7 @@ impl Shape {
         dvec3(along(DVec3::X), along(DVec3::Y), along(DVec3::Z))
     }
 
-    /// The nearby point of the surface.
+    /// Projects a nearby point onto the surface.
     pub(crate) fn project(&self, mut p: DVec3) -> DVec3 {
         for _ in 0..3 {
             let g = self.gradient(p);
@@ -67,9 +68,10 @@ impl Shape {
         p
     }
 
-    /// Bones of a surface point: each blob's own, by how near it is. `right` gives the bone on the other side.
+    /// Bone weights of a surface point: those of each blob, weighted by its distance. `right`
+    /// returns the bone of the other side.
     fn skin(&self, p: DVec3, right: &impl Fn(usize) -> usize) -> Influences {
-        const SPREAD: f64 = 0.017; // metres over which a blob's say falls to a third
+        const SPREAD: f64 = 0.017; // metres over which a blob's weight falls to a third
         let q = dvec3(libm::fabs(p.x), p.y, p.z);
         let near = self.blobs.iter().map(|b| b.distance(q)).fold(f64::INFINITY, f64::min);
         let mut all = Vec::new();
@@ -77,7 +79,7 @@ impl Shape {
             let w = libm::exp(-(blob.distance(q) - near) / SPREAD);
             if w > 0.004 {
                 for (bone, part) in (blob.skin)(q) {
-                    // Close to the middle both sides count.
+                    // Near the middle, bones of both sides contribute.
                     let left = crate::math::smoothstep(-0.03, 0.03, p.x);
                     all.push((bone, w * part * left));
                     all.push((right(bone), w * part * (1.0 - left)));
@@ -87,8 +89,9 @@ impl Shape {
         Influences::new(&all)
     }
 
-    /// The surface as a mesh: one vertex in every grid cell that it crosses (surface nets), evened out and laid back onto the surface.
-    /// `lines` are the grid's planes per axis, ascending.
+    /// Creates the mesh of the surface: one vertex per grid cell that it crosses (surface nets),
+    /// smoothed and projected back onto the surface. `lines`: planes of the grid per axis,
+    /// ascending.
     pub(crate) fn mesh(
         &self,
         name: &str,
@@ -122,7 +125,7 @@ impl Shape {
                 }
             }
         }
-        // A quad around every grid edge that the surface crosses.
+        // One quad per grid edge that the surface crosses.
         let mut quads: Vec<[u32; 4]> = Vec::new();
         for axis in 0..3 {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -167,7 +170,7 @@ impl Shape {
         let mut triangles = Vec::new();
         for q in &quads {
             let p = q.map(|i| points[i as usize]);
-            // Cut along the shorter diagonal.
+            // Splits along the shorter diagonal.
             if (p[0] - p[2]).length() <= (p[1] - p[3]).length() {
                 triangles.extend([[q[0], q[1], q[2]], [q[0], q[2], q[3]]]);
             } else {

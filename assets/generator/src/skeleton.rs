@@ -1,5 +1,6 @@
-//! Bones and poses. In the bind pose every bone's axes are the model's (metres, y up, facing +Z, left is +X), so a bone is a name and a point,
-//! and its inverse bind matrix a translation.
+//! Bones and poses. In bind pose, the axes of every bone are those of the model (metres, y up,
+//! facing +Z, left is +X). A bone is therefore a name and a point, and its inverse bind matrix a
+//! translation.
 
 use glam::{DQuat, DVec3};
 
@@ -71,29 +72,30 @@ impl Pose {
         self.local[bone] = (parent.inverse() * rotation).normalize();
     }
 
-    /// Where a point that is fixed to `bone`, and lies at `point` in the bind pose, is now (model space).
+    /// Position in model space of a point that is fixed to `bone` and lies at `point` in bind pose.
     pub(crate) fn carry(&self, skeleton: &Skeleton, bone: usize, point: DVec3) -> DVec3 {
         let (r, p) = self.global(skeleton, bone);
         p + r * (point - skeleton.bones[bone].at)
     }
 }
 
-/// One animation: a pose per frame, at [`FPS`] frames a second.
+/// Animation: one pose per frame, at [`FPS`] frames per second.
 pub(crate) struct Clip {
     pub(crate) name: &'static str,
-    /// For a loop the last pose equals the first.
+    /// Poses; in a loop, the last equals the first.
     pub(crate) frames: Vec<Pose>,
     pub(crate) looped: bool,
-    /// Ground speed the feet are made for, m/s.
+    /// Ground speed that the feet match, m/s.
     pub(crate) speed: Option<f64>,
-    /// With `Some(n)`, every n-th frame becomes a CUBICSPLINE key; otherwise every frame a LINEAR one.
+    /// With `Some(n)`, every n-th frame becomes a CUBICSPLINE key; otherwise, every frame becomes a
+    /// LINEAR key.
     pub(crate) spline: Option<usize>,
 }
 
 pub(crate) const FPS: f64 = 30.0;
 
 impl Clip {
-    /// A clip of `frames` frames after the first; `pose` gets the phase 0..=1.
+    /// Creates a clip with `frames` frames after the first; `pose` gets the phase, 0..=1.
     pub(crate) fn sample(name: &'static str, frames: usize, looped: bool, pose: impl Fn(f64) -> Pose) -> Self {
         let mut all: Vec<Pose> = (0..=frames).map(|i| pose(i as f64 / frames as f64)).collect();
         if looped {

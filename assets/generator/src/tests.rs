@@ -1,4 +1,5 @@
-//! What the models promise: closed surfaces, whole weights, loops that close and feet that stand still on the ground.
+//! Checks the models: closed surfaces, weights that sum to one, loops that close, and feet that
+//! stay fixed to the ground.
 
 use crate::glb::Model;
 use crate::ik::{FootShape, Limb, curve, solve};
@@ -38,7 +39,7 @@ fn a_limb_reaches_its_target_without_stretching() {
 }
 
 #[test]
-fn aim_takes_both_directions() {
+fn aim_maps_both_directions() {
     let q = aim(DVec3::X, DVec3::Y, dvec3(0.0, 1.0, 1.0), DVec3::Z);
     assert!((q * DVec3::X - dvec3(0.0, 1.0, 1.0).normalize()).length() < 1e-12);
     assert!((q * DVec3::Y).dot(DVec3::Z) > 0.7);
@@ -57,7 +58,7 @@ fn a_curve_meets_its_keys_and_stays_between_them() {
             assert!(value >= va.min(vb) - 1e-12 && value <= va.max(vb) + 1e-12, "{value} lies outside {va}..{vb}");
         }
     }
-    // No kink: neither at a key that it passes, nor where one stride meets the next.
+    // No kink, neither at an intermediate key nor between strides.
     let slope = |x: f64| (curve(&keys, x + 1e-6) - curve(&keys, x)) / 1e-6;
     assert!(slope(1.0 - 2e-6) > 1.0 && libm::fabs(slope(1.0 - 2e-6) - slope(1.0)) < 1e-3);
     assert!(libm::fabs(slope(2.0 - 2e-6) - slope(0.0)) < 1e-3);
@@ -82,7 +83,8 @@ fn surfaces_are_closed_and_face_outwards() {
         let mut against = 0;
         for t in &part.triangles {
             for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
-                // A closed surface runs along every edge as often one way as the other.
+                // In a closed surface, the triangles use every edge equally often in both
+                // directions.
                 let (a, b) = (key(a), key(b));
                 *edges.entry((a.min(b), a.max(b))).or_insert(0) += if a < b { 1 } else { -1 };
             }
@@ -91,12 +93,12 @@ fn surfaces_are_closed_and_face_outwards() {
             against += usize::from(face.dot(a.normal + b.normal + c.normal) < 0.0);
         }
         assert!(edges.values().all(|&n| n == 0), "{} is open", part.name);
-        assert!(against * 20 <= part.triangles.len(), "{}: {against} normals look inwards", part.name);
+        assert!(against * 20 <= part.triangles.len(), "{}: {against} normals point inwards", part.name);
     }
 }
 
 #[test]
-fn loops_close_and_death_rests() {
+fn loops_close_and_the_death_clip_ends_at_rest() {
     for model in MODELS.iter() {
         for clip in &model.clips {
             let (first, last) = (&clip.frames[0], &clip.frames[clip.frames.len() - 1]);
@@ -111,25 +113,27 @@ fn loops_close_and_death_rests() {
     assert!((before.root - end.root).length() < 1e-6);
 }
 
-/// Baked poses are joined by chords: what turns far within a frame shrinks between them. More than this is also what a joint that flips shows.
-const MOST_TURN: f64 = 28.0; // degrees in a frame
+/// Largest rotation per frame. Baked poses are interpolated linearly, so large rotations shrink
+/// limbs between frames. A joint that flips exceeds it as well.
+const MAX_TURN: f64 = 28.0; // degrees per frame
 
 #[test]
-fn no_bone_turns_far_in_a_frame() {
+fn no_bone_turns_far_between_frames() {
     for model in MODELS.iter() {
         for clip in &model.clips {
             for (i, pair) in clip.frames.windows(2).enumerate() {
                 for (bone, (a, b)) in model.skeleton.bones.iter().zip(pair[0].local.iter().zip(&pair[1].local)) {
                     let turn = (2.0 * libm::acos(libm::fabs(a.dot(*b)).min(1.0))).to_degrees();
                     let (model, bone, clip, at) = (model.name, &bone.name, clip.name, i as f64 / FPS);
-                    assert!(turn < MOST_TURN, "{model}: {bone} turns {turn:.1} degrees in {clip} at {at:.3} s");
+                    assert!(turn < MAX_TURN, "{model}: {bone} turns {turn:.1} degrees in {clip} at {at:.3} s");
                 }
             }
         }
     }
 }
 
-/// How far a standing foot is from going with the ground, over all frames that it stands: (slip in a frame, distance from the ground).
+/// Largest movement of a planted foot against the ground, over all frames of its stance: (slip per
+/// frame, distance from the ground).
 fn slip(s: &Skeleton, clip: &Clip, bone: usize, shape: FootShape, strike: f64, duty: f64) -> (f64, f64) {
     let frames = clip.frames.len() - 1;
     let step = clip.speed.unwrap() / FPS;
@@ -142,32 +146,32 @@ fn slip(s: &Skeleton, clip: &Clip, bone: usize, shape: FootShape, strike: f64, d
         }
         pairs += 1;
         let (now, next) = (&clip.frames[i], &clip.frames[i + 1]);
-        // The foot stands on its heel or its ball, whichever is lower in both frames.
+        // The foot stands on the lower one of heel and ball in both frames.
         let low = [shape.heel, shape.ball].map(|p| (now.carry(s, bone, p), next.carry(s, bone, p)));
         let (a, b) = low.into_iter().min_by(|x, y| (x.0.y.max(x.1.y)).total_cmp(&y.0.y.max(y.1.y))).unwrap();
         worst = worst.max((b - a + DVec3::Z * step).length());
         height = height.max(libm::fabs(a.y)).max(libm::fabs(b.y));
     }
-    assert!(pairs > 0, "{} never stands", s.bones[bone].name);
+    assert!(pairs > 0, "{} never touches the ground", s.bones[bone].name);
     (worst, height)
 }
 
-const MOST_SLIP: f64 = 0.01; // metres in a frame
+const MAX_SLIP: f64 = 0.01; // metres per frame
 
 #[test]
-fn the_soldiers_feet_stand_still() {
+fn soldier_feet_do_not_slide() {
     let model = &MODELS[0];
     for (name, stride) in [("walk", soldier::WALK), ("run", soldier::RUN)] {
         for (sign, strike) in [(1.0, 0.0), (-1.0, 0.5)] {
             let (bone, shape) = soldier::foot(&model.skeleton, sign);
             let (slip, height) = slip(&model.skeleton, clip(model, name), bone, shape, strike, stride.duty);
-            assert!(slip < MOST_SLIP && height < MOST_SLIP, "{name}: slips {slip:.4} m, {height:.4} m off the ground");
+            assert!(slip < MAX_SLIP && height < MAX_SLIP, "{name}: slips {slip:.4} m, {height:.4} m off the ground");
         }
     }
 }
 
 #[test]
-fn the_hounds_paws_stand_still() {
+fn hound_paws_do_not_slide() {
     let model = &MODELS[1];
     for (name, stride, gait) in [("walk", hound::WALK, hound::WALK_GAIT), ("run", hound::RUN, hound::RUN_GAIT)] {
         for (fore, strikes) in [(false, gait.hind), (true, gait.fore)] {
@@ -175,7 +179,7 @@ fn the_hounds_paws_stand_still() {
                 let (bone, shape) = hound::foot(&model.skeleton, fore, if i == 0 { 1.0 } else { -1.0 });
                 let (slip, height) = slip(&model.skeleton, clip(model, name), bone, shape, strike, stride.duty);
                 assert!(
-                    slip < MOST_SLIP && height < MOST_SLIP,
+                    slip < MAX_SLIP && height < MAX_SLIP,
                     "{name}, fore {fore}, paw {i}: slips {slip:.4} m, {height:.4} m off the ground"
                 );
             }

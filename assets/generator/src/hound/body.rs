@@ -1,4 +1,5 @@
-//! The hound's surface: melted capsules along its bones, ears, eyes and a collar. Metres, bind pose.
+//! Surface of the hound: blended capsules along its bones, ears, eyes and a collar. Metres, bind
+//! pose.
 
 use super::rig::{other_side, sided};
 use super::texture as tex;
@@ -60,7 +61,7 @@ pub(crate) fn studs(s: &Skeleton) -> Vec<Part> {
         .collect()
 }
 
-/// Grid planes from `a` to `b`, with a spacing that depends on the place.
+/// Grid planes from `a` to `b`; `step` gives the spacing at a position.
 fn spaced(a: f64, b: f64, step: impl Fn(f64) -> f64) -> Vec<f64> {
     let mut out = vec![a];
     while out[out.len() - 1] < b {
@@ -145,7 +146,7 @@ fn shape(s: &Skeleton) -> Shape {
     Shape { blobs }
 }
 
-/// The left ear: upright, its shell open to the front and the side.
+/// Left ear: upright, its shell open to the front and the side.
 fn ear() -> Part {
     plate("ear", 6, 5, tex::EAR, tex::SIZE, |v, u| {
         let across = lerp(-1.0, 1.0, u);
@@ -160,7 +161,7 @@ fn ear() -> Part {
     })
 }
 
-/// The left eye, set into the surface at `center`.
+/// Left eye, set into the surface at `center`.
 fn eye(center: DVec3) -> Part {
     let look = dvec3(0.62, 0.10, 0.78).normalize();
     let side = look.cross(DVec3::Y).normalize();
@@ -184,7 +185,7 @@ fn collar_axis() -> DVec3 {
     dvec3(0.0, 0.687, 0.726).normalize()
 }
 
-/// A point around the collar (0 is below, at the throat) and the direction away from the neck.
+/// Point on the collar (turn 0 is below, at the throat), and the direction away from the neck.
 fn on_collar(turn: f64, extra: f64) -> (DVec3, DVec3) {
     let axis = collar_axis();
     let down = dvec3(0.0, -axis.z, axis.y);
@@ -195,7 +196,7 @@ fn on_collar(turn: f64, extra: f64) -> (DVec3, DVec3) {
 }
 
 fn collar() -> Part {
-    // Around the strap's own section, inside and out.
+    // Cross-section of the strap, around its inside and outside.
     let section = [
         (-0.8, -0.012),
         (-1.0, 0.0),

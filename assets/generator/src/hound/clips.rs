@@ -43,17 +43,17 @@ fn idle(s: &Skeleton) -> Clip {
     clip.splined(3)
 }
 
-/// Fore and hind paws go at one pace; only their reach and lift differ.
+/// Fore and hind paws have the same period and speed; only reach and lift differ.
 pub(crate) const WALK: Stride = Stride { period: 28.0 / 30.0, speed: 0.85, duty: 0.64, center: 0.0, lift: 0.075 };
 pub(crate) const RUN: Stride = Stride { period: 14.0 / 30.0, speed: 5.0, duty: 0.22, center: 0.0, lift: 0.15 };
 
-/// Phases at which the paws strike: left and right hind, left and right fore.
+/// Phases at which the paws strike the ground: left and right, hind and fore.
 pub(crate) struct Gait {
     pub(crate) hind: [f64; 2],
     pub(crate) fore: [f64; 2],
 }
 
-/// Each hind paw is followed by the fore paw of its side, a quarter later.
+/// The fore paw of each side follows its hind paw by about a quarter.
 pub(crate) const WALK_GAIT: Gait = Gait { hind: [0.0, 0.5], fore: [0.22, 0.72] };
 /// Rotary gallop: hind left, hind right, flight stretched, fore right, fore left, flight gathered.
 pub(crate) const RUN_GAIT: Gait = Gait { hind: [0.0, 0.10], fore: [0.54, 0.43] };

@@ -1,4 +1,4 @@
-//! The hound as an animator handles it: the trunk by angles, the paws by their place.
+//! Animation controls of the hound: angles for the trunk, positions for the paws.
 
 use super::rig::sided;
 use crate::ik::{FootShape, Limb, solve};
@@ -6,14 +6,14 @@ use crate::math::{euler, rot_x, rot_z};
 use crate::skeleton::{Pose, Skeleton};
 use glam::{DVec3, dvec3};
 
-/// A paw, relative to where it stands in the bind pose.
+/// Paw, relative to its position in bind pose.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Paw {
     /// Displacement on the ground and above it, metres.
     pub(crate) at: DVec3,
     /// Pitch of the foot above the paw about the paw, radians: positive leans it forward over the toes.
     pub(crate) pitch: f64,
-    /// The paw's own pitch relative to the ground: positive points the toes down.
+    /// Pitch of the paw relative to the ground: positive points the toes down.
     pub(crate) droop: f64,
 }
 
@@ -27,13 +27,13 @@ pub(crate) struct Figure {
     /// Neck1, Neck2, Head.
     pub(crate) neck: [DVec3; 3],
     pub(crate) jaw: f64,
-    /// Pitch (positive: forward) and outwards, of the left and the right ear.
+    /// Pitch (positive: forward) and outward rotation of the left and the right ear.
     pub(crate) ears: [DVec3; 2],
     pub(crate) tail: [DVec3; 4],
     /// Left and right.
     pub(crate) fore: [Paw; 2],
     pub(crate) hind: [Paw; 2],
-    /// Shoulder blades, pitch: negative swings the leg forward.
+    /// Pitch of the shoulder blades: negative swings the leg forward.
     pub(crate) blade: [f64; 2],
 }
 
@@ -61,7 +61,7 @@ impl Figure {
     }
 }
 
-/// The pivot of a foot: the paw's joint, on the ground.
+/// Contact point of a foot: the joint of the paw, projected onto the ground.
 pub(crate) fn foot_shape(s: &Skeleton, ankle: usize, paw: usize) -> FootShape {
     let paw = s.bones[paw].at;
     let pivot = dvec3(paw.x, 0.0, paw.z);
@@ -72,7 +72,7 @@ fn leg(s: &Skeleton, pose: &mut Pose, sign: f64, names: [&str; 4], paw: Paw, pol
     let [upper, lower, ankle, foot] = names.map(|name| sided(s, name, sign));
     let shape = foot_shape(s, ankle, foot);
     let ground = dvec3(shape.ankle.x, 0.0, shape.ankle.z) + paw.at;
-    // A hair outwards, so that knees and elbows do not turn under the body.
+    // Slightly outwards, so that knees and elbows do not turn under the body.
     let pole = pole + DVec3::X * (0.06 * sign);
     solve(s, pose, Limb { upper, lower, end: ankle, bind_pole: pole }, shape.ankle(ground, paw.pitch, 0.0), pole);
     pose.set_global(s, ankle, rot_x(paw.pitch));

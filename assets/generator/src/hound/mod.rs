@@ -22,7 +22,7 @@ pub(crate) fn model() -> Model {
     Model { name: "Hound", skeleton, materials, texture: texture::paint(), body, rigid: Vec::new(), clips }
 }
 
-/// The bone above a paw and its point of contact, for tests.
+/// Bone above a paw and its contact point, for tests.
 #[cfg(test)]
 pub(crate) fn foot(s: &crate::skeleton::Skeleton, fore: bool, sign: f64) -> (usize, crate::ik::FootShape) {
     let [ankle, paw] = if fore { ["Wrist", "ForePaw"] } else { ["Hock", "HindPaw"] }.map(|n| rig::sided(s, n, sign));

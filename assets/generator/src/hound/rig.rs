@@ -43,7 +43,7 @@ pub(crate) fn sided(s: &Skeleton, bone: &str, sign: f64) -> usize {
     s.find(&format!("{bone}.{}", if sign > 0.0 { "L" } else { "R" }))
 }
 
-/// The same bone on the other side, or the bone itself in the middle.
+/// Bone of the other side; a bone in the middle is returned unchanged.
 pub(crate) fn other_side(s: &Skeleton, bone: usize) -> usize {
     s.bones[bone].name.strip_suffix(".L").map_or(bone, |name| s.find(&format!("{name}.R")))
 }

@@ -1,4 +1,4 @@
-//! The hound's texture: a side view for the fur, used by both sides, and swatches below it.
+//! Texture of the hound: a side view for the fur of both sides, and swatches below it.
 
 use crate::math::{lerp, noise, smoothstep};
 use crate::mesh::Rect;
@@ -6,7 +6,7 @@ use crate::paint::{Canvas, Color, band, line, mix, rgb, shade, spot};
 use glam::{DVec2, DVec3};
 
 pub(crate) const SIZE: f64 = 512.0;
-/// The side view: z from -0.86 to 0.76 m towards the right, y from 1.02 m down to 0.
+/// Side view: z from -0.86 to 0.76 m towards the right, y from 1.02 m down to 0.
 const SIDE: Rect = Rect::new(0.0, 0.0, 512.0, 336.0);
 pub(crate) const EAR: Rect = Rect::new(0.0, 340.0, 128.0, 128.0);
 pub(crate) const EYE: Rect = Rect::new(132.0, 340.0, 64.0, 64.0);
@@ -20,7 +20,7 @@ pub(crate) fn side(p: DVec3) -> DVec2 {
     SIDE.uv((p.z - Z[0]) / (Z[1] - Z[0]), (TOP - p.y) / TOP, SIZE)
 }
 
-/// Strands that follow the body: streaks along a slanted direction.
+/// Strands of fur: streaks along a slanted direction.
 fn strands(z: f64, y: f64) -> f64 {
     let (a, b) = (z * 0.9 + y * 0.45, y * 0.9 - z * 0.45);
     noise(a * 26.0, b * 150.0, 41) * 0.6 + noise(a * 60.0, b * 260.0, 42) * 0.4
@@ -51,7 +51,7 @@ fn fur(u: f64, v: f64) -> Color {
     c = mix(c, dark, smoothstep(0.935, 0.955, yy) * band(z, 0.40, 0.56, 0.02) * 0.7);
     c = mix(c, cream, spot(z, yy, (0.500, 0.865), (0.035, 0.030), 0.8) * 0.5);
     c *= lerp(0.72, 1.22, strands(z, y));
-    // Around the eye, the mouth's line, the nose, the toes.
+    // Rim of the eye, line of the mouth, nose, toes.
     c = shade(c, spot(z, y, (0.549, 0.905), (0.025, 0.020), 0.6), 0.75);
     c = mix(c, tan, spot(z, y, (0.528, 0.936), (0.014, 0.009), 0.6) * 0.9);
     let mouth = 0.8455 + 0.010 * smoothstep(0.60, 0.54, z);
@@ -61,11 +61,11 @@ fn fur(u: f64, v: f64) -> Color {
         c = shade(c, line(y - 0.02, 0.0, 0.022, 0.01) * line(z, toe - 0.018, 0.002, 0.003), 0.6);
         c = mix(c, rgb(0x1E1816), spot(z, y, (toe + 0.008, 0.014), (0.010, 0.010), 0.4));
     }
-    // Less light below.
+    // Darker below.
     shade(c, smoothstep(0.56, 0.44, y) * band(z, -0.3, 0.3, 0.1), 0.25)
 }
 
-/// The whole picture as a PNG file.
+/// Paints the whole texture, as a PNG file.
 pub(crate) fn paint() -> Vec<u8> {
     let mut c = Canvas::new(SIZE as usize, rgb(0x352822));
     c.fill(SIDE, fur);

@@ -8,7 +8,7 @@ use crate::mesh::{Part, Ring, chain, grid, loft, plate, profile};
 use crate::skeleton::Skeleton;
 use glam::{DVec3, dvec3};
 
-/// Everything of cloth, skin and leather.
+/// Parts of cloth, skin and leather.
 pub(crate) fn cloth(s: &Skeleton) -> Vec<Part> {
     let mut parts = vec![
         torso().skinned(|p| rig::torso(s, p)),
@@ -34,7 +34,8 @@ pub(crate) fn cloth(s: &Skeleton) -> Vec<Part> {
                         &[(sided(s, "Hand", sign), 0.0, 0.0), (sided(s, "Thumb", sign), 0.035, 0.02)],
                     );
                 }
-                // The curl: along the arm up to the knuckles, then by depth below the back of the hand.
+                // Curl coordinate: along the arm up to the knuckles, then depth below the back of
+                // the hand.
                 let depth = -q.dot(ARM_OUT) + if q.dot(ARM) < 0.1 { 0.5 * (0.1 - q.dot(ARM)).min(0.02) } else { 0.0 };
                 chain(
                     depth,
@@ -59,7 +60,7 @@ pub(crate) fn plates(s: &Skeleton) -> Vec<Part> {
             let guard = plate("guard", 3, 7, tex::STEEL, tex::SIZE, |v, u| {
                 let along = start + 0.058 * v;
                 let angle = lerp(-1.75, 1.75, u);
-                // Each plate lies over the next one inwards, and all flare a little at their lower edge.
+                // Each plate overlaps the next one inwards; all flare a little at the lower edge.
                 let r =
                     0.079 + 0.010 * v + 0.010 * smoothstep(-0.1, 0.02, along) - 0.008 * smoothstep(0.06, 0.14, along);
                 let out = ARM_OUT * libm::cos(angle) * 1.03 + DVec3::Z * libm::sin(angle) * 1.05;
@@ -72,7 +73,7 @@ pub(crate) fn plates(s: &Skeleton) -> Vec<Part> {
     parts
 }
 
-/// Height, half width, extent to the front and to the back.
+/// Height, half width, extent to the front, extent to the back; metres.
 const TORSO: [[f64; 4]; 11] = [
     [0.82, 0.120, 0.085, 0.100],
     [0.90, 0.168, 0.112, 0.128],
@@ -123,7 +124,7 @@ fn belt() -> Part {
     loft("belt", &rings, 18, tex::BELT, tex::SIZE)
 }
 
-/// The tunic below the belt: down the outside, around the hem and up the inside.
+/// Tunic below the belt: down the outside, around the hem, up the inside.
 fn skirt() -> Part {
     const SHAPE: [[f64; 4]; 4] = [
         [0.0, 0.158, 0.112, 0.114],
@@ -195,7 +196,7 @@ fn scarf() -> Part {
 }
 
 fn head() -> Part {
-    // Height, half width, front, back, z of the middle.
+    // Height, half width, front, back, z of the centre.
     const KEYS: [[f64; 5]; 14] = [
         [1.450, 0.064, 0.050, 0.058, -0.022],
         [1.500, 0.056, 0.048, 0.054, -0.018],

@@ -10,7 +10,7 @@ pub(crate) fn all(s: &Skeleton) -> Vec<Clip> {
     vec![idle(s), walk(s), run(s), attack(s), die(s)]
 }
 
-/// A clip through key figures at times in seconds, the last of which is its end.
+/// Creates a clip through key figures at times in seconds; the last key is the end of the clip.
 fn keyed(s: &Skeleton, name: &'static str, keys: &[(f64, Figure)]) -> Clip {
     let times: Vec<f64> = keys.iter().map(|k| k.0).collect();
     let end = times[times.len() - 1];
@@ -44,7 +44,7 @@ fn idle(s: &Skeleton) -> Clip {
 pub(crate) const WALK: Stride = Stride { period: 1.0, speed: 1.35, duty: 0.60, center: 0.0, lift: 0.085 };
 pub(crate) const RUN: Stride = Stride { period: 0.7, speed: 3.1, duty: 0.34, center: -0.05, lift: 0.17 };
 
-/// Feet of a gait, the right one half a turn after the left.
+/// Sets the feet of a gait; the right foot follows the left by half a turn.
 fn feet(f: &mut Figure, stride: &Stride, t: f64, width: f64, pitch: &[(f64, f64)]) {
     for (i, sign) in [(0, 1.0), (1, -1.0)] {
         let step = stride.at(t + 0.5 * i as f64);
@@ -60,7 +60,8 @@ fn walk(s: &Skeleton) -> Clip {
         // Heel strike, flat, heel off at the end of the stance; toes raised again before the next strike.
         let pitch = [(0.0, -0.36), (0.16, 0.0), (0.50, 0.0), (1.0, 0.85), (1.25, 0.75), (1.75, -0.30), (2.0, -0.36)];
         feet(&mut f, &WALK, t, 0.095, &pitch);
-        // The left foot strikes at 0: its hip is forward then, the body lowest shortly after.
+        // The left foot strikes at 0: its hip is forward then, and the body is lowest shortly
+        // after.
         let (c, c2) = (cos_turn(t), cos_turn(t * 2.0 - 0.12));
         f.hips = dvec3(0.020 * sin_turn(t - 0.05), -0.052 - 0.019 * c2, 0.01);
         f.hips_turn = dvec3(0.05, -0.11 * c, 0.045 * sin_turn(t - 0.02));
@@ -123,8 +124,9 @@ fn run(s: &Skeleton) -> Clip {
 
 /// Draws the sword back over the shoulder, lunges and cuts down across the body.
 ///
-/// The hand goes around the shoulder, outside it on the way up and in front of it on the way down: straight from key to key it would pass
-/// so close to the joint that the folded arm turns over within a frame.
+/// The hand moves around the shoulder: outside it on the way up, in front of it on the way down. A
+/// straight path between keys would pass so close to the joint that the folded arm flips within a
+/// frame.
 fn attack(s: &Skeleton) -> Clip {
     let ready = Figure::ready();
     let windup = Figure {
@@ -210,7 +212,7 @@ fn attack(s: &Skeleton) -> Clip {
     )
 }
 
-/// Struck from the front: recoils, the knees give way, sits down and falls on the back.
+/// Struck from the front: recoils, the knees give way, sits down and falls onto the back.
 fn die(s: &Skeleton) -> Clip {
     let ready = Figure::ready();
     let hit = Figure {

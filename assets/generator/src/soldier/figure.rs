@@ -1,4 +1,5 @@
-//! The soldier as an animator handles it: a few numbers for the trunk, the hands by their place and direction, the feet by theirs.
+//! Animation controls of the soldier: angles for the trunk, positions and directions for hands and
+//! feet.
 
 use super::gear::held;
 use super::rig::{ARM, ARM_OUT, side, sided};
@@ -7,40 +8,44 @@ use crate::math::{aim, arc, euler, rot_x, rot_y, rot_z};
 use crate::skeleton::{Pose, Skeleton};
 use glam::{DQuat, DVec3, dvec3};
 
-/// Two numbers or points, left and right.
+/// Left and right value.
 pub(crate) type Pair<T> = [T; 2];
 
-/// Angles are (pitch, yaw, roll) in radians, relative to the parent; metres. Every field can be mixed with another figure's.
+/// Angles are (pitch, yaw, roll) in radians relative to the parent; lengths in metres. All fields
+/// can be mixed linearly.
 #[derive(Clone)]
 pub(crate) struct Figure {
-    /// Displacement from the bind pose, and rotation, of the hips in model space.
+    /// Displacement of the hips from bind pose, model space; then their rotation.
     pub(crate) hips: DVec3,
     pub(crate) hips_turn: DVec3,
     pub(crate) spine: DVec3,
     pub(crate) chest: DVec3,
     pub(crate) neck: DVec3,
     pub(crate) head: DVec3,
-    /// Shoulder girdle: x raises, y draws forward.
+    /// Shoulder girdle: x raises it, y draws it forward.
     pub(crate) shoulder: Pair<DVec3>,
-    /// Wrists in the chest's space: relative to its joint, along its axes.
+    /// Positions of the wrists in the chest's space, relative to its joint.
     pub(crate) hand: Pair<DVec3>,
-    /// Where the elbows point, in the chest's space.
+    /// Directions of the elbows in the chest's space.
     pub(crate) elbow: Pair<DVec3>,
-    /// Chest space: the way the shield faces (left), the sword points (right); and the shield's upper side, the sword's leading edge.
+    /// Directions in the chest's space: front of the shield (left) and point of the sword (right);
+    /// then the shield's upper side and the sword's leading edge.
     pub(crate) aim: Pair<DVec3>,
     pub(crate) edge: Pair<DVec3>,
-    /// How far the fingers open, 0..1.
+    /// Opening of the fingers, 0..1.
     pub(crate) open: Pair<f64>,
-    /// Feet on the ground in model space (where the ankle stands over when the foot is flat), and y above it.
+    /// Positions of the feet in model space: the point below the ankle of the flat foot, and y
+    /// above the ground.
     pub(crate) foot: Pair<DVec3>,
-    /// Feet: pitch about heel or ball (positive: on the toes), yaw outwards, and roll, radians.
+    /// Rotations of the feet in radians: pitch about heel or ball (positive: on the toes), yaw
+    /// outwards, roll.
     pub(crate) foot_turn: Pair<DVec3>,
-    /// Where the knees point, in model space.
+    /// Directions of the knees in model space.
     pub(crate) knee: Pair<DVec3>,
 }
 
 impl Figure {
-    /// The weighted sum of figures.
+    /// Weighted sum of figures.
     pub(crate) fn mix(terms: &[(f64, &Self)]) -> Self {
         let v = |f: &dyn Fn(&Self) -> DVec3| terms.iter().map(|&(w, x)| f(x) * w).sum::<DVec3>();
         let pair = |f: &dyn Fn(&Self) -> Pair<DVec3>| [v(&|x| f(x)[0]), v(&|x| f(x)[1])];
@@ -63,7 +68,7 @@ impl Figure {
         }
     }
 
-    /// On guard: shield before the body, sword at the hip, left foot forward.
+    /// On guard: shield in front of the body, sword at the hip, left foot forward.
     pub(crate) fn ready() -> Self {
         Self {
             hips: dvec3(0.0, -0.055, 0.0),
@@ -84,7 +89,7 @@ impl Figure {
         }
     }
 
-    /// The figure as rotations of the bones.
+    /// Converts the figure to bone rotations.
     pub(crate) fn pose(&self, s: &Skeleton) -> Pose {
         let mut pose = Pose::bind(s);
         pose.root = self.hips;
@@ -118,14 +123,15 @@ impl Figure {
         };
         solve(s, pose, limb, chest + turn * self.hand[i], turn * self.elbow[i]);
         let axis = side(ARM, sign);
-        // The upper arm only swings; its twist is its lower half's, so that sleeve and shoulder guard keep their upper side up.
+        // The upper arm swings without twist, and its lower half takes the twist: sleeve and
+        // shoulder guard stay upright.
         let swung = pose.local[bone("UpperArm")];
         let twist = twist_about(swung, axis);
         pose.local[bone("UpperArm")] = (swung * twist.inverse()).normalize();
         pose.local[bone("ArmTwist")] = twist;
         let (a, b) = held(sign);
         let hand = aim(a, b, turn * self.aim[i], turn * self.edge[i]);
-        // The forearm takes the hand's twist about its own axis, half of it at its middle.
+        // The forearm takes the hand's twist about its axis: half of it at its middle.
         let (lower, _) = pose.global(s, bone("LowerArm"));
         let local = lower.inverse() * hand;
         let twist = twist_about(local, axis);
@@ -152,7 +158,8 @@ impl Figure {
         pose.local[bone("Toe")] = rot_x(-flat);
     }
 
-    /// Lets the skirt's quarters follow the thighs, and lie on the ground rather than pass through it.
+    /// Makes the quarters of the skirt follow the thighs, and lie on the ground instead of passing
+    /// through it.
     fn skirt(&self, s: &Skeleton, pose: &mut Pose) {
         for sign in [1.0, -1.0] {
             let down = s.at("LowerLeg.L") - s.at("UpperLeg.L");
@@ -160,7 +167,7 @@ impl Figure {
             let swing = libm::atan2(thigh.z, -thigh.y);
             let across = libm::sqrt(thigh.y * thigh.y + thigh.z * thigh.z);
             let out = libm::atan2(thigh.x * sign, across).clamp(-0.2, 0.6);
-            // Pushed by the thigh on its side, hanging on the other: the larger of both, rounded off.
+            // Pushed by the thigh on one side, hanging on the other: a smooth maximum of both.
             let pushed = |x: f64| 0.5 * (x + libm::sqrt(x * x + 0.03));
             let (front, back) = (sided(s, "SkirtFront", sign), sided(s, "SkirtBack", sign));
             pose.local[front] = rot_z(sign * out * 0.5) * rot_x(-pushed(swing));
@@ -182,17 +189,17 @@ impl Figure {
     }
 }
 
-/// The skirt's hem stays this far above the ground, metres: about the thickness of its cloth.
+/// Smallest height of the skirt's hem above the ground, metres: about the thickness of its cloth.
 const HEM_CLEARANCE: f64 = 0.012;
 
-/// The soldier's boot, for planting.
+/// Contact points of the soldier's boot.
 pub(crate) fn foot_shape(s: &Skeleton, sign: f64) -> FootShape {
     let ankle = s.bones[sided(s, "Foot", sign)].at;
     let ball = s.bones[sided(s, "Toe", sign)].at;
     FootShape { ankle, heel: dvec3(ankle.x, 0.0, ankle.z - 0.055), ball: dvec3(ball.x, 0.0, ball.z) }
 }
 
-/// The part of a rotation that turns about `axis`.
+/// Part of a rotation that turns about `axis`.
 fn twist_about(q: DQuat, axis: DVec3) -> DQuat {
     let along = axis * DVec3::new(q.x, q.y, q.z).dot(axis);
     let twist = DQuat::from_xyzw(along.x, along.y, along.z, q.w);

@@ -1,4 +1,4 @@
-//! Helmet, sword and shield: meshes without a skin that hang on the head and the hands. Metres.
+//! Helmet, sword and shield: rigid meshes attached to head and hands. Metres.
 
 use super::limbs::grip;
 use super::rig::{ARM, ARM_OUT, SIDES, side, sided};
@@ -28,7 +28,8 @@ pub(crate) fn all(s: &Skeleton) -> Vec<Rigid> {
             name: "Sword",
             bone: right,
             translation: at(right, side(grip(), -1.0)),
-            // The blade (+Y) leaves the fist on the thumb's side, one edge towards the knuckles.
+            // The blade (+Y) leaves the fist on the side of the thumb, one edge towards the
+            // knuckles.
             rotation: aim(DVec3::Y, DVec3::X, DVec3::Z, side(ARM, -1.0)),
             primitives: sword(),
         },
@@ -43,12 +44,14 @@ pub(crate) fn all(s: &Skeleton) -> Vec<Rigid> {
     ]
 }
 
-/// How the sword lies in the right hand and the shield in the left, in the bind pose: (the direction that the clips aim, the other one).
+/// Axes of the sword in the right hand and of the shield in the left, in bind pose: (direction that
+/// the clips aim, second direction).
 pub(crate) fn held(sign: f64) -> (DVec3, DVec3) {
     if sign > 0.0 { (ARM, ARM_OUT) } else { (DVec3::Z, side(ARM, -1.0)) }
 }
 
-/// A point of the skull's shell: `turn` in radians from the front over the left, `y` metres above the ground.
+/// Point on the shell of the skull. `turn`: radians from the front over the left; `y`: metres above
+/// the ground.
 fn shell(turn: f64, y: f64, extra: f64) -> DVec3 {
     let t = ((y - 1.705) / 0.135).clamp(0.0, 1.0);
     let r = libm::sqrt(1.0 - libm::pow(t, 2.3)) + 0.0001;
@@ -102,7 +105,7 @@ fn helmet(head: DVec3) -> Vec<(usize, Vec<Part>)> {
         steel.push(cheek.map(|p| side(p, sign)));
     }
     let arc = |t: f64| {
-        // Over the skull from the forehead to the neck, in the plane x = 0.
+        // Arc over the skull from forehead to neck, in the plane x = 0.
         let angle = lerp(0.30, 2.85, t);
         let front = libm::cos(angle);
         dvec3(0.0, 1.712 + 0.128 * libm::sin(angle), -0.006 + front * if front > 0.0 { 0.112 } else { 0.124 })
@@ -129,7 +132,7 @@ fn helmet(head: DVec3) -> Vec<(usize, Vec<Part>)> {
     ]
 }
 
-/// A short sword, blade along +Y, edges along X, the grip's middle at the origin.
+/// Short sword: blade along +Y, edges along X, middle of the grip at the origin.
 fn sword() -> Vec<(usize, Vec<Part>)> {
     let ring = |y: f64, w: f64, d: f64, power: f64| Ring {
         center: DVec3::Y * y,
@@ -185,17 +188,18 @@ fn sword() -> Vec<(usize, Vec<Part>)> {
     vec![(CLOTH, vec![guard, grip, pommel]), (METAL, vec![blade])]
 }
 
-/// A curved shield, its face along +Z, its grip's middle at the origin.
+/// Curved shield: face along +Z, middle of the grip at the origin.
 fn shield() -> Vec<(usize, Vec<Part>)> {
     const HALF_WIDTH: f64 = 0.29;
     const HALF_HEIGHT: f64 = 0.42;
-    const BEND: f64 = 0.36; // radius, metres
+    const BEND: f64 = 0.36; // radius of curvature, metres
     let at = |u: f64, v: f64, r: f64| {
         let angle = (u - 0.5) * 2.0 * HALF_WIDTH / BEND;
         dvec3(libm::sin(angle) * r, (0.5 - v) * 2.0 * HALF_HEIGHT, 0.062 - BEND + libm::cos(angle) * r)
     };
     let (columns, rows) = (9, 5);
-    // The board's face and its back are separate, for their edge is hard and their pictures differ.
+    // Face and back of the board are separate parts, because its edge is hard and their textures
+    // differ.
     let face = |name: &str, outer: f64, inner: f64, rect| {
         plate(name, rows, columns, rect, tex::SIZE, |v, u| (at(u, v, outer), at(u, v, inner)))
     };

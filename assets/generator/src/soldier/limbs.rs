@@ -5,7 +5,8 @@ use super::texture as tex;
 use crate::mesh::{Part, Ring, loft, profile, tube};
 use glam::{DVec3, dvec3};
 
-/// Rings across the left arm. Keys: distance from the shoulder, extent outwards and forwards, and how far the middle is moved outwards.
+/// Ring across the left arm. Keys: distance from the shoulder, extent outwards, extent forwards,
+/// shift of the centre outwards.
 fn arm_ring(keys: &[[f64; 4]], along: f64) -> Ring {
     let [_, out, front, shift] = profile(keys, along);
     Ring {
@@ -67,13 +68,14 @@ pub(crate) fn arm() -> Part {
     loft("arm", &rings, 10, tex::ARM, tex::SIZE)
 }
 
-/// A point of the left hand: along the arm from the wrist, towards the palm's side, towards the thumb.
+/// Point of the left hand: distance along the arm from the wrist, towards the palm, towards the
+/// thumb.
 fn hand_point(along: f64, palm: f64, thumb: f64) -> DVec3 {
     SHOULDER + ARM * (WRIST + along) - ARM_OUT * palm + DVec3::Z * thumb
 }
 
 pub(crate) fn palm() -> Part {
-    // Along, half thickness, half width, and the middle's place towards palm and thumb.
+    // Distance along, half thickness, half width, then shift of the centre towards palm and thumb.
     const KEYS: [[f64; 5]; 5] = [
         [-0.015, 0.022, 0.030, 0.0, 0.0],
         [0.015, 0.023, 0.034, 0.003, 0.002],
@@ -92,7 +94,7 @@ pub(crate) fn palm() -> Part {
     loft("palm", &rings, 10, tex::HAND, tex::SIZE)
 }
 
-/// Fingers closed around a grip, and whether each is the thumb.
+/// Fingers closed around a grip; the flag marks the thumb.
 pub(crate) fn fingers() -> Vec<(Part, bool)> {
     let mut parts = Vec::new();
     for (k, length) in [0.95, 1.05, 1.0, 0.86].into_iter().enumerate() {
@@ -120,7 +122,7 @@ pub(crate) fn fingers() -> Vec<(Part, bool)> {
 }
 
 pub(crate) fn leg() -> Part {
-    // Height, half width, front, back, middle's x and z.
+    // Height, half width, front, back, then x and z of the centre.
     const KEYS: [[f64; 6]; 13] = [
         [0.06, 0.038, 0.042, 0.046, 0.110, -0.018],
         [0.12, 0.036, 0.036, 0.042, 0.110, -0.018],
@@ -148,7 +150,7 @@ pub(crate) fn leg() -> Part {
             power: 2.1,
         });
     };
-    // Breeches, bare below the knee, boot.
+    // Breeches, bare skin below the knee, boot.
     [0.95, 0.86, 0.75, 0.65, 0.58, 0.54, 0.505, 0.47, 0.442].iter().for_each(|&y| push(y, 0.006));
     [0.438, 0.39, 0.325].iter().for_each(|&y| push(y, 0.0));
     push(0.320, 0.010);
@@ -157,7 +159,7 @@ pub(crate) fn leg() -> Part {
 }
 
 pub(crate) fn boot() -> Part {
-    // z, half width, extent up from 3 cm above the ground, and x of the middle.
+    // z, half width, extent upwards from 3 cm above the ground, x of the centre.
     const KEYS: [[f64; 4]; 9] = [
         [-0.085, 0.018, 0.030, 0.109],
         [-0.078, 0.032, 0.055, 0.109],
@@ -186,7 +188,7 @@ pub(crate) fn boot() -> Part {
     loft("boot", &rings, 12, tex::BOOT, tex::SIZE)
 }
 
-/// Where the grip's middle lies in the closed left hand.
+/// Middle of the grip in the closed left hand.
 pub(crate) fn grip() -> DVec3 {
     hand_point(0.091, 0.030, 0.0)
 }

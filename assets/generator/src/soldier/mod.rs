@@ -25,7 +25,7 @@ pub(crate) fn model() -> Model {
     Model { name: "Soldier", skeleton, materials, texture: texture::paint(), body, rigid, clips }
 }
 
-/// A foot's bone and its points of contact, for tests.
+/// Bone of a foot and its contact points, for tests.
 #[cfg(test)]
 pub(crate) fn foot(s: &crate::skeleton::Skeleton, sign: f64) -> (usize, crate::ik::FootShape) {
     (rig::sided(s, "Foot", sign), figure::foot_shape(s, sign))

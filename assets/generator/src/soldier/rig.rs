@@ -1,4 +1,4 @@
-//! The soldier's bones and the weights of its surfaces.
+//! Bones of the soldier, and bone weights of its surfaces.
 
 use crate::math::smoothstep;
 use crate::mesh::chain;
@@ -7,17 +7,19 @@ use glam::{DVec3, dvec3};
 
 /// Shoulder joint of the left arm, metres.
 pub(crate) const SHOULDER: DVec3 = dvec3(0.188, 1.425, -0.015);
-/// The left arm hangs this way in the bind pose: a good 40 degrees from straight down, half way between its extremes.
+/// Direction of the left arm in bind pose: a good 40 degrees from straight down, half way between
+/// its extremes.
 pub(crate) const ARM: DVec3 = dvec3(0.66, -0.751_265_598_8, 0.0);
-/// Perpendicular to the arm: away from the body and up. The palm looks the other way, the thumb forward (+Z).
+/// Direction perpendicular to the arm, away from the body and up. The palm faces the opposite way,
+/// the thumb forward (+Z).
 pub(crate) const ARM_OUT: DVec3 = dvec3(0.751_265_598_8, 0.66, 0.0);
-/// Distances from the shoulder along the arm.
+/// Distances of elbow and wrist from the shoulder along the arm, metres.
 pub(crate) const ELBOW: f64 = 0.285;
 pub(crate) const WRIST: f64 = 0.540;
 
 pub(crate) const SIDES: [(&str, f64); 2] = [("L", 1.0), ("R", -1.0)];
 
-/// `v` on the side `sign`: 1 is left as given, -1 mirrors to the right.
+/// Moves `v` to the side `sign`: 1 is left, as given; -1 mirrors to the right.
 pub(crate) fn side(v: DVec3, sign: f64) -> DVec3 {
     dvec3(v.x * sign, v.y, v.z)
 }
@@ -56,14 +58,14 @@ pub(crate) fn skeleton() -> Skeleton {
 
 pub(crate) type Weights = Vec<(usize, f64)>;
 
-/// Takes `part` of all weights away and gives it to `to`.
+/// Moves the fraction `part` of all weights to the bone `to`.
 fn give(mut weights: Weights, part: f64, to: usize) -> Weights {
     weights.iter_mut().for_each(|w| w.1 *= 1.0 - part);
     weights.push((to, part));
     weights
 }
 
-/// `.L` or `.R` of the side `sign`.
+/// Index of the bone with `.L` or `.R` for the side `sign`.
 pub(crate) fn sided(s: &Skeleton, bone: &str, sign: f64) -> usize {
     s.find(&format!("{bone}.{}", if sign > 0.0 { "L" } else { "R" }))
 }
@@ -122,7 +124,7 @@ pub(crate) fn leg(s: &Skeleton, sign: f64, p: DVec3) -> Weights {
     give(w, smoothstep(0.075, 0.135, p.z) * (1.0 - smoothstep(0.1, 0.16, p.y)), bone("Toe"))
 }
 
-/// The skirt follows its own four bones, each quarter of it mostly one.
+/// The skirt follows its own four bones, one for most of each quarter.
 pub(crate) fn skirt(s: &Skeleton, p: DVec3) -> Weights {
     let free = 1.0 - smoothstep(0.80, 1.02, p.y);
     let left = smoothstep(-0.10, 0.10, p.x);

@@ -1,4 +1,5 @@
-//! The soldier's texture: where each part lies in it, and its paint. In every rectangle u = 0.5 is the front and v runs downwards.
+//! Texture of the soldier: rectangles of the parts, and their paint. In every rectangle, u = 0.5 is
+//! the front and v runs downwards.
 
 use crate::math::{cos_turn, hash, lerp, noise, smoothstep};
 use crate::mesh::Rect;
@@ -23,11 +24,11 @@ pub(crate) const WOOD: Rect = Rect::new(448.0, 224.0, 64.0, 64.0);
 pub(crate) const SHIELD: Rect = Rect::new(256.0, 288.0, 160.0, 224.0);
 pub(crate) const SHIELD_BACK: Rect = Rect::new(416.0, 288.0, 96.0, 224.0);
 
-/// The bands of the armour, metres above the ground.
+/// Bands of the armour: their number, lowest edge above the ground and height, metres.
 pub(crate) const BANDS: usize = 5;
 pub(crate) const BAND_LOW: f64 = 1.10;
 pub(crate) const BAND_HEIGHT: f64 = 0.054;
-/// The head's rectangle spans these heights.
+/// Heights that the head's rectangle spans, metres.
 pub(crate) const HEAD_TOP: f64 = 1.815;
 pub(crate) const HEAD_LOW: f64 = 1.45;
 
@@ -106,7 +107,7 @@ fn torso(u: f64, v: f64) -> Color {
 
 fn head(u: f64, v: f64) -> Color {
     let y = HEAD_TOP - v * (HEAD_TOP - HEAD_LOW);
-    // Metres from the middle of the face, near enough.
+    // Approximate distance from the middle of the face, metres.
     let x = libm::fabs(u - 0.5) * 0.46;
     let mut c = skin(u, v, 5);
     c = mix(c, rgb(0xB56A50), 0.45 * spot(x, y, (0.045, 1.655), (0.028, 0.022), 0.9));
@@ -209,7 +210,7 @@ fn wood(u: f64, v: f64) -> Color {
 fn shield(u: f64, v: f64) -> Color {
     let (x, y) = (libm::fabs(u - 0.5) * 2.0, libm::fabs(v - 0.5) * 2.0);
     let mut c = grain(rgb(RED), u, v, 0.18, 24);
-    // Metres, so that shapes keep their proportion.
+    // Metres, so that shapes keep their proportions.
     let (mx, my) = (x * 0.29, y * 0.42);
     let gold = grain(rgb(0xE3B84A), u, v, 0.15, 25);
     // Wings to both sides of the boss, a bolt above and below it.
@@ -234,7 +235,7 @@ fn shield(u: f64, v: f64) -> Color {
     shade(c, smoothstep(0.80, 0.90, scratch), 0.22)
 }
 
-/// The whole picture as a PNG file.
+/// Paints the whole texture, as a PNG file.
 pub(crate) fn paint() -> Vec<u8> {
     let mut c = Canvas::new(SIZE as usize, rgb(LEATHER));
     c.fill(TORSO, torso);
