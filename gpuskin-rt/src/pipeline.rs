@@ -1,4 +1,4 @@
-//! What a game's own pipeline needs: shader source, vertex buffers, draws and materials.
+//! API for a game's own pipelines: shader source, vertex buffers, draws and materials.
 //!
 //! [`source`] returns WGSL that skins a model. Append your own shader to it and call `gpuskin_skin_vertex`. Every name in it
 //! starts with `gpuskin_` or `Gpuskin`.

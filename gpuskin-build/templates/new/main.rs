@@ -24,7 +24,7 @@ fn main() -> Result<(), Error> {
     app::run()
 }
 
-/// All that the game draws.
+/// Renderer and crowd of the game.
 struct Game {
     renderer: CrowdRenderer,
     // Instances are drawn as long as their crowd lives. `self.crowd.play(id, clip, ..)` changes one.
