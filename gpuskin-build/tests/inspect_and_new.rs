@@ -340,6 +340,33 @@ fn new_without_a_model_uses_the_sample() {
     assert!(game.join("art/soldier.glb").is_file());
 }
 
+/// The promise of the README: two commands from nothing to a picture.
+#[test]
+#[ignore = "compiles wgpu for another package; run by `cargo xtask test --only new-game`"]
+fn new_game_builds_and_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    succeeds(folder.path(), &["new", "game", "--gpuskin", repository.to_str().unwrap()]);
+    let game = folder.path().join("game");
+    // The versions of the workspace, so that its compiled dependencies are reused and no registry is asked.
+    std::fs::copy(repository.join("Cargo.lock"), game.join("Cargo.lock")).unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--release", "--offline", "--target-dir"])
+        .arg(target)
+        .current_dir(&game)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    let picture = image::open(game.join("out.png")).unwrap().into_rgb8();
+    assert_eq!(picture.dimensions(), (1280, 720));
+    let background = picture.get_pixel(0, 0);
+    let drawn = picture.pixels().filter(|&pixel| pixel != background).count();
+    assert!(drawn > 1280 * 720 / 20, "{drawn} pixels show the crowd");
+}
+
 #[test]
 fn new_copies_the_files_of_a_gltf() {
     let model = soldier(CORRECT);

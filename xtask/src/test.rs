@@ -30,7 +30,7 @@ struct Check {
 }
 
 /// All checks. The tests come last, so that their closing lines close the log.
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
     Check { name: "documentation", command: documentation, fast: false, lacks: nothing },
@@ -39,6 +39,7 @@ const CHECKS: [Check; 9] = [
     Check { name: "sample-models", command: sample_models, fast: false, lacks: nothing },
     Check { name: "shared-cache", command: shared_cache, fast: false, lacks: nothing },
     Check { name: "shared-models", command: shared_models, fast: false, lacks: models_beside },
+    Check { name: "new-game", command: new_game, fast: false, lacks: nothing },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
 
@@ -159,6 +160,11 @@ fn shared_models() -> Command {
         "test",
         &["--no-fail-fast", "--lib", "--test", "input", "--test", "inspect_and_new", "shared_", "--", "--ignored"],
     )
+}
+
+/// Builds and runs the game that `gpuskin new` writes.
+fn new_game() -> Command {
+    with_common("test", &["--test", "inspect_and_new", "new_game_", "--", "--ignored"])
 }
 
 /// Returns where the shared models were searched, if they are missing.
