@@ -68,6 +68,7 @@ fn nearest_folder_takes_precedence() {
     let variables: [(&str, &Path); 2] = [("SET_FOLDER", &set), ("GPUSKIN_ASSETS", &assets)];
     assert_eq!(fs::read(baked()).unwrap().last(), Some(&0), "the baked mesh must end with 0, which no mark is");
 
+    // `cargo test` sets the folder of the package, in which the relative path of the bake is found.
     assert_eq!(run(&game, &variables), "found 0", "the folder of the bake");
     put(&place("gpuskin"), 1);
     assert_eq!(run(&game, &variables), "found 1", "the folder beside the executable");
@@ -98,4 +99,13 @@ fn files_of_another_bake_are_refused_with_their_path() {
     assert!(refused(|bytes| bytes.truncate(20)), "accepted a truncated file");
     assert!(refused(|bytes| bytes.push(0)), "accepted an extra byte");
     assert!(refused(Vec::clear), "accepted an empty file");
+}
+
+#[test]
+fn releases_do_not_contain_the_path_of_the_bake_folder() {
+    let program = fs::read(std::env::current_exe().unwrap()).unwrap();
+    // Put together at run time, so that this test does not contain it.
+    let folder = [env!("CARGO_MANIFEST_DIR"), "golden"].join("/");
+    let contained = program.windows(folder.len()).any(|part| part == folder.as_bytes());
+    assert_eq!(contained, cfg!(debug_assertions), "{folder}");
 }

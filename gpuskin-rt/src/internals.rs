@@ -5,6 +5,7 @@
 pub use crate::LoadError;
 pub use crate::aabb::Aabb;
 pub use crate::encoding::{TexelFormat, Texels};
+pub use crate::files::{released_folder, released_len};
 pub use crate::handle::*;
 pub use crate::list::{List, Str};
 pub use crate::material::{ColorFormat, ColorTexture, Material, MaterialTexture, Wrap};

@@ -135,7 +135,7 @@ pub use dynamic::LoadError;
 pub use encoding::Encoding;
 pub use event_queue::{EventQueue, FiredEvent, FiredEventKind};
 pub use field::{FieldDescriptor, Wind};
-pub use files::{FileError, set_asset_folder};
+pub use files::{FileError, provide_file, set_asset_folder};
 pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
@@ -189,13 +189,25 @@ macro_rules! include_baked {
     () => {
         #[doc(hidden)]
         #[allow(dead_code)]
-        const GPUSKIN_BAKED: &str = ::core::env!("OUT_DIR");
+        const GPUSKIN_BAKED: &str = {
+            const PATH: &str = ::core::env!("OUT_DIR");
+            const LEN: usize = $crate::internals::released_len(PATH, ::core::cfg!(debug_assertions));
+            const FOLDER: [u8; LEN] = $crate::internals::released_folder(PATH);
+            match ::core::str::from_utf8(&FOLDER) {
+                Ok(folder) => folder,
+                Err(_) => ::core::unreachable!(),
+            }
+        };
         ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/gpuskin.rs"));
     };
     ($path:literal) => {
         #[doc(hidden)]
         #[allow(dead_code)]
-        const GPUSKIN_BAKED: &str = ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path);
+        const GPUSKIN_BAKED: &str = if ::core::cfg!(debug_assertions) {
+            ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path)
+        } else {
+            $path
+        };
         ::core::include!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path, "/gpuskin.rs"));
     };
 }

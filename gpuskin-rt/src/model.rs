@@ -72,12 +72,13 @@ pub struct Payload {
 pub enum Data {
     /// In the executable, or in memory.
     Bytes(List<u8>),
-    /// In a file next to the game. [`set_asset_folder`](crate::set_asset_folder) sets the folder that is searched first.
+    /// In a file next to the game. [`set_asset_folder`](crate::set_asset_folder) sets the folder
+    /// that is searched first; [`provide_file`](crate::provide_file) replaces the file by bytes.
     File {
         /// Path relative to the folder of side files, with `/` separators.
         name: Str,
-        /// Output folder of the bake. Its `gpuskin/` subfolder is searched last, so that `cargo
-        /// run` works.
+        /// Output folder of the bake, or the end of its path in a release build. Its `gpuskin/`
+        /// subfolder is searched last, so that `cargo run` works.
         baked: Str,
     },
 }
