@@ -250,32 +250,6 @@ fn pose_writes_source_vertices() {
     assert!(folder.join("pose/frames.bin").metadata().unwrap().len() > 0);
 }
 
-#[cfg(feature = "gpu")]
-#[test]
-fn preview_draws_one_or_two_encodings() {
-    if let Err(diagnostic) = gpuskin_build::internals::gpu::open() {
-        let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-        assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no GPU was found: {}", diagnostic.message());
-        println!("SKIPPED: {}; set GPUSKIN_REQUIRE_GPU=1 to fail instead", diagnostic.message());
-        return;
-    }
-    let folder = samples();
-    let folder = folder.path();
-    let size = |args: &[&str], out: &str| {
-        let report = works(folder, &[&["preview", "--model", "hound", "--out", out], args].concat());
-        let image = image::open(folder.join(out)).unwrap();
-        assert_eq!(report, format!("{out}: {} x {} pixels\n", image.width(), image.height()));
-        [image.width(), image.height()]
-    };
-    // Eight cells per row. Each of the three clips has one row of cells and its lines of text, or
-    // three rows and more text.
-    assert_eq!(size(&[], "plain.png"), [1348, 770]);
-    assert_eq!(size(&["--encoding", "fixed16"], "coarse.png"), [1348, 770]);
-    assert_eq!(size(&["--encoding", "matrix-f32,fixed16"], "both.png"), [1348, 2030]);
-    let [plain, coarse] = ["plain.png", "coarse.png"].map(|name| std::fs::read(folder.join(name)).unwrap());
-    assert!(plain != coarse, "`--encoding` does not change the image");
-}
-
 #[test]
 fn one_bake_reports_all_errors() {
     let folder = samples();

@@ -1,19 +1,27 @@
 //! Contact sheets, drawn on the available adapter.
-#![cfg(feature = "gpu")]
 
 use std::path::Path;
 
 use gpuskin_build::Manifest;
 use gpuskin_build::internals::preview::{Sequence, Sheet, compare, preview, sequences};
 use gpuskin_rt::internals::Encoding;
+use gpuskin_test_harness::{Need, run, test};
 
-/// Whether there is an adapter. With `GPUSKIN_REQUIRE_GPU=1`, a missing adapter is a failure.
-fn gpu() -> bool {
-    let Err(diagnostic) = gpuskin_build::internals::gpu::open() else { return true };
-    let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-    assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no GPU was found: {}", diagnostic.message());
-    println!("SKIPPED: {}; set GPUSKIN_REQUIRE_GPU=1 to fail instead", diagnostic.message());
-    false
+/// Need of an adapter.
+const GPU: Need = Need {
+    variable: "GPUSKIN_REQUIRE_GPU",
+    missing: || gpuskin_build::internals::gpu::open().err().map(|diagnostic| diagnostic.message().to_owned()),
+};
+
+fn main() -> std::process::ExitCode {
+    run([
+        test!(compare_draws_both_encodings_and_their_difference, GPU),
+        test!(compare_of_equal_encodings_has_no_difference, GPU),
+        test!(every_cell_shows_another_pose, GPU),
+        test!(preview_draws_one_or_two_encodings, GPU),
+        test!(sequences_draw_crossfades_and_layers, GPU),
+        test!(unknown_model_is_an_error),
+    ])
 }
 
 fn manifest() -> Manifest {
@@ -32,11 +40,7 @@ fn is_figure([r, _, b]: &[u8; 3]) -> bool {
     r > b
 }
 
-#[test]
 fn every_cell_shows_another_pose() {
-    if !gpu() {
-        return;
-    }
     let sheet = preview(&manifest(), "hound", None).expect("a sheet");
     assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
     for clip in 0..3 {
@@ -63,11 +67,7 @@ fn every_cell_shows_another_pose() {
     assert!(read.as_raw() == sheet.pixels().as_flattened());
 }
 
-#[test]
 fn sequences_draw_crossfades_and_layers() {
-    if !gpu() {
-        return;
-    }
     let name = |name: &str| name.to_owned();
     let fade = Sequence::Crossfade { from: name("walk"), to: name("attack") };
     let layer = |mask| Sequence::Layer { base: name("walk"), clip: name("attack"), mask };
@@ -103,11 +103,7 @@ fn strip(sheet: &Sheet, clip: usize, strip: usize) -> Vec<[u8; 3]> {
     cells.into_iter().flat_map(|place| cell(sheet, place)).collect()
 }
 
-#[test]
 fn compare_draws_both_encodings_and_their_difference() {
-    if !gpu() {
-        return;
-    }
     let single = preview(&manifest(), "hound", Some(Encoding::MatrixF32)).expect("a sheet");
     let sheet = compare(&manifest(), "hound", [Encoding::MatrixF32, Encoding::Fixed16]).expect("a sheet");
     assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
@@ -141,11 +137,7 @@ fn compare_draws_both_encodings_and_their_difference() {
     assert!(sheet.cells(0, 3).is_empty() && sheet.cells(3, 2).is_empty());
 }
 
-#[test]
 fn compare_of_equal_encodings_has_no_difference() {
-    if !gpu() {
-        return;
-    }
     let sheet = compare(&manifest(), "hound", [Encoding::TrsPacked; 2]).expect("a sheet");
     for clip in 0..3 {
         assert!(strip(&sheet, clip, 0).iter().any(is_figure));
@@ -153,11 +145,37 @@ fn compare_of_equal_encodings_has_no_difference() {
     }
 }
 
-#[test]
 fn unknown_model_is_an_error() {
     let diagnostics = preview(&manifest(), "cat", None).expect_err("no such model");
     assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
     let encodings = [Encoding::MatrixF32, Encoding::MatrixF16];
     let diagnostics = compare(&manifest(), "cat", encodings).expect_err("no such model");
     assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
+}
+
+/// The command line, in the folder of the sample models.
+fn preview_draws_one_or_two_encodings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/hound.glb");
+    std::fs::copy(model, folder.join("hound.glb")).expect("a copy");
+    let manifest = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nencoding = \"trs-f16\"\n";
+    std::fs::write(folder.join("gpuskin.toml"), manifest).expect("writable");
+    let size = |args: &[&str], out: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpuskin"));
+        command.env("GPUSKIN_CACHE", folder.join("cache")).env_remove("GPUSKIN_COMMAND").current_dir(folder);
+        let output = command.args(["preview", "--model", "hound", "--out", out]).args(args).output().expect("runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let report = String::from_utf8(output.stdout).expect("UTF-8");
+        let image = image::open(folder.join(out)).unwrap();
+        assert_eq!(report, format!("{out}: {} x {} pixels\n", image.width(), image.height()));
+        [image.width(), image.height()]
+    };
+    // Eight cells per row. Each of the three clips has one row of cells and its lines of text, or
+    // three rows and more text.
+    assert_eq!(size(&[], "plain.png"), [1348, 770]);
+    assert_eq!(size(&["--encoding", "fixed16"], "coarse.png"), [1348, 770]);
+    assert_eq!(size(&["--encoding", "matrix-f32,fixed16"], "both.png"), [1348, 2030]);
+    let [plain, coarse] = ["plain.png", "coarse.png"].map(|name| std::fs::read(folder.join(name)).unwrap());
+    assert!(plain != coarse, "`--encoding` does not change the image");
 }

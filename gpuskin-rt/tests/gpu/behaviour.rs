@@ -15,8 +15,7 @@ fn height(picture: &crate::common::Picture) -> f32 {
     (128.0 - (rows[0] + rows[rows.len() - 1] + 1) as f32 / 2.0) / 16.0 - 2.0
 }
 
-#[test]
-fn crossfade_is_continuous_when_interrupted() {
+pub fn crossfade_is_continuous_when_interrupted() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for encoding in [Encoding::MatrixF16, Encoding::TrsF16, Encoding::Fixed16] {
             let mut renderer = renderer(&gpu);
@@ -47,8 +46,7 @@ fn crossfade_is_continuous_when_interrupted() {
     }
 }
 
-#[test]
-fn rate_pause_and_seek_take_effect_without_a_jump() {
+pub fn rate_pause_and_seek_take_effect_without_a_jump() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0])));
@@ -85,8 +83,7 @@ fn rate_pause_and_seek_take_effect_without_a_jump() {
     }
 }
 
-#[test]
-fn tint_parts_and_visibility_change_the_picture() {
+pub fn tint_parts_and_visibility_change_the_picture() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let mut recipe = square_recipe(Encoding::TrsF16, plain([1.0, 1.0, 1.0, 1.0]));
@@ -130,8 +127,7 @@ fn tint_parts_and_visibility_change_the_picture() {
     }
 }
 
-#[test]
-fn crowd_reports_fired_events() {
+pub fn crowd_reports_fired_events() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let mut renderer = renderer(&gpu);
     let mut test = squares(square_recipe(Encoding::TrsF16, plain([1.0, 0.0, 0.0, 1.0])));

@@ -8,6 +8,7 @@ use gpuskin_rt::internals::encoding::{from_fixed16, packed};
 use gpuskin_rt::internals::local::LocalTransform;
 use gpuskin_rt::internals::render::{Capture, CaptureFrame};
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 /// Relative to the diagonal of the drawn mesh.
 const TOLERANCE: f64 = 1e-5;
@@ -183,7 +184,7 @@ fn layered(test: &TestModel, frame: &CaptureFrame<'_>, base: Vec<Local>) -> Vec<
     let words = set.words();
     let tracks = test.tracks();
     let mut under = base;
-    for w in words[..24].chunks_exact(12) {
+    for w in words[..24].as_chunks::<12>().0 {
         let words = [w[0], w[1], w[2], w[3], w[4], w[5], w[8], w[9], w[10], w[11]];
         let playing = Playing { words, now: frame.time };
         let weight = weight(w[6], w[7], w[4] >> 21, playing.seconds());
@@ -387,7 +388,7 @@ fn check(test: &TestModel, frames: &[CaptureFrame<'_>], what: &str) {
                 worst = worst.max(if off.is_finite() { off } else { f64::INFINITY });
             }
         }
-        println!("{what} on {}: {worst:.1e}", gpu.name);
+        note!("{what} on {}: {worst:.1e}", gpu.name);
         assert!(worst <= TOLERANCE, "{what} on {}: {worst:.1e}", gpu.name);
     }
 }
@@ -399,8 +400,7 @@ fn model(encoding: Encoding, bones: u32) -> TestModel {
     recipe.build(|_, _| Pose::random(random, false))
 }
 
-#[test]
-fn crossfades_match_f64_reference() {
+pub fn crossfades_match_f64_reference() {
     for encoding in Encoding::ALL {
         let test = model(encoding, 12);
         let random = &mut Random(3);
@@ -415,8 +415,7 @@ fn crossfades_match_f64_reference() {
     }
 }
 
-#[test]
-fn layers_and_live_bones_match_f64_reference() {
+pub fn layers_and_live_bones_match_f64_reference() {
     let test = model(Encoding::LocalPacked, 12);
     let meta = &test.model.meta;
     let random = &mut Random(4);

@@ -7,6 +7,7 @@ use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::render::Capture;
 use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 /// Relative to the diagonal of the drawn mesh.
 const TOLERANCE: f32 = 1e-5;
@@ -76,8 +77,7 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
     all
 }
 
-#[test]
-fn cpu_bones_match_gpu() {
+pub fn cpu_bones_match_gpu() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for (seed, encoding) in (0..).zip(Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex())) {
             let mut random = Random(seed);
@@ -89,7 +89,7 @@ fn cpu_bones_match_gpu() {
             for (vertices, (record, now)) in drawn.iter().zip(&frames) {
                 let points = || vertices.iter().map(|v| Vec3::from(v.position));
                 let (min, max) = (points().reduce(Vec3::min).unwrap(), points().reduce(Vec3::max).unwrap());
-                for (bone, drawn) in (0..).zip(vertices.chunks_exact(4)) {
+                for (bone, drawn) in (0..).zip(vertices.as_chunks::<4>().0) {
                     let place = sockets.in_world(Bone::new(bone), record, *now).unwrap();
                     let tips = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p));
                     assert_eq!(tips[0].to_array(), place.translation());
@@ -99,14 +99,13 @@ fn cpu_bones_match_gpu() {
                     }
                 }
             }
-            println!("{} on {}: {worst:.1e} of the diagonal", encoding.name(), gpu.name);
+            note!("{} on {}: {worst:.1e} of the diagonal", encoding.name(), gpu.name);
             assert!(worst <= TOLERANCE, "{} on {}: {worst:.1e} of the diagonal", encoding.name(), gpu.name);
         }
     }
 }
 
-#[test]
-fn missing_bones_clips_and_files_are_handled() {
+pub fn missing_bones_clips_and_files_are_handled() {
     let test = model(&mut Random(3), Encoding::LocalPacked);
     let sockets = Sockets::with_model(&test.model).unwrap();
     let beyond = Playback { clip: 900, ..Default::default() };

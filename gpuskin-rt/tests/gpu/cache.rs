@@ -9,6 +9,7 @@ use gpuskin_rt::internals::render::{
     CacheState, CustomDraw, CustomPart, DrawPath, PoseSharing, time_grid_errors, vertex_buffers,
 };
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 const SIDE: u32 = 128;
 const COUNT: u32 = 300;
@@ -105,8 +106,7 @@ fn assert_alike(a: &Picture, b: &Picture, what: &str) {
     assert!(others * 1000 <= a.pixels.len(), "{what}: {others} of {} pixels differ", a.pixels.len());
 }
 
-#[test]
-fn cached_pictures_match_palette_for_any_cache_size() {
+pub fn cached_pictures_match_palette_for_any_cache_size() {
     let test = narrow();
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for poses in [MOMENTS, 5, 1] {
@@ -230,8 +230,7 @@ fn probe(gpu: &Gpu, scene: &Scene, clock: &[u8], encoder: wgpu::CommandEncoder) 
 
 /// In every vertex layout: vertices drawn from the palette equal those of the CPU reference, even
 /// if the cache is on; vertices drawn from the cache are equal up to their packing.
-#[test]
-fn cached_vertices_match_cpu_reference() {
+pub fn cached_vertices_match_cpu_reference() {
     let formats = [Packing::Full, Packing::Narrow, Packing::Wide]
         .into_iter()
         .flat_map(|packing| [false, true].map(|tangent| VertexFormat { packing, tangent, color: tangent }));
@@ -289,8 +288,7 @@ fn cached_vertices_match_cpu_reference() {
 
 /// An instance whose sharing error would be visible has a pose of its own; the error of every other
 /// one is below the limit.
-#[test]
-fn sharing_error_is_never_visible() {
+pub fn sharing_error_is_never_visible() {
     let mut limits = wgpu::Limits::downlevel_defaults();
     limits.max_color_attachment_bytes_per_sample = 64;
     let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
@@ -331,7 +329,7 @@ fn sharing_error_is_never_visible() {
                 }
             }
         }
-        println!("{lod_error} pixels: {shared} of {seen} instances share; greatest error is {close} of the limit");
+        note!("{lod_error} pixels: {shared} of {seen} instances share; greatest error is {close} of the limit");
         shared_at.push(shared);
         assert!(shared == 0 || close > 0.3, "{close}");
     }

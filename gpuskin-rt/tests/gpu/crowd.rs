@@ -8,8 +8,7 @@ use gpuskin_rt::internals::render::DepthPass;
 use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::*;
 
-#[test]
-fn instances_spawn_move_play_and_despawn() {
+pub fn instances_spawn_move_play_and_despawn() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0, 0.0, 0.0, 1.0])));
@@ -67,8 +66,7 @@ fn instances_spawn_move_play_and_despawn() {
     }
 }
 
-#[test]
-fn crowd_grows_beyond_its_capacity() {
+pub fn crowd_grows_beyond_its_capacity() {
     // With compute, scattered changes are copied to their slots on the device.
     for gpu in BACKENDS.into_iter().flat_map(|backend| [gpu(backend), compute(backend)]).flatten() {
         let mut renderer = renderer(&gpu);
@@ -122,8 +120,7 @@ fn half_transparent(cutoff: Option<f32>) -> TestModel {
     squares(recipe)
 }
 
-#[test]
-fn textures_alpha_cutoff_and_double_sided_are_drawn() {
+pub fn textures_alpha_cutoff_and_double_sided_are_drawn() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for (cutoff, right) in [(None, [0, 255, 0]), (Some(0.5), [26, 26, 26])] {
             let mut renderer = renderer(&gpu);
@@ -150,8 +147,7 @@ fn textures_alpha_cutoff_and_double_sided_are_drawn() {
     }
 }
 
-#[test]
-fn depth_views_match_main_view() {
+pub fn depth_views_match_main_view() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let solid = squares(square_recipe(Encoding::MatrixF32, plain([0.0, 0.0, 1.0, 1.0])));
@@ -194,8 +190,7 @@ fn depth_views_match_main_view() {
     }
 }
 
-#[test]
-fn formats_multisampling_and_reversed_depth_are_accepted() {
+pub fn formats_multisampling_and_reversed_depth_are_accepted() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let descriptor = RendererDescriptor {
         color_format: wgpu::TextureFormat::Rgba16Float,
@@ -289,8 +284,7 @@ fn figure() -> TestModel {
     })
 }
 
-#[test]
-fn walking_figures_are_lit() {
+pub fn walking_figures_are_lit() {
     let pictures: Vec<Picture> = BACKENDS
         .into_iter()
         .filter_map(gpu)

@@ -80,8 +80,7 @@ fn draw(gpu: &Gpu, scene: &mut Scene, (main, sun): &(Camera, Camera)) -> [Pictur
     [main, canvas[1].finish(gpu, gpu.device.create_command_encoder(&Default::default()))]
 }
 
-#[test]
-fn culled_pictures_match_and_only_visible_instances_are_drawn() {
+pub fn culled_pictures_match_and_only_visible_instances_are_drawn() {
     let test = test_model();
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let now = Time::from_secs(NOW);
@@ -122,8 +121,7 @@ fn culled_pictures_match_and_only_visible_instances_are_drawn() {
     }
 }
 
-#[test]
-fn empty_single_and_fully_culled_crowds_are_drawn() {
+pub fn empty_single_and_fully_culled_crowds_are_drawn() {
     let test = test_model();
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let mut scene = scene(&gpu, &test, true);
@@ -143,8 +141,7 @@ fn empty_single_and_fully_culled_crowds_are_drawn() {
     }
 }
 
-#[test]
-fn too_many_views_disable_culling() {
+pub fn too_many_views_disable_culling() {
     let test = test_model();
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut scene = scene(&gpu, &test, true);
@@ -155,8 +152,7 @@ fn too_many_views_disable_culling() {
     assert_eq!(scene.crowd.count_drawn(&scene.renderer, views[0]).unwrap().total(), u64::from(COUNT));
 }
 
-#[test]
-fn models_without_bounds_are_not_culled() {
+pub fn models_without_bounds_are_not_culled() {
     let mut test = test_model();
     test.model.meta.bounds = Aabb::EMPTY;
     assert!(cull::pack_bounds(&test.model.meta).is_none());

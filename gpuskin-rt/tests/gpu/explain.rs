@@ -38,8 +38,7 @@ impl Scene {
     }
 }
 
-#[test]
-fn explanation_names_encoding_views_and_buffers() {
+pub fn explanation_names_encoding_views_and_buffers() {
     let local = model(Encoding::LocalPacked).with_bounds().model;
     let mut scene = scene(Limits::downlevel_defaults(), &local, true);
     let nobody = scene.explain(0);
@@ -66,8 +65,7 @@ fn explanation_names_encoding_views_and_buffers() {
     assert_eq!(scene.explain(0).culling, CullingState::TooManyViews { views, max: cull::MAX_VIEWS });
 }
 
-#[test]
-fn explanation_says_why_culling_is_off() {
+pub fn explanation_says_why_culling_is_off() {
     let bounded = model(Encoding::LocalPacked).with_bounds().model;
     let not_asked = scene(Limits::downlevel_defaults(), &bounded, false).explain(1);
     assert_eq!(not_asked.culling, CullingState::NotAsked);
@@ -76,8 +74,7 @@ fn explanation_says_why_culling_is_off() {
     assert_eq!(scene(Limits::downlevel_defaults(), &unbounded, true).explain(1).culling, CullingState::NoBounds);
 }
 
-#[test]
-fn palette_beyond_binding_size_is_split() {
+pub fn palette_beyond_binding_size_is_split() {
     let local = model(Encoding::LocalPacked).model;
     let mut limits = Limits::downlevel_defaults();
     // 5 bones of 48 bytes: 64 instances.
@@ -89,8 +86,7 @@ fn palette_beyond_binding_size_is_split() {
     assert!(several.palettes > 1 && several.draws == several.palettes, "{several}");
 }
 
-#[test]
-fn explanation_names_missing_device_features() {
+pub fn explanation_names_missing_device_features() {
     let mut both = model(Encoding::LocalPacked).model;
     both.others = vec![model(Encoding::MatrixF16).model].into();
     let other = scene(Limits::downlevel_webgl2_defaults(), &both, true).explain(2);
@@ -119,8 +115,7 @@ fn asked(model: &Model, of_renderer: RendererDescriptor, descriptor: CrowdDescri
     Ok(Scene { gpu, renderer, crowd })
 }
 
-#[test]
-fn explanation_says_whether_poses_are_shared() {
+pub fn explanation_says_whether_poses_are_shared() {
     let local = model(Encoding::LocalPacked).with_bounds().model;
     let grid = CrowdDescriptor { time_grid: Some(0.1), ..Default::default() };
     let mut scene = asked(&local, Default::default(), grid.clone()).unwrap();
@@ -166,8 +161,7 @@ fn explanation_says_whether_poses_are_shared() {
     assert!(!unasked.to_string().contains("cache"), "{unasked}");
 }
 
-#[test]
-fn unavailable_draw_path_is_refused() {
+pub fn unavailable_draw_path_is_refused() {
     let local = model(Encoding::LocalPacked).with_bounds().model;
     let texture = model(Encoding::MatrixF16).with_bounds().model;
     let grid = CrowdDescriptor { time_grid: Some(0.1), ..Default::default() };

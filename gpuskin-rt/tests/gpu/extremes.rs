@@ -63,8 +63,7 @@ fn instances(gpu: &Gpu, model: &Model, count: u32) -> Picture {
     draw(gpu, &mut renderer, &camera, 128)
 }
 
-#[test]
-fn half_a_million_vertices_draw_same_picture_as_four() {
+pub fn half_a_million_vertices_draw_same_picture_as_four() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for encoding in [Encoding::MatrixF32, Encoding::LocalPacked] {
             let (few, many) = (sheet(encoding, 2), sheet(encoding, 708));
@@ -78,8 +77,7 @@ fn half_a_million_vertices_draw_same_picture_as_four() {
     }
 }
 
-#[test]
-fn no_instance_and_single_triangle_are_drawn() {
+pub fn no_instance_and_single_triangle_are_drawn() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
             let test = triangle(encoding);
@@ -91,8 +89,7 @@ fn no_instance_and_single_triangle_are_drawn() {
     }
 }
 
-#[test]
-fn palette_beyond_128_mib_is_split() {
+pub fn palette_beyond_128_mib_is_split() {
     const BONES: u32 = 1024;
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, VERTEX, BONES);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];

@@ -10,6 +10,7 @@ use gpuskin_rt::internals::field::{FieldDescriptor, FieldUniform, Wind};
 use gpuskin_rt::internals::render::{CustomDraw, field_vertex_buffers};
 use gpuskin_rt::internals::shader::Variant;
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 /// Writes position and tint of a vertex to a pixel of its own.
 const PROBE: &str = r"
@@ -86,8 +87,7 @@ fn windy() -> FieldDescriptor<Dynamic> {
     }
 }
 
-#[test]
-fn field_instances_match_cpu_reference() {
+pub fn field_instances_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for encoding in [Encoding::TrsPacked, Encoding::VatPacked] {
             let test = test_model(encoding);
@@ -102,7 +102,7 @@ fn field_instances_match_cpu_reference() {
                     let captured = drawn(&gpu, &mut renderer, variant, (&field, 150), now);
                     let uniform = field.uniform();
                     let (mut worst, mut others) = (0.0_f32, 0);
-                    for (number, vertices) in (0..400).zip(captured.chunks_exact(150)) {
+                    for (number, vertices) in (0..400).zip(captured.as_chunks::<150>().0) {
                         let record = uniform.instance(number, now);
                         let twin = test.on_cpu(&record, now);
                         let off = vertices.iter().zip(&twin).map(|(v, twin)| {
@@ -123,7 +123,7 @@ fn field_instances_match_cpu_reference() {
                             vertices[0][3]
                         );
                     }
-                    println!(
+                    note!(
                         "{encoding:?} on {}, {i} at {now:?}: {worst:.1e} m, {others} instances with another clip",
                         gpu.name
                     );
@@ -137,8 +137,7 @@ fn field_instances_match_cpu_reference() {
     }
 }
 
-#[test]
-fn adjacent_fields_continue_and_instances_vary() {
+pub fn adjacent_fields_continue_and_instances_vary() {
     let test = test_model(Encoding::VatPacked);
     let meta = &test.model.meta;
     let whole =
@@ -174,8 +173,7 @@ fn adjacent_fields_continue_and_instances_vary() {
     assert_eq!(a.translation, [-3.75, 0.0, 2.125]);
 }
 
-#[test]
-fn wind_travels_at_its_velocity_after_a_week() {
+pub fn wind_travels_at_its_velocity_after_a_week() {
     let test = test_model(Encoding::VatPacked);
     let mut descriptor = FieldDescriptor { jitter: 0.0, scatter: 0.0, ..windy() };
     descriptor.wind = Some(Wind { velocity: [1.6, 0.0], ..windy().wind.unwrap() });
@@ -191,8 +189,7 @@ fn wind_travels_at_its_velocity_after_a_week() {
     assert!((0..400).any(|number| (weight(number, 0.0) - weight(number, 1.0)).abs() > 0.1));
 }
 
-#[test]
-fn visible_fields_are_drawn_with_crowds() {
+pub fn visible_fields_are_drawn_with_crowds() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut test = squares(square_recipe(Encoding::MatrixF16, crate::common::model::plain([1.0, 0.0, 0.0, 1.0])));
         test.model.meta.bounds = Aabb { min: [-0.2, -0.2, 0.0], max: [0.2, 1.2, 0.0] };
@@ -238,8 +235,7 @@ fn visible_fields_are_drawn_with_crowds() {
     }
 }
 
-#[test]
-fn invalid_numbers_are_clamped_and_models_without_texture_refused() {
+pub fn invalid_numbers_are_clamped_and_models_without_texture_refused() {
     let test = test_model(Encoding::VatPacked);
     let odd = FieldDescriptor {
         origin: [f32::NAN, f32::INFINITY, 1.0],

@@ -8,6 +8,7 @@ use glam::{Quat, Vec3};
 use gpuskin_rt::internals::local::LocalTransform;
 use gpuskin_rt::internals::render::{Capture, CaptureFrame};
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 /// Relative to the diagonal of the drawn mesh.
 const POSITION_TOLERANCE: f32 = 4e-6;
@@ -100,8 +101,7 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f3
     (distance, angle)
 }
 
-#[test]
-fn layers_and_live_bones_match_cpu_reference() {
+pub fn layers_and_live_bones_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         // Hierarchies that fit workgroup memory, and larger ones.
         for (seed, bones) in (0..).zip([1, 40, 252, 253]) {
@@ -121,12 +121,12 @@ fn layers_and_live_bones_match_cpu_reference() {
                     let clip = Clip::<Dynamic>::new(random.below(3) as u16);
                     let record = Instance::at(random.vector()).play(clip).repeat(Repeat::Loop).phase(random.unit());
                     let record = record.record(&test.model.meta, time - 5.0);
-                    let layers = Some(set(&test.model.meta, random, live.as_ref(), time)).filter(|_| i != 5);
+                    let layers = (i != 5).then_some(set(&test.model.meta, random, live.as_ref(), time));
                     CaptureFrame { record, layers, live, time }
                 })
                 .collect();
             let worst = compare(&gpu, &test, &frames);
-            println!("{bones} bones on {}: {worst:?}", gpu.name);
+            note!("{bones} bones on {}: {worst:?}", gpu.name);
             assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
         }
     }
@@ -203,8 +203,7 @@ fn update(crowd: &Crowd<Dynamic>, ids: &[InstanceId], test: &TestModel, together
     }
 }
 
-#[test]
-fn layers_follow_their_instances() {
+pub fn layers_follow_their_instances() {
     let test = model(Encoding::LocalPacked, 4);
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
@@ -278,8 +277,7 @@ fn layers_follow_their_instances() {
     }
 }
 
-#[test]
-fn layer_sets_are_reused() {
+pub fn layer_sets_are_reused() {
     let test = model(Encoding::LocalPacked, 4);
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut renderer = renderer(&gpu);
@@ -307,8 +305,7 @@ fn layer_sets_are_reused() {
     assert!(greatest <= 130, "{greatest} sets for one instance at a time");
 }
 
-#[test]
-fn invalid_layers_and_live_bones_are_refused() {
+pub fn invalid_layers_and_live_bones_are_refused() {
     let test = model(Encoding::LocalPacked, 4);
     let (locals, matrices) = poses(&test, 1);
     let live = LiveBones::Local(&locals);

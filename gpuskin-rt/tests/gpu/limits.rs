@@ -28,8 +28,7 @@ fn refusal(model: &Model, limits: Limits) -> Error {
     error
 }
 
-#[test]
-fn webgl2_is_enough() {
+pub fn webgl2_is_enough() {
     let gpu = noop(webgl2());
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     for frames_per_layer in [5, 32] {
@@ -44,8 +43,7 @@ fn webgl2_is_enough() {
     }
 }
 
-#[test]
-fn models_beyond_device_limits_are_refused_with_numbers() {
+pub fn models_beyond_device_limits_are_refused_with_numbers() {
     let one = test_model(32).model;
     let height = u64::from(one.meta.texture.height.max(one.meta.texture.width));
     let small = |change: fn(&mut Limits)| {
@@ -82,8 +80,7 @@ fn models_beyond_device_limits_are_refused_with_numbers() {
     assert!(error.contains("layers of the animation texture: 13 needed, but the device allows 8"), "{error}");
 }
 
-#[test]
-fn error_without_compute_names_alternatives() {
+pub fn error_without_compute_names_alternatives() {
     let local = || Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
     let error = refusal(&local(), webgl2());
     assert!(matches!(error, Error::Limit { .. }), "{error}");
@@ -111,8 +108,7 @@ fn error_without_compute_names_alternatives() {
     assert!(error.contains("the device allows 512") && error.contains("higher limits"), "{error}");
 }
 
-#[test]
-fn words_that_contradict_metadata_are_refused() {
+pub fn words_that_contradict_metadata_are_refused() {
     let good = Recipe::random(&mut Random(1), Encoding::LocalPacked, VERTEX, 5).build(|_, _| Pose::REST).model;
     let wrong: [fn(&mut Model); 9] = [
         |m| m.meta.clips.to_mut()[1].first_frame += 1,
@@ -134,8 +130,7 @@ fn words_that_contradict_metadata_are_refused() {
     }
 }
 
-#[test]
-fn crowd_beyond_device_limits_keeps_its_last_state() {
+pub fn crowd_beyond_device_limits_keeps_its_last_state() {
     let mut limits = webgl2();
     limits.max_buffer_size = 64 * 500;
     let gpu = noop(limits);
@@ -170,8 +165,7 @@ fn crowd_beyond_device_limits_keeps_its_last_state() {
 
 const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
 
-#[test]
-fn capacity_beyond_device_limits_does_not_panic() {
+pub fn capacity_beyond_device_limits_does_not_panic() {
     let mut limits = webgl2();
     limits.max_buffer_size = 64 * 500;
     let gpu = noop(limits);
@@ -185,8 +179,7 @@ fn capacity_beyond_device_limits_does_not_panic() {
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }
 
-#[test]
-fn unrenderable_formats_are_refused() {
+pub fn unrenderable_formats_are_refused() {
     let gpu = noop(webgl2());
     let good = RendererDescriptor::default();
     let depth = |format| DepthPass { format, ..Default::default() };
@@ -215,8 +208,7 @@ fn unrenderable_formats_are_refused() {
     }
 }
 
-#[test]
-fn inconsistent_metadata_is_refused() {
+pub fn inconsistent_metadata_is_refused() {
     let good = test_model(32).model;
     let wrong: [fn(&mut Model); 17] = [
         |m| m.meta.clips = vec![].into(),
@@ -248,8 +240,7 @@ fn inconsistent_metadata_is_refused() {
     assert!(matches!(refusal(&model, webgl2()), Error::Files { .. }));
 }
 
-#[test]
-fn textures_that_contradict_metadata_are_refused() {
+pub fn textures_that_contradict_metadata_are_refused() {
     let formats = vec![ColorFormat::Bc7, ColorFormat::Rgba8].into();
     let info = ColorTexture { width: 4, height: 4, levels: 3, srgb: true, formats };
     let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
@@ -282,8 +273,7 @@ fn textures_that_contradict_metadata_are_refused() {
     assert!(error.to_string().contains("4096 needed, but the device allows 2048"), "{error}");
 }
 
-#[test]
-fn views_of_another_renderer_are_refused() {
+pub fn views_of_another_renderer_are_refused() {
     let gpu = noop(webgl2());
     let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let view = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap().add_view();
@@ -292,8 +282,7 @@ fn views_of_another_renderer_are_refused() {
     assert!(error.contains("add_view"), "{error}");
 }
 
-#[test]
-fn handles_are_send_and_sync() {
+pub fn handles_are_send_and_sync() {
     fn of_any_thread<T: Send + Sync>() {}
     of_any_thread::<Crowd<Dynamic>>();
     of_any_thread::<CrowdRenderer>();

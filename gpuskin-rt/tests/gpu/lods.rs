@@ -5,6 +5,7 @@ use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, open};
 use glam::Vec3;
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 const SIDE: u32 = 128;
 const COUNT: u32 = 400;
@@ -94,8 +95,7 @@ fn expected(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, fa
     counts
 }
 
-#[test]
-fn lods_match_cpu_reference() {
+pub fn lods_match_cpu_reference() {
     let test = test_model(true);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for lod_error in [0.0, 1.0, 4.0] {
@@ -127,8 +127,7 @@ fn lods_match_cpu_reference() {
 }
 
 /// The picture of an LOD equals that of a model which has only this one.
-#[test]
-fn lod_draws_its_own_triangles() {
+pub fn lod_draws_its_own_triangles() {
     let (levels, mut coarse) = (test_model(true), test_model(false));
     let parts = levels.model.meta.mesh.levels[2].parts.clone();
     // Gives the model another hash, so that the renderer loads it as another model.
@@ -157,8 +156,7 @@ fn lod_draws_its_own_triangles() {
 
 /// Without `INDIRECT_FIRST_INSTANCE`, the renderer draws one LOD after the other: same pictures,
 /// same instances and attachments, with and without shared poses.
-#[test]
-fn lods_draw_same_picture_in_one_or_many_calls() {
+pub fn lods_draw_same_picture_in_one_or_many_calls() {
     let mut test = test_model(true);
     let bind = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     test.model.meta.bones = vec![BoneInfo { name: "hand".into(), parent: None, bind }; 4].into();
@@ -169,7 +167,7 @@ fn lods_draw_same_picture_in_one_or_many_calls() {
         let found = [at_once, wgpu::Features::empty()].map(|features| {
             let gpu = open(wgpu::Backends::VULKAN, wgpu::Limits::downlevel_defaults(), features)?;
             if gpu.device.features() != features {
-                println!("SKIPPED: {} cannot draw all LODs in one call", gpu.name);
+                note!("SKIPPED: {} cannot draw all LODs in one call", gpu.name);
                 return None;
             }
             let of_crowd = CrowdDescriptor { time_grid, sharing: render::PoseSharing::Always, ..Default::default() };
@@ -193,8 +191,7 @@ fn lods_draw_same_picture_in_one_or_many_calls() {
 }
 
 /// All instances show the same pose, so sharing does not change the picture.
-#[test]
-fn instances_beyond_palette_slots_share_poses() {
+pub fn instances_beyond_palette_slots_share_poses() {
     let test = test_model(true);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let expected = draw(&gpu, &mut scene(&gpu, &test, RendererDescriptor::default(), None), &cameras());
@@ -206,8 +203,7 @@ fn instances_beyond_palette_slots_share_poses() {
     }
 }
 
-#[test]
-fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
+pub fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
     let test = test_model(true);
     let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
     let mut scene = scene(&gpu, &test, RendererDescriptor::default(), None);

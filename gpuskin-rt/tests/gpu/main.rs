@@ -1,5 +1,5 @@
 //! All tests that need a device. One program: each further one would take seconds to link, and
-//! compile the shared modules again.
+//! compile the shared modules again. Tests that need an adapter are reported as ignored without one.
 #![allow(unreachable_pub, reason = "a test program exports nothing")]
 
 mod common;
@@ -8,6 +8,7 @@ mod behaviour;
 mod blends;
 mod bones;
 mod cache;
+mod cpu_reference;
 mod crowd;
 mod cull;
 mod explain;
@@ -24,4 +25,94 @@ mod paths;
 mod picking;
 mod surface;
 mod textures;
-mod twins;
+
+use common::GPU;
+use gpuskin_test_harness::{run, test};
+
+fn main() -> std::process::ExitCode {
+    run([
+        test!(behaviour::crossfade_is_continuous_when_interrupted, GPU),
+        test!(behaviour::rate_pause_and_seek_take_effect_without_a_jump, GPU),
+        test!(behaviour::tint_parts_and_visibility_change_the_picture, GPU),
+        test!(behaviour::crowd_reports_fired_events, GPU),
+        test!(blends::crossfades_match_f64_reference, GPU),
+        test!(blends::layers_and_live_bones_match_f64_reference, GPU),
+        test!(bones::cpu_bones_match_gpu, GPU),
+        test!(bones::missing_bones_clips_and_files_are_handled),
+        test!(cache::cached_pictures_match_palette_for_any_cache_size, GPU),
+        test!(cache::cached_vertices_match_cpu_reference, GPU),
+        test!(cache::sharing_error_is_never_visible, GPU),
+        test!(cpu_reference::every_variant_matches_cpu_reference, GPU),
+        test!(cpu_reference::models_with_one_and_1024_bones_match_cpu_reference, GPU),
+        test!(cpu_reference::palettes_match_cpu_reference, GPU),
+        test!(cpu_reference::frames_beyond_one_readback_are_captured, GPU),
+        test!(cpu_reference::non_finite_arguments_stay_finite, GPU),
+        test!(crowd::instances_spawn_move_play_and_despawn, GPU),
+        test!(crowd::crowd_grows_beyond_its_capacity, GPU),
+        test!(crowd::textures_alpha_cutoff_and_double_sided_are_drawn, GPU),
+        test!(crowd::depth_views_match_main_view, GPU),
+        test!(crowd::formats_multisampling_and_reversed_depth_are_accepted, GPU),
+        test!(crowd::walking_figures_are_lit, GPU),
+        test!(cull::culled_pictures_match_and_only_visible_instances_are_drawn, GPU),
+        test!(cull::empty_single_and_fully_culled_crowds_are_drawn, GPU),
+        test!(cull::too_many_views_disable_culling, GPU),
+        test!(cull::models_without_bounds_are_not_culled, GPU),
+        test!(explain::explanation_names_encoding_views_and_buffers),
+        test!(explain::explanation_says_why_culling_is_off),
+        test!(explain::palette_beyond_binding_size_is_split),
+        test!(explain::explanation_names_missing_device_features),
+        test!(explain::explanation_says_whether_poses_are_shared),
+        test!(explain::unavailable_draw_path_is_refused),
+        test!(extremes::half_a_million_vertices_draw_same_picture_as_four, GPU),
+        test!(extremes::no_instance_and_single_triangle_are_drawn, GPU),
+        test!(extremes::palette_beyond_128_mib_is_split, GPU),
+        test!(field::field_instances_match_cpu_reference, GPU),
+        test!(field::adjacent_fields_continue_and_instances_vary),
+        test!(field::wind_travels_at_its_velocity_after_a_week),
+        test!(field::visible_fields_are_drawn_with_crowds, GPU),
+        test!(field::invalid_numbers_are_clamped_and_models_without_texture_refused, GPU),
+        test!(layers::layers_and_live_bones_match_cpu_reference, GPU),
+        test!(layers::layers_follow_their_instances, GPU),
+        test!(layers::layer_sets_are_reused, GPU),
+        test!(layers::invalid_layers_and_live_bones_are_refused, GPU),
+        test!(limits::webgl2_is_enough),
+        test!(limits::models_beyond_device_limits_are_refused_with_numbers),
+        test!(limits::error_without_compute_names_alternatives),
+        test!(limits::words_that_contradict_metadata_are_refused),
+        test!(limits::crowd_beyond_device_limits_keeps_its_last_state),
+        test!(limits::capacity_beyond_device_limits_does_not_panic),
+        test!(limits::unrenderable_formats_are_refused),
+        test!(limits::inconsistent_metadata_is_refused),
+        test!(limits::textures_that_contradict_metadata_are_refused),
+        test!(limits::views_of_another_renderer_are_refused),
+        test!(limits::handles_are_send_and_sync),
+        test!(lods::lods_match_cpu_reference, GPU),
+        test!(lods::lod_draws_its_own_triangles, GPU),
+        test!(lods::lods_draw_same_picture_in_one_or_many_calls, GPU),
+        test!(lods::instances_beyond_palette_slots_share_poses, GPU),
+        test!(lods::layers_are_culled_by_model_bounds_and_live_bones_are_never_culled, GPU),
+        test!(motion::motion_vectors_include_pose_and_camera, GPU),
+        test!(motion::palette_keeps_pose_of_previous_frame, GPU),
+        test!(motion::previous_poses_are_kept_only_on_request),
+        test!(motion::clip_of_length_zero_finishes_at_its_start),
+        test!(occlusion::occlusion_keeps_pictures_and_skips_occluded_instances, GPU),
+        test!(occlusion::occluded_instances_match_cpu_reference, GPU),
+        test!(occlusion::depth_prepass_draws_both_passes, GPU),
+        test!(occlusion::scarce_poses_are_shared_and_live_bones_are_never_occluded, GPU),
+        test!(occlusion::unreadable_depth_occludes_nothing_and_is_reported, GPU),
+        test!(own_pipeline::documented_example_draws_outlines, GPU),
+        test!(own_pipeline::tangents_and_texture_coordinates_match_cpu_reference, GPU),
+        test!(palette::every_instance_has_its_own_pose_in_split_palettes, GPU),
+        test!(palette::dispatches_use_several_rows_of_workgroups, GPU),
+        test!(paths::every_draw_path_matches_direct_path, GPU),
+        test!(picking::pixel_yields_id_of_its_instance, GPU),
+        test!(surface::vertex_colours_are_drawn, GPU),
+        test!(surface::vertex_alpha_is_cut_out_of_colour_and_depth, GPU),
+        test!(surface::unlit_material_shows_base_colour, GPU),
+        test!(surface::emitted_light_is_added_to_lit_colour, GPU),
+        test!(surface::flat_triangles_match_triangles_with_face_normals, GPU),
+        test!(textures::device_uses_first_supported_format, GPU),
+        test!(textures::unsupported_formats_are_reported, GPU),
+        test!(textures::other_textures_are_loaded_on_request, GPU),
+    ])
+}

@@ -47,8 +47,7 @@ fn motion(
     own.draw(gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1), |_, _| {}))[0][8 * 16 + 8]
 }
 
-#[test]
-fn motion_vectors_include_pose_and_camera() {
+pub fn motion_vectors_include_pose_and_camera() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = renderer(&gpu);
         let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
@@ -115,8 +114,7 @@ fn above(half: f32) -> Camera {
     Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], half, half, 100.0)
 }
 
-#[test]
-fn palette_keeps_pose_of_previous_frame() {
+pub fn palette_keeps_pose_of_previous_frame() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         // Node matrices in workgroup memory, with culling; and in the palette, without.
         for (bones, culling) in [(4, true), (253, false)] {
@@ -206,8 +204,7 @@ fn palette_keeps_pose_of_previous_frame() {
     }
 }
 
-#[test]
-fn previous_poses_are_kept_only_on_request() {
+pub fn previous_poses_are_kept_only_on_request() {
     let gpu = noop(wgpu::Limits::downlevel_defaults());
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, 4).build(|_, _| Pose::REST);
@@ -224,8 +221,7 @@ fn previous_poses_are_kept_only_on_request() {
     assert_eq!(bytes, [4 * 48, 8 * 48]);
 }
 
-#[test]
-fn clip_of_length_zero_finishes_at_its_start() {
+pub fn clip_of_length_zero_finishes_at_its_start() {
     let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
     let meta = &test.model.meta;
     for speed in [1.0, -0.5] {

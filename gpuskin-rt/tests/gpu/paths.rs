@@ -5,6 +5,7 @@ use crate::common::model::{CLIPS, Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
 use glam::{Mat3, Quat, Vec3};
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 const SIDE: u32 = 256;
 const COUNT: u32 = 120;
@@ -71,8 +72,7 @@ fn others(a: &Picture, b: &Picture) -> f64 {
     a.pixels.iter().zip(&b.pixels).filter(differ).count() as f64 / a.pixels.len() as f64
 }
 
-#[test]
-fn every_draw_path_matches_direct_path() {
+pub fn every_draw_path_matches_direct_path() {
     let [local, direct] = models();
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
@@ -87,7 +87,7 @@ fn every_draw_path_matches_direct_path() {
             ("several palettes, culled", picture(&small, &local.model, true, 0)),
         ] {
             let others = others(&expected, &found);
-            println!("{path} on {}: {:.3} % of the pixels differ", gpu.name, others * 100.0);
+            note!("{path} on {}: {:.3} % of the pixels differ", gpu.name, others * 100.0);
             assert!(others <= MOST_OTHER, "{path} on {}: {:.3} % of the pixels differ", gpu.name, others * 100.0);
         }
         // Other poses give another picture.

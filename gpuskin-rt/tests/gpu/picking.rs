@@ -76,8 +76,7 @@ fn picked(gpu: &Gpu, renderer: &mut CrowdRenderer, crowd: &Crowd<Dynamic>) -> (V
     (pixels.concat(), began)
 }
 
-#[test]
-fn pixel_yields_id_of_its_instance() {
+pub fn pixel_yields_id_of_its_instance() {
     // Palettes of 16 to 112 instances.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 64 << 10, ..wgpu::Limits::downlevel_defaults() };
     for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, gpu_with(b, limits.clone())?))) {

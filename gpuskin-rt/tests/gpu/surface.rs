@@ -87,8 +87,7 @@ fn assert_close(seen: [u8; 4], expected: [u8; 4], what: &dyn core::fmt::Debug) {
 const BELOW: Vec4 = Vec4::new(1.0, 0.2, 0.0, 1.0);
 const ABOVE: Vec4 = Vec4::new(0.2, 0.8, 0.6, 0.4);
 
-#[test]
-fn vertex_colours_are_drawn() {
+pub fn vertex_colours_are_drawn() {
     let base = Vec3::new(1.0, 0.5, 0.8);
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static] {
@@ -106,8 +105,7 @@ fn vertex_colours_are_drawn() {
     }
 }
 
-#[test]
-fn vertex_alpha_is_cut_out_of_colour_and_depth() {
+pub fn vertex_alpha_is_cut_out_of_colour_and_depth() {
     let colored = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     let masked = Material { alpha_cutoff: Some(0.5), ..plain([1.0; 4]) };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
@@ -144,8 +142,7 @@ fn vertex_alpha_is_cut_out_of_colour_and_depth() {
     }
 }
 
-#[test]
-fn unlit_material_shows_base_colour() {
+pub fn unlit_material_shows_base_colour() {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for cutoff in [None, Some(0.5)] {
@@ -162,8 +159,7 @@ fn unlit_material_shows_base_colour() {
     }
 }
 
-#[test]
-fn emitted_light_is_added_to_lit_colour() {
+pub fn emitted_light_is_added_to_lit_colour() {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for (textured, cutoff) in [(false, None), (true, None), (true, Some(0.5))] {
@@ -202,7 +198,7 @@ fn roof(shared: bool, material: Material) -> Model {
         recipe.indices = vec![0, 1, 2, 0, 2, 3];
         recipe.vertices = [0, 1, 2, 5].map(|i| recipe.vertices[i]).to_vec();
     } else {
-        for slope in recipe.vertices.chunks_exact_mut(3) {
+        for slope in recipe.vertices.as_chunks_mut::<3>().0 {
             let [a, b, c] = [0, 1, 2].map(|i| slope[i].position);
             slope.iter_mut().for_each(|v| v.normal = (b - a).cross(c - a).normalize());
         }
@@ -212,8 +208,7 @@ fn roof(shared: bool, material: Material) -> Model {
     model
 }
 
-#[test]
-fn flat_triangles_match_triangles_with_face_normals() {
+pub fn flat_triangles_match_triangles_with_face_normals() {
     let light = Light { to_sun: [0.48, 0.64, 0.6], sun: [0.6; 3], sky: [0.3; 3], ground: [0.1; 3], wrap: 0.0 };
     let descriptor = || RendererDescriptor { light, ..Default::default() };
     let shine = Material { emissive: [0.1, 0.0, 0.0], ..plain([1.0; 4]) };

@@ -99,8 +99,7 @@ fn either() -> Model {
     square(material, vec![(texture(true, &formats), files)])
 }
 
-#[test]
-fn device_uses_first_supported_format() {
+pub fn device_uses_first_supported_format() {
     for gpu in with(CrowdRenderer::OPTIONAL_FEATURES) {
         let reads = gpu.device.features().contains(Features::TEXTURE_COMPRESSION_BC);
         // From a small distance up to one at which the smallest mip levels are used.
@@ -115,8 +114,7 @@ fn device_uses_first_supported_format() {
     }
 }
 
-#[test]
-fn unsupported_formats_are_reported() {
+pub fn unsupported_formats_are_reported() {
     for gpu in with(Features::empty()) {
         let mut model = either();
         model.meta.textures.to_mut()[0].formats = vec![ColorFormat::Bc7].into();
@@ -128,8 +126,7 @@ fn unsupported_formats_are_reported() {
     }
 }
 
-#[test]
-fn other_textures_are_loaded_on_request() {
+pub fn other_textures_are_loaded_on_request() {
     for gpu in with(CrowdRenderer::OPTIONAL_FEATURES) {
         let formats = [ColorFormat::Bc7, ColorFormat::Rgba8];
         let files = || vec![levels(ColorFormat::Bc7, RED), levels(ColorFormat::Rgba8, RED)];

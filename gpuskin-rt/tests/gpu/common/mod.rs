@@ -9,7 +9,22 @@ pub mod own;
 pub mod random;
 pub mod squares;
 
+use std::sync::OnceLock;
+
 use gpuskin_rt::wgpu;
+use gpuskin_test_harness::{Need, note};
+
+/// Need of a device on one of the [`BACKENDS`], which is searched once.
+pub const GPU: Need = Need {
+    variable: "GPUSKIN_REQUIRE_GPU",
+    missing: || {
+        static FOUND: OnceLock<bool> = OnceLock::new();
+        let limits = wgpu::Limits::downlevel_webgl2_defaults;
+        let opens = |backends| request(backends, limits(), wgpu::Features::empty()).is_ok();
+        let found = *FOUND.get_or_init(|| BACKENDS.into_iter().any(opens));
+        (!found).then(|| "no GPU or software renderer on Vulkan or OpenGL".to_owned())
+    },
+};
 
 /// Backends that the tests run on, one at a time.
 pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
@@ -31,8 +46,8 @@ pub fn compute(backends: wgpu::Backends) -> Option<Gpu> {
     gpu_with(backends, wgpu::Limits::downlevel_defaults())
 }
 
-/// Opens a device; `None`, with a message, if there is no adapter. `GPUSKIN_REQUIRE_GPU=1` turns
-/// that into a failure.
+/// Opens a device; `None`, with a note, if the backend has no adapter. Where [`GPU`] is required, that
+/// is a failure.
 pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
     // The feature lets all levels of detail be drawn in one call, as in a game.
     open(backends, limits, wgpu::Features::INDIRECT_FIRST_INSTANCE)
@@ -41,24 +56,25 @@ pub fn gpu_with(backends: wgpu::Backends, limits: wgpu::Limits) -> Option<Gpu> {
 /// Opens a device with those of the features that its adapter has, and with the adapter's own
 /// alignments, which are finer than the default ones.
 pub fn open(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Features) -> Option<Gpu> {
+    let missing = |error: &String| {
+        assert!(!GPU.is_required(), "{} is set, and there is no device for {backends:?}: {error}", GPU.variable);
+        note!("SKIPPED on {backends:?}: no device ({error}); {}=1 makes this a failure", GPU.variable);
+    };
+    request(backends, limits, features).inspect_err(missing).ok()
+}
+
+fn request(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Features) -> Result<Gpu, String> {
     let descriptor = wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
     let instance = wgpu::Instance::new(descriptor);
-    let opened = pollster::block_on(async {
+    pollster::block_on(async {
         let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
         let required_features = adapter.features() & features;
         let required_limits = limits.using_alignment(adapter.limits());
         let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
         let info = adapter.get_info();
-        Ok::<_, String>(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
-    });
-    opened
-        .inspect_err(|e| {
-            let required = std::env::var_os("GPUSKIN_REQUIRE_GPU").is_some_and(|v| v == "1");
-            assert!(!required, "GPUSKIN_REQUIRE_GPU=1, but no device for {backends:?}: {e}");
-            println!("SKIPPED on {backends:?}: no device ({e}); GPUSKIN_REQUIRE_GPU=1 turns this into a failure");
-        })
-        .ok()
+        Ok(Gpu { name: format!("{} ({:?})", info.name, info.backend), device, queue })
+    })
 }
 
 /// Opens a device that validates and draws nothing.

@@ -5,6 +5,7 @@ use crate::common::{BACKENDS, Gpu, compute, gpu};
 use glam::Vec3;
 use gpuskin_rt::internals::render::Capture;
 use gpuskin_rt::internals::*;
+use gpuskin_test_harness::note;
 
 /// Relative to the diagonal of the drawn mesh.
 const POSITION_TOLERANCE: f32 = 2e-6;
@@ -83,8 +84,7 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[(InstanceRecord, Time)]) -> (f
     (distance, angle)
 }
 
-#[test]
-fn every_variant_matches_cpu_reference() {
+pub fn every_variant_matches_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let (mut distance, mut angle) = (0.0_f32, 0.0_f32);
         let textured = shader::Variant::all().filter(|v| !v.encoding.needs_compute());
@@ -102,12 +102,11 @@ fn every_variant_matches_cpu_reference() {
             );
             (distance, angle) = (distance.max(worst.0), angle.max(worst.1));
         }
-        println!("{}: positions within {distance:.1e} of the diagonal, normals within {angle:.1e} degrees", gpu.name);
+        note!("{}: positions within {distance:.1e} of the diagonal, normals within {angle:.1e} degrees", gpu.name);
     }
 }
 
-#[test]
-fn models_with_one_and_1024_bones_match_cpu_reference() {
+pub fn models_with_one_and_1024_bones_match_cpu_reference() {
     let narrow = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
@@ -121,8 +120,7 @@ fn models_with_one_and_1024_bones_match_cpu_reference() {
     }
 }
 
-#[test]
-fn palettes_match_cpu_reference() {
+pub fn palettes_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         // Hierarchies that fit workgroup memory, and larger ones.
         for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
@@ -132,15 +130,14 @@ fn palettes_match_cpu_reference() {
                 let frames = some(seed, moments(&test.model.meta, &mut Random(seed)));
                 let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
                 let worst = compare(&gpu, &test, frames);
-                println!("{bones} bones on {}: {worst:?}", gpu.name);
+                note!("{bones} bones on {}: {worst:?}", gpu.name);
                 assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
             }
         }
     }
 }
 
-#[test]
-fn frames_beyond_one_readback_are_captured() {
+pub fn frames_beyond_one_readback_are_captured() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let full = VertexFormat { packing: Packing::Full, tangent: false, color: false };
     let mut random = Random(5);
@@ -161,8 +158,7 @@ fn frames_beyond_one_readback_are_captured() {
     assert!(Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(&[]).unwrap().is_empty());
 }
 
-#[test]
-fn non_finite_arguments_stay_finite() {
+pub fn non_finite_arguments_stay_finite() {
     let Some(gpu) = BACKENDS.into_iter().find_map(gpu) else { return };
     let format = VertexFormat { packing: Packing::Wide, tangent: true, color: false };
     let test = model(9, Encoding::TrsF16, format, 5, false, false);
