@@ -74,7 +74,7 @@ fn texture(
 ) -> Result<(BakedTexture, Option<Diagnostic>), Diagnostic> {
     let size = planned.size(model);
     let rgba = planned.texels(model);
-    let alpha = rgba.chunks_exact(4).any(|texel| texel[3] != 255);
+    let alpha = rgba.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255);
     let levels = mips(planned.kind, size, rgba);
     let mut info = ColorTexture {
         width: size[0],

@@ -306,7 +306,7 @@ impl LayerSet {
     #[doc(hidden)]
     pub fn words(&self) -> [u32; Self::WORDS] {
         let mut words = [0; Self::WORDS];
-        for (layer, words) in self.layers.iter().zip(words.chunks_exact_mut(12)) {
+        for (layer, words) in self.layers.iter().zip(words.as_chunks_mut::<12>().0) {
             words.copy_from_slice(&layer.words());
         }
         let Live { kind, pose, start, weight } = &self.live;

@@ -143,7 +143,7 @@ pub fn mesh_file_matches_the_constants() {
         assert_eq!(mesh.vertices.len, u64::from(mesh.vertex_count) * mesh.format.stride() as u64);
         let words = |range: gpuskin_rt::internals::ByteRange| {
             let bytes = &file[range.offset as usize..][..range.len as usize];
-            bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("4 bytes"))).collect::<Vec<u32>>()
+            bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect::<Vec<u32>>()
         };
         let records = model.meta.clips.iter().map(|clip| clip.record());
         let expected: Vec<u32> = records.flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]).collect();

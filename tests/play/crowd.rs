@@ -110,8 +110,7 @@ impl Reference {
         let animation = load(&model.animation)[level.offset as usize..][..level.len as usize].to_vec();
         let (mesh, file) = (&model.meta.mesh, load(&model.mesh));
         let bytes = &file[mesh.vertices.offset as usize..][..mesh.vertices.len as usize];
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("4 bytes"))).collect();
+        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
         let vertices = words.chunks_exact(mesh.format.words()).map(|w| unpack(w, mesh.format, &mesh.range)).collect();
         let records = model.meta.clips.iter().map(ClipInfo::record).collect();
         Self { animation, vertices, records, model }

@@ -108,7 +108,7 @@ fn worst(gpu: &Gpu, model: &Model) -> f32 {
     let sockets = Sockets::with_model(model).unwrap();
     let mut worst = 0.0_f32;
     for (vertices, (instance, now)) in drawn.iter().zip(&frames) {
-        for (bone, drawn) in (0..).zip(vertices.chunks_exact(4)) {
+        for (bone, drawn) in (0..).zip(vertices.as_chunks::<4>().0) {
             let place = sockets.in_world(Bone::new(bone), instance, *now).unwrap();
             let points = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p));
             assert_eq!(points[0].to_array(), place.translation());
@@ -185,7 +185,7 @@ pub fn sockets_match_gpu_bones_under_layers() {
         let drawn = Capture::new(&gpu.device, &gpu.queue, &probes(model)).unwrap().layered(&frames).unwrap();
         let (mut worst, mut apart) = (0.0_f32, 0.0_f32);
         for (vertices, CaptureFrame { record, layers, live, time }) in drawn.iter().zip(&frames) {
-            for (bone, drawn) in (0..).map(Bone::new).zip(vertices.chunks_exact(4)) {
+            for (bone, drawn) in (0..).map(Bone::new).zip(vertices.as_chunks::<4>().0) {
                 let layers = layers.unwrap();
                 let place = sockets.in_world(bone, posed(record, &layers, *live), *time).unwrap();
                 for (point, drawn) in [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| place.point(p)).iter().zip(drawn)
@@ -309,7 +309,7 @@ pub fn server_sockets_match_drawn_vertices() {
     let frames: Vec<_> =
         ends.flat_map(|(soldier, end)| [end - 0.5, end, end + 9.0].map(|now| (*soldier, now))).collect();
     assert!(!frames.is_empty());
-    for shown in probes.frames(&frames).unwrap().chunks_exact(3) {
+    for shown in probes.frames(&frames).unwrap().as_chunks::<3>().0 {
         let apart = |a: &[CapturedVertex], b: &[CapturedVertex]| {
             let each = a.iter().zip(b).map(|(a, b)| Vec3::from(a.position).distance(b.position.into()));
             each.fold(0.0, f32::max)

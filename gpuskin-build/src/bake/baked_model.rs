@@ -86,7 +86,7 @@ impl BakedModel {
     pub(crate) fn vertices(&self, model: &Model) -> Vec<Vertex> {
         let MeshInfo { format, range, vertices, .. } = &self.meta.mesh;
         let bytes = &bytes(&model.mesh)[vertices.offset as usize..][..vertices.len as usize];
-        let words: Vec<u32> = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
         words.chunks_exact(format.words()).map(|w| vertex::unpack(w, *format, range)).collect()
     }
 }

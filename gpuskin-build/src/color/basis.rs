@@ -57,7 +57,7 @@ pub fn encode(blocks: &[BlockTexels], hints: EtcHints) -> Result<Vec<EncodedBloc
     let mut rgba = vec![0; width * height * 4];
     for index in 0..ACROSS * down {
         let block = blocks.get(index).unwrap_or(last);
-        for (y, row) in block.chunks_exact(16).enumerate() {
+        for (y, row) in block.as_chunks::<16>().0.iter().enumerate() {
             let at = ((index / ACROSS * 4 + y) * width + index % ACROSS * 4) * 4;
             rgba[at..at + 16].copy_from_slice(row);
         }

@@ -103,7 +103,8 @@ impl PlannedTexture {
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
             let Some(image) = image else { return };
             // The importer ensures that both images have the same size.
-            for (to, from) in texels.chunks_exact_mut(4).zip(model.images[image].rgba.chunks_exact(4)) {
+            let from = model.images[image].rgba.as_chunks::<4>().0;
+            for (to, from) in texels.as_chunks_mut::<4>().0.iter_mut().zip(from) {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);
             }
         };

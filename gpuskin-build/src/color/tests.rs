@@ -58,12 +58,7 @@ fn decode(format: ColorFormat, [width, height]: [u32; 2], blocks: &[u8]) -> Vec<
     }
     .expect("whole blocks");
     // The decoder returns BGRA.
-    texels.iter().flat_map(|texel| texel.to_le_bytes()).collect::<Vec<u8>>().chunks_exact(4).flat_map(swap).collect()
-}
-
-#[cfg(feature = "textures")]
-fn swap(bgra: &[u8]) -> [u8; 4] {
-    [bgra[2], bgra[1], bgra[0], bgra[3]]
+    texels.iter().map(|texel| texel.to_le_bytes()).flat_map(|[b, g, r, a]| [r, g, b, a]).collect()
 }
 
 /// Peak signal-to-noise ratio over all four channels, in dB.

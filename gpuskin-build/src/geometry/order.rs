@@ -5,7 +5,7 @@ const CACHE: u32 = 16;
 
 /// Returns the triangles with three different vertices.
 pub(super) fn without_degenerate(indices: &[u32]) -> Vec<u32> {
-    let triangles = indices.chunks_exact(3).filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]);
+    let triangles = indices.as_chunks::<3>().0.iter().filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]);
     triangles.flatten().copied().collect()
 }
 
@@ -123,7 +123,9 @@ mod tests {
         let sorted = |indices: &[u32]| {
             // Rotated to start at the least corner, with the same winding.
             let mut triangles: Vec<[u32; 3]> = indices
-                .chunks_exact(3)
+                .as_chunks::<3>()
+                .0
+                .iter()
                 .map(|t| {
                     let least = (0..3).min_by_key(|&k| t[k]).unwrap();
                     [t[least], t[(least + 1) % 3], t[(least + 2) % 3]]

@@ -67,19 +67,22 @@ fn triangles_without_normals_are_flat_and_share_corners() {
     assert_eq!(flat.iter().collect::<std::collections::BTreeSet<_>>(), roof_corners.iter().collect());
     // Vertex normals are the area-weighted sums of the adjacent face normals.
     let faces: Vec<Vec3> = flat
-        .chunks_exact(3)
+        .as_chunks::<3>()
+        .0
+        .iter()
         .map(|t| [0, 1, 2].map(|i| g.vertices[t[i] as usize].position))
         .map(|[a, b, c]| (b - a).cross(c - a))
         .collect();
-    let met =
-        |v: u32| flat.chunks_exact(3).zip(&faces).filter(|(t, _)| t.contains(&v)).map(|(_, face)| *face).sum::<Vec3>();
+    let met = |v: u32| {
+        flat.as_chunks::<3>().0.iter().zip(&faces).filter(|(t, _)| t.contains(&v)).map(|(_, face)| *face).sum::<Vec3>()
+    };
     for &v in roof_corners {
         assert!(g.vertices[v as usize].normal.abs_diff_eq(met(v).normalize(), 1e-6));
     }
     // With a normal map, each corner has a tangent of its own triangle.
     let g = Geometry::new(&model(vec![roof], true), MAX_INFLUENCES);
     assert!(g.vertices.len() == 6 && !g.parts[0].flat);
-    for t in g.indices.chunks_exact(3) {
+    for t in g.indices.as_chunks::<3>().0 {
         let [a, b, c] = [t[0], t[1], t[2]].map(|i| g.vertices[i as usize]);
         let face = (b.position - a.position).cross(c.position - a.position).normalize();
         assert!([a, b, c].iter().all(|v| v.normal.abs_diff_eq(face, 1e-6)));

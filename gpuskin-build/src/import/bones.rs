@@ -50,7 +50,7 @@ impl Skin {
                     let message = format!("the skin has {have} inverse bind matrices for {need} joints");
                     return Err(within(Diagnostic::error(DiagnosticCode::SkinInvalid, message)));
                 }
-                numbers.chunks_exact(16).take(joints.len()).map(DMat4::from_cols_slice).collect()
+                numbers.as_chunks::<16>().0.iter().take(joints.len()).map(DMat4::from_cols_array).collect()
             }
         };
         let bones = vec![UNUSED; joints.len()];

@@ -177,10 +177,8 @@ impl<'a> File<'a> {
     pub(super) fn written(&self, place: &str) -> String {
         let left = self.quotes.get();
         self.quotes.set(left.saturating_sub(1));
-        Some(self.json())
-            .filter(|_| left > 0)
-            .and_then(|json| document::written(json, place))
-            .unwrap_or_else(|| "…".into())
+        let written = (left > 0).then(|| document::written(self.json(), place)).flatten();
+        written.unwrap_or_else(|| "…".into())
     }
 
     /// Returns the bytes and the stride of a buffer view.

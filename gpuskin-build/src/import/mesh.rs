@@ -130,7 +130,7 @@ impl MeshReader<'_, '_> {
         self.claim_vertices(position).map_err(|e| e.within("POSITION"))?;
         let positions =
             file.finite(position, Shape::Vec3, AllowedComponents::Quantized).map_err(|e| e.within("POSITION"))?;
-        let positions: Vec<DVec3> = positions.chunks_exact(3).map(DVec3::from_slice).collect();
+        let positions: Vec<DVec3> = positions.as_chunks::<3>().0.iter().copied().map(DVec3::from).collect();
         let vertices = positions.len();
 
         let mut attribute =
@@ -147,9 +147,9 @@ impl MeshReader<'_, '_> {
                 Ok(Some(numbers))
             };
         let normals = attribute(Semantic::Normals, Shape::Vec3, AllowedComponents::Direction)?;
-        let normals = normals.map(|n| n.chunks_exact(3).map(DVec3::from_slice).collect());
+        let normals = normals.map(|n| n.as_chunks::<3>().0.iter().copied().map(DVec3::from).collect());
         let tangents = attribute(Semantic::Tangents, Shape::Vec4, AllowedComponents::Direction)?;
-        let tangents = tangents.map(|t| t.chunks_exact(4).map(DVec4::from_slice).collect());
+        let tangents = tangents.map(|t| t.as_chunks::<4>().0.iter().copied().map(DVec4::from).collect());
         let base =
             morph::MorphBase { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
         let targets = morph::targets(file, source, &base, report)?;
@@ -169,7 +169,7 @@ impl MeshReader<'_, '_> {
                         let message = format!("{name} has non-finite numbers, which are set to zero");
                         report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
                     }
-                    uvs = numbers.chunks_exact(2).map(|at| uv.apply(DVec2::from_slice(at))).collect();
+                    uvs = numbers.as_chunks::<2>().0.iter().map(|at| uv.apply(DVec2::from_array(*at))).collect();
                     let fits = |uv: &DVec2| uv.abs().max_element() <= f64::from(f32::MAX);
                     if !uvs.iter().all(fits) {
                         let message = format!("{name} is beyond the range of f32 after KHR_texture_transform");

@@ -30,7 +30,7 @@ impl Filter {
             }
             Filter::Quaternion => quaternion(element),
             Filter::Exponential => {
-                for number in element.chunks_exact_mut(4) {
+                for number in element.as_chunks_mut::<4>().0 {
                     let word = i32::from_le_bytes([number[0], number[1], number[2], number[3]]);
                     // The word has an 8-bit signed exponent above a 24-bit signed mantissa.
                     let value = libm::ldexp(f64::from(word << 8 >> 8), word >> 24);

@@ -134,5 +134,5 @@ fn deltas(
 ) -> Result<Vec<DVec3>, Diagnostic> {
     let numbers = file.finite(accessor, Shape::Vec3, allowed)?;
     same_count("the accessor", numbers.len() / 3, vertices)?;
-    Ok(numbers.chunks_exact(3).map(DVec3::from_slice).collect())
+    Ok(numbers.as_chunks::<3>().0.iter().copied().map(DVec3::from).collect())
 }

@@ -33,8 +33,8 @@ impl Canvas {
     /// Copies an image of RGBA pixels with `stride` bytes per row to `x, y`.
     pub(super) fn blit(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], bytes: &[u8], stride: usize) {
         for (row, line) in (0..height).zip(bytes.chunks(stride)) {
-            for (column, pixel) in (0..width).zip(line.chunks_exact(4)) {
-                self.set(x + column, y + row, [pixel[0], pixel[1], pixel[2]]);
+            for (column, [r, g, b, _]) in (0..width).zip(line.as_chunks::<4>().0) {
+                self.set(x + column, y + row, [*r, *g, *b]);
             }
         }
     }

@@ -17,7 +17,7 @@ fn at(model: &Model, mesh: &VertexMesh, seconds: f64) -> Vec<VertexSample> {
 
 /// Whether every corner of every triangle has the normal of the triangle.
 fn is_flat(mesh: &VertexMesh, samples: &[VertexSample]) -> bool {
-    mesh.geometry.indices.chunks_exact(3).all(|triangle| {
+    mesh.geometry.indices.as_chunks::<3>().0.iter().all(|triangle| {
         let [a, b, c] = [0, 1, 2].map(|k| samples[mesh.geometry.vertices[triangle[k] as usize].joints[0] as usize]);
         let face = (b.position - a.position).cross(c.position - a.position).normalize();
         [a, b, c].iter().all(|s| s.normal.distance(face) < 1e-9)

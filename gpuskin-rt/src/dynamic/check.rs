@@ -147,7 +147,7 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
     let index = |bytes: &[u8]| bytes.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte));
     let index_size = if *wide_indices { 4 } else { 2 };
     let joints = |bytes: &[u8]| {
-        let words: Vec<u32> = bytes.chunks_exact(4).map(index).collect();
+        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
         unpack(&words, *format, range).joints.iter().all(|joint| *joint < meta.texture.rows)
     };
     let stands = |rest: &RestInfo| {

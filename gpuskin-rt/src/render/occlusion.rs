@@ -158,7 +158,7 @@ impl Pyramid {
         });
         let size_of_mip_level = |level: u32| [width, height].map(|side| side.div_ceil(1 << level));
         let mut parameters = vec![0; MIP_STRIDE as usize * count as usize];
-        for (level, bytes) in (1..).zip(parameters.chunks_exact_mut(MIP_STRIDE as usize)) {
+        for (level, bytes) in (1..).zip(parameters.as_chunks_mut::<{ MIP_STRIDE as usize }>().0) {
             let uniform = MipUniform { size: size_of_mip_level(level), source_size: size_of_mip_level(level - 1) };
             bytes[..size_of::<MipUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
         }

@@ -39,7 +39,7 @@ fn worst(context: &Context, model: &Model) -> Result<(f64, f64), String> {
     let vertices: Vec<Vertex> = mesh[meta.mesh.vertices.offset as usize..][..meta.mesh.vertices.len as usize]
         .chunks_exact(meta.mesh.format.stride())
         .map(|bytes| {
-            let words: Vec<u32> = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+            let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
             unpack(&words, meta.mesh.format, &meta.mesh.range)
         })
         .collect();

@@ -222,7 +222,7 @@ fn rests(curve: &Curve, property: Property, rest: &Trs) -> bool {
     let same = |v: &DVec4| near(*v, rest) || (either_sign && near(-*v, rest));
     match curve.interpolation {
         Interpolation::CubicSpline => {
-            curve.values.chunks_exact(3).all(|k| k[0] == DVec4::ZERO && same(&k[1]) && k[2] == DVec4::ZERO)
+            curve.values.as_chunks::<3>().0.iter().all(|k| k[0] == DVec4::ZERO && same(&k[1]) && k[2] == DVec4::ZERO)
         }
         _ => curve.values.iter().all(same),
     }

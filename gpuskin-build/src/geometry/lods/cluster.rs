@@ -121,7 +121,9 @@ impl<'a> ClusteredSurface<'a> {
         used.iter().enumerate().for_each(|(i, used)| index[used.vertex as usize] = i as u32);
         let corners: Vec<Vec<[u32; 3]>> = groups
             .iter()
-            .map(|group| group.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|v| index[v as usize])).collect())
+            .map(|group| {
+                group.as_chunks::<3>().0.iter().map(|t| [t[0], t[1], t[2]].map(|v| index[v as usize])).collect()
+            })
             .collect();
         let mut places = vec![BTreeMap::<usize, Vec<u32>>::new(); number_of.len()];
         for (g, corners) in corners.iter().enumerate() {

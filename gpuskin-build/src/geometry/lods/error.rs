@@ -70,7 +70,7 @@ struct PosedSurface {
 impl PosedSurface {
     fn new<'a>(indices: impl Iterator<Item = &'a u32>, poses: &LodPoses) -> Self {
         let indices: Vec<u32> = indices.copied().collect();
-        let tree = BoxTree::new(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
+        let tree = BoxTree::new(indices.as_chunks::<3>().0.iter().map(|t| [t[0], t[1], t[2]]).collect(), &poses[0]);
         let boxes = poses.par_iter().map(|positions| tree.boxes(positions)).collect();
         Self { tree, boxes }
     }

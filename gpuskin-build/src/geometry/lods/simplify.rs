@@ -59,7 +59,7 @@ impl SplitSurface {
         let at = |v: u32, pose: usize| poses[pose][v as usize].to_array();
         let positions: Vec<f32> = sources.iter().flat_map(|&(_, v)| at(v, 0)).collect();
         let (least, greatest) =
-            positions.chunks_exact(3).fold(([f32::MAX; 3], [f32::MIN; 3]), |(least, greatest), p| {
+            positions.as_chunks::<3>().0.iter().fold(([f32::MAX; 3], [f32::MIN; 3]), |(least, greatest), p| {
                 ([0, 1, 2].map(|i| least[i].min(p[i])), [0, 1, 2].map(|i| greatest[i].max(p[i])))
             });
         // The longest side is the unit of length in meshopt.
@@ -122,7 +122,7 @@ impl SplitSurface {
     /// Returns triangles by group, as indices of vertices of the mesh.
     fn groups(&self, indices: &[u32]) -> Vec<Vec<u32>> {
         let mut groups = vec![Vec::new(); self.count];
-        for triangle in indices.chunks_exact(3) {
+        for triangle in indices.as_chunks::<3>().0 {
             let sources = [0, 1, 2].map(|k| self.sources[triangle[k] as usize]);
             groups[sources[0].0].extend(sources.map(|(_, v)| v));
         }

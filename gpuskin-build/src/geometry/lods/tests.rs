@@ -192,7 +192,7 @@ fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
         // Each part uses only its own vertices, and no triangle is drawn twice.
         for (part, finest) in parts.iter().zip(&finest) {
             assert!(part.iter().all(|v| finest.contains(v)), "{wanted}");
-            let triangles: BTreeSet<&[u32]> = part.chunks_exact(3).collect();
+            let triangles: BTreeSet<&[u32; 3]> = part.as_chunks::<3>().0.iter().collect();
             assert_eq!(triangles.len() * 3, part.len());
         }
         let error = measure.error(&parts);

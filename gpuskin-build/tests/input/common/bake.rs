@@ -67,5 +67,5 @@ fn check(baked: &Baked, encoding: Encoding) {
 }
 
 fn bytes_of<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
-    bytes.chunks_exact(N).map(|b| b.try_into().expect("N bytes"))
+    bytes.as_chunks::<N>().0.iter().copied()
 }

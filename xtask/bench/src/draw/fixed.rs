@@ -91,7 +91,7 @@ impl Fixed {
 
 /// Vertices of a mesh, packed to 16 bytes each.
 fn vertices(packed: &[u8], info: &MeshInfo) -> Vec<u8> {
-    let words: Vec<u32> = packed.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+    let words: Vec<u32> = packed.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
     let pair = |a: f32, b: f32| {
         let unorm = |v: f32| (v.clamp(0.0, 1.0) * 65_535.0).round() as u32;
         unorm(a) | unorm(b) << 16

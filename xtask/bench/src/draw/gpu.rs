@@ -208,7 +208,7 @@ impl Timer {
         context.wait()?;
         let ticks: Vec<u64> = {
             let bytes = slice.get_mapped_range().map_err(|e| e.to_string())?;
-            bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect()
+            bytes.as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect()
         };
         self.readable.unmap();
         Ok(ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(context.queue.get_timestamp_period()) * 1e-9)

@@ -110,7 +110,7 @@ fn instance(placed: &Placed, model: &Model) -> impl Iterator<Item = f32> + use<>
 /// Vertex data, 64 bytes per vertex.
 fn vertices(packed: &[u8], model: &Model) -> Vec<u8> {
     let info = &model.meta.mesh;
-    let words: Vec<u32> = packed.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+    let words: Vec<u32> = packed.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
     let mut out = Vec::new();
     for words in words.chunks_exact(info.format.words()) {
         let v = unpack(words, info.format, &info.range);

@@ -30,7 +30,7 @@ pub(super) fn write(from: &Path, to: &Path) -> Result<(), String> {
 
     let mut smooth: HashMap<[u32; 3], Vec3> = HashMap::new();
     let place = |position: [f32; 3]| position.map(f32::to_bits);
-    for triangle in positions.chunks_exact(3) {
+    for triangle in positions.as_chunks::<3>().0 {
         let [a, b, c] = [0, 1, 2].map(|i| Vec3::from(triangle[i]));
         for corner in triangle {
             // The cross product is twice as long as the triangle's area, so that large triangles
