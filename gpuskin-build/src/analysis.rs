@@ -67,6 +67,7 @@ impl Analysis {
             rig,
             scale: None,
             z_up: false,
+            forward: None,
         };
         analysis.add_hints();
         Ok(analysis)

@@ -1,5 +1,6 @@
 //! The manifest `gpuskin.toml`: the models to bake, and their settings.
 
+mod axes;
 pub(crate) mod entry;
 mod gameplay;
 mod keys;
@@ -15,9 +16,10 @@ use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 pub use crate::limits::Limits;
+pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
     At, ClipEntry, DeviceClass, EventEntry, Fps, Lods, Manifest, MaskEntry, Mode, ModelEntry, PartEntry, RestFrame,
-    RestMoment, RootMotion, Storage, Textures, Tolerance, Tolerances, UpAxis,
+    RestMoment, RootMotion, Storage, Textures, Tolerance, Tolerances,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

@@ -177,8 +177,10 @@ fn inspect_finds_wrong_units_and_axes() {
         &report,
         &["the toes point along -z, and forward is +z: an instance that moves forward walks", "backwards"],
     );
+    contains(draft(&report), &["forward = \"-z\"\n"]);
     let report = inspect(&soldier(Export { z_up: true, backwards: true, units: 100.0 }));
     contains(&report, &["stands along +z", "180 m tall", "along -z"]);
+    contains(draft(&report), &["up = \"z\"\nforward = \"y\"\n"]);
 }
 
 #[test]

@@ -92,6 +92,9 @@ impl Analysis {
         if self.z_up {
             text.push_str("up = \"z\"\n");
         }
+        if let Some(forward) = self.forward {
+            let _ = writeln!(text, "forward = {forward:?}");
+        }
         let sockets = self.sockets();
         if !sockets.is_empty() {
             text.push_str("# Bones that props are attached to: bones::...\n");

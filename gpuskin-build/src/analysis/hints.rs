@@ -102,13 +102,18 @@ impl Analysis {
         if forward.z > 0.7 {
             return;
         }
-        let (axis, effect) = match forward {
-            f if f.z < -0.7 => ("-z", "an instance that moves forward walks backwards"),
-            f if f.x > 0.0 => ("+x", "an instance that moves forward walks sideways"),
-            _ => ("-x", "an instance that moves forward walks sideways"),
+        // Axes of the baked model, and of the file.
+        let (axis, of_file, walks) = match forward {
+            f if f.z < -0.7 => ("-z", if self.z_up { "y" } else { "-z" }, "backwards"),
+            f if f.x > 0.0 => ("+x", "x", "sideways"),
+            _ => ("-x", "-x", "sideways"),
         };
-        let message = format!("{by} along {axis}, and forward is +z: {effect}");
-        self.hint(message, "turn the model in the modelling tool, apply the rotation, and export it again");
+        self.forward = Some(of_file);
+        let message = format!("{by} along {axis}, and forward is +z: an instance that moves forward walks {walks}");
+        self.hint(
+            message,
+            format!("write `forward = \"{of_file}\"`, as in the draft, or turn the model in the modelling tool"),
+        );
     }
 
     /// Hints at scales above joints, which attachments inherit.

@@ -41,6 +41,8 @@ pub(crate) struct Analysis {
     pub(super) scale: Option<f64>,
     /// Whether the model's up axis is z.
     pub(super) z_up: bool,
+    /// Value of the manifest's `forward`, if the model does not look along the default.
+    pub(super) forward: Option<&'static str>,
 }
 
 /// Shape of the mesh in the rest pose, one unit of the file being one metre.
@@ -98,6 +100,7 @@ impl Analysis {
     /// Returns the size of the model as the draft bakes it, in metres. `[x, y, z]`, y up
     pub(crate) fn baked_size(&self) -> Option<[f32; 3]> {
         let [x, y, z] = self.geometry?.size().map(|length| length * self.scale.unwrap_or(1.0) as f32);
-        Some(if self.z_up { [x, z, y] } else { [x, y, z] })
+        let [x, y, z] = if self.z_up { [x, z, y] } else { [x, y, z] };
+        Some(if matches!(self.forward, Some("x" | "-x")) { [z, y, x] } else { [x, y, z] })
     }
 }

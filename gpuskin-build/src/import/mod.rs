@@ -80,7 +80,7 @@ use std::path::PathBuf;
 use glam::{DMat4, DVec3, DVec4};
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
-use crate::manifest::{At, Manifest, ModelEntry, UpAxis};
+use crate::manifest::{At, Manifest, ModelEntry};
 use crate::model::Model;
 use bones::Bones;
 use file::{File, ImportContext, Purpose};
@@ -237,18 +237,18 @@ fn read<'f>(
     Some(model)
 }
 
-/// Returns the transform from the file's scene to the baked scene, which is in metres with y up.
+/// Returns the transform from the file's scene to the baked scene, which is in metres with y up,
+/// and in which models look along +z. Its rows are the axes of the file:
 ///
 /// ```text
-/// up = "z":  | x |   | 1  0  0 |   | x |
-///            | y | = | 0  0  1 | * | y | * scale
-///            | z |   | 0 -1  0 |   | z |
+/// | x |   | up x forward |   | x |
+/// | y | = | up           | * | y | * scale
+/// | z |   | forward      |   | z |
 /// ```
 fn root(entry: &ModelEntry) -> DMat4 {
-    let s = entry.scale;
-    let (y, z) = match entry.up {
-        UpAxis::Y => (DVec3::Y * s, DVec3::Z * s),
-        UpAxis::Z => (DVec3::NEG_Z * s, DVec3::Y * s),
-    };
-    DMat4::from_cols((DVec3::X * s).extend(0.0), y.extend(0.0), z.extend(0.0), DVec4::W)
+    let (up, forward) = (entry.up.vector(), entry.forward.vector());
+    let right = up.cross(forward);
+    // Adding 0 turns -0 into 0.
+    let column = |axis: usize| (DVec3::new(right[axis], up[axis], forward[axis]) * entry.scale + 0.0).extend(0.0);
+    DMat4::from_cols(column(0), column(1), column(2), DVec4::W)
 }

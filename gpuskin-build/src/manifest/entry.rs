@@ -8,6 +8,7 @@ use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 use miette::NamedSource;
 use serde::Serialize;
 
+use super::axes::{ForwardAxis, UpAxis};
 use crate::limits::Limits;
 
 /// A checked manifest: names are unique and map to distinct Rust identifiers, and values are in
@@ -144,16 +145,6 @@ pub enum Lods {
     Most(usize),
 }
 
-/// Axis of the source file that points up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
-pub enum UpAxis {
-    /// The y axis, as glTF defines.
-    #[default]
-    Y,
-    /// The z axis, as written by exporters that do not convert.
-    Z,
-}
-
 /// A value and its location in the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct At<T> {
@@ -204,6 +195,8 @@ pub struct ModelEntry {
     pub scale: f64,
     /// Axis of the source file that points up.
     pub up: UpAxis,
+    /// Axis of the source file along which the model looks; baked models look along +z.
+    pub forward: ForwardAxis,
     /// Node whose motion becomes root motion. `None` uses, per clip, the topmost moving node that
     /// is an ancestor of all bones.
     pub root: Option<At<String>>,

@@ -6,7 +6,7 @@
 
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 
-use super::{DeviceClass, Fps, Mode, RootMotion, Storage, UpAxis};
+use super::{DeviceClass, ForwardAxis, Fps, Mode, RootMotion, Storage, UpAxis};
 
 /// A table of the manifest.
 pub(super) struct TableKeys {
@@ -101,6 +101,14 @@ pub(super) const NORMALS: Choices<Normals, 2> = [("cofactor", Normals::Cofactor)
 pub(super) const ROOT_MOTIONS: Choices<RootMotion, 2> = [("planar", RootMotion::Planar), ("full", RootMotion::Full)];
 pub(super) const STORAGES: Choices<Storage, 3> =
     [("auto", Storage::Auto), ("embed", Storage::Embed), ("file", Storage::File)];
+pub(super) const FORWARD_AXES: Choices<ForwardAxis, 6> = [
+    ("z", ForwardAxis::Z),
+    ("-z", ForwardAxis::NegZ),
+    ("x", ForwardAxis::X),
+    ("-x", ForwardAxis::NegX),
+    ("y", ForwardAxis::Y),
+    ("-y", ForwardAxis::NegY),
+];
 pub(super) const UP_AXES: Choices<UpAxis, 2> = [("y", UpAxis::Y), ("z", UpAxis::Z)];
 
 /// `None` stands for the smallest encoding within the tolerances.
@@ -214,6 +222,13 @@ const SCALE: Key = Key {
 const UP: Key =
     Key { name: "up", value: Word(&words(&UP_AXES)), default: Toml(r#""y""#), doc: "up axis of the source" };
 
+const FORWARD: Key = Key {
+    name: "forward",
+    value: Word(&words(&FORWARD_AXES)),
+    default: Described(r#"`"z"`; with `up = "z"`: `"-y"`"#),
+    doc: "axis of the source along which the model looks; baked models look along +z",
+};
+
 pub(super) const ROOT: TableKeys = TableKeys {
     table: "the manifest",
     keys: &[
@@ -251,6 +266,7 @@ pub(super) const BAKE: TableKeys = TableKeys {
         LODS,
         SCALE,
         UP,
+        FORWARD,
     ],
     later: &[],
 };
@@ -313,6 +329,7 @@ pub(super) const MODEL: TableKeys = TableKeys {
         FPS,
         SCALE,
         UP,
+        FORWARD,
         Key {
             name: "root",
             value: Text,

@@ -10,10 +10,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, shorten};
-use super::values::{devices, fps, influences, lods, tolerances, width};
+use super::values::{DefaultAxes, axes, default_axes, devices, fps, influences, lods, tolerances, width};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, UpAxis, gameplay,
-    keys, limits, rest_frame, textures,
+    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, gameplay, keys,
+    limits, rest_frame, textures,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
@@ -35,7 +35,7 @@ struct Defaults {
     lods: Lods,
     textures: Textures,
     scale: Option<f64>,
-    up: UpAxis,
+    axes: DefaultAxes,
 }
 
 /// Value of the key `encoding`: `None` if missing, `Some(None)` for "auto".
@@ -134,7 +134,7 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     defaults.normals = section.choice("normals", &keys::NORMALS, notes).map(|at| at.value).unwrap_or_default();
     defaults.lods = lods(section, notes).unwrap_or_default();
     defaults.scale = section.positive("scale", f64::MAX, notes);
-    defaults.up = section.choice("up", &keys::UP_AXES, notes).map(|at| at.value).unwrap_or_default();
+    defaults.axes = default_axes(section, notes);
     defaults.textures = textures::read(section, notes).unwrap_or_default();
     let storage = section.choice("storage", &keys::STORAGES, notes).map(|at| at.value).unwrap_or_default();
     let roots = limits::roots(section, folder, notes);
@@ -218,6 +218,7 @@ fn model(
     let mode = section.choice("mode", &keys::MODES, notes);
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
     let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
+    let (up, forward) = axes(section, &defaults.axes, notes);
     let clips = clips(section, notes);
     gameplay::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
     rest_frame::check_mode(section, mode.as_ref(), encoding.as_ref(), notes);
@@ -241,7 +242,8 @@ fn model(
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
         fps: fps(section, notes).unwrap_or(defaults.fps),
         scale: section.positive("scale", f64::MAX, notes).or(defaults.scale).unwrap_or(1.0),
-        up: section.choice("up", &keys::UP_AXES, notes).map_or(defaults.up, |at| at.value),
+        up,
+        forward,
         root: section.string("root", notes),
         masks: gameplay::masks(section, notes),
         parts: gameplay::parts(section, notes),

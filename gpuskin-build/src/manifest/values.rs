@@ -1,11 +1,13 @@
 //! Readers of keys that several tables share, such as tolerances, devices and frame rates.
 
+use std::ops::Range;
+
 use toml::de::DeValue;
 
 use super::keys::{self, MAX_COARSER_LODS, MAX_FPS};
 use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
-use super::{At, DeviceClass, Fps, Lods, Tolerance, Tolerances};
-use crate::diagnostic::DiagnosticCode;
+use super::{At, DeviceClass, ForwardAxis, Fps, Lods, Tolerance, Tolerances, UpAxis};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 /// Maximum of a frame rate relative to the source, in percent.
 const MAX_SHARE: f64 = 1000.0;
@@ -163,4 +165,48 @@ pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     }
     let or = ", a percentage of the source rate such as \"50 %\", or a number";
     choice(&word, "fps", &keys::FPS_WORDS, or, notes)
+}
+
+/// Axes of `[bake]`, for models that name none.
+#[derive(Clone, Default)]
+pub(super) struct DefaultAxes {
+    up: UpAxis,
+    forward: Option<At<ForwardAxis>>,
+}
+
+/// Reads the axes of `[bake]`.
+pub(super) fn default_axes(section: Section<'_>, notes: &mut Notes) -> DefaultAxes {
+    DefaultAxes {
+        up: section.choice("up", &keys::UP_AXES, notes).map(|at| at.value).unwrap_or_default(),
+        forward: section.choice("forward", &keys::FORWARD_AXES, notes),
+    }
+}
+
+/// Reads the axes of a model. Reports a forward axis that is also the up axis.
+pub(super) fn axes(section: Section<'_>, defaults: &DefaultAxes, notes: &mut Notes) -> (UpAxis, ForwardAxis) {
+    let own = section.choice("up", &keys::UP_AXES, notes);
+    let up = own.as_ref().map_or(defaults.up, |at| at.value);
+    let Some(forward) = section.choice("forward", &keys::FORWARD_AXES, notes).or(defaults.forward.clone()) else {
+        return (up, up.default_forward());
+    };
+    if forward.value.vector().dot(up.vector()) != 0.0 {
+        report_parallel(up, forward.span, own.map(|at| at.span), notes);
+        return (up, up.default_forward());
+    }
+    (up, forward.value)
+}
+
+fn report_parallel(up: UpAxis, forward: Range<usize>, own_up: Option<Range<usize>>, notes: &mut Notes) {
+    let (axis, others) = match up {
+        UpAxis::Y => ("y", "\"z\", \"-z\", \"x\" or \"-x\""),
+        UpAxis::Z => ("z", "\"y\", \"-y\", \"x\" or \"-x\""),
+    };
+    let message = format!("`forward` is along {axis}, which is the up axis");
+    let help = format!("set `forward` to {others}, or change `up`");
+    let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help);
+    let diagnostic = diagnostic.at(&notes.source, forward);
+    notes.diagnostics.push(match own_up {
+        Some(span) => diagnostic.also(span, "the up axis"),
+        None => diagnostic,
+    });
 }

@@ -7,7 +7,7 @@ use crate::common::build::{Gltf, figure};
 use crate::common::{Outcome, at, clip, entry, import_entry};
 use glam::{DMat4, DVec3};
 use gpuskin_build::internals::import::Pixels;
-use gpuskin_build::internals::manifest::UpAxis;
+use gpuskin_build::internals::manifest::{ForwardAxis, UpAxis};
 use gpuskin_build::internals::model::{Local, Model, Primitive};
 use miette::Diagnostic as _;
 use serde_json::json;
@@ -408,9 +408,29 @@ fn node_matrix_stays_a_matrix() {
 
 #[test]
 fn scale_and_up_axis_transform_the_root() {
-    let outcome = figure().import_with(|e| (e.scale, e.up) = (0.01, UpAxis::Z));
+    let outcome = figure().import_with(|e| (e.scale, e.up, e.forward) = (0.01, UpAxis::Z, ForwardAxis::NegY));
     let root = outcome.model().root;
     near(&[root.transform_point3(DVec3::new(100.0, 200.0, 300.0))], &[[1.0, 3.0, -2.0]]);
+}
+
+#[test]
+fn forward_axis_turns_the_root() {
+    // A point one unit ahead of the model, two above it and three to its left.
+    for (up, forward, point) in [
+        (UpAxis::Y, ForwardAxis::Z, [3.0, 2.0, 1.0]),
+        (UpAxis::Y, ForwardAxis::NegZ, [-3.0, 2.0, -1.0]),
+        (UpAxis::Y, ForwardAxis::X, [1.0, 2.0, -3.0]),
+        (UpAxis::Y, ForwardAxis::NegX, [-1.0, 2.0, 3.0]),
+        (UpAxis::Z, ForwardAxis::NegY, [3.0, -1.0, 2.0]),
+        (UpAxis::Z, ForwardAxis::Y, [-3.0, 1.0, 2.0]),
+        (UpAxis::Z, ForwardAxis::X, [1.0, 3.0, 2.0]),
+        (UpAxis::Z, ForwardAxis::NegX, [-1.0, -3.0, 2.0]),
+    ] {
+        let outcome = figure().import_with(|e| (e.up, e.forward) = (up, forward));
+        let root = outcome.model().root;
+        near(&[root.transform_point3(DVec3::from_array(point))], &[[3.0, 2.0, 1.0]]);
+        assert!(root.to_cols_array().iter().all(|c| c.to_bits() != (-0.0_f64).to_bits()), "{up:?} {forward:?}");
+    }
 }
 
 fn png(width: u32, height: u32) -> Vec<u8> {

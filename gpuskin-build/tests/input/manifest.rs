@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gpuskin_build::internals::manifest::{
-    DeviceClass, Fps, Lods, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
+    DeviceClass, ForwardAxis, Fps, Lods, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
 };
 use gpuskin_build::{Diagnostic, DiagnosticCode, Manifest, Style};
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
@@ -320,6 +320,30 @@ fn unknown_words_are_rejected() {
                 "expected \"source\" or \"auto\", a percentage of the source rate such as \"50 %\", or a number",
             ),
         ],
+    );
+}
+
+#[test]
+fn forward_depends_on_up_and_differs_from_it() {
+    let axes = |bake: &str, own: &str| {
+        let model = good(&format!("[bake]\n{bake}\n{SOLDIER}{own}\n")).models.remove(0);
+        (model.up, model.forward)
+    };
+    assert_eq!(axes("", ""), (UpAxis::Y, ForwardAxis::Z));
+    assert_eq!(axes("up = \"z\"", ""), (UpAxis::Z, ForwardAxis::NegY));
+    assert_eq!(axes("up = \"z\"\nforward = \"x\"", ""), (UpAxis::Z, ForwardAxis::X));
+    assert_eq!(axes("forward = \"-z\"", "forward = \"-x\""), (UpAxis::Y, ForwardAxis::NegX));
+    refuses(
+        &format!("{SOLDIER}forward = \"-y\"\n"),
+        &[(
+            "toml:4:11]",
+            "`forward` is along y, which is the up axis",
+            "set `forward` to \"z\", \"-z\", \"x\" or \"-x\"",
+        )],
+    );
+    refuses(
+        &format!("[bake]\nforward = \"z\"\n{SOLDIER}up = \"z\"\n"),
+        &[("toml:2:11]", "`forward` is along z, which is the up axis", "the up axis")],
     );
 }
 
