@@ -71,6 +71,16 @@ fn command_line_errors_are_specific() {
     );
     let both = [&acted("--crossfade", "walk,run")[..], &["--encoding", "trs-f16,fixed16"]].concat();
     misused(&both, "`--crossfade` and `--layer` accept only one encoding");
+    let clips = [&acted("--crossfade", "walk,run")[..], &["--clips", "walk"]].concat();
+    misused(&clips, "`--crossfade` and `--layer` name their clips: remove `--clips`");
+    misused(&acted("--lod", "-1"), "invalid value `-1` for `--lod`: expected a number, 0 for the finest level");
+    for camera in ["below", "30", "30,91", "1,2,3", "nan,0"] {
+        let message = format!(
+            "invalid value `{camera}` for `--camera`: expected front, back, left, right, top, bottom, \
+             or two angles in degrees such as 30,15, the second from -90 to 90"
+        );
+        misused(&acted("--camera", camera), &message);
+    }
     let nothing = gpuskin(&encoded("trs-f16,"));
     assert!(
         nothing.status.code() == Some(2)

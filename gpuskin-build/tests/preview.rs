@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gpuskin_build::Manifest;
-use gpuskin_build::internals::preview::{Sequence, Sheet, compare, preview, sequences};
+use gpuskin_build::internals::preview::{Orbit, Sequence, Sheet, SheetOptions, compare, preview, sequences};
 use gpuskin_rt::internals::Encoding;
 use gpuskin_test_harness::{Need, run, test};
 
@@ -17,7 +17,10 @@ fn main() -> std::process::ExitCode {
     run([
         test!(compare_draws_both_encodings_and_their_difference, GPU),
         test!(compare_of_equal_encodings_has_no_difference, GPU),
+        test!(camera_sees_the_side_that_is_asked_for, GPU),
         test!(every_cell_shows_another_pose, GPU),
+        test!(hidden_parts_and_coarse_lods_change_the_picture, GPU),
+        test!(many_clips_are_split_into_several_sheets, GPU),
         test!(preview_draws_one_or_two_encodings, GPU),
         test!(sequences_draw_crossfades_and_layers, GPU),
         test!(unknown_model_is_an_error),
@@ -27,6 +30,21 @@ fn main() -> std::process::ExitCode {
 fn manifest() -> Manifest {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/gpuskin.toml");
     Manifest::load(&path).expect("the sample manifest")
+}
+
+/// Draws one sheet of a sample model.
+fn sheet(model: &str, options: SheetOptions) -> Sheet {
+    let mut sheets = preview(&manifest(), model, &options).expect("a sheet").sheets;
+    assert_eq!(sheets.len(), 1);
+    sheets.remove(0)
+}
+
+fn with_encoding(encoding: Encoding) -> SheetOptions {
+    SheetOptions { encoding: Some(encoding), ..Default::default() }
+}
+
+fn compared(encodings: [Encoding; 2]) -> Sheet {
+    compare(&manifest(), "hound", encodings, &SheetOptions::default()).expect("a sheet").sheets.remove(0)
 }
 
 fn cell(sheet: &Sheet, [left, top, width, height]: [u32; 4]) -> Vec<[u8; 3]> {
@@ -41,7 +59,7 @@ fn is_figure([r, _, b]: &[u8; 3]) -> bool {
 }
 
 fn every_cell_shows_another_pose() {
-    let sheet = preview(&manifest(), "hound", None).expect("a sheet");
+    let sheet = sheet("hound", SheetOptions::default());
     assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
     for clip in 0..3 {
         let cells: Vec<_> = sheet.cells(clip, 0).into_iter().map(|place| cell(&sheet, place)).collect();
@@ -72,7 +90,7 @@ fn sequences_draw_crossfades_and_layers() {
     let fade = Sequence::Crossfade { from: name("walk"), to: name("attack") };
     let layer = |mask| Sequence::Layer { base: name("walk"), clip: name("attack"), mask };
     let rows = [fade, layer(Some(name("upper_body"))), layer(None)];
-    let sheet = sequences(&manifest(), "soldier", None, &rows).expect("a sheet");
+    let sheet = sequences(&manifest(), "soldier", &SheetOptions::default(), &rows).expect("a sheet").sheets.remove(0);
     let cells = |row| -> Vec<_> { sheet.cells(row, 0).into_iter().map(|place| cell(&sheet, place)).collect() };
     let apart = |a: &[[u8; 3]], b: &[[u8; 3]]| a.iter().zip(b).filter(|(a, b)| a != b).count();
     let [fade, upper, all] = [0, 1, 2].map(cells);
@@ -88,10 +106,12 @@ fn sequences_draw_crossfades_and_layers() {
         (Sequence::Crossfade { from: name("walk"), to: name("atack") }, "did you mean `attack`?"),
         (layer(Some(name("uper_body"))), "did you mean `upper_body`?"),
     ] {
-        let error = sequences(&manifest(), "soldier", None, &[wrong]).expect_err("an unknown name").to_string();
+        let error = sequences(&manifest(), "soldier", &SheetOptions::default(), &[wrong])
+            .expect_err("an unknown name")
+            .to_string();
         assert!(error.contains(what), "{error}");
     }
-    let error = sequences(&manifest(), "soldier", Some(Encoding::TrsPacked), &rows[1..2])
+    let error = sequences(&manifest(), "soldier", &with_encoding(Encoding::TrsPacked), &rows[1..2])
         .expect_err("trs-packed supports no layers");
     assert!(error.to_string().contains("local-packed"), "{error}");
 }
@@ -104,8 +124,8 @@ fn strip(sheet: &Sheet, clip: usize, strip: usize) -> Vec<[u8; 3]> {
 }
 
 fn compare_draws_both_encodings_and_their_difference() {
-    let single = preview(&manifest(), "hound", Some(Encoding::MatrixF32)).expect("a sheet");
-    let sheet = compare(&manifest(), "hound", [Encoding::MatrixF32, Encoding::Fixed16]).expect("a sheet");
+    let single = sheet("hound", with_encoding(Encoding::MatrixF32));
+    let sheet = compared([Encoding::MatrixF32, Encoding::Fixed16]);
     assert_eq!(sheet.pixels().len() as u32, sheet.width() * sheet.height());
     assert_eq!(sheet.width(), single.width());
     let mut factors = Vec::new();
@@ -138,18 +158,85 @@ fn compare_draws_both_encodings_and_their_difference() {
 }
 
 fn compare_of_equal_encodings_has_no_difference() {
-    let sheet = compare(&manifest(), "hound", [Encoding::TrsPacked; 2]).expect("a sheet");
+    let sheet = compared([Encoding::TrsPacked; 2]);
     for clip in 0..3 {
         assert!(strip(&sheet, clip, 0).iter().any(is_figure));
         assert!(strip(&sheet, clip, 2).iter().all(|p| *p == [0; 3]), "clip {clip}");
     }
 }
 
+/// Returns width and height of the figure in a cell, in pixels.
+fn figure_size(sheet: &Sheet, clip: usize) -> [usize; 2] {
+    let place = sheet.cells(clip, 0)[0];
+    let pixels = cell(sheet, place);
+    let lines: Vec<&[[u8; 3]]> = pixels.chunks(place[2] as usize).collect();
+    let columns = (0..place[2] as usize).filter(|&x| lines.iter().any(|line| is_figure(&line[x])));
+    [columns.count(), lines.iter().filter(|line| line.iter().any(is_figure)).count()]
+}
+
+fn camera_sees_the_side_that_is_asked_for() {
+    use std::f32::consts::{FRAC_PI_2, PI};
+    let seen = |yaw, pitch| {
+        let clips = vec!["idle".to_owned()];
+        sheet("hound", SheetOptions { camera: Orbit { yaw, pitch }, clips, ..Default::default() })
+    };
+    // The hound is longer than it is high, and higher than it is wide.
+    let [front, left, back, top] =
+        [seen(0.0, 0.0), seen(FRAC_PI_2, 0.0), seen(PI, 0.0), seen(0.0, FRAC_PI_2)].map(|sheet| figure_size(&sheet, 0));
+    for [width, height] in [front, back] {
+        assert!(width * 4 < height * 3, "front {front:?}, back {back:?}");
+    }
+    assert!(left[0] > left[1], "left {left:?}");
+    assert!(top[1] > 2 * top[0], "top {top:?}");
+}
+
+fn hidden_parts_and_coarse_lods_change_the_picture() {
+    let drawn = |options: SheetOptions| sheet("soldier", SheetOptions { clips: vec!["idle".to_owned()], ..options });
+    let differ = |a: &Sheet, b: &Sheet| {
+        let [a, b] = [a, b].map(|sheet| cell(sheet, sheet.cells(0, 0)[0]));
+        a.iter().zip(&b).filter(|(a, b)| a != b).count()
+    };
+    let whole = drawn(SheetOptions::default());
+    assert_eq!(differ(&whole, &drawn(SheetOptions::default())), 0);
+    let bare = drawn(SheetOptions { hidden_parts: vec!["helmet".to_owned()], ..Default::default() });
+    let without_helmet = differ(&whole, &bare);
+    assert!((20..3000).contains(&without_helmet), "{without_helmet} pixels show the helmet");
+    let [fine, coarse] = [1, 4].map(|lod| differ(&whole, &drawn(SheetOptions { lod, ..Default::default() })));
+    assert!(0 < fine && fine < coarse && coarse < 6000, "{fine} pixels differ in level 1, {coarse} in level 4");
+    for (options, message) in [
+        (SheetOptions { lod: 99, ..Default::default() }, "there is no level of detail 99"),
+        (SheetOptions { hidden_parts: vec!["helmt".to_owned()], ..Default::default() }, "did you mean `helmet`?"),
+        (SheetOptions { clips: vec!["wlak".to_owned()], ..Default::default() }, "did you mean `walk`?"),
+    ] {
+        let error = preview(&manifest(), "soldier", &options).expect_err(message).to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+fn many_clips_are_split_into_several_sheets() {
+    let clips = vec!["walk".to_owned(); 30];
+    let options = SheetOptions { clips, ..Default::default() };
+    let sheets = preview(&manifest(), "hound", &options).expect("sheets").sheets;
+    let rows = |sheet: &Sheet| (0..40).filter(|&clip| !sheet.cells(clip, 0).is_empty()).count();
+    assert_eq!(sheets.iter().map(rows).collect::<Vec<_>>(), [24, 6]);
+    assert!(sheets.iter().all(|sheet| sheet.height() < 6000 && is_drawn(sheet)));
+    let encodings = [Encoding::MatrixF32, Encoding::Fixed16];
+    let sheets = compare(&manifest(), "hound", encodings, &options).expect("sheets").sheets;
+    assert_eq!(sheets.iter().map(rows).collect::<Vec<_>>(), [8, 8, 8, 6]);
+    assert!(sheets.iter().all(|sheet| sheet.height() < 6000 && is_drawn(sheet)));
+}
+
+/// Whether every cell of a sheet's first strip shows the model.
+fn is_drawn(sheet: &Sheet) -> bool {
+    let cells = (0..40).flat_map(|clip| sheet.cells(clip, 0));
+    cells.into_iter().all(|place| cell(sheet, place).iter().any(is_figure))
+}
+
 fn unknown_model_is_an_error() {
-    let diagnostics = preview(&manifest(), "cat", None).expect_err("no such model");
+    let diagnostics = preview(&manifest(), "cat", &SheetOptions::default()).expect_err("no such model");
     assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
     let encodings = [Encoding::MatrixF32, Encoding::MatrixF16];
-    let diagnostics = compare(&manifest(), "cat", encodings).expect_err("no such model");
+    let diagnostics = compare(&manifest(), "cat", encodings, &SheetOptions::default()).expect_err("no such model");
     assert!(diagnostics.to_string().contains("cat"), "{diagnostics}");
 }
 

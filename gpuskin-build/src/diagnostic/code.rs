@@ -143,6 +143,8 @@ codes! {
     GpuFailed, "gpu::failed", "The GPU reported an error.", "update the GPU driver, or choose another adapter with WGPU_ADAPTER_NAME";
     InspectFile, "inspect::unknown_file", "A file was not written by gpuskin.", "pass an anim-*.ktx2 or color-*.ktx2 file of a bake";
     PreviewMask, "preview::no_mask", "A model does not have the requested mask.", "use the name of a mask in [model.masks]";
+    PreviewPart, "preview::no_part", "A model does not have the requested part.", "use the name of a part in [model.parts]";
+    PreviewLod, "preview::no_lod", "A model does not have the requested level of detail.", "choose a lower level; 0 is the finest";
     PreviewClips, "preview::clips_differ", "Two encodings do not have the same clips.", "compare encodings of the same mode";
     More, "more", "There are more diagnostics of the same kind than are shown.", "repair the ones that are shown, and bake again";
 }

@@ -1,13 +1,13 @@
 //! `Model -> pixels`: draws cells with the runtime, row by row.
 
 use gpuskin_rt::internals::{
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor,
-    Repeat, Time,
+    Camera, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, RendererDescriptor, Repeat, Time,
 };
 
 use super::framing::Framing;
 use super::ground::Ground;
 use super::layout::COLUMNS;
+use super::options::PreviewModel;
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::gpu::Gpu;
 
@@ -31,7 +31,7 @@ pub(super) struct PreviewScene {
 
 impl PreviewScene {
     /// Uploads a model. Cells have `cell` pixels.
-    pub(super) fn new(gpu: Gpu, model: &Model, cell: [u32; 2]) -> Result<Self, Diagnostic> {
+    pub(super) fn new(gpu: Gpu, model: &PreviewModel, cell: [u32; 2]) -> Result<Self, Diagnostic> {
         let Gpu { device, queue } = gpu;
         let descriptor = RendererDescriptor {
             color_format: COLOR,
@@ -40,8 +40,8 @@ impl PreviewScene {
             ..Default::default()
         };
         let mut renderer = CrowdRenderer::new(&device, &queue, descriptor).map_err(failed)?;
-        let crowd = Crowd::with_model(&mut renderer, model, CrowdDescriptor { capacity: 1, ..Default::default() })
-            .map_err(failed)?;
+        let crowd = CrowdDescriptor { capacity: 1, ..Default::default() };
+        let crowd = Crowd::with_model(&mut renderer, &model.runtime, crowd).map_err(failed)?;
         let actor = crowd.spawn(Instance::at([0.0; 3]));
         let ground = Ground::new(&device, COLOR, DEPTH, SAMPLES);
         let targets = Targets::new(&device, cell);
@@ -52,15 +52,16 @@ impl PreviewScene {
     /// `use_pixels`.
     pub(super) fn row(
         &mut self,
+        model: &PreviewModel,
         clip: usize,
         framing: &Framing,
         times: &[f64],
         use_pixels: impl FnOnce(&[u8], usize),
     ) -> Result<(), Diagnostic> {
-        let camera = framing.camera();
+        let camera = camera(model, framing);
         self.ground.place(&self.queue, framing, &camera);
         for (column, &seconds) in (0..COLUMNS).zip(times) {
-            self.crowd.set(self.actor, standing(clip, seconds)).map_err(|stale| failed(stale.into()))?;
+            self.crowd.set(self.actor, model.standing(clip, seconds)).map_err(|stale| failed(stale.into()))?;
             self.draw_cell(column, &camera, Time::ZERO)?;
         }
         let stride = self.targets.stride as usize;
@@ -71,19 +72,20 @@ impl PreviewScene {
     /// and their length in bytes to `use_pixels`.
     pub(super) fn sequence(
         &mut self,
+        model: &PreviewModel,
         clip: u16,
         framing: &Framing,
         times: &[f64],
         begin: impl FnOnce(&Crowd<Dynamic>, InstanceId) -> Result<(), gpuskin_rt::internals::Error>,
         use_pixels: impl FnOnce(&[u8], usize),
     ) -> Result<(), Diagnostic> {
-        let camera = framing.camera();
+        let camera = camera(model, framing);
         self.ground.place(&self.queue, framing, &camera);
         // Time continues from row to row, because a command to a crowd starts at the time of the
         // last `prepare`.
         let start = self.renderer.time();
         self.crowd.despawn(self.actor).map_err(|stale| failed(stale.into()))?;
-        self.actor = self.crowd.spawn(Instance::at([0.0; 3]).play(Clip::new(clip)).repeat(Repeat::Loop));
+        self.actor = self.crowd.spawn(model.instance(clip.into()).repeat(Repeat::Loop));
         begin(&self.crowd, self.actor).map_err(failed)?;
         for (column, &seconds) in (0..COLUMNS).zip(times) {
             self.draw_cell(column, &camera, start + seconds)?;
@@ -106,9 +108,9 @@ impl PreviewScene {
     }
 }
 
-/// Returns an instance that shows one time of a clip and does not advance.
-pub(super) fn standing(clip: usize, seconds: f64) -> Instance<Dynamic> {
-    Instance::at([0.0; 3]).play(Clip::new(clip as u16)).seek(seconds).speed(0.0)
+/// Returns the camera of a view, which selects the level of detail to draw.
+fn camera(model: &PreviewModel, framing: &Framing) -> Camera {
+    Camera { height: model.camera_height(framing.half[1]), ..framing.camera() }
 }
 
 fn failed(error: gpuskin_rt::internals::Error) -> Diagnostic {

@@ -16,9 +16,9 @@ const FAINT: Rgb = [110, 114, 122];
 const MIN_REPORTED_SCALE: f32 = 1.05;
 
 /// Draws the name of the model and a summary of its clips.
-pub(super) fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>) {
+pub(super) fn header(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, scale: Option<Framing>, page: &str) {
     let facts = format!("{}   {}   |   {}{}", counts(meta), meta.encoding.name(), errors(meta), lines(scale));
-    title(canvas, layout, meta, &[facts]);
+    title(canvas, layout, meta, page, &[facts]);
 }
 
 /// Draws the name of the model and summaries of both encodings and of their difference.
@@ -28,6 +28,7 @@ pub(super) fn compared_header(
     [a, b]: [&Metadata; 2],
     scale: Option<Framing>,
     differences: &Differences,
+    page: &str,
 ) {
     let [first, second] = [a, b].map(|meta| meta.encoding.name());
     let factor = differences.factor();
@@ -36,11 +37,13 @@ pub(super) fn compared_header(
     let difference =
         format!("{name:<12}   amplified x {factor}: {extent}   |   |{first} - {second}| in each channel (sRGB)");
     let facts = format!("{}{}", counts(a), lines(scale));
-    title(canvas, layout, a, &[facts, of_first, of_second, difference]);
+    title(canvas, layout, a, page, &[facts, of_first, of_second, difference]);
 }
 
-fn title(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, lines: &[String]) {
-    canvas.text(layout.title(), 2, INK, &meta.name);
+fn title(canvas: &mut Canvas, layout: &Layout, meta: &Metadata, page: &str, lines: &[String]) {
+    let [_, y] = layout.title();
+    let end = canvas.text(layout.title(), 2, INK, &meta.name);
+    canvas.text([end + 2 * font::ADVANCE, y + font::ASCENT], 1, FAINT, page);
     for (line, text) in (0..).zip(lines) {
         canvas.text(layout.subtitle(line), 1, FAINT, text);
     }
@@ -95,10 +98,11 @@ pub(super) fn clip(
     layout: &Layout,
     row: u32,
     meta: &Metadata,
+    clip: usize,
     framing: &Framing,
     scale: Option<Framing>,
 ) {
-    let Some(clip) = meta.clips.get(row as usize) else { return };
+    let Some(clip) = meta.clips.get(clip) else { return };
     let facts =
         format!("{}   {}   {}   {}{}", span(clip), rate(clip), wrap_text(clip), error(clip), shrunk(framing, scale));
     name(canvas, layout, row, meta, clip, &facts);
@@ -118,10 +122,11 @@ pub(super) fn compared_clip(
     layout: &Layout,
     row: u32,
     metas: [&Metadata; 2],
+    clip: usize,
     framing: &Framing,
     scale: Option<Framing>,
 ) {
-    let [Some(a), Some(b)] = metas.map(|meta| meta.clips.get(row as usize)) else { return };
+    let [Some(a), Some(b)] = metas.map(|meta| meta.clips.get(clip)) else { return };
     let facts = format!("{}   {}{}", span(a), wrap_text(a), shrunk(framing, scale));
     name(canvas, layout, row, metas[0], a, &facts);
     for (strip, (meta, clip)) in (0..).zip(metas.into_iter().zip([a, b])) {

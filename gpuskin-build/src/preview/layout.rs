@@ -4,13 +4,15 @@ use gpuskin_rt::internals::ClipInfo;
 
 /// Number of columns: times per clip.
 pub(super) const COLUMNS: u32 = 8;
-/// Cell sizes in pixels, and the maximum numbers of rows with these sizes. A sheet of the maximum
-/// number of clips fits into memory.
-const LARGE: [u32; 2] = [160, 176];
-const MAX_LARGE_ROWS: u32 = 200;
-const SMALL: [u32; 2] = [80, 88];
-const MAX_SMALL_ROWS: u32 = 1100;
-const TINY: [u32; 2] = [48, 52];
+/// Width and height of a cell, in pixels.
+pub(super) const CELL: [u32; 2] = [160, 176];
+/// Maximum number of rows of cells on a sheet. It keeps sheets below 6,000 pixels in height.
+const MAX_ROWS: usize = 24;
+/// Rows of cells per clip if two encodings are compared.
+const COMPARED_STRIPS: u32 = 3;
+/// Maximum number of clips on a sheet, for one encoding and for two.
+pub(super) const MAX_CLIPS: usize = MAX_ROWS;
+pub(super) const MAX_COMPARED_CLIPS: usize = MAX_ROWS / COMPARED_STRIPS as usize;
 
 const MARGIN: u32 = 20;
 const GAP: u32 = 4;
@@ -27,8 +29,6 @@ const CAPTION: u32 = 18;
 /// three with captions (strips) if two encodings are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
-    /// Width and height of a cell.
-    pub(super) cell: [u32; 2],
     clips: u32,
     /// Rows of cells per clip.
     pub(super) strips: u32,
@@ -39,22 +39,19 @@ pub(super) struct Layout {
 impl Layout {
     /// Creates the layout for one encoding.
     pub(super) fn new(clips: usize) -> Self {
-        let clips = clips as u32;
-        Self { cell: cell(clips), clips, strips: 1, header: HEADER, caption: 0 }
+        Self { clips: clips as u32, strips: 1, header: HEADER, caption: 0 }
     }
 
     /// Creates the layout for two encodings and their difference.
     pub(super) fn compared(clips: usize) -> Self {
-        let clips = clips as u32;
-        let strips = 3;
         // One line per encoding and one for the difference.
         let header = HEADER + 3 * LINE;
-        Self { cell: cell(clips * strips), clips, strips, header, caption: CAPTION }
+        Self { clips: clips as u32, strips: COMPARED_STRIPS, header, caption: CAPTION }
     }
 
     /// Width and height of the sheet.
     pub(super) fn size(&self) -> [u32; 2] {
-        let width = 2 * MARGIN + COLUMNS * (self.cell[0] + GAP) - GAP;
+        let width = 2 * MARGIN + COLUMNS * (CELL[0] + GAP) - GAP;
         [width, self.header + self.clips * self.row_height() + MARGIN]
     }
 
@@ -63,7 +60,7 @@ impl Layout {
     }
 
     fn strip_height(&self) -> u32 {
-        self.caption + self.cell[1]
+        self.caption + CELL[1]
     }
 
     /// Position of the model's name.
@@ -90,22 +87,13 @@ impl Layout {
     /// Position of a cell.
     pub(super) fn cell(&self, row: u32, strip: u32, column: u32) -> [u32; 2] {
         let top = self.header + row * self.row_height() + LABEL;
-        [MARGIN + column * (self.cell[0] + GAP), top + strip * self.strip_height() + self.caption]
+        [MARGIN + column * (CELL[0] + GAP), top + strip * self.strip_height() + self.caption]
     }
 
     /// Position of a text of the given width below a column of a clip.
     pub(super) fn time(&self, row: u32, column: u32, width: u32) -> [u32; 2] {
         let [x, y] = self.cell(row, self.strips - 1, column);
-        [x + self.cell[0].saturating_sub(width) / 2, y + self.cell[1] + 4]
-    }
-}
-
-/// Returns the cell size for a number of rows.
-fn cell(rows: u32) -> [u32; 2] {
-    match rows {
-        _ if rows <= MAX_LARGE_ROWS => LARGE,
-        _ if rows <= MAX_SMALL_ROWS => SMALL,
-        _ => TINY,
+        [x + CELL[0].saturating_sub(width) / 2, y + CELL[1] + 4]
     }
 }
 
@@ -159,13 +147,13 @@ mod tests {
     #[test]
     fn cells_and_labels_do_not_overlap() {
         use super::super::font;
-        for clips in [0, 1, 2, 76, 201, 366, 367, 1020] {
-            for layout in [Layout::new(clips), Layout::compared(clips)] {
+        for clips in 0..=MAX_CLIPS {
+            for layout in [Layout::new(clips), Layout::compared(clips.min(MAX_COMPARED_CLIPS))] {
                 let [width, height] = layout.size();
-                assert!(u64::from(width) * u64::from(height) < 1 << 27, "{clips}: {width} x {height}");
+                assert!(width < 1500 && height < 6000, "{clips}: {width} x {height}");
                 let compared = layout.strips > 1;
                 let mut bottom = layout.subtitle(if compared { 3 } else { 0 })[1] + 2 * font::LINE;
-                for row in 0..clips as u32 {
+                for row in 0..layout.clips {
                     assert!(layout.label(row)[1] >= bottom);
                     bottom = layout.label(row)[1] + 2 * font::LINE;
                     for strip in 0..layout.strips {
@@ -176,10 +164,10 @@ mod tests {
                         assert!(layout.cell(row, strip, 0)[1] >= bottom);
                         for column in 1..COLUMNS {
                             let left = layout.cell(row, strip, column - 1)[0];
-                            assert!(layout.cell(row, strip, column)[0] > left + layout.cell[0]);
+                            assert!(layout.cell(row, strip, column)[0] > left + CELL[0]);
                         }
-                        assert!(layout.cell(row, strip, COLUMNS - 1)[0] + layout.cell[0] < width);
-                        bottom = layout.cell(row, strip, 0)[1] + layout.cell[1];
+                        assert!(layout.cell(row, strip, COLUMNS - 1)[0] + CELL[0] < width);
+                        bottom = layout.cell(row, strip, 0)[1] + CELL[1];
                     }
                     assert!(layout.time(row, 0, 10)[1] >= bottom);
                     bottom = layout.time(row, 0, 10)[1] + font::LINE;

@@ -5,8 +5,9 @@ use gpuskin_rt::internals::{Clip, Crowd, Dynamic, InstanceId, Mask, Metadata, Tr
 use super::draw::PreviewScene;
 use super::framing::{self, ClipExtent};
 use super::labels;
-use super::layout::{COLUMNS, Layout};
-use super::sheet::{PreviewModel, Sheet, aspect};
+use super::layout::{CELL, COLUMNS, Layout};
+use super::options::PreviewModel;
+use super::sheet::{ASPECT, Sheet};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::gpu::Gpu;
 use crate::suggest::{instead, quoted};
@@ -86,33 +87,34 @@ impl SequencePlayback {
 
 impl Sheet {
     /// Draws one row per sequence.
-    pub(super) fn sequences(gpu: Gpu, take: &PreviewModel, sequences: &[Sequence]) -> Result<Self, Diagnostic> {
-        let meta = take.meta();
-        let acts: Vec<SequencePlayback> =
+    pub(super) fn sequences(gpu: Gpu, model: &PreviewModel, sequences: &[Sequence]) -> Result<Self, Diagnostic> {
+        let meta = model.meta();
+        let rows: Vec<SequencePlayback> =
             sequences.iter().map(|sequence| SequencePlayback::new(meta, sequence)).collect::<Result<_, _>>()?;
         let seconds: Vec<f64> =
             (0..COLUMNS).map(|i| f64::from(SECONDS) * f64::from(i) / f64::from(COLUMNS - 1)).collect();
-        let times = vec![seconds.clone(); acts.len()];
+        let times = vec![seconds.clone(); rows.len()];
         // A blend of two clips stays close to the union of their extents.
-        let of_clips = take.outlines(&take.times());
-        let outline = |act: &SequencePlayback| of_clips[usize::from(act.base)].union(of_clips[usize::from(act.clip)]);
-        let layout = Layout::new(acts.len());
-        let framings = framing::frame(&acts.iter().map(outline).collect::<Vec<ClipExtent>>(), aspect(&layout));
+        let of_clips = model.outlines(&model.times());
+        let outline = |row: &SequencePlayback| of_clips[usize::from(row.base)].union(of_clips[usize::from(row.clip)]);
+        let layout = Layout::new(rows.len());
+        let outlines: Vec<ClipExtent> = rows.iter().map(outline).collect();
+        let framings = framing::frame(&outlines, model.camera, ASPECT);
         let scale = framing::common(&framings);
         let mut sheet = Self::blank(layout, &times);
-        labels::header(&mut sheet.canvas, &layout, meta, scale);
-        let mut stage = PreviewScene::new(gpu, &take.runtime, layout.cell)?;
-        for (row, (act, framing)) in (0..).zip(acts.iter().zip(&framings)) {
+        labels::header(&mut sheet.canvas, &layout, meta, scale, "");
+        let mut scene = PreviewScene::new(gpu, model, CELL)?;
+        for (index, (row, framing)) in (0..).zip(rows.iter().zip(&framings)) {
             let canvas = &mut sheet.canvas;
-            let begin = |crowd: &Crowd<Dynamic>, actor| act.begin(crowd, actor);
-            stage.sequence(act.base, framing, &seconds, begin, |bytes, stride| {
+            let begin = |crowd: &Crowd<Dynamic>, actor| row.begin(crowd, actor);
+            scene.sequence(model, row.base, framing, &seconds, begin, |bytes, stride| {
                 for column in 0..COLUMNS {
-                    let left = (column * layout.cell[0] * 4) as usize;
-                    canvas.blit(layout.cell(row, 0, column), layout.cell, &bytes[left..], stride);
+                    let left = (column * CELL[0] * 4) as usize;
+                    canvas.blit(layout.cell(index, 0, column), CELL, &bytes[left..], stride);
                 }
             })?;
-            let what = if act.layer.is_some() { "a layer fades in" } else { "crossfade" };
-            labels::sequence(&mut sheet.canvas, &layout, row, &act.title, &format!("{what} over {SECONDS} s"));
+            let what = if row.layer.is_some() { "a layer fades in" } else { "crossfade" };
+            labels::sequence(&mut sheet.canvas, &layout, index, &row.title, &format!("{what} over {SECONDS} s"));
         }
         sheet.write_times(&times);
         Ok(sheet)
