@@ -1,4 +1,5 @@
-//! The command-line interface: `bake`, `cache`, `inspect`, `new`, `pose`, `preview` and `schema`.
+//! The command-line interface: `bake`, `cache`, `inspect`, `new`, `pose`, `preview`, `schema`
+//! and `view`.
 //!
 //! The binary `gpuskin` only calls [`main`]. The xtask of a project can do the same:
 //!
@@ -16,10 +17,12 @@ mod cache;
 mod inspect;
 mod new;
 mod outcome;
+mod picture;
 mod pose;
 mod preview;
 mod schema;
 mod text;
+mod view;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -34,7 +37,7 @@ use crate::suggest::closest;
 /// A subcommand: its arguments and its function.
 type Subcommand = (&'static Command, fn(&Args) -> Result<CommandOutput, Failure>);
 
-const COMMANDS: [Subcommand; 7] = [
+const COMMANDS: [Subcommand; 8] = [
     (&bake::COMMAND, bake::run),
     (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
@@ -42,6 +45,7 @@ const COMMANDS: [Subcommand; 7] = [
     (&pose::COMMAND, pose::run),
     (&preview::COMMAND, preview::run),
     (&schema::COMMAND, schema::run),
+    (&view::COMMAND, view::run),
 ];
 
 /// Runs the command given by the arguments of the process.

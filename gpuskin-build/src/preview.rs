@@ -1,4 +1,4 @@
-//! `preview`: contact sheets of a model, drawn by the runtime. One row per clip, one column per
+//! `preview` and `view`: pictures of a model. Contact sheets of a model, drawn by the runtime. One row per clip, one column per
 //! time; in one encoding, or in two encodings with their difference.
 
 mod canvas;
@@ -12,6 +12,8 @@ mod layout;
 mod options;
 mod sequence;
 mod sheet;
+mod targets;
+mod view;
 
 use gpuskin_rt::internals::Encoding;
 
@@ -23,6 +25,9 @@ use options::PreviewModel;
 pub use options::SheetOptions;
 pub use sequence::Sequence;
 pub use sheet::Sheet;
+#[cfg(feature = "view")]
+pub(crate) use view::show;
+pub use view::{ViewOptions, view};
 
 /// Contact sheets of one model, and the warnings of its bake.
 #[derive(Clone, Debug)]

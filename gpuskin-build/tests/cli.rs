@@ -81,6 +81,14 @@ fn command_line_errors_are_specific() {
         );
         misused(&acted("--camera", camera), &message);
     }
+    let viewed = |flag: &'static str, value: &'static str| ["view", "a.glb", "--out", "a.png", flag, value];
+    let sizes = "expected width and height from 16 to 16384 pixels, such as 1280x960";
+    misused(&viewed("--size", "64"), &format!("invalid value `64` for `--size`: {sizes}"));
+    misused(&viewed("--size", "0x64"), &format!("invalid value `0x64` for `--size`: {sizes}"));
+    misused(&viewed("--show", "skelton"), "invalid value `skelton` for `--show`: did you mean `skeleton`?");
+    misused(&viewed("--time", "inf"), "invalid value `inf` for `--time`: expected a number");
+    misused(&viewed("--model", "a"), "`--model` names a model of a manifest: remove it for a glTF file");
+    misused(&["view", "a.glb", "--out", "a.jpg"], "invalid value `a.jpg` for `--out`: expected a .png file");
     let nothing = gpuskin(&encoded("trs-f16,"));
     assert!(
         nothing.status.code() == Some(2)
@@ -105,7 +113,7 @@ fn command_line_errors_are_specific() {
 fn help_names_all_commands() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "cache", "inspect", "new", "pose", "preview", "schema"] {
+    for command in ["bake", "cache", "inspect", "new", "pose", "preview", "schema", "view"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);

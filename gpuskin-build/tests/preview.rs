@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use gpuskin_build::Manifest;
-use gpuskin_build::internals::preview::{Orbit, Sequence, Sheet, SheetOptions, compare, preview, sequences};
+use gpuskin_build::internals::preview::{
+    Orbit, Sequence, Sheet, SheetOptions, ViewOptions, compare, preview, sequences, view,
+};
 use gpuskin_rt::internals::Encoding;
 use gpuskin_test_harness::{Need, run, test};
 
@@ -24,6 +26,8 @@ fn main() -> std::process::ExitCode {
         test!(preview_draws_one_or_two_encodings, GPU),
         test!(sequences_draw_crossfades_and_layers, GPU),
         test!(unknown_model_is_an_error),
+        test!(view_draws_bones_masks_and_the_source, GPU),
+        test!(view_of_a_gltf_file_needs_no_manifest, GPU),
     ])
 }
 
@@ -265,4 +269,78 @@ fn preview_draws_one_or_two_encodings() {
     assert_eq!(size(&["--encoding", "matrix-f32,fixed16"], "both.png"), [1348, 2030]);
     let [plain, coarse] = ["plain.png", "coarse.png"].map(|name| std::fs::read(folder.join(name)).unwrap());
     assert!(plain != coarse, "`--encoding` does not change the image");
+}
+
+/// Writes a picture of the soldier and returns it.
+fn picture(options: &ViewOptions) -> image::RgbImage {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("view.png");
+    view(&manifest(), "soldier", options, [400, 300], &path).expect("a picture");
+    image::open(&path).expect("a PNG").into_rgb8()
+}
+
+fn view_draws_bones_masks_and_the_source() {
+    let plain = picture(&ViewOptions::default());
+    let differ = |options: ViewOptions| {
+        let other = picture(&options);
+        let pairs = plain.pixels().zip(other.pixels());
+        pairs
+            .enumerate()
+            .filter(|(_, (a, b))| a != b)
+            .map(|(i, (_, b))| ([i as u32 % 400, i as u32 / 400], b.0))
+            .collect()
+    };
+    let skeleton: Vec<([u32; 2], [u8; 3])> = differ(ViewOptions { skeleton: true, ..Default::default() });
+    let yellow = skeleton.iter().filter(|(_, [r, g, b])| *r > 180 && *g > 180 && *b < 120).count();
+    assert!(yellow > 200, "{yellow} of {} pixels show bones", skeleton.len());
+    let names = differ(ViewOptions { names: true, ..Default::default() });
+    assert!(names.len() > 500, "{} pixels show names", names.len());
+    let sockets = differ(ViewOptions { sockets: true, ..Default::default() });
+    assert!((20..2000).contains(&sockets.len()), "{} pixels show the socket", sockets.len());
+
+    // The mask colours the head, which is in the upper half of the picture, and no leg.
+    let mask = differ(ViewOptions { mask: Some("head".to_owned()), ..Default::default() });
+    let below_text = || mask.iter().filter(|([_, y], _)| *y > 70);
+    let lowest = below_text().map(|([_, y], _)| *y).max().expect("pixels with the colour of the mask");
+    assert!(below_text().count() > 50 && lowest < 150, "{} pixels down to row {lowest}", below_text().count());
+    let error = ViewOptions { mask: Some("haed".to_owned()), ..Default::default() };
+    let error = view(&manifest(), "soldier", &error, [64, 64], Path::new("unused.png")).expect_err("no such mask");
+    assert!(error.to_string().contains("did you mean `head`?"), "{error}");
+
+    // Baked on the left in red, source on the right in grey, both at the same height.
+    let beside = picture(&ViewOptions { source: true, ..Default::default() });
+    let figure = |columns: std::ops::Range<u32>, shows: fn(&[u8; 3]) -> bool| {
+        let rows = (70..250).filter(|&y| columns.clone().any(|x| shows(&beside.get_pixel(x, y).0)));
+        let rows: Vec<u32> = rows.collect();
+        [rows[0], rows[rows.len() - 1]]
+    };
+    // The clay of the source is darker than the ground and its lines.
+    let baked = figure(0..200, |[r, g, b]| u16::from(*r) > u16::from(*b) + 25 || r.max(g).max(b) < &60);
+    let source = figure(200..400, |[r, _, b]| r > b && *r < 170);
+    assert!(baked[0].abs_diff(source[0]) < 8 && baked[1].abs_diff(source[1]) < 8, "{baked:?} {source:?}");
+}
+
+fn view_of_a_gltf_file_needs_no_manifest() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
+    std::fs::copy(assets.join("hound.glb"), folder.path().join("hound.glb")).expect("a copy");
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpuskin"));
+        command.env_remove("GPUSKIN_COMMAND").env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+        command.current_dir(folder.path()).arg("view").args(args).output().expect("runs")
+    };
+    let output = run(&["hound.glb", "--out", "hound.png", "--size", "320x240", "--clip", "walk", "--camera", "left"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "hound.png: 320 x 240 pixels\n");
+    let image = image::open(folder.path().join("hound.png")).expect("a PNG").into_rgb8();
+    let brown = image.pixels().filter(|pixel| is_figure(&pixel.0)).count();
+    assert!((2000..40_000).contains(&brown), "{brown} pixels show the hound");
+    let written: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+    assert_eq!(written.len(), 2, "{written:?}");
+    if cfg!(target_os = "linux") {
+        let output = run(&["hound.glb"]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && error.contains("no window can be opened"), "{error}");
+        assert!(error.contains("--out"), "{error}");
+    }
 }

@@ -1,4 +1,4 @@
-//! `bake`, `inspect`, `pose` and `preview`: the command line of gpuskin-build, with this repository's manifest.
+//! `bake`, `inspect`, `pose`, `preview` and `view`: the command line of gpuskin-build, with this repository's manifest.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -15,7 +15,7 @@ pub(crate) fn run(name: &str, args: Vec<OsString>) -> ExitCode {
     };
     let mut command = Command::new(program);
     command.arg(name).env("GPUSKIN_COMMAND", "cargo xtask");
-    if name != "inspect" {
+    if !matches!(name, "inspect" | "view") {
         add_manifest(&mut command, &args);
     }
     command.args(args);

@@ -27,7 +27,8 @@ Usage: cargo xtask COMMAND
   cache    shows, verifies or empties the cache
   inspect  prints the metadata of a KTX2 file
   pose     writes the vertices of a clip at given times
-  preview  draws a contact sheet of a model
+  preview  draws contact sheets of a model
+  view     shows a model in a window, or writes a picture of it
 
 More: cargo xtask COMMAND --help
 ";
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
         Some("bless") => bless::run(rest),
         Some("torture") => torture::run(rest),
         Some("bench") => bench::run(rest),
-        Some(name @ ("bake" | "cache" | "inspect" | "pose" | "preview")) => return gpuskin::run(name, rest),
+        Some(name @ ("bake" | "cache" | "inspect" | "pose" | "preview" | "view")) => return gpuskin::run(name, rest),
         Some("-h" | "--help" | "help") => {
             print!("{HELP}");
             Ok(())

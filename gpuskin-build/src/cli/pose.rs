@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let (model, clip) = (args.required("model")?, args.required("clip")?);
     let out = args.path("out").expect("`--out` is a required flag");
     if path == PosePath::Gpu {
-        super::preview::need_gpu("pose --path gpu")?;
+        super::picture::need_gpu("pose --path gpu")?;
     }
     let manifest = load(&args.manifest())?;
     let request = PoseRequest { model: model.to_owned(), clip: clip.to_owned(), times, path, encoding };

@@ -8,7 +8,7 @@ use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
 use super::outcome::{CommandOutput, Failure, load};
-use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use super::picture::{CAMERA, HIDE, LOD, PictureArgs, names, need_gpu};
 use crate::manifest::Manifest;
 
 pub(super) const COMMAND: Command = Command {
@@ -21,14 +21,9 @@ pub(super) const COMMAND: Command = Command {
         required("model", "NAME", "name of the model"),
         required("out", "FILE.png", "output image; more than 24 rows go to FILE-2.png and so on"),
         option("clips", "A,B,...", "draw these clips instead of all"),
-        option(
-            "camera",
-            "SIDE|YAW,PITCH",
-            "front, back, left, right, top or bottom, or two angles in degrees: 0,0 sees the front,\n\
-             90,0 the model's left side [default: 36,17]",
-        ),
-        option("hide", "PART,...", "draw the model without these parts"),
-        option("lod", "N", "draw level of detail N; 0 is the finest [default: 0]"),
+        CAMERA,
+        HIDE,
+        LOD,
         option(
             "encoding",
             "A|A,B",
@@ -66,38 +61,19 @@ enum Rows {
     Sequences(Option<Encoding>, Vec<SequenceArgs>),
 }
 
-/// Arguments that all kinds of sheets share.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "used only with the feature `gpu`"))]
-struct View {
-    clips: Vec<String>,
-    hidden_parts: Vec<String>,
-    lod: usize,
-    /// Yaw and pitch in degrees.
-    camera: Option<[f32; 2]>,
-}
-
-/// Sides of a model that `--camera` accepts, as yaw and pitch in degrees.
-const SIDES: [(&str, [f32; 2]); 6] = [
-    ("front", [0.0, 0.0]),
-    ("back", [180.0, 0.0]),
-    ("left", [90.0, 0.0]),
-    ("right", [-90.0, 0.0]),
-    ("top", [0.0, 90.0]),
-    ("bottom", [0.0, -90.0]),
-];
-
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let out = args.path("out").expect("`--out` is a required flag");
     if out.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("png")) {
         return Err(Failure::Usage(format!("invalid value `{}` for `--out`: expected a .png file", out.display())));
     }
-    let (rows, view) = (rows(args)?, view(args)?);
-    if matches!(rows, Rows::Sequences(..)) && !view.clips.is_empty() {
+    let (rows, picture) = (rows(args)?, PictureArgs::new(args)?);
+    let clips = names(args, "clips")?;
+    if matches!(rows, Rows::Sequences(..)) && !clips.is_empty() {
         return Err(Failure::Usage("`--crossfade` and `--layer` name their clips: remove `--clips`".to_owned()));
     }
     need_gpu("preview")?;
     let manifest = load(&args.manifest())?;
-    draw(&manifest, args.required("model")?, rows, view, &out)
+    draw(&manifest, args.required("model")?, rows, clips, picture, &out)
 }
 
 fn rows(args: &Args) -> Result<Rows, Failure> {
@@ -128,11 +104,6 @@ fn rows(args: &Args) -> Result<Rows, Failure> {
     }
 }
 
-/// Returns the names of a comma-separated list; empty if the flag is missing.
-fn names(args: &Args, flag: &str) -> Result<Vec<String>, Failure> {
-    Ok(args.text(flag)?.map(|text| text.split(',').map(|n| n.trim().to_owned()).collect()).unwrap_or_default())
-}
-
 fn sequences(args: &Args) -> Result<Vec<SequenceArgs>, Failure> {
     let (fade, mut layer) = (names(args, "crossfade")?, names(args, "layer")?);
     let mut sequences = Vec::new();
@@ -154,41 +125,18 @@ fn sequences(args: &Args) -> Result<Vec<SequenceArgs>, Failure> {
     Ok(sequences)
 }
 
-fn view(args: &Args) -> Result<View, Failure> {
-    let lod = match args.text("lod")? {
-        None => 0,
-        Some(text) => text.parse().map_err(|_| {
-            Failure::Usage(format!("invalid value `{text}` for `--lod`: expected a number, 0 for the finest level"))
-        })?,
-    };
-    let camera = args.text("camera")?.map(camera).transpose()?;
-    Ok(View { clips: names(args, "clips")?, hidden_parts: names(args, "hide")?, lod, camera })
-}
-
-/// Parses a side or two angles in degrees.
-fn camera(text: &str) -> Result<[f32; 2], Failure> {
-    if let Some((_, angles)) = SIDES.iter().find(|(side, _)| *side == text) {
-        return Ok(*angles);
-    }
-    let angles: Vec<f32> = text.split(',').map_while(|angle| angle.trim().parse().ok()).collect();
-    match angles[..] {
-        [yaw, pitch] if yaw.is_finite() && pitch.abs() <= 90.0 && text.matches(',').count() == 1 => Ok([yaw, pitch]),
-        _ => Err(Failure::Usage(format!(
-            "invalid value `{text}` for `--camera`: expected {}, or two angles in degrees such as 30,15, \
-             the second from -90 to 90",
-            SIDES.map(|(side, _)| side).join(", ")
-        ))),
-    }
-}
-
 #[cfg(feature = "gpu")]
-fn draw(manifest: &Manifest, model: &str, rows: Rows, view: View, out: &Path) -> Result<CommandOutput, Failure> {
-    use crate::preview::{Orbit, Sequence, SheetOptions};
+fn draw(
+    manifest: &Manifest,
+    model: &str,
+    rows: Rows,
+    clips: Vec<String>,
+    picture: PictureArgs,
+    out: &Path,
+) -> Result<CommandOutput, Failure> {
+    use crate::preview::{Sequence, SheetOptions};
 
-    let orbit = |[yaw, pitch]: [f32; 2]| Orbit { yaw: yaw.to_radians(), pitch: pitch.to_radians() };
-    let camera = view.camera.map(orbit).unwrap_or_default();
-    let View { clips, hidden_parts, lod, .. } = view;
-    let options = |encoding| SheetOptions { encoding, clips, hidden_parts, lod, camera };
+    let options = |encoding| SheetOptions { encoding, clips, ..picture.options() };
     let preview = match rows {
         Rows::Clips(encoding) => crate::preview::preview(manifest, model, &options(encoding))?,
         Rows::Compared(encodings) => crate::preview::compare(manifest, model, encodings, &options(None))?,
@@ -224,17 +172,6 @@ fn page(out: &Path, index: usize) -> PathBuf {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn draw(_: &Manifest, _: &str, _: Rows, _: View, _: &Path) -> Result<CommandOutput, Failure> {
+fn draw(_: &Manifest, _: &str, _: Rows, _: Vec<String>, _: PictureArgs, _: &Path) -> Result<CommandOutput, Failure> {
     unreachable!("`need_gpu` fails in builds without the feature `gpu`")
-}
-
-/// Fails in builds without the feature `gpu`.
-pub(super) fn need_gpu(command: &str) -> Result<(), Failure> {
-    if cfg!(feature = "gpu") {
-        return Ok(());
-    }
-    let message = format!("`{command}` needs gpuskin-build with the feature `gpu`");
-    let help =
-        "run `cargo install gpuskin-build --features cli,gpu`, or add `gpu` to the features of your xtask's dependency";
-    Err(Diagnostic::error(DiagnosticCode::GpuMissing, message).help(help).into())
 }

@@ -1,6 +1,14 @@
 //! An image in memory, with functions to draw text and copy other images into it.
 
+use std::io::Cursor;
+use std::path::Path;
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder};
+
 use super::font;
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::output;
 
 /// A colour, as stored (sRGB).
 pub(super) type Rgb = [u8; 3];
@@ -37,6 +45,19 @@ impl Canvas {
                 self.set(x + column, y + row, [*r, *g, *b]);
             }
         }
+    }
+
+    /// Writes the image as a PNG file, atomically.
+    pub(super) fn write(&self, path: &Path) -> Result<(), Diagnostic> {
+        let failed = |e: String| {
+            Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot write {}: {e}", path.display()))
+        };
+        let mut png = Cursor::new(Vec::new());
+        let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, FilterType::Adaptive);
+        encoder
+            .write_image(self.pixels.as_flattened(), self.width, self.height, ExtendedColorType::Rgb8)
+            .map_err(|e| failed(e.to_string()))?;
+        output::replace_file(path, png.get_ref()).map_err(|e| failed(e.to_string()))
     }
 
     /// Draws a line of text with its upper left corner at `x, y`, clipped to the image. Returns the

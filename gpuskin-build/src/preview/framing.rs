@@ -1,6 +1,6 @@
 //! Camera view of a row of cells.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use gpuskin_rt::internals::Camera;
 
 /// Factor by which a view is larger than its content.
@@ -112,6 +112,27 @@ impl Framing {
             step: round_step(half_width * 0.5),
             reach: size.z + 4.0 * half_width,
         }
+    }
+
+    /// Creates a view of a sphere at the origin of `target`, whose size does not depend on the
+    /// direction of the camera.
+    pub(super) fn sphere(target: Vec3, radius: f32, ground: f32, orbit: Orbit, aspect: f32) -> Self {
+        let half_height = radius * MARGIN / aspect.min(1.0);
+        let half = [half_height * aspect, half_height];
+        Self { orbit, target, half, ground, step: round_step(radius * 0.5), reach: 4.0 * half[0].max(half[1]) }
+    }
+
+    /// Returns the axes of the camera: right, up, and towards the camera.
+    pub(super) fn axes(&self) -> [Vec3; 3] {
+        self.orbit.axes()
+    }
+
+    /// Returns the position of a point in a picture of `size` pixels, from its upper left corner.
+    pub(super) fn pixel(&self, point: Vec3, size: [u32; 2]) -> Vec2 {
+        let [right, up, _] = self.axes();
+        let from_target = point - self.target;
+        let ndc = Vec2::new(right.dot(from_target) / self.half[0], up.dot(from_target) / self.half[1]);
+        Vec2::new((0.5 + 0.5 * ndc.x) * size[0] as f32, (0.5 - 0.5 * ndc.y) * size[1] as f32)
     }
 
     /// Whether an extent is completely visible.

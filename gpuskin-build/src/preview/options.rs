@@ -1,5 +1,6 @@
 //! Options of a contact sheet, and the model that they select.
 
+use glam::Vec3;
 use gpuskin_rt::internals::skin::skin_vertex;
 use gpuskin_rt::internals::{
     Clip, ColorFormat, Dynamic, Encoding, Instance, Metadata, Model, Part, RendererDescriptor, Time,
@@ -31,13 +32,14 @@ pub struct SheetOptions {
 
 /// A model in one encoding, as baked and as the runtime loads it, and the part of it to draw.
 pub(super) struct PreviewModel {
-    baked: BakedModel,
+    pub(super) baked: BakedModel,
     pub(super) runtime: Model,
     /// Indices of the clips to draw.
     pub(super) clips: Vec<usize>,
     pub(super) camera: Orbit,
     hidden_parts: Vec<u8>,
-    lod: usize,
+    /// Level of detail to draw; 0 is the finest.
+    pub(super) lod: usize,
 }
 
 impl PreviewModel {
@@ -67,24 +69,29 @@ impl PreviewModel {
         self.meta().clips.iter().map(|clip| &*clip.name)
     }
 
-    /// Returns an instance that shows one time of a clip and does not advance.
-    pub(super) fn standing(&self, clip: usize, seconds: f64) -> Instance<Dynamic> {
-        self.instance(clip).seek(seconds).speed(0.0)
+    /// Whether a part is not drawn.
+    pub(super) fn hides(&self, part: u8) -> bool {
+        self.hidden_parts.contains(&part)
     }
 
-    /// Returns an instance that plays a clip, without the hidden parts.
-    pub(super) fn instance(&self, clip: usize) -> Instance<Dynamic> {
-        let instance = Instance::at([0.0; 3]).play(Clip::new(clip as u16));
+    /// Returns an instance that shows one time of a clip and does not advance.
+    pub(super) fn standing(&self, clip: usize, seconds: f64) -> Instance<Dynamic> {
+        self.instance(clip, Vec3::ZERO).seek(seconds).speed(0.0)
+    }
+
+    /// Returns an instance at a position that plays a clip, without the hidden parts.
+    pub(super) fn instance(&self, clip: usize, position: Vec3) -> Instance<Dynamic> {
+        let instance = Instance::at(position).play(Clip::new(clip as u16));
         self.hidden_parts.iter().fold(instance, |instance, part| instance.without(Part::new(*part)))
     }
 
-    /// Returns the height of a picture, in pixels, at which the runtime chooses the selected level
-    /// of detail. `half_height`: half the height of an orthographic view, in metres.
-    pub(super) fn camera_height(&self, half_height: f32) -> f32 {
+    /// Returns the height of a picture, in pixels, at which the runtime chooses a level of detail.
+    /// `half_height`: half the height of an orthographic view, in metres.
+    pub(super) fn camera_height(&self, lod: usize, half_height: f32) -> f32 {
         let levels = &self.meta().mesh.levels;
-        let Some(coarser) = self.lod.checked_sub(1).and_then(|level| levels.get(level)) else { return 0.0 };
+        let Some(coarser) = lod.checked_sub(1).and_then(|level| levels.get(level)) else { return 0.0 };
         // The runtime draws the coarsest level whose error is at most `lod_error` pixels.
-        let next = levels.get(self.lod).map_or(4.0 * coarser.error, |next| next.error);
+        let next = levels.get(lod).map_or(4.0 * coarser.error, |next| next.error);
         let error = (coarser.error * next).sqrt().max(f32::MIN_POSITIVE);
         2.0 * half_height * RendererDescriptor::default().lod_error / error
     }

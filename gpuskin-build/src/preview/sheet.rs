@@ -1,10 +1,6 @@
 //! Contact sheet in memory: layout, cells and labels of one model, drawn row by row.
 
-use std::io::Cursor;
 use std::path::Path;
-
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ExtendedColorType, ImageEncoder};
 
 use super::canvas::{Canvas, Rgb};
 use super::difference::{self, Differences};
@@ -13,9 +9,8 @@ use super::framing::{self, ClipExtent, Framing};
 use super::labels;
 use super::layout::{self, CELL, Layout};
 use super::options::PreviewModel;
-use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::diagnostic::Diagnostic;
 use crate::gpu::Gpu;
-use crate::output;
 
 const PAPER: Rgb = [246, 246, 244];
 
@@ -208,16 +203,7 @@ impl Sheet {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
-        let failed = |e: String| {
-            Diagnostic::error(DiagnosticCode::OutputFailed, format!("cannot write {}: {e}", path.display()))
-        };
-        let mut png = Cursor::new(Vec::new());
-        let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, FilterType::Adaptive);
-        let bytes = self.canvas.pixels.as_flattened();
-        encoder
-            .write_image(bytes, self.width(), self.height(), ExtendedColorType::Rgb8)
-            .map_err(|e| failed(e.to_string()))?;
-        output::replace_file(path, png.get_ref()).map_err(|e| failed(e.to_string()))
+        self.canvas.write(path)
     }
 }
 
