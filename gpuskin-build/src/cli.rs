@@ -14,6 +14,7 @@
 mod args;
 mod bake;
 mod cache;
+mod cache_folder;
 mod inspect;
 mod new;
 mod outcome;

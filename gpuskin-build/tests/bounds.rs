@@ -33,7 +33,11 @@ fn bake(folder: &Path, more: &str) -> Run {
     std::fs::write(folder.join("gpuskin.toml"), manifest).unwrap();
     let report = std::fs::File::create(folder.join("report")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
-    command.args(["bake", "--message-format", "json"]).current_dir(folder).env_remove("GPUSKIN_CACHE");
+    command.args(["bake", "--message-format", "json"]).current_dir(folder);
+    // No cache.
+    for variable in ["GPUSKIN_CACHE", "CARGO_TARGET_DIR", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"] {
+        command.env_remove(variable);
+    }
     // One bake at a time, so that bakes do not slow each other down.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

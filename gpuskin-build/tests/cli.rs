@@ -279,3 +279,39 @@ fn one_bake_reports_all_errors() {
     assert!(stderr.contains("file not found: nowhere.glb") && stderr.contains("broken.glb"), "{stderr}");
     assert_eq!(stderr.matches("  × ").count(), 2, "{stderr}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn second_bake_with_a_bare_manifest_path_bakes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let [home, game] = ["home", "game"].map(|name| folder.path().join(name));
+    std::fs::create_dir_all(&game).unwrap();
+    let hound = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/hound.glb");
+    std::fs::copy(hound, game.join("hound.glb")).unwrap();
+    let manifest = "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\ntextures = [\"rgba8\"]\n";
+    std::fs::write(game.join("gpuskin.toml"), manifest).unwrap();
+    let bake = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpuskin"));
+        for variable in ["GPUSKIN_CACHE", "GPUSKIN_COMMAND", "CARGO_TARGET_DIR", "XDG_CACHE_HOME"] {
+            command.env_remove(variable);
+        }
+        let output = command.arg("bake").current_dir(&game).env("HOME", &home).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let _ = std::fs::remove_dir_all(game.join("baked"));
+        text(&output.stdout)
+    };
+    // Outside of a Cargo package, the cache is in the user's cache folder, and `bake` says so.
+    let first = bake();
+    assert!(first.contains("1 model of 1 baked"), "{first}");
+    let place =
+        format!("cache in {}, because the manifest is not in a Cargo package", home.join(".cache/gpuskin").display());
+    assert!(first.contains(&place), "{first}");
+    let second = bake();
+    assert!(second.contains("0 models of 1 baked"), "{second}");
+    // In a package, it is in the target folder.
+    std::fs::write(game.join("Cargo.lock"), "").unwrap();
+    let [first, second] = [bake(), bake()];
+    assert!(first.contains("1 model of 1 baked") && !first.contains("cache in"), "{first}");
+    assert!(second.contains("0 models of 1 baked"), "{second}");
+    assert!(game.join("target/gpuskin-cache").is_dir());
+}

@@ -9,6 +9,7 @@ use gpuskin_rt::internals::{ColorFormat, Encoding};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
+use super::cache_folder::{self, CachePlace};
 use super::outcome::{CommandOutput, Failure, load, print_error};
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
 use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
@@ -60,7 +61,8 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
 
     let explain = args.has("explain");
     let progress = ProgressDisplay::new();
-    let cache = with_shared_cache(super::cache::for_folder(&folder), args)?;
+    let (cache, place) = cache_folder::open(&folder).unzip();
+    let cache = with_shared_cache(cache, args)?;
     let job = BakeJob {
         manifest: &path,
         out: &out,
@@ -95,6 +97,14 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let size = bytes(done.bytes);
     let _ = writeln!(text, "{} of {} baked", count(done.baked as u64, "model", "models"), done.count);
     let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
+    match (&cache, place) {
+        (Some(cache), Some(CachePlace::User)) => {
+            let _ =
+                writeln!(text, "cache in {}, because the manifest is not in a Cargo package", cache.folder().display());
+        }
+        (None, _) => text.push_str("no cache: the next bake repeats this one, unless GPUSKIN_CACHE names a folder\n"),
+        _ => {}
+    }
     if let Some((url, used)) = cache.as_ref().and_then(Cache::shared_use) {
         let entries = |number: usize| count(number as u64, "entry", "entries");
         let _ = writeln!(

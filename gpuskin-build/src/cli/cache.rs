@@ -1,9 +1,10 @@
 //! `cache`: statistics, verification and removal of cache entries.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option};
+use super::cache_folder;
 use super::outcome::{CommandOutput, Failure};
 use super::text::{Table, bytes, count};
 use crate::cache::{Cache, SharedTraffic, Traffic};
@@ -15,23 +16,23 @@ pub(super) const COMMAND: Command = Command {
     operand: Some("stats|clean|verify"),
     flags: &[MANIFEST, option("dir", "DIR", "folder of the cache [default: the cache of `bake`]"), MESSAGE_FORMAT],
     notes: "`bake` stores models and textures in the folder GPUSKIN_CACHE, else in the target folder of the Cargo package\n\
-            that contains the manifest, and reuses them until an input changes. When the cache exceeds\n\
-            GPUSKIN_CACHE_SIZE (4 GiB), the least recently used entries are removed. The folder can be deleted at any\n\
-            time. These commands apply to that folder. For a shared cache behind it (`bake --shared-cache`), `stats`\n\
-            prints what was downloaded from it and uploaded to it.",
+            that contains the manifest, else in the user's cache folder, and reuses them until an input changes. When\n\
+            the cache exceeds GPUSKIN_CACHE_SIZE (4 GiB), the least recently used entries are removed. The folder can\n\
+            be deleted at any time. These commands apply to that folder. For a shared cache behind it (`bake\n\
+            --shared-cache`), `stats` prints what was downloaded from it and uploaded to it.",
 };
 
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let operand = args.operand();
     let folder = args.manifest().parent().map(Path::to_owned).unwrap_or_default();
-    let cache = args.path("dir").map(Cache::new).or_else(|| for_folder(&folder));
+    let cache = args.path("dir").map(Cache::new).or_else(|| cache_folder::open(&folder).map(|(cache, _)| cache));
     let what = operand.to_str().filter(|what| ["stats", "clean", "verify"].contains(what));
     let what = what.ok_or_else(|| {
         Failure::Usage(format!("unknown argument `{}`: expected stats, clean or verify", operand.display()))
     })?;
     let cache = cache.ok_or_else(|| {
-        Diagnostic::error(DiagnosticCode::CacheNone, "there is no cache: the manifest is not inside a Cargo package")
-            .help("name a folder with --dir or GPUSKIN_CACHE")
+        let message = "there is no cache: the manifest is not in a Cargo package, and the user has no cache folder";
+        Diagnostic::error(DiagnosticCode::CacheNone, message).help("name a folder with --dir or GPUSKIN_CACHE")
     })?;
     let shown = cache.folder().display();
     match what {
@@ -81,18 +82,4 @@ fn stats(cache: &Cache) -> String {
         );
     }
     text
-}
-
-/// Returns the cache for a manifest in `folder`: `GPUSKIN_CACHE`, else a folder in the target
-/// folder of the Cargo package that contains the manifest.
-pub(super) fn for_folder(folder: &Path) -> Option<Cache> {
-    let target = || {
-        if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|target| !target.is_empty()) {
-            return Some(PathBuf::from(target));
-        }
-        let folder = std::path::absolute(folder).ok()?;
-        Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
-    };
-    let cache = Cache::shared().or_else(|| Some(Cache::new(target()?.join("gpuskin-cache"))))?;
-    Some(cache.with_shared_from_environment())
 }
