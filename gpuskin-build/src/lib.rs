@@ -57,6 +57,8 @@ mod gpu;
 mod identifier_case;
 mod import;
 mod limits;
+mod loop_close;
+mod loop_guess;
 mod manifest;
 mod measure;
 mod model;

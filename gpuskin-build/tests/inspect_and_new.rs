@@ -136,7 +136,7 @@ fn inspect_reports_a_model_and_drafts_a_manifest() {
             "\n  Body                                            skinned mesh, 1 triangle\n",
             "\n  skin 0: 2 joints\n",
             "  idle    Idle ",
-            "loop (once?)",
+            "attack  Attack          1.00    24.0  once ",
             "2 triangles, 6 vertices",
             "vertices by bones per vertex: 1: 100.0 %",
         ],
@@ -151,7 +151,7 @@ fn inspect_reports_a_model_and_drafts_a_manifest() {
             "[model.parts]\nsword = [\"Sword\"]\n",
             "[model.masks]\nupper_body = { root = \"Spine\" }\n",
             "idle = {}",
-            "attack = { loop = false }",
+            "attack = {}",
         ],
     );
     let folder = folder_with("model.glb", &model.glb());
@@ -226,7 +226,7 @@ fn inspect_prints_json() {
     assert_eq!(report["nodes"][2]["name"], "Spine");
     assert_eq!(report["nodes"][2]["role"], "spine");
     assert_eq!(report["clips"][0]["loops"], true);
-    assert_eq!(report["clips"][1]["suggestedLoop"], false);
+    assert_eq!(report["clips"][1]["loops"], false);
     assert_eq!(report["mesh"]["vertices"], 6);
     assert_eq!(report["bakeable"], true);
     assert!(report["draft"].as_str().unwrap().contains("[[model]]"));

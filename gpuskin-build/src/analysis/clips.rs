@@ -1,4 +1,4 @@
-//! Clips: identifiers, lengths, loops, and the roles that their names suggest.
+//! Clips: identifiers, lengths, and loops.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,24 +6,10 @@ use std::fmt::Write;
 use super::manifest_text::{key, string};
 use crate::frames::rate;
 use crate::identifier_case::snake;
+use crate::loop_guess::{LoopKind, LoopSeam};
 use crate::manifest::Fps;
 use crate::model::{Clip, Model};
-use crate::pose_extent::{SEAM_TOLERANCE, rest_diagonal, seam};
-
-/// Loop seam, relative to the rest pose's diagonal, up to which a clip with the name of a cycle is
-/// suggested as a loop: 2 cm on a character of 2 m.
-const CYCLE_SEAM: f64 = 0.01;
-
-/// Words in the names of clips that are cycles.
-const CYCLES: [&str; 22] = [
-    "idle", "idling", "walk", "walking", "run", "running", "jog", "jogging", "sprint", "trot", "gallop", "swim",
-    "swimming", "fly", "flying", "crawl", "sneak", "strafe", "loop", "cycle", "dance", "breathe",
-];
-/// Words in the names of clips that play once.
-const ONE_SHOTS: [&str; 21] = [
-    "death", "die", "dying", "attack", "hit", "punch", "kick", "jump", "roll", "dodge", "shoot", "shot", "reload",
-    "throw", "slash", "stab", "chop", "hurt", "spawn", "pickup", "cast",
-];
+use crate::pose_extent::rest_diagonal;
 
 /// Properties of a clip.
 #[derive(Clone, Debug)]
@@ -38,10 +24,15 @@ pub(crate) struct ClipSummary {
     /// Loop seam: greatest distance between a vertex in the first and in the last pose, in units of
     /// the file.
     pub seam: f64,
-    /// Whether the baker makes it a loop if the manifest does not say.
-    pub loops: bool,
-    /// `loop` for the draft, if the name contradicts the baker's guess.
-    pub suggested_loop: Option<bool>,
+    /// Kind that the baker guesses if the manifest does not say.
+    pub kind: LoopKind,
+}
+
+impl ClipSummary {
+    /// Whether the baker makes the clip a loop if the manifest does not say.
+    pub(crate) fn loops(&self) -> bool {
+        self.kind != LoopKind::Once
+    }
 }
 
 /// Returns a summary of each clip of a model.
@@ -49,38 +40,17 @@ pub(super) fn summaries(model: &Model) -> Vec<ClipSummary> {
     let diagonal = rest_diagonal(model);
     let morphs = model.primitives.iter().any(|p| !p.targets.is_empty());
     let summary = |clip: &Clip| {
-        let seam = seam(model, clip, morphs);
-        let loops = seam <= diagonal * SEAM_TOLERANCE;
-        let suggested_loop = match is_cycle(&clip.name) {
-            Some(true) if !loops && seam <= diagonal * CYCLE_SEAM => Some(true),
-            // A pose of one frame has no end to play to.
-            Some(false) if loops && clip.end > 0.0 => Some(false),
-            _ => None,
-        };
+        let seam = LoopSeam::new(model, clip, diagonal, morphs);
         ClipSummary {
             name: clip.name.clone(),
             source: clip.source.clone(),
             seconds: clip.end,
             rate: rate(clip, Fps::Source, morphs),
-            seam,
-            loops,
-            suggested_loop,
+            seam: seam.gap,
+            kind: seam.guess(clip),
         }
     };
     model.clips.iter().map(summary).collect()
-}
-
-/// Whether the name of a clip is that of a cycle (`Some(true)`) or of a motion that plays once
-/// (`Some(false)`); `None` if it is neither or both.
-pub(super) fn is_cycle(name: &str) -> Option<bool> {
-    let snake = snake(name);
-    let words: Vec<&str> = snake.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit())).collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    match (has(&CYCLES), has(&ONE_SHOTS)) {
-        (true, false) => Some(true),
-        (false, true) => Some(false),
-        _ => None,
-    }
 }
 
 /// Returns the names of animations as the importer reports them.

@@ -13,8 +13,9 @@ use super::summary::Analysis;
 use crate::bake::{BakeOptions, bake};
 use crate::diagnostic::Diagnostics;
 use crate::identifier_case::{has_words, snake};
+use crate::loop_guess::LoopKind;
 use crate::manifest::Manifest;
-use crate::units::{digits, length};
+use crate::units::digits;
 
 /// Number of clips up to which the draft lists them.
 const MAX_LISTED: usize = 200;
@@ -129,11 +130,9 @@ impl Analysis {
         let width = self.clips.iter().map(|clip| self.clip_entry(clip).chars().count()).max().unwrap_or(0).min(60);
         for clip in &self.clips {
             let entry = self.clip_entry(clip);
-            let ends = match (clip.suggested_loop, clip.loops) {
-                (Some(true), _) => format!("loop seam {}", length(clip.seam as f32)),
-                (Some(false), _) => "plays once, by its name".to_owned(),
-                (None, true) => "loops".to_owned(),
-                (None, false) => "plays once".to_owned(),
+            let ends = match clip.kind {
+                LoopKind::Loop | LoopKind::LoopWithoutLastKey => "loops",
+                LoopKind::Once => "plays once",
             };
             let line = format!("{entry:<width$}  # {} s, {ends}", digits(clip.seconds));
             let fits = line.chars().count() <= MAX_COLUMNS;
@@ -155,7 +154,6 @@ impl Analysis {
         if exact || !unique {
             keys.push(format!("source = {}", string(&clip.source)));
         }
-        keys.extend(clip.suggested_loop.map(|looped| format!("loop = {looped}")));
         match keys.is_empty() {
             true => format!("{} = {{}}", key(&clip.name)),
             false => format!("{} = {{ {} }}", key(&clip.name), keys.join(", ")),

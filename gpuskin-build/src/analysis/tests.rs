@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::clips::{is_cycle, need_names, tables};
+use super::clips::{need_names, tables};
 use super::manifest_text::model_name;
 use super::manifest_text::{key, string};
 use super::rig::{Role, Side, role};
@@ -32,22 +32,6 @@ fn node_names_have_roles() {
         ("", None),
     ] {
         assert_eq!(role(name), expected, "{name}");
-    }
-}
-
-#[test]
-fn clip_names_say_whether_they_loop() {
-    for (name, expected) in [
-        ("idle", Some(true)),
-        ("Walking_A", Some(true)),
-        ("HumanArmature|Run", Some(true)),
-        ("Death_A", Some(false)),
-        ("1H_Melee_Attack_Chop", Some(false)),
-        ("Run_swordAttack", None),
-        ("T-Pose", None),
-        ("", None),
-    ] {
-        assert_eq!(is_cycle(name), expected, "{name}");
     }
 }
 

@@ -98,7 +98,8 @@ pub(super) fn assemble(
         let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
         let trace = Some(Trace { plan, baked_of_source });
-        (BakedModel { meta, payloads, errors, dropped, candidates, others: Vec::new(), trace }, files)
+        let loops = outline.clips.iter().map(|clip| clip.loops).collect();
+        (BakedModel { meta, payloads, errors, loops, dropped, candidates, others: Vec::new(), trace }, files)
     });
     let (mut model, mut files) = made.next()?;
     for (other, its_files) in made {

@@ -4,6 +4,7 @@ use gpuskin_rt::internals::vertex::{self, Vertex};
 use gpuskin_rt::internals::{Data, MeshInfo, Metadata, Model, Payload, Texels};
 
 use super::choose::Candidate;
+use super::loops::ClipLoop;
 use super::plan::BakePlan;
 use crate::geometry::Dropped;
 use crate::measure::ClipErrors;
@@ -20,6 +21,9 @@ pub struct BakedModel {
     /// Errors of each clip, more detailed than in the metadata.
     #[doc(hidden)]
     pub errors: Vec<ClipErrors>,
+    /// Whether each clip loops, and how far its ends are apart.
+    #[doc(hidden)]
+    pub loops: Vec<ClipLoop>,
     /// Influences dropped beyond four per vertex.
     #[doc(hidden)]
     pub dropped: Dropped,

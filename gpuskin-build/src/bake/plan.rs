@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, MAX_CLIPS};
 
+use super::loops::{self, ClipLoop};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::encode;
 use crate::frames::{FrameGrid, Hold, rate};
 use crate::limits::{self, Limits};
+use crate::loop_guess::{EXACT_SEAM_TOLERANCE, SEAM_TOLERANCE};
 use crate::manifest::{Fps, Manifest, ModelEntry, RestMoment};
-use crate::model::Model;
-use crate::pose_extent::{EXACT_SEAM_TOLERANCE, SEAM_TOLERANCE, seam};
+use crate::model::{Clip, Model};
 use crate::suggest::{instead, quoted};
-use crate::units::length;
 use crate::vertex_mode::VertexMesh;
 
 /// Bytes per bone or vertex per frame while a clip is encoded: three rows of four `f64`.
@@ -40,10 +40,8 @@ pub(super) struct ModelOutline {
 pub(super) struct ClipOutline {
     /// Frame rate setting of the manifest.
     pub(super) fps: Fps,
-    /// Whether the clip loops.
-    pub(super) looped: bool,
-    /// Distance between the first and the last pose, in metres.
-    seam: f64,
+    /// Whether the clip loops, and how far its ends are apart.
+    pub(super) loops: ClipLoop,
     /// Interval in which nothing moves.
     hold: Hold,
     /// Index of the first clip that has the same curves; usually the clip itself. Clips with the
@@ -53,7 +51,7 @@ pub(super) struct ClipOutline {
 
 impl ModelOutline {
     pub(super) fn new(
-        model: Model,
+        mut model: Model,
         diagonal: f64,
         manifest: &Manifest,
         entry: &ModelEntry,
@@ -76,34 +74,14 @@ impl ModelOutline {
             diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
             return None;
         }
-        let mut clips = Vec::new();
-        for (index, clip) in model.clips.iter().enumerate() {
-            let settings = entry.clips.iter().flatten().find(|c| c.name.value == clip.name);
-            let seam = seam(&model, clip, entry.wants_vertices());
-            let meets = seam <= diagonal * SEAM_TOLERANCE;
-            let wish = settings.and_then(|s| s.looped.as_ref());
-            if let Some(wish) = wish.filter(|wish| wish.value && !meets) {
-                let apart = length(seam as f32);
-                let message = format!(
-                    "clip `{}` loops, but its last pose is {apart} away from its first: it jumps there",
-                    clip.name
-                );
-                diagnostics.push(
-                    Diagnostic::warning(DiagnosticCode::ClipSeam, message)
-                        .clip(&clip.name)
-                        .within(&within)
-                        .at(&manifest.source, wish.span.clone()),
-                );
-            }
-            let looped = wish.map_or(meets, |wish| wish.value);
-            clips.push(ClipOutline {
-                fps: settings.and_then(|s| s.fps).unwrap_or(entry.fps),
-                looped,
-                seam,
-                hold: Hold::longest(clip, entry.wants_vertices()),
-                family: model.clips[..index].iter().position(|other| other.moves_as(clip)).unwrap_or(index),
-            });
-        }
+        let loops = loops::close(&mut model, diagonal, manifest, entry, diagnostics);
+        let outline = |(index, (clip, of_ends)): (usize, (&Clip, &ClipLoop))| ClipOutline {
+            fps: entry.clip(&clip.name).and_then(|settings| settings.fps).unwrap_or(entry.fps),
+            loops: *of_ends,
+            hold: Hold::longest(clip, entry.wants_vertices()),
+            family: model.clips[..index].iter().position(|other| other.moves_as(clip)).unwrap_or(index),
+        };
+        let clips = model.clips.iter().zip(&loops).enumerate().map(outline).collect();
         let vertices = entry.wants_vertices().then(|| Arc::new(VertexMesh::new(&model)));
         let rest = match rest(&model, entry) {
             Ok(rest) => rest,
@@ -181,7 +159,7 @@ impl BakePlan {
         let (mut grids, mut records) = (Vec::new(), Vec::new());
         let mut first_frame: u64 = 0;
         for ((clip, shape), rate) in model.clips.iter().zip(&outline.clips).zip(rates) {
-            let closed = shape.looped && shape.seam <= closes_within;
+            let closed = shape.loops.looped && shape.loops.gap <= closes_within;
             let grid = if shape.hold.is_all_of(clip) {
                 FrameGrid::still(clip.end)
             } else {
@@ -237,7 +215,7 @@ impl BakePlan {
             );
             return Err(Diagnostic::error(DiagnosticCode::LimitTexture, message).clip(&model.clips[longest].name));
         };
-        let looped = outline.clips.iter().map(|c| c.looped).collect();
+        let looped = outline.clips.iter().map(|c| c.loops.looped).collect();
         Ok(Self { model: model.clone(), encoding, grids, looped, records, texture })
     }
 

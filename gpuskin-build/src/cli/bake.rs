@@ -12,7 +12,7 @@ use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
 use super::cache_folder::{self, CachePlace};
 use super::outcome::{CommandOutput, Failure, load, print_error};
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
-use crate::bake::{BakeOptions, BakedModel, ClipErrors, Stage};
+use crate::bake::{BakeOptions, BakedModel, ClipErrors, ClipLoop, LoopChange, Stage};
 use crate::bake_job::{BakeJob, BakeScope};
 use crate::cache::{Cache, SharedMode};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
@@ -155,7 +155,13 @@ fn describe(model: &BakedModel, explain: bool) -> String {
         text.push_str(&heading(model));
         text.push_str(&worst(&model.meta, "encoding error", |clip| clip.encoding_error));
         text.push_str(&worst(&model.meta, "motion error", |clip| clip.motion_error));
-        let _ = writeln!(text, "{}{}\n{}", layers(model), jumps(model), clip_table(&model.meta));
+        let _ = writeln!(
+            text,
+            "{}{}\n{}",
+            layers(model),
+            jumps(model),
+            clip_table(&model.meta, |clip, _| ends(&model.loops[clip]))
+        );
         if !model.meta.mesh.levels.is_empty() {
             let _ = writeln!(text, "{}", level_table(&model.meta.mesh));
         }
@@ -164,6 +170,19 @@ fn describe(model: &BakedModel, explain: bool) -> String {
         }
     }
     text
+}
+
+/// Returns what happens at the end of a clip, and how far its ends are apart: `loop, guessed (0.47
+/// mm)`.
+fn ends(ends: &ClipLoop) -> String {
+    let what = if ends.looped { "loop" } else { "once" };
+    let who = if ends.guessed { ", guessed" } else { "" };
+    let change = match ends.change {
+        LoopChange::None => "",
+        LoopChange::FrameAdded => ", one frame added",
+        LoopChange::Blended => ", blended",
+    };
+    format!("{what}{who}{change} ({})", length(ends.source_gap as f32))
 }
 
 /// Fails with one error per file that differs. With `--model`, compares only the files of that

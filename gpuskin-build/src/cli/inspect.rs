@@ -10,7 +10,7 @@ use ktx2::{ColorModel, Header, Reader};
 
 use super::args::{Args, Command, switch};
 use super::outcome::{CommandOutput, Failure};
-use super::text::{Table, bytes, clip_table, count, level_table, model_line, printable, worst};
+use super::text::{Table, bytes, clip_table, count, level_table, model_line, printable, printable_names, worst};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
@@ -242,18 +242,15 @@ fn model(meta: &Metadata, header: &Header) -> String {
     text.push_str(&worst(meta, "encoding error", |clip| clip.encoding_error));
     text.push_str(&worst(meta, "motion error", |clip| clip.motion_error));
 
-    let _ = writeln!(text, "\n{}", clip_table(meta));
+    let _ = writeln!(text, "\n{}", clip_table(meta, |_, clip| (if clip.looped { "loop" } else { "once" }).to_owned()));
     if !mesh.levels.is_empty() {
         let _ = writeln!(text, "{}", level_table(mesh));
     }
     let mut names = Table::new(["clip", "in the glTF file", ">first frame", ">intervals"]);
-    for clip in meta.clips.iter() {
-        names.row([
-            printable(&clip.name, 24),
-            printable(&clip.source, 48),
-            clip.first_frame.to_string(),
-            clip.intervals.to_string(),
-        ]);
+    let short = printable_names(meta.clips.iter().map(|clip| &*clip.name), 24);
+    let sources = printable_names(meta.clips.iter().map(|clip| &*clip.source), 48);
+    for (clip, (name, source)) in meta.clips.iter().zip(short.into_iter().zip(sources)) {
+        names.row([name, source, clip.first_frame.to_string(), clip.intervals.to_string()]);
     }
     let _ = writeln!(text, "{}", names.render());
     text.push_str(&animator(meta));

@@ -173,8 +173,7 @@ fn workspace(target: &Path) -> &'static str {
 
 /// Returns the values of main.rs that depend on the model.
 fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, String> {
-    let loops = |clip: &&ClipSummary| clip.suggested_loop.unwrap_or(clip.loops);
-    let mut played: Vec<&ClipSummary> = analysis.clips.iter().filter(loops).take(MAX_PLAYED).collect();
+    let mut played: Vec<&ClipSummary> = analysis.clips.iter().filter(|clip| clip.loops()).take(MAX_PLAYED).collect();
     if played.is_empty() {
         played = analysis.clips.iter().take(MAX_PLAYED).collect();
     }

@@ -1,5 +1,6 @@
 //! Tables and numbers with units, and the clip tables shared by `bake` and `inspect`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::units::{digits, length};
@@ -69,6 +70,28 @@ pub(super) fn printable(text: &str, most: usize) -> String {
     cleaned
 }
 
+/// Makes the names of a list safe to print, and shortens those of more than `most` characters in the
+/// middle. Names that would become equal keep up to 200 characters.
+pub(super) fn printable_names<'n>(names: impl IntoIterator<Item = &'n str>, most: usize) -> Vec<String> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let shorten = |name: &str| {
+        let length = name.chars().count();
+        if length <= most {
+            return printable(name, most);
+        }
+        let (start, end) = (most / 3, most - most / 3 - 1);
+        let tail: String = name.chars().skip(length - end).collect();
+        format!("{}~{}", printable(&name.chars().take(start).collect::<String>(), start), printable(&tail, end))
+    };
+    let short: Vec<String> = names.iter().map(|name| shorten(name)).collect();
+    let mut counts = BTreeMap::new();
+    short.iter().for_each(|name| *counts.entry(name.as_str()).or_insert(0) += 1);
+    let choose = |(name, short): (&&str, &String)| {
+        if counts[short.as_str()] == 1 { short.clone() } else { printable(name, 200) }
+    };
+    names.iter().zip(&short).map(choose).collect()
+}
+
 /// Returns a table with one row per level of detail; empty if the mesh has only LOD 0.
 pub(super) fn level_table(mesh: &MeshInfo) -> String {
     if mesh.levels.is_empty() {
@@ -115,7 +138,7 @@ pub(super) fn texture_line(
 }
 
 /// Returns a table with one row per clip.
-pub(super) fn clip_table(meta: &Metadata) -> String {
+pub(super) fn clip_table(meta: &Metadata, ends: impl Fn(usize, &ClipInfo) -> String) -> String {
     let mut table = Table::new([
         "clip",
         ">frames",
@@ -128,14 +151,15 @@ pub(super) fn clip_table(meta: &Metadata) -> String {
         ">p99.96",
         ">normals",
     ]);
-    for clip in meta.clips.iter() {
+    let names = printable_names(meta.clips.iter().map(|clip| &*clip.name), 24);
+    for (index, (clip, name)) in meta.clips.iter().zip(names).enumerate() {
         let normals = clip.encoding_error.normal_degrees.max(clip.motion_error.normal_degrees);
         table.row([
-            printable(&clip.name, 24),
+            name,
             clip.stored.to_string(),
             short(clip.frame_rate),
             short(clip.duration),
-            if clip.looped { "loop" } else { "once" }.to_owned(),
+            ends(index, clip),
             length(clip.encoding_error.max),
             length(clip.encoding_error.p9996),
             length(clip.motion_error.max),
@@ -191,5 +215,9 @@ mod tests {
             ("30".into(), "59.94".into(), "0.3".into(), "1.00e300".into())
         );
         assert_eq!(printable("a\u{1b}[31mb", 4), "a?[~");
+        let names = ["walk", "sword_attack_diagonal_left", "sword_attack_diagonal_right"];
+        assert_eq!(printable_names(names, 12), ["walk", "swor~al_left", "swor~l_right"]);
+        let names = ["attack_left_of_the_knight", "attack_right_of_the_knight"];
+        assert_eq!(printable_names(names, 12), names, "names that would become equal are not shortened");
     }
 }

@@ -101,7 +101,8 @@ codes! {
     ClipUnused, "clip::unused_file", "No clip of a file in `animations` is baked.", "remove the file from `animations`, or add a [model.clips.<name>] table for its clips";
     ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
     ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";
-    ClipSeam, "clip::seam", "A clip has `loop = true`, but its last pose differs from its first.", "make the last key equal to the first, or remove `loop = true`";
+    ClipSeam, "clip::seam", "A clip has `loop = true`, but its last pose differs from its first.", "write `loop = \"close\"`, which blends the end into the start, or make the last key equal to the first";
+    ClipPlaysOnce, "clip::plays_once", "A clip with the name of a cycle plays once, because its ends do not meet.", "write `loop = \"close\"` to blend the end into the start, `loop = true` to keep the jump, or `loop = false`";
     ClipFlip, "clip::flip", "A rotation turns by 180 degrees or more between two keys, so that its direction is ambiguous.", "add a key between the two, or run the tool's Euler or quaternion filter, and export the file again";
     ClipChannel, "clip::channel_left_out", "A channel of a clip is ignored, or was read in the same way as other programs do.", "remove the channel, or export the file again";
     ClipKeys, "clip::odd_keys", "Keys of a clip share one time, or lie before its start.", "clean the keys up in the modelling tool, and export the file again";

@@ -237,6 +237,17 @@ impl ModelEntry {
     }
 }
 
+/// Value of a clip's key `loop`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum LoopWish {
+    /// The clip holds its last pose.
+    Once,
+    /// The clip starts over at its end.
+    Loop,
+    /// The clip starts over at its end, which is blended into its start.
+    Close,
+}
+
 /// A `[model.clips.<name>]` table.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClipEntry {
@@ -244,8 +255,8 @@ pub struct ClipEntry {
     pub name: At<String>,
     /// Name in the glTF file, if different.
     pub source: Option<At<String>>,
-    /// Whether the clip loops; `None` means that it loops if its last pose equals its first.
-    pub looped: Option<At<bool>>,
+    /// Whether the clip loops; `None` guesses it from its ends and its name.
+    pub looped: Option<At<LoopWish>>,
     /// Frame rate; `None` uses that of the model.
     pub fps: Option<Fps>,
     /// Events of the clip.

@@ -422,9 +422,9 @@ pub(super) const CLIP: TableKeys = TableKeys {
         },
         Key {
             name: "loop",
-            value: Bool,
-            default: Described("whether first and last pose are equal"),
-            doc: "whether the clip starts over at the end, or holds the last pose",
+            value: AnyOf(&[Bool, Word(&["close"])]),
+            default: Described("guessed from the ends and the name of the clip; `bake` prints the guess"),
+            doc: "whether the clip starts over at the end, or holds the last pose; `\"close\"`: starts over, and its last 0.3 s are blended into the first pose",
         },
         Key {
             name: "fps",

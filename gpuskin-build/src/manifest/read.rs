@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, shorten};
-use super::values::{DefaultAxes, axes, default_axes, devices, fps, influences, lods, tolerances, width};
+use super::values::{DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, tolerances, width};
 use super::{
     At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, gameplay, keys,
     limits, rest_frame, textures,
@@ -297,7 +297,7 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
                 return None;
             };
             let section = Section::new(table, &keys::CLIP, notes);
-            let (source, looped) = (section.string("source", notes), section.boolean("loop", notes));
+            let (source, looped) = (section.string("source", notes), loop_wish(section, notes));
             let (events, root_motion) =
                 (gameplay::events(section, notes), section.choice("root_motion", &keys::ROOT_MOTIONS, notes));
             let additive = gameplay::additive(section, &name, notes);

@@ -106,26 +106,6 @@ impl<'d> Section<'d> {
         strings(value, key, notes)
     }
 
-    pub(super) fn boolean(&self, key: &str, notes: &mut Notes) -> Option<At<bool>> {
-        let value = self.get(key)?;
-        match value.get_ref() {
-            DeValue::Boolean(boolean) => Some(At { value: *boolean, span: value.span() }),
-            DeValue::String(text) if matches!(text.as_ref(), "true" | "false") => {
-                notes.error(
-                    DiagnosticCode::ManifestType,
-                    value.span(),
-                    format!("`{key}` must be true or false, not a string"),
-                    "remove the quotes",
-                );
-                None
-            }
-            _ => {
-                notes.expected(key, "true or false", value);
-                None
-            }
-        }
-    }
-
     /// Returns the accepted values of a key.
     pub(super) fn shape(&self, key: &str) -> &'static Shape {
         &self.keys.key(key).expect("declared in the table of keys").value

@@ -6,11 +6,35 @@ use toml::de::DeValue;
 
 use super::keys::{self, MAX_COARSER_LODS, MAX_FPS};
 use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
-use super::{At, DeviceClass, ForwardAxis, Fps, Lods, Tolerance, Tolerances, UpAxis};
+use super::{At, DeviceClass, ForwardAxis, Fps, Lods, LoopWish, Tolerance, Tolerances, UpAxis};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 /// Maximum of a frame rate relative to the source, in percent.
 const MAX_SHARE: f64 = 1000.0;
+
+/// Reads a clip's key `loop`.
+pub(super) fn loop_wish(section: Section<'_>, notes: &mut Notes) -> Option<At<LoopWish>> {
+    let value = section.get("loop")?;
+    let wish = match value.get_ref() {
+        DeValue::Boolean(true) => LoopWish::Loop,
+        DeValue::Boolean(false) => LoopWish::Once,
+        DeValue::String(text) if text == "close" => LoopWish::Close,
+        DeValue::String(text) => {
+            let help = match text.as_ref() {
+                "true" | "false" => "remove the quotes",
+                _ => "write `loop = true`, `loop = false` or `loop = \"close\"`",
+            };
+            let message = format!("`loop` cannot be \"{}\"", shorten(text));
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, help);
+            return None;
+        }
+        _ => {
+            notes.expected("loop", "true, false or \"close\"", value);
+            return None;
+        }
+    };
+    Some(At { value: wish, span: value.span() })
+}
 
 /// Reads the width of the animation texture, in texels.
 pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {

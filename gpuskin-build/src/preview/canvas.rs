@@ -47,6 +47,23 @@ impl Canvas {
         }
     }
 
+    /// Draws two images of RGBA pixels with `stride` bytes per row on top of each other at `x, y`: red of
+    /// the first, green and blue of the second. What differs is red or cyan.
+    pub(super) fn overlay(
+        &mut self,
+        [x, y]: [u32; 2],
+        [width, height]: [u32; 2],
+        [first, second]: [&[u8]; 2],
+        stride: usize,
+    ) {
+        for (row, lines) in (0..height).zip(first.chunks(stride).zip(second.chunks(stride))) {
+            let pixels = lines.0.as_chunks::<4>().0.iter().zip(lines.1.as_chunks::<4>().0);
+            for (column, ([r, ..], [_, g, b, _])) in (0..width).zip(pixels) {
+                self.set(x + column, y + row, [*r, *g, *b]);
+            }
+        }
+    }
+
     /// Writes the image as a PNG file, atomically.
     pub(super) fn write(&self, path: &Path) -> Result<(), Diagnostic> {
         let failed = |e: String| {
@@ -95,6 +112,13 @@ mod tests {
         assert_eq!(canvas.pixels[5 * 20 + 2], [0; 3]);
         canvas.text([15, 8], 3, [9; 3], "MMMMMMM");
         canvas.text([900, 900], 1, [9; 3], "M");
+    }
+
+    #[test]
+    fn overlaid_images_share_their_channels() {
+        let mut canvas = Canvas::new(2, 1, [0; 3]);
+        canvas.overlay([1, 0], [1, 1], [&[1, 2, 3, 255], &[4, 5, 6, 255]], 4);
+        assert_eq!(canvas.pixels, [[0; 3], [1, 5, 6]]);
     }
 
     #[test]

@@ -180,6 +180,10 @@ fn shrunk(framing: &Framing, scale: Option<Framing>) -> String {
 
 /// Draws the time below a column of cells.
 pub(super) fn time(canvas: &mut Canvas, layout: &Layout, row: u32, column: u32, seconds: f64) {
-    let text = format!("{seconds:.3} s");
-    canvas.text(layout.time(row, column, font::width(&text)), 1, FAINT, &text);
+    below(canvas, layout, row, column, &format!("{seconds:.3} s"));
+}
+
+/// Draws a text below a column of cells.
+pub(super) fn below(canvas: &mut Canvas, layout: &Layout, row: u32, column: u32, text: &str) {
+    canvas.text(layout.time(row, column, font::width(text)), 1, FAINT, text);
 }

@@ -34,24 +34,32 @@ pub(super) struct Layout {
     pub(super) strips: u32,
     header: u32,
     caption: u32,
+    /// Columns of cells, including that of the seam.
+    columns: u32,
 }
 
 impl Layout {
     /// Creates the layout for one encoding.
     pub(super) fn new(clips: usize) -> Self {
-        Self { clips: clips as u32, strips: 1, header: HEADER, caption: 0 }
+        Self { clips: clips as u32, strips: 1, header: HEADER, caption: 0, columns: COLUMNS }
+    }
+
+    /// Creates the layout for one encoding, with a column after the others for the first and the last
+    /// pose on top of each other.
+    pub(super) fn with_seams(clips: usize) -> Self {
+        Self { columns: COLUMNS + 1, ..Self::new(clips) }
     }
 
     /// Creates the layout for two encodings and their difference.
     pub(super) fn compared(clips: usize) -> Self {
         // One line per encoding and one for the difference.
         let header = HEADER + 3 * LINE;
-        Self { clips: clips as u32, strips: COMPARED_STRIPS, header, caption: CAPTION }
+        Self { clips: clips as u32, strips: COMPARED_STRIPS, header, caption: CAPTION, columns: COLUMNS }
     }
 
     /// Width and height of the sheet.
     pub(super) fn size(&self) -> [u32; 2] {
-        let width = 2 * MARGIN + COLUMNS * (CELL[0] + GAP) - GAP;
+        let width = 2 * MARGIN + self.columns * (CELL[0] + GAP) - GAP;
         [width, self.header + self.clips * self.row_height() + MARGIN]
     }
 
@@ -107,6 +115,14 @@ pub(super) fn times(clip: &ClipInfo) -> Vec<f64> {
     (0..COLUMNS).map(|i| clip.duration * f64::from(i) / f64::from(intervals)).collect()
 }
 
+/// Returns the times of the first and of the last frame of a clip, in seconds. The last frame of a
+/// looping clip is the one before the start repeats. `None` for a clip of one pose.
+pub(super) fn ends(clip: &ClipInfo) -> Option<[f64; 2]> {
+    let frame = if clip.looped { clip.frame_rate.recip() } else { 0.0 };
+    let last = clip.duration - frame;
+    (last > 0.0).then_some([0.0, last])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,12 +161,21 @@ mod tests {
     }
 
     #[test]
+    fn last_frame_of_a_loop_is_not_its_first() {
+        assert_eq!(ends(&clip(3.0, false)), Some([0.0, 3.0]));
+        assert_eq!(ends(&clip(3.0, true)), Some([0.0, 2.0]), "one frame per second");
+        for still in [0.0, f64::NAN] {
+            assert_eq!(ends(&clip(still, true)), None);
+        }
+    }
+
+    #[test]
     fn cells_and_labels_do_not_overlap() {
         use super::super::font;
         for clips in 0..=MAX_CLIPS {
-            for layout in [Layout::new(clips), Layout::compared(clips.min(MAX_COMPARED_CLIPS))] {
+            for layout in [Layout::with_seams(clips), Layout::compared(clips.min(MAX_COMPARED_CLIPS))] {
                 let [width, height] = layout.size();
-                assert!(width < 1500 && height < 6000, "{clips}: {width} x {height}");
+                assert!(width < 1600 && height < 6000, "{clips}: {width} x {height}");
                 let compared = layout.strips > 1;
                 let mut bottom = layout.subtitle(if compared { 3 } else { 0 })[1] + 2 * font::LINE;
                 for row in 0..layout.clips {
@@ -162,11 +187,11 @@ mod tests {
                             bottom = layout.caption(row, strip)[1] + font::LINE;
                         }
                         assert!(layout.cell(row, strip, 0)[1] >= bottom);
-                        for column in 1..COLUMNS {
+                        for column in 1..layout.columns {
                             let left = layout.cell(row, strip, column - 1)[0];
                             assert!(layout.cell(row, strip, column)[0] > left + CELL[0]);
                         }
-                        assert!(layout.cell(row, strip, COLUMNS - 1)[0] + CELL[0] < width);
+                        assert!(layout.cell(row, strip, layout.columns - 1)[0] + CELL[0] < width);
                         bottom = layout.cell(row, strip, 0)[1] + CELL[1];
                     }
                     assert!(layout.time(row, 0, 10)[1] >= bottom);

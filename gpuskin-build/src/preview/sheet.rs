@@ -7,7 +7,7 @@ use super::difference::{self, Differences};
 use super::draw::PreviewScene;
 use super::framing::{self, ClipExtent, Framing};
 use super::labels;
-use super::layout::{self, CELL, Layout};
+use super::layout::{self, CELL, COLUMNS, Layout};
 use super::options::PreviewModel;
 use crate::diagnostic::Diagnostic;
 use crate::gpu::Gpu;
@@ -19,14 +19,14 @@ const PAPER: Rgb = [246, 246, 244];
 /// ```no_run
 /// # use gpuskin_build::{Manifest, internals::preview::preview};
 /// let manifest = Manifest::load("gpuskin.toml".as_ref()).expect("a manifest");
-/// let sheets = preview(&manifest, "soldier", &Default::default()).expect("a model that can be baked, and a GPU");
-/// sheets[0].write("soldier.png".as_ref()).expect("a folder to write to");
+/// let preview = preview(&manifest, "soldier", &Default::default()).expect("a model that can be baked, and a GPU");
+/// preview.sheets[0].write("soldier.png".as_ref()).expect("a folder to write to");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sheet {
     pub(super) canvas: Canvas,
     layout: Layout,
-    /// Number of cells per row.
+    /// Number of cells per row, without that of the seam.
     columns: Vec<u32>,
 }
 
@@ -70,13 +70,14 @@ impl Sheet {
         let pages = Page::split(&model.clips, layout::MAX_CLIPS);
         let mut scene = PreviewScene::new(gpu, model, CELL)?;
         let draw = |page: &Page<'_>| {
-            let layout = Layout::new(page.clips.len());
+            let layout = Layout::with_seams(page.clips.len());
             let framings = framing::frame(&page.of(&outlines), model.camera, ASPECT);
             let scale = framing::common(&framings);
             let times = page.of(&times);
             let mut sheet = Self::blank(layout, &times);
             labels::header(&mut sheet.canvas, &layout, model.meta(), scale, &page.title);
             sheet.strip(&mut scene, model, 0, page.clips, &framings, &times)?;
+            sheet.seams(&mut scene, model, page.clips, &framings)?;
             for (row, (&clip, framing)) in (0..).zip(page.clips.iter().zip(&framings)) {
                 labels::clip(&mut sheet.canvas, &layout, row, model.meta(), clip, framing, scale);
             }
@@ -133,6 +134,26 @@ impl Sheet {
                     canvas.blit(layout.cell(row, strip, column), CELL, &bytes[left..], stride);
                 }
             })?;
+        }
+        Ok(())
+    }
+
+    /// Draws the first and the last pose of each clip on top of each other, into the last column.
+    fn seams(
+        &mut self,
+        scene: &mut PreviewScene,
+        model: &PreviewModel,
+        clips: &[usize],
+        framings: &[Framing],
+    ) -> Result<(), Diagnostic> {
+        let Self { canvas, layout, .. } = self;
+        for (row, (&clip, framing)) in (0..).zip(clips.iter().zip(framings)) {
+            let Some(ends) = model.meta().clips.get(clip).and_then(layout::ends) else { continue };
+            scene.row(model, clip, framing, &ends, |bytes, stride| {
+                let last = &bytes[(CELL[0] * 4) as usize..];
+                canvas.overlay(layout.cell(row, 0, COLUMNS), CELL, [bytes, last], stride);
+            })?;
+            labels::below(canvas, layout, row, COLUMNS, "first and last");
         }
         Ok(())
     }

@@ -149,7 +149,7 @@ impl ViewModel {
     }
 }
 
-/// What a picture shows now; keys of the window change it.
+/// Contents of a picture; keys of the window change it.
 #[derive(Clone, Debug)]
 struct ViewState {
     clip: usize,

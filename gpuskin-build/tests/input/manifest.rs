@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gpuskin_build::internals::manifest::{
-    DeviceClass, ForwardAxis, Fps, Lods, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
+    DeviceClass, ForwardAxis, Fps, Lods, LoopWish, ModelEntry, RestMoment, Storage, Tolerance, Tolerances, UpAxis,
 };
 use gpuskin_build::{Diagnostic, DiagnosticCode, Manifest, Style};
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
@@ -109,7 +109,7 @@ clips.idle = { fps = 1_000 }
         "clips must be in the order of the manifest"
     );
     assert_eq!(run.source.as_ref().unwrap().value, "HumanArmature|Run");
-    assert!(!run.looped.as_ref().unwrap().value && attack.looped.is_none());
+    assert!(run.looped.as_ref().unwrap().value == LoopWish::Once && attack.looped.is_none());
     assert_eq!((run.fps, attack.fps), (Some(Fps::Rate(59.94)), None));
     assert_eq!(wolf.clips.as_ref().unwrap()[0].fps, Some(Fps::Rate(1000.0)));
 }
@@ -361,8 +361,8 @@ fn wrong_types_are_rejected() {
             ("toml:8:8]", "`path` must be a string, not an array", ""),
             ("toml:9:30]", "`animations` must be an array of non-empty strings, not a number", ""),
             ("toml:10:13]", "clip `run` must be a table", "[model.clips.run]"),
-            ("toml:11:19]", "`loop` must be true or false, not a string", "remove the quotes"),
-            ("toml:12:19]", "`loop` must be true or false, not a number", ""),
+            ("toml:11:19]", "`loop` cannot be \"true\"", "remove the quotes"),
+            ("toml:12:19]", "`loop` must be true, false or \"close\", not a number", ""),
         ],
     );
 }

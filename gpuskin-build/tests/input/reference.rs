@@ -114,7 +114,7 @@ fn json_schema_rejects_mistakes() {
         ("sockets = [\"\"]", ".model[].sockets[]: minLength"),
         ("lods = 8", ".model[].lods: anyOf"),
         ("masks.upper = { rot = \"Spine\" }", ".model[].masks.upper.rot"),
-        ("clips.walk = { loop = 1 }", ".model[].clips.walk.loop: type"),
+        ("clips.walk = { loop = 1 }", ".model[].clips.walk.loop: anyOf"),
         ("[bake]\nname = \"a\"", ".bake.name"),
         ("[[model]]\nname = \"b\"", ".model[]: required"),
     ] {

@@ -7,12 +7,13 @@ use serde_json::json;
 
 use crate::analysis::{Analysis, Geometry, INFLUENCE_BINS, Role};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::loop_guess::LoopKind;
 use crate::model::{Model, Texture};
 use crate::units::{digits, length};
 
 use super::super::args::Args;
 use super::super::outcome::{CommandOutput, Failure};
-use super::super::text::{Table, bytes, count, printable};
+use super::super::text::{Table, bytes, count, printable, printable_names};
 
 /// Number of lines up to which a section is printed completely, without `--all`.
 const MAX_LINES: usize = 120;
@@ -153,21 +154,15 @@ fn clips(analysis: &Analysis) -> String {
         return "  none\n".to_owned();
     }
     let mut table = Table::new(["clip", "in the file", ">seconds", ">keys/s", "baked as", ">loop seam"]);
-    for clip in &analysis.clips {
-        let baked = match (clip.loops, clip.suggested_loop) {
-            (true, None) => "loop",
-            (true, Some(_)) => "loop (once?)",
-            (false, None) => "once",
-            (false, Some(_)) => "once (loop?)",
+    let names = printable_names(analysis.clips.iter().map(|clip| clip.name.as_str()), 24);
+    let sources = printable_names(analysis.clips.iter().map(|clip| clip.source.as_str()), 30);
+    for (clip, (name, source)) in analysis.clips.iter().zip(names.into_iter().zip(sources)) {
+        let baked = match clip.kind {
+            LoopKind::Loop => "loop",
+            LoopKind::LoopWithoutLastKey => "loop, one frame added",
+            LoopKind::Once => "once",
         };
-        table.row([
-            printable(&clip.name, 24),
-            printable(&clip.source, 30),
-            digits(clip.seconds),
-            digits(clip.rate),
-            baked.to_owned(),
-            length(clip.seam as f32),
-        ]);
+        table.row([name, source, digits(clip.seconds), digits(clip.rate), baked.to_owned(), length(clip.seam as f32)]);
     }
     table.render()
 }
@@ -281,7 +276,7 @@ fn to_json(analysis: &Analysis) -> serde_json::Value {
         .map(|clip| {
             json!({
                 "name": clip.name, "source": clip.source, "seconds": clip.seconds, "keysPerSecond": clip.rate,
-                "loops": clip.loops, "suggestedLoop": clip.suggested_loop, "seam": clip.seam,
+                "loops": clip.loops(), "seam": clip.seam,
             })
         })
         .collect();
