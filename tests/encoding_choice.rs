@@ -49,19 +49,68 @@ fn each_device_class_gets_the_smallest_encoding_within_tolerance() {
     assert!(bytes(1) * 3 < bytes(0), "{} {}", bytes(0), bytes(1));
 }
 
-/// In a clip of one or two frames, data that is stored once per model decides the size.
+/// In a clip of one or two frames, data that is stored once per model makes `local-packed` larger than
+/// other encodings. It is chosen nevertheless, because it has the most features.
 #[test]
-fn measured_bytes_decide_the_encoding() {
+fn features_decide_before_bytes() {
     let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
     let model = &bakes(keys).models[0];
     let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let candidates = &explained.models[0].candidates;
     let chosen = candidates.iter().find(|c| c.refused.is_none()).expect("one candidate is chosen");
-    assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::MatrixUnorm, Encoding::MatrixUnorm));
-    let others: Vec<_> =
-        candidates.iter().filter(|c| c.refused.as_deref() == Some("not smaller than the chosen encoding")).collect();
-    assert!(others.iter().any(|c| c.encoding == Encoding::LocalPacked));
-    assert!(others.iter().all(|c| c.gpu_bytes >= chosen.gpu_bytes));
+    assert_eq!((model.meta.encoding, chosen.encoding), (Encoding::LocalPacked, Encoding::LocalPacked));
+    let because = |why: &str| -> Vec<_> { candidates.iter().filter(|c| c.refused.as_deref() == Some(why)).collect() };
+    let smaller = because("without layers, live bones, levels of detail and culling");
+    assert!(!smaller.is_empty() && smaller.iter().all(|c| c.gpu_bytes < chosen.gpu_bytes));
+    assert!(because("not smaller than the chosen encoding").iter().all(|c| c.gpu_bytes >= chosen.gpu_bytes));
+}
+
+/// Tolerances that are hard for `local-packed` make its budget finer, and lose its features last.
+#[test]
+fn tight_tolerances_refine_local_packed() {
+    for tolerance in ["0.005 %", "0.002 %", "0.001 %"] {
+        let baked = bakes(&format!("encoding = \"local-packed\"\ntolerance = \"{tolerance}\"\n"));
+        assert!(baked.warnings.is_empty(), "{}", baked.warnings);
+    }
+}
+
+#[test]
+fn lost_features_have_a_warning_and_can_be_required() {
+    let keys = "tolerance = \"0.0005 mm\"\n";
+    let baked = bakes(keys);
+    assert_eq!(baked.models[0].meta.encoding, Encoding::MatrixF32);
+    let warnings = baked.warnings.to_string().replace("\n  │", "");
+    for part in ["baked as matrix-f32, without layers", "local-packed has an error of", "require = [\"layers\"]"] {
+        assert!(warnings.contains(part), "expected `{part}` in:\n{warnings}");
+    }
+    refuses(&format!("{keys}require = [\"layers\"]\n"), &["local-packed has an error of", "set `tolerance = "]);
+    let baked = bakes("encoding = \"matrix-f32\"\ntolerance = \"0.0005 mm\"\n");
+    assert!(baked.warnings.is_empty(), "a named encoding needs no warning: {}", baked.warnings);
+}
+
+/// Returns the value of a key that the help of an error suggests.
+fn suggested(keys: &str, key: &str) -> String {
+    let Err(failed) = try_bake(keys, false) else { panic!("expected an error with {keys}") };
+    let text = failed.diagnostics.to_string();
+    let start = text.find(&format!("`{key} = ")).unwrap_or_else(|| panic!("no `{key}` in:\n{text}")) + 1;
+    text[start..].split('`').next().expect("text").replace("\n", " ")
+}
+
+#[test]
+fn suggested_settings_work() {
+    for (keys, key) in [
+        ("fps = 15\n", "tolerance"),
+        ("encoding = \"fixed16\"\n", "tolerance"),
+        ("encoding = \"local-packed\"\n", "tolerance"),
+    ] {
+        let help = suggested(&format!("{keys}tolerance = \"0.00001 mm\"\n"), key);
+        bakes(&format!("{keys}{help}\n"));
+    }
+    for keys in ["encoding = \"trs-packed\"\nmotion_tolerance = \"1 mm\"\n", "motion_tolerance = \"3 mm\"\n"] {
+        let help = suggested(&format!("fps = 6\n{keys}"), "fps");
+        assert_eq!(help, "fps = \"auto\"");
+        bakes(&format!("{help}\n{keys}"));
+    }
 }
 
 #[test]
@@ -93,9 +142,17 @@ fn unreachable_tolerance_suggests_a_reachable_one() {
         &["fixed16 has an error of", "at most 1.00 mm is allowed", "clip `"],
     );
     refuses("encoding = \"trs-packed\"\nfps = 6\nmotion_tolerance = \"1 mm\"\n", &["between frames", "fps = \"auto\""]);
-    refuses("devices = [\"webgl2\"]\nfps = \"source\"\n", &[" between frames, but at most ", "about `fps = "]);
     refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees in its normals", "set `normal_tolerance = "]);
-    refuses("influences = 1\n", &["more influences than are stored"]);
+    refuses("influences = 1\ntolerance = \"1 mm\"\n", &["more influences than are stored"]);
+}
+
+#[test]
+fn default_tolerances_give_way_with_a_warning() {
+    let baked = bakes("devices = [\"webgl2\"]\nfps = \"source\"\n");
+    let warnings = baked.warnings.to_string().replace("\n  │", "");
+    for part in [" between frames, but at most ", "sets no `motion_tolerance`", "set `motion_tolerance = "] {
+        assert!(warnings.contains(part), "expected `{part}` in:\n{warnings}");
+    }
 }
 
 #[test]

@@ -118,12 +118,23 @@ const ONE_SHOTS: [&str; 58] = [
     "uppercut",
     "use",
 ];
+/// Words in the names of cycles that never end: such a clip loops even if its seam is seen, because a
+/// character that freezes looks worse.
+const ENDLESS: [&str; 14] = [
+    "canter", "crawl", "crawling", "gallop", "idle", "idling", "jog", "jogging", "run", "running", "sprint", "trot",
+    "walk", "walking",
+];
 /// Words that decide over all others of a name.
 const LOOPS: [&str; 3] = ["loop", "looping", "cycle"];
 
-/// Greatest gap between the ends of a cycle, relative to the diagonal of the rest pose: 2 cm on a
+/// Greatest gap between the ends of a cycle, relative to the diagonal of the rest pose: 6 cm on a
 /// character of 2 m.
-const CYCLE_GAP: f64 = 0.01;
+const CYCLE_GAP: f64 = 0.03;
+/// [`CYCLE_GAP`] of clips whose name has a word of [`ENDLESS`].
+const ENDLESS_GAP: f64 = 0.15;
+/// Gap between the ends of a cycle that is reported, relative to the diagonal of the rest pose: 1 cm on
+/// a character of 2 m.
+const REPORTED_GAP: f64 = 0.005;
 /// Greatest gap between the ends of a clip whose name says nothing, relative to the diagonal of the
 /// rest pose: 1 mm on a character of 2 m.
 const GAP: f64 = 5e-4;
@@ -139,10 +150,14 @@ pub(crate) const EXACT_SEAM_TOLERANCE: f64 = 5e-6;
 const REST: f64 = 2e-4;
 
 /// Ends of a clip, compared over all vertices with root motion removed. Metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LoopSeam {
     /// Greatest distance of a vertex between the last and the first pose.
     pub(crate) gap: f64,
+    /// Distance of the mean of all vertices between the last and the first pose.
+    pub(crate) displacement: f64,
+    /// [`Self::gap`] if the last pose is moved back by [`Self::displacement`].
+    gap_in_place: f64,
     /// Greatest movement of a vertex in the source frame after the first or before the last pose.
     step: f64,
     /// Greatest difference between a vertex's movement before the end and after the start.
@@ -168,17 +183,19 @@ pub enum LoopKind {
 /// Whether the name of a clip is that of a cycle (`Some(true)`) or of a motion that plays once
 /// (`Some(false)`); `None` if it is neither or both.
 pub(crate) fn is_cycle(name: &str) -> Option<bool> {
-    let snake = snake(name);
-    let words: Vec<&str> = snake.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit())).collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    if has(&LOOPS) {
+    if has_word(name, &LOOPS) {
         return Some(true);
     }
-    match (has(&CYCLES), has(&ONE_SHOTS)) {
+    match (has_word(name, &CYCLES), has_word(name, &ONE_SHOTS)) {
         (true, false) => Some(true),
         (false, true) => Some(false),
         _ => None,
     }
+}
+
+/// Whether a word of a name is in a list.
+fn has_word(name: &str, list: &[&str]) -> bool {
+    snake(name).split('_').any(|word| list.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())))
 }
 
 impl LoopSeam {
@@ -192,7 +209,12 @@ impl LoopSeam {
         let evaluator = Evaluator::in_place(model, clip, &ends);
         let times = [clip.end - frame, clip.end, 0.0, frame];
         let [before, last, first, after] = times.map(|time| evaluator.at(time.clamp(0.0, clip.end)));
-        let mut seam = Self { gap: 0.0, step: 0.0, jerk: 0.0, continuation: 0.0, diagonal };
+        let mut seam = Self { diagonal, ..Self::default() };
+        let jumps = || last.positions().zip(first.positions()).map(|(last, first)| first - last);
+        let (sum, count) = jumps().fold((DVec3::ZERO, 0.0), |(sum, count), jump| (sum + jump, count + 1.0));
+        let mean = if count > 0.0 { sum / count } else { DVec3::ZERO };
+        seam.displacement = mean.length();
+        seam.gap_in_place = jumps().fold(0.0, |gap, jump| f64::max(gap, jump.distance(mean)));
         let poses = before.positions().zip(last.positions()).zip(first.positions().zip(after.positions()));
         for ((before, last), (first, after)) in poses {
             let (leaving, jump, starting): (DVec3, DVec3, DVec3) = (last - before, first - last, after - first);
@@ -204,9 +226,15 @@ impl LoopSeam {
         seam
     }
 
-    /// Whether a game that loops the clip shows a jump.
-    pub(crate) fn jumps(&self) -> bool {
-        self.gap > GAP * self.diagonal
+    /// Whether a game that loops the clip shows a jump. `guessed`: nobody asked for the loop, so that
+    /// only a large jump is reported.
+    pub(crate) fn jumps(&self, guessed: bool) -> bool {
+        self.gap > if guessed { REPORTED_GAP } else { GAP } * self.diagonal
+    }
+
+    /// Whether the ends meet if the character is moved back to where it started.
+    pub(crate) fn travels(&self) -> bool {
+        self.displacement > CYCLE_GAP * self.diagonal && self.gap_in_place <= CYCLE_GAP * self.diagonal
     }
 
     /// Whether the last pose equals the first, to within 0.1 mm on a model of 2 m.
@@ -225,7 +253,11 @@ impl LoopSeam {
         let continues = moves && self.continuation <= 0.5 * self.step && self.gap > 0.25 * self.step;
         let smooth = self.jerk <= JERK * self.step.max(REST * self.diagonal);
         let looped = match is_cycle(&clip.name) {
-            Some(true) => self.gap <= CYCLE_GAP * self.diagonal || continues,
+            Some(true) => {
+                let endless = has_word(&clip.name, &ENDLESS);
+                let gap = if endless { ENDLESS_GAP } else { CYCLE_GAP };
+                self.gap <= gap * self.diagonal || continues || (endless && self.travels())
+            }
             Some(false) => false,
             None => self.meets() || (self.gap <= GAP * self.diagonal && smooth) || (continues && smooth),
         };
@@ -277,20 +309,40 @@ mod tests {
     /// differences, in metres.
     fn guess(name: &str, gap: f64, step: f64, jerk: f64, continuation: f64) -> LoopKind {
         let clip = Clip { name: name.to_owned(), end: 1.0, ..Clip::default() };
-        LoopSeam { gap, step, jerk, continuation, diagonal: 2.0 }.guess(&clip)
+        LoopSeam { gap, gap_in_place: gap, step, jerk, continuation, diagonal: 2.0, ..LoopSeam::default() }.guess(&clip)
     }
 
     #[test]
     fn visible_gaps_do_not_loop() {
         // Half a millimetre is invisible in an idle; 30 cm are not.
         assert_eq!(guess("idle", 0.5e-3, 1e-3, 1e-3, 1e-3), LoopKind::Loop);
-        assert_eq!(guess("idle", 0.3, 1e-3, 1e-3, 0.3), LoopKind::Once);
+        assert_eq!(guess("idle", 0.2, 1e-3, 1e-3, 0.2), LoopKind::Loop, "a jump is better than to freeze");
+        assert_eq!(guess("idle", 0.4, 1e-3, 1e-3, 0.4), LoopKind::Once);
+        assert_eq!(guess("dance", 0.2, 1e-3, 1e-3, 0.2), LoopKind::Once);
         // A name that says nothing needs ends that meet, or a smooth seam.
         assert_eq!(guess("sway", 0.0, 0.01, 0.02, 0.01), LoopKind::Loop);
         assert_eq!(guess("sway", 0.8e-3, 0.01, 0.002, 0.01), LoopKind::Loop);
         assert_eq!(guess("sway", 0.8e-3, 0.01, 0.02, 0.01), LoopKind::Once);
         // An attack whose ends meet returns to its guard, and is not a cycle.
         assert_eq!(guess("attack", 0.0, 0.01, 0.0, 0.01), LoopKind::Once);
+    }
+
+    #[test]
+    fn walk_that_moves_away_loops() {
+        let clip = |name: &str| Clip { name: name.to_owned(), end: 1.0, ..Clip::default() };
+        let step = LoopSeam {
+            gap: 1.51,
+            displacement: 1.5,
+            gap_in_place: 0.02,
+            step: 0.05,
+            continuation: 1.5,
+            diagonal: 2.0,
+            ..LoopSeam::default()
+        };
+        assert_eq!(step.guess(&clip("walk")), LoopKind::Loop);
+        assert_eq!(step.guess(&clip("roll")), LoopKind::Once);
+        let fall = LoopSeam { gap_in_place: 1.0, ..step };
+        assert_eq!(fall.guess(&clip("walk")), LoopKind::Once);
     }
 
     #[test]
@@ -302,7 +354,8 @@ mod tests {
         // With root motion, the last pose stays the last one.
         let root = Some(crate::model::RootMotionSource { node: 0, planar: true });
         let clip = Clip { name: "run".to_owned(), end: 1.0, root, ..Clip::default() };
-        let seam = LoopSeam { gap: 0.05, step: 0.05, jerk: 0.01, continuation: 0.005, diagonal: 2.0 };
+        let seam =
+            LoopSeam { gap: 0.05, step: 0.05, jerk: 0.01, continuation: 0.005, diagonal: 2.0, ..LoopSeam::default() };
         assert_eq!(seam.guess(&clip), LoopKind::Loop);
     }
 

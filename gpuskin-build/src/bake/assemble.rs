@@ -6,7 +6,7 @@ use gpuskin_rt::internals::{Encoding, ErrorInfo, MAX_LODS, Normals};
 
 use super::attempt::{Attempt, AttemptSource};
 use super::baked_model::{BakedModel, Trace};
-use super::choose::{Candidate, EncodingChoice, limits};
+use super::choose::{Choice, EncodingChoice, limits};
 use super::files::{self, BakedMaterials, FileSet};
 use super::options::{BakeOptions, Stage};
 use super::plan::BakePlan;
@@ -34,7 +34,7 @@ pub(super) fn assemble(
     let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
     let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
     let choice = EncodingChoice { entry, source, options };
-    let mut attempts: Vec<(Attempt, Vec<Candidate>)> = Vec::new();
+    let mut attempts: Vec<Choice> = Vec::new();
     let named = entry.encoding.as_ref().filter(|_| options.encoding.is_none());
     if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
         let message =
@@ -49,8 +49,13 @@ pub(super) fn assemble(
     for &class in classes {
         options.report(entry, Stage::Measure);
         match choice.make(class) {
-            Ok(made) if attempts.iter().any(|(a, _)| a.plan.encoding == made.0.plan.encoding) => {}
-            Ok(made) => attempts.push(made),
+            Ok(made) if attempts.iter().any(|other| other.attempt.plan.encoding == made.attempt.plan.encoding) => {}
+            Ok(mut made) => {
+                if let Some(warning) = made.warning.take() {
+                    diagnostics.push(warning.within(&within).at(&manifest.source, entry.name.span.clone()));
+                }
+                attempts.push(made);
+            }
             Err(diagnostic) => {
                 let tolerance = entry.tolerances.encoding.as_ref().map(|at| &at.span);
                 let at = entry.encoding.as_ref().map(|at| &at.span).or(tolerance).unwrap_or(&entry.name.span);
@@ -59,11 +64,11 @@ pub(super) fn assemble(
             }
         }
     }
-    let any_bones = attempts.iter().any(|(attempt, _)| !attempt.plan.encoding.is_vertex());
+    let any_bones = attempts.iter().any(|made| !made.attempt.plan.encoding.is_vertex());
     if geometry.dropped.vertices > 0 && any_bones {
         diagnostics.push(dropped(&geometry.dropped, entry.influences).within(&within));
     }
-    let any_vertices = attempts.iter().any(|(attempt, _)| attempt.plan.encoding.is_vertex());
+    let any_vertices = attempts.iter().any(|made| made.attempt.plan.encoding.is_vertex());
     if let Some(rest) = entry.rest_frame.as_ref().filter(|_| !any_vertices) {
         let message = "`rest_frame` has no effect: bone mode was chosen because it is smaller, and it stores the mesh as modelled";
         let diagnostic = Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message)
@@ -80,7 +85,7 @@ pub(super) fn assemble(
     let colors = BakedMaterials { materials, textures };
     let mut detail =
         LodCache { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
-    let mut made = attempts.into_iter().enumerate().map(|(n, (attempt, candidates))| {
+    let mut made = attempts.into_iter().enumerate().map(|(n, Choice { attempt, candidates, .. })| {
         for (clip, misfit) in &attempt.misfits {
             diagnostics.push(choice.misfit_diagnostic(&attempt, *clip, *misfit).within(&within));
         }

@@ -17,9 +17,14 @@ use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
 
-/// Without a tolerance, narrow weights are used if their error is at most this factor times the
-/// error of wide weights.
-const NARROW_WEIGHTS_MARGIN: f32 = 1.05;
+/// If no packing of vertices is within the limits, the smallest one is used whose error is at most
+/// this factor times the least error.
+const PACKING_MARGIN: f32 = 1.05;
+/// Number of times that `local-packed` is encoded again with a smaller budget, if its error is above
+/// the limit.
+const REFINEMENTS: usize = 4;
+/// Share of the missing factor by which a budget shrinks beyond what the error asks for.
+const BUDGET_MARGIN: f64 = 0.8;
 /// Frames measured per clip to choose the vertex packing, and to reject encodings early.
 const PROBES: u32 = 4;
 
@@ -53,7 +58,28 @@ pub(super) enum LimitKind {
     Normal,
 }
 
+/// Returns the greatest position error at frames, in metres.
+fn worst_encoding(errors: &[ClipErrors]) -> f32 {
+    errors.iter().fold(0.0, |worst, errors| worst.max(errors.encoding.max))
+}
+
+impl LimitKind {
+    /// Key of the manifest that sets the limit.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Encoding => "tolerance",
+            Self::Motion => "motion_tolerance",
+            Self::Normal => "normal_tolerance",
+        }
+    }
+}
+
 impl ErrorLimits {
+    /// Returns the greatest position error at frames divided by its limit, if it exceeds the limit.
+    fn encoding_ratio(&self, errors: &[ClipErrors]) -> Option<f64> {
+        self.exceeded(errors).filter(|miss| miss.kind == LimitKind::Encoding).map(|miss| miss.ratio)
+    }
+
     /// Returns the error that exceeds its limit by the largest factor. Motion errors are considered
     /// last, because another encoding does not reduce them.
     pub(super) fn exceeded(&self, errors: &[ClipErrors]) -> Option<ExceededLimit> {
@@ -80,6 +106,18 @@ pub(super) struct Attempt {
     probed: OnceLock<Vec<ClipErrors>>,
     /// Poses that the encoding cannot store, each with the index of its clip.
     pub(super) misfits: Vec<(usize, Misfit)>,
+    /// Rate of each clip that was asked for, in frames per second.
+    rates: Vec<f64>,
+    precision: Precision,
+}
+
+/// Precision of an attempt, where the encoding leaves a choice.
+#[derive(Clone, Copy)]
+struct Precision {
+    /// Position error at frames, in metres, that `local-packed` may use up.
+    budget: f64,
+    /// Whether vertices are packed in full.
+    full_vertices: bool,
 }
 
 /// Inputs that all attempts for a model share.
@@ -104,20 +142,73 @@ impl<'a> AttemptSource<'a> {
 }
 
 impl Attempt {
-    /// Encodes a model. With `limits`, vertices get the smallest packing within the limits;
-    /// without, the smallest that does not increase the error noticeably.
+    /// Encodes a model. Vertices get the smallest packing within the limits; if there is none, the
+    /// smallest that does not increase the error noticeably.
     pub(super) fn new(
         source: AttemptSource<'_>,
         encoding: Encoding,
         rates: &[f64],
-        limits: Option<&ErrorLimits>,
+        limits: &ErrorLimits,
+    ) -> Result<Self, Diagnostic> {
+        let precision = Precision { budget: source.tolerance, full_vertices: false };
+        let mut attempt = Self::with_precision(source, encoding, rates, limits, precision)?;
+        for _ in 0..REFINEMENTS {
+            let Some(ratio) = limits.encoding_ratio(attempt.probe(source)) else { break };
+            let Some(finer) = attempt.finer(source, limits, ratio)? else { break };
+            let better = worst_encoding(finer.probe(source)) < worst_encoding(attempt.probe(source));
+            if !better {
+                break;
+            }
+            attempt = finer;
+        }
+        Ok(attempt)
+    }
+
+    fn with_precision(
+        source: AttemptSource<'_>,
+        encoding: Encoding,
+        rates: &[f64],
+        limits: &ErrorLimits,
+        precision: Precision,
     ) -> Result<Self, Diagnostic> {
         let mut plan = BakePlan::new(source.outline, encoding, rates)?;
-        let (texels, misfits) = texels(source.outline, &plan, source.tolerance)?;
+        let (texels, misfits) = texels(source.outline, &plan, precision.budget)?;
         plan.texture = texels.texture;
-        let PackedVertices { mesh, probed } = PackedMesh::choose(source, &plan, &texels, limits);
+        let PackedVertices { mesh, probed } =
+            PackedMesh::choose(source, &plan, &texels, limits, precision.full_vertices);
         let probed = probed.map_or_else(OnceLock::new, OnceLock::from);
-        Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits })
+        Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits, rates: rates.to_vec(), precision })
+    }
+
+    /// Encodes the model again with a smaller budget and full vertices; `None` if the encoding has no
+    /// finer precision. `ratio`: error divided by its limit.
+    fn finer(&self, source: AttemptSource<'_>, limits: &ErrorLimits, ratio: f64) -> Result<Option<Self>, Diagnostic> {
+        if self.plan.encoding != Encoding::LocalPacked || !ratio.is_finite() {
+            return Ok(None);
+        }
+        let budget = self.precision.budget * BUDGET_MARGIN / ratio;
+        let precision = Precision { budget, full_vertices: true };
+        Self::with_precision(source, self.plan.encoding, &self.rates, limits, precision).map(Some)
+    }
+
+    /// Measures all errors, and encodes the model again with a smaller budget while an error of
+    /// `local-packed` at the frames is above its limit and shrinks.
+    pub(super) fn measure_and_refine(
+        mut self,
+        source: AttemptSource<'_>,
+        limits: &ErrorLimits,
+    ) -> Result<Self, Diagnostic> {
+        self.measure(source, MeasuredTimes::All);
+        for _ in 0..REFINEMENTS {
+            let Some(ratio) = limits.encoding_ratio(&self.errors) else { break };
+            let Some(mut finer) = self.finer(source, limits, ratio)? else { break };
+            finer.measure(source, MeasuredTimes::All);
+            if worst_encoding(&finer.errors) >= worst_encoding(&self.errors) {
+                break;
+            }
+            self = finer;
+        }
+        Ok(self)
     }
 
     /// Returns the errors at a few frames of each clip.
@@ -238,13 +329,15 @@ impl PackedMesh {
         Self::new(&geometry, range, Packing::Static)
     }
 
-    /// Packs vertices in full for exact encodings. Otherwise chooses the smallest packing within
-    /// the limits or, without limits, the smallest that does not increase the error noticeably.
+    /// Packs vertices in full if asked to, and for exact encodings. Otherwise chooses the smallest
+    /// packing within the limits; if there is none, the smallest that does not increase the error
+    /// noticeably.
     fn choose(
         source: AttemptSource<'_>,
         plan: &BakePlan,
         texels: &encode::EncodedTexture,
-        limits: Option<&ErrorLimits>,
+        limits: &ErrorLimits,
+        full: bool,
     ) -> PackedVertices {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
@@ -252,37 +345,31 @@ impl PackedMesh {
             return Self::fixed(geometry, range, plan.encoding.range_rows()).into();
         }
         let packed = |packing| Self::new(geometry, range, packing);
-        if plan.encoding.is_exact() {
+        if plan.encoding.is_exact() || full {
             return packed(Packing::Full).into();
         }
         // Vertices with one bone each have no weights that could lose precision.
         let rigid = geometry.vertices.iter().all(|v| v.weights[1] == 0.0);
-        let Some(limits) = limits else {
-            let worst =
-                |mesh: &Self| mesh.probe(source, plan, texels).iter().fold(0.0_f32, |w, e| w.max(e.encoding.max));
-            let narrow = packed(Packing::Narrow);
-            if rigid {
-                return narrow.into();
-            }
-            let wide = packed(Packing::Wide);
-            return if worst(&narrow) <= worst(&wide) * NARROW_WEIGHTS_MARGIN { narrow.into() } else { wide.into() };
+        let packings: &[Packing] = match rigid {
+            true => &[Packing::Narrow, Packing::Full],
+            false => &[Packing::Narrow, Packing::Wide, Packing::Full],
         };
-        let probed = |packing| {
-            let mesh = packed(packing);
+        let mut tried = Vec::new();
+        for packing in packings {
+            let mesh = packed(*packing);
             let errors = mesh.probe(source, plan, texels);
             let fits = limits.exceeded(&errors).is_none();
-            (PackedVertices { mesh, probed: Some(errors) }, fits)
-        };
-        let (mut small, mut fits) = probed(Packing::Narrow);
-        if !fits && !rigid {
-            (small, fits) = probed(Packing::Wide);
+            let worst = worst_encoding(&errors);
+            let vertices = PackedVertices { mesh, probed: Some(errors) };
+            if fits {
+                return vertices;
+            }
+            tried.push((worst, vertices));
         }
-        if fits {
-            return small;
-        }
-        // More precise vertices are wasted if they do not bring the error below the limit.
-        let (full, fits) = probed(Packing::Full);
-        if fits { full } else { small }
+        // More precise vertices are wasted if they do not reduce the error.
+        let least = tried.iter().fold(f32::INFINITY, |least, (worst, _)| least.min(*worst));
+        let enough = tried.iter().position(|(worst, _)| *worst <= least * PACKING_MARGIN).unwrap_or(0);
+        tried.swap_remove(enough).1
     }
 
     fn drawn<'a>(&'a self, source: AttemptSource<'a>, texels: &'a encode::EncodedTexture) -> DrawnModel<'a> {

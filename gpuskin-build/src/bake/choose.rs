@@ -1,4 +1,5 @@
-//! Chooses the encoding for a class of devices: the smallest that meets the tolerances.
+//! Chooses the encoding for a class of devices: `local-packed` if it meets the tolerances, because it
+//! has the most features, else the smallest that does.
 
 mod rates;
 mod refusal;
@@ -14,6 +15,11 @@ use crate::measure::MeasuredTimes;
 
 /// Reason why an encoding that meets the tolerances is not chosen.
 const NOT_SMALLER: &str = "not smaller than the chosen encoding";
+/// Reason why a smaller encoding than `local-packed` is not chosen.
+const FEWER_FEATURES: &str = "without layers, live bones, levels of detail and culling";
+/// Greatest factor by which `local-packed` may exceed a tolerance that the manifest does not set,
+/// before an encoding with fewer features is taken: 1 mm on a model of 2 m.
+const YIELD: f64 = 10.0;
 
 /// An encoding that was evaluated, for `bake --explain`.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -39,6 +45,28 @@ pub(super) struct EncodingChoice<'a> {
     pub(super) options: &'a BakeOptions<'a>,
 }
 
+/// Encoding of a model for a class of devices.
+pub(super) struct Choice {
+    pub(super) attempt: Attempt,
+    /// Encodings that were evaluated.
+    pub(super) candidates: Vec<Candidate>,
+    /// Warning about a tolerance that is exceeded, or about features that are lost.
+    pub(super) warning: Option<Diagnostic>,
+}
+
+/// An encoding that does not meet the tolerances.
+struct Refusal {
+    distance: Distance,
+    cause: RefusalCause,
+}
+
+enum RefusalCause {
+    /// The encoding cannot store the model.
+    Unfit(Diagnostic),
+    /// An error exceeds a limit.
+    Missed(Box<Attempt>, ExceededLimit),
+}
+
 impl EncodingChoice<'_> {
     /// Returns the tolerances, with defaults for those that are not set.
     fn limits(&self) -> ErrorLimits {
@@ -56,9 +84,19 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// Encodes the model in the named encoding, or in the smallest that meets the tolerances on
-    /// this class of devices. Also returns the other encodings that were evaluated.
-    pub(super) fn make(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
+    /// Whether the manifest sets the tolerance of a kind of error.
+    fn is_set(&self, kind: LimitKind) -> bool {
+        let set = &self.entry.tolerances;
+        match kind {
+            LimitKind::Encoding => set.encoding.is_some(),
+            LimitKind::Motion => set.motion.is_some(),
+            LimitKind::Normal => set.normal.is_some(),
+        }
+    }
+
+    /// Encodes the model in the named encoding, or in one that meets the tolerances on this class of
+    /// devices: `local-packed` if possible, because it has the most features, else the smallest.
+    pub(super) fn make(&self, class: DeviceClass) -> Result<Choice, Diagnostic> {
         let named = self.options.encoding.or(self.entry.encoding.as_ref().map(|at| at.value));
         match named {
             Some(encoding) => {
@@ -71,9 +109,9 @@ impl EncodingChoice<'_> {
                         .collect();
                     candidates.insert(0, Candidate::new(&attempt, None));
                 }
-                Ok((attempt, candidates))
+                Ok(Choice { attempt, candidates, warning: None })
             }
-            None => self.smallest_of_modes(class),
+            None => self.best_of_modes(class),
         }
     }
 
@@ -81,41 +119,43 @@ impl EncodingChoice<'_> {
     /// manifest sets.
     fn named(&self, encoding: Encoding) -> Result<Attempt, Diagnostic> {
         let (rates, _) = self.rates(encoding, u64::MAX)?;
-        let set = self.set_limits();
-        let any = set.encoding.is_finite() || set.normal.is_finite();
-        let mut attempt = Attempt::new(self.source, encoding, &rates, any.then_some(&set))?;
-        attempt
-            .measure(self.source, if self.options.skip_errors { MeasuredTimes::Some(1) } else { MeasuredTimes::All });
-        match set.exceeded(&attempt.errors) {
+        let limits = self.limits();
+        let mut attempt = Attempt::new(self.source, encoding, &rates, &limits)?;
+        if self.options.skip_errors {
+            attempt.measure(self.source, MeasuredTimes::Some(1));
+        } else {
+            attempt = attempt.measure_and_refine(self.source, &limits)?;
+        }
+        match self.set_limits().exceeded(&attempt.errors) {
             Some(miss) => Err(self.rejection(&attempt, &miss)),
             None => Ok(attempt),
         }
     }
 
-    /// Returns the smallest encoding of the modes that the manifest allows. Bones cannot reproduce
-    /// morph targets, so if both modes are allowed, a model with morph targets uses vertex mode.
-    fn smallest_of_modes(&self, class: DeviceClass) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
-        let smallest = |vertices| self.smallest(readable(class, vertices));
+    /// Returns the best encoding of the modes that the manifest allows. Bones cannot reproduce morph
+    /// targets, so if both modes are allowed, a model with morph targets uses vertex mode.
+    fn best_of_modes(&self, class: DeviceClass) -> Result<Choice, Diagnostic> {
+        let best = |vertices| self.best(readable(class, vertices));
         let model = &self.source.outline.model;
         let morphs = || model.primitives.iter().any(|p| !p.targets.is_empty());
         if self.entry.needs_locals() && class == DeviceClass::Compute {
-            return self.smallest(vec![Encoding::LocalPacked]);
+            return self.best(vec![Encoding::LocalPacked]);
         }
         if !self.entry.wants_vertices() {
-            return smallest(false);
+            return best(false);
         }
         if !self.entry.wants_bones() || morphs() {
-            return smallest(true);
+            return best(true);
         }
-        let bones = smallest(false);
+        let bones = best(false);
         match &bones {
-            Ok((attempt, _)) if !self.options.explain && self.min_vertex_bytes() >= attempt.gpu_bytes() => bones,
-            _ => match (bones, smallest(true)) {
+            Ok(choice) if !self.options.explain && self.min_vertex_bytes() >= choice.attempt.gpu_bytes() => bones,
+            _ => match (bones, best(true)) {
                 (Ok(mut a), Ok(mut b)) => {
-                    if b.0.gpu_bytes() < a.0.gpu_bytes() {
+                    if b.attempt.gpu_bytes() < a.attempt.gpu_bytes() {
                         std::mem::swap(&mut a, &mut b);
                     }
-                    a.1.extend(b.1.into_iter().map(|c| c.refused_unless(NOT_SMALLER)));
+                    a.candidates.extend(b.candidates.into_iter().map(|c| c.refused_unless(NOT_SMALLER)));
                     Ok(a)
                 }
                 (bones, Err(_)) => bones,
@@ -147,79 +187,160 @@ impl EncodingChoice<'_> {
         BakePlan::new(self.source.outline, encoding, rates).map_or(0, |plan| plan.texture_bytes() + vertices as u64)
     }
 
-    /// Returns the encoding with the smallest measured size. Skips encodings whose lower bound is
-    /// above the size of one that meets the tolerances.
-    fn smallest(&self, encodings: Vec<Encoding>) -> Result<(Attempt, Vec<Candidate>), Diagnostic> {
+    /// Returns `local-packed` if it is among the encodings and meets the tolerances, else the encoding
+    /// with the smallest measured size. Skips encodings whose lower bound is above the size of one that
+    /// meets the tolerances.
+    ///
+    /// A tolerance that the manifest does not set gives way, with a warning, if no encoding meets it,
+    /// or if `local-packed` misses it by a factor of at most [`YIELD`]. Errors between frames give way
+    /// at any factor, because other encodings do not reduce them.
+    fn best(&self, encodings: Vec<Encoding>) -> Result<Choice, Diagnostic> {
         let mut chosen: Option<Attempt> = None;
+        let mut warning = None;
         // The attempt that is closest to the limits.
-        let mut nearest: Option<(Distance, Diagnostic)> = None;
+        let mut nearest: Option<Refusal> = None;
+        // Why the encoding with the most features is not used.
+        let mut fewer_features = None;
         let mut candidates = Vec::new();
         for encoding in encodings {
             let most = chosen.as_ref().filter(|_| !self.options.explain).map_or(u64::MAX, Attempt::gpu_bytes);
-            if self.min_bytes(encoding, &self.lowest_rates()) >= most {
+            let decided = chosen.as_ref().is_some_and(|chosen| chosen.plan.encoding == Encoding::LocalPacked);
+            let skipped = decided || self.min_bytes(encoding, &self.lowest_rates()) >= most;
+            if skipped && !self.options.explain {
                 continue;
             }
-            let (attempt, candidate) = self.candidate(encoding, most);
-            match attempt {
+            let (made, candidate) = self.candidate(encoding, most);
+            candidates.push(candidate);
+            match made {
                 Ok(attempt) => {
-                    if chosen.as_ref().is_none_or(|chosen| attempt.gpu_bytes() < chosen.gpu_bytes()) {
+                    if !decided && chosen.as_ref().is_none_or(|chosen| attempt.gpu_bytes() < chosen.gpu_bytes()) {
                         chosen = Some(attempt);
                     }
                 }
-                Err((distance, diagnostic)) => {
-                    if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
-                        nearest = Some((distance, diagnostic));
+                Err(refusal) if encoding == Encoding::LocalPacked && self.yields(&refusal, YIELD) => {
+                    let (attempt, diagnostic) = self.give_way(refusal)?;
+                    (chosen, warning) = (Some(attempt), Some(diagnostic));
+                }
+                Err(refusal) => {
+                    if encoding == Encoding::LocalPacked {
+                        fewer_features = Some(self.reason(&refusal));
+                    }
+                    if nearest.as_ref().is_none_or(|nearest| refusal.distance < nearest.distance) {
+                        nearest = Some(refusal);
                     }
                 }
             }
-            candidates.push(candidate);
         }
-        match (chosen, nearest) {
-            (Some(attempt), _) => {
-                let other =
-                    |c: Candidate| if c.encoding == attempt.plan.encoding { c } else { c.refused_unless(NOT_SMALLER) };
-                let candidates = candidates.into_iter().map(other).collect();
-                Ok((attempt, candidates))
+        let attempt = match (chosen, nearest) {
+            (Some(attempt), _) => attempt,
+            (None, Some(refusal)) if self.yields(&refusal, f64::MAX) => {
+                let (attempt, diagnostic) = self.give_way(refusal)?;
+                warning = Some(diagnostic);
+                attempt
             }
-            (None, Some((_, diagnostic))) => Err(diagnostic),
-            (None, None) => Err(Diagnostic::error(
-                DiagnosticCode::EncodingUnfit,
-                "no encoding is available for this class of devices",
-            )),
+            (None, Some(refusal)) => return Err(self.refusal_diagnostic(refusal)),
+            (None, None) => {
+                let message = "no encoding is available for this class of devices";
+                return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, message));
+            }
+        };
+        if let Some(reason) = fewer_features.filter(|_| attempt.plan.encoding != Encoding::LocalPacked) {
+            warning = Some(self.fewer_features(&attempt, &reason));
+        }
+        let (encoding, bytes) = (attempt.plan.encoding, attempt.gpu_bytes());
+        let other = |mut candidate: Candidate| {
+            if candidate.encoding == encoding {
+                candidate.refused = None;
+                return candidate;
+            }
+            let smaller = candidate.gpu_bytes < bytes && encoding == Encoding::LocalPacked;
+            candidate.refused_unless(if smaller { FEWER_FEATURES } else { NOT_SMALLER })
+        };
+        let candidates = candidates.into_iter().map(other).collect();
+        Ok(Choice { attempt, candidates, warning })
+    }
+
+    /// Whether the exceeded tolerance is a default, and exceeded by at most a factor of `most`.
+    fn yields(&self, refusal: &Refusal, most: f64) -> bool {
+        let RefusalCause::Missed(_, miss) = &refusal.cause else { return false };
+        !self.is_set(miss.kind) && (miss.ratio <= most || (miss.kind == LimitKind::Motion && miss.ratio.is_finite()))
+    }
+
+    /// Returns the cause of a refusal as text.
+    fn reason(&self, refusal: &Refusal) -> String {
+        match &refusal.cause {
+            RefusalCause::Unfit(diagnostic) => diagnostic.message().to_owned(),
+            RefusalCause::Missed(attempt, miss) => self.error_text(attempt, miss),
         }
     }
 
+    fn refusal_diagnostic(&self, refusal: Refusal) -> Diagnostic {
+        match refusal.cause {
+            RefusalCause::Unfit(diagnostic) => diagnostic,
+            RefusalCause::Missed(mut attempt, miss) => {
+                // The suggested tolerance must hold at all frames, not only at those that were probed.
+                attempt.measure(self.source, MeasuredTimes::All);
+                let miss = self.limits().exceeded(&attempt.errors).unwrap_or(miss);
+                self.rejection(&attempt, &miss)
+            }
+        }
+    }
+
+    /// Returns an attempt that exceeds default tolerances, fully measured, and a warning.
+    fn give_way(&self, refusal: Refusal) -> Result<(Attempt, Diagnostic), Diagnostic> {
+        let (mut attempt, miss) = match refusal.cause {
+            RefusalCause::Missed(attempt, miss) => (*attempt, miss),
+            RefusalCause::Unfit(diagnostic) => return Err(diagnostic),
+        };
+        if miss.kind == LimitKind::Motion {
+            // Frames that do not bring the error below the limit are wasted.
+            let rates = self.source.outline.rates();
+            attempt = Attempt::new(self.source, attempt.plan.encoding, &rates, &self.limits())?;
+        }
+        attempt.measure(self.source, MeasuredTimes::All);
+        if let Some(miss) = self.set_limits().exceeded(&attempt.errors) {
+            return Err(self.rejection(&attempt, &miss));
+        }
+        let warning = self.above_default(&attempt);
+        Ok((attempt, warning))
+    }
+
     /// Evaluates an encoding against the limits. Stops as soon as it is known to take at least
-    /// `most` bytes. A rejected attempt is returned as a diagnostic with its distance to the
-    /// limits.
-    fn candidate(&self, encoding: Encoding, most: u64) -> (Result<Attempt, (Distance, Diagnostic)>, Candidate) {
+    /// `most` bytes.
+    fn candidate(&self, encoding: Encoding, most: u64) -> (Result<Attempt, Refusal>, Candidate) {
         let limits = self.limits();
         let made = self.rates(encoding, most).and_then(|(rates, made)| match made {
             Some(attempt) => Ok(attempt),
-            None => Attempt::new(self.source, encoding, &rates, Some(&limits)),
+            None => Attempt::new(self.source, encoding, &rates, &limits),
         });
+        let refused = |diagnostic: Diagnostic| {
+            let refused = Some(diagnostic.message().to_owned());
+            let none = Candidate { encoding, gpu_bytes: 0, bytes_per_bone_sample: 0.0, errors: Vec::new(), refused };
+            (Err(Refusal { distance: Distance::FAR, cause: RefusalCause::Unfit(diagnostic) }), none)
+        };
         let mut attempt = match made {
             Ok(attempt) => attempt,
-            Err(diagnostic) => {
-                let refused = Some(diagnostic.message().to_owned());
-                let none =
-                    Candidate { encoding, gpu_bytes: 0, bytes_per_bone_sample: 0.0, errors: Vec::new(), refused };
-                return (Err((Distance::FAR, diagnostic)), none);
-            }
+            Err(diagnostic) => return refused(diagnostic),
         };
         if let Some((clip, misfit)) = attempt.misfits.first() {
             let diagnostic = self.misfit_diagnostic(&attempt, *clip, *misfit);
             let candidate = Candidate::new(&attempt, Some(diagnostic.message().to_owned()));
-            return (Err((Distance::FAR, diagnostic)), candidate);
+            return (Err(Refusal { distance: Distance::FAR, cause: RefusalCause::Unfit(diagnostic) }), candidate);
         }
         let early = limits.exceeded(attempt.probe(self.source));
-        if early.is_none() || self.options.explain {
+        if early.is_none() {
+            attempt = match attempt.measure_and_refine(self.source, &limits) {
+                Ok(attempt) => attempt,
+                Err(diagnostic) => return refused(diagnostic),
+            };
+        } else if self.options.explain {
             attempt.measure(self.source, MeasuredTimes::All);
         }
         match early.or_else(|| limits.exceeded(&attempt.errors)) {
             Some(miss) => {
                 let candidate = Candidate::new(&attempt, Some(self.error_text(&attempt, &miss)));
-                (Err((Distance::of(&miss), self.rejection(&attempt, &miss))), candidate)
+                let cause = RefusalCause::Missed(Box::new(attempt), miss);
+                (Err(Refusal { distance: Distance::of(&miss), cause }), candidate)
             }
             None => {
                 let candidate = Candidate::new(&attempt, None);

@@ -85,7 +85,14 @@ const NEAR: f64 = 0.1;
 /// once.
 fn doubt(clip: &Clip, ends: &ClipLoop, seam: &LoopSeam, diagonal: f64) -> Option<Diagnostic> {
     let apart = length(ends.gap as f32);
-    if ends.looped && !ends.guessed && seam.jumps() {
+    if ends.looped && seam.travels() && clip.root.is_none() {
+        let way = length(seam.displacement as f32);
+        let message = format!("clip `{}` moves the character by {way}, and jumps back when it loops", clip.name);
+        return Some(Diagnostic::warning(DiagnosticCode::ClipSeam, message).help(
+            "write `root_motion = \"planar\"` to have the motion as data for the game, or export the clip in place",
+        ));
+    }
+    if ends.looped && seam.jumps(ends.guessed) {
         let message =
             format!("clip `{}` loops, but its last pose is {apart} away from its first: it jumps there", clip.name);
         let diagnostic = Diagnostic::warning(DiagnosticCode::ClipSeam, message);

@@ -101,7 +101,7 @@ codes! {
     ClipUnused, "clip::unused_file", "No clip of a file in `animations` is baked.", "remove the file from `animations`, or add a [model.clips.<name>] table for its clips";
     ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
     ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";
-    ClipSeam, "clip::seam", "A clip has `loop = true`, but its last pose differs from its first.", "write `loop = \"close\"`, which blends the end into the start, or make the last key equal to the first";
+    ClipSeam, "clip::seam", "A clip loops, but its last pose differs from its first.", "write `loop = \"close\"`, which blends the end into the start, or make the last key equal to the first";
     ClipPlaysOnce, "clip::plays_once", "A clip with the name of a cycle plays once, because its ends do not meet.", "write `loop = \"close\"` to blend the end into the start, `loop = true` to keep the jump, or `loop = false`";
     ClipFlip, "clip::flip", "A rotation turns by 180 degrees or more between two keys, so that its direction is ambiguous.", "add a key between the two, or run the tool's Euler or quaternion filter, and export the file again";
     ClipChannel, "clip::channel_left_out", "A channel of a clip is ignored, or was read in the same way as other programs do.", "remove the channel, or export the file again";
@@ -114,6 +114,8 @@ codes! {
     EncodingRange, "encoding::out_of_range", "A pose is outside the range of the encoding.", "set `scale` so that the model is in metres, or use `encoding = \"matrix-f32\"`";
     EncodingUnevenScale, "encoding::uneven_scale", "A clip scales a bone non-uniformly, which the encoding cannot store.", "use `encoding = \"matrix-f16\"`";
     EncodingCoarse, "encoding::coarse", "The error of the encoding is large enough to be visible.", "use a more precise `encoding`, or set `scale` so that the model is in metres";
+    EncodingAboveDefault, "encoding::above_default", "An error exceeds a tolerance that the manifest does not set; the encoding is used nevertheless.", "set the tolerance: a larger one accepts the error, a smaller one refuses it";
+    EncodingFewerFeatures, "encoding::fewer_features", "The model does not fit into `local-packed`, and is baked in an encoding without layers, live bones, levels of detail and culling.", "write `require = [\"layers\"]` to make this an error, or name the `encoding` to accept it";
     EncodingUnfit, "encoding::unfit", "The encoding cannot store the model.", "use another `encoding`, or remove the key";
     LimitFile, "limit::file", "A file is larger than the limit.", "split the file, or raise `file` in [limits]";
     LimitJson, "limit::json", "The JSON of a file is larger than the limit.", "keep binary data in .bin files, or export as .glb";

@@ -135,6 +135,19 @@ pub enum Mode {
     Auto,
 }
 
+/// A feature of the runtime that only `local-packed` supports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Feature {
+    /// Layers with masks.
+    Layers,
+    /// Bones whose pose the game computes.
+    LiveBones,
+    /// Levels of detail.
+    LevelsOfDetail,
+    /// Culling by frustum and occlusion.
+    Culling,
+}
+
 /// Levels of detail (LODs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Lods {
@@ -175,12 +188,14 @@ pub struct ModelEntry {
     pub width: Option<u32>,
     /// Rest pose of the mesh in vertex mode; `None` uses the pose of the file.
     pub rest_frame: Option<RestFrame>,
-    /// Encoding of bones or vertices; `None` chooses the smallest one within the tolerances.
+    /// Encoding of bones or vertices; `None` chooses one within the tolerances.
     pub encoding: Option<At<Encoding>>,
     /// Tolerances of the bake.
     pub tolerances: Tolerances,
     /// Device classes to bake for; at least one, without repetition.
     pub devices: Vec<DeviceClass>,
+    /// Features that the model must have.
+    pub require: Vec<Feature>,
     /// Maximum number of influences per vertex, 1 to 4.
     pub influences: usize,
     /// Method by which bones transform normals.
@@ -226,9 +241,12 @@ impl ModelEntry {
         self.encoding.as_ref().map_or(in_mode, |at| at.value.is_vertex())
     }
 
-    /// Whether the model has masks or additive clips. Layers need the local transform of each bone.
+    /// Whether the model has masks, additive clips or required features, which need the local transform
+    /// of each bone.
     pub fn needs_locals(&self) -> bool {
-        !self.masks.is_empty() || self.clips.iter().flatten().any(|clip| clip.additive.is_some())
+        !self.masks.is_empty()
+            || !self.require.is_empty()
+            || self.clips.iter().flatten().any(|clip| clip.additive.is_some())
     }
 
     /// Returns the settings of a clip.

@@ -188,6 +188,8 @@ pub(super) fn check_bones(
     let span = |key: &str| section.get(key).filter(|v| v.get_ref().as_table().is_none_or(|t| !t.is_empty()));
     let additive = clips.iter().find_map(|clip| clip.additive.as_ref());
     let locals = span("masks").map(|v| ("`masks`", v.span())).or(additive.map(|a| ("`additive`", a.span.clone())));
+    let required = section.get("require").filter(|v| v.get_ref().as_array().is_some_and(|list| !list.is_empty()));
+    let locals = locals.or(required.map(|v| ("`require`", v.span())));
     let any = locals.clone().or(span("sockets").map(|v| ("`sockets`", v.span())));
     let vertices = match (encoding, mode) {
         (Some(at), _) => at.value.is_vertex().then(|| at.span.clone()),

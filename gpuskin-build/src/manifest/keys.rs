@@ -6,7 +6,7 @@
 
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 
-use super::{DeviceClass, ForwardAxis, Fps, Mode, RootMotion, Storage, UpAxis};
+use super::{DeviceClass, Feature, ForwardAxis, Fps, Mode, RootMotion, Storage, UpAxis};
 
 /// A table of the manifest.
 pub(super) struct TableKeys {
@@ -95,6 +95,12 @@ const fn words<T, const N: usize>(choices: &Choices<T, N>) -> [&'static str; N] 
 
 pub(super) const DEVICES: Choices<DeviceClass, 2> =
     [("compute", DeviceClass::Compute), ("webgl2", DeviceClass::WebGl2)];
+pub(super) const FEATURES: Choices<Feature, 4> = [
+    ("layers", Feature::Layers),
+    ("live_bones", Feature::LiveBones),
+    ("levels_of_detail", Feature::LevelsOfDetail),
+    ("culling", Feature::Culling),
+];
 pub(super) const FPS_WORDS: Choices<Fps, 2> = [("source", Fps::Source), ("auto", Fps::Auto)];
 pub(super) const MODES: Choices<Mode, 3> = [("bone", Mode::Bone), ("vertex", Mode::Vertex), ("auto", Mode::Auto)];
 pub(super) const NORMALS: Choices<Normals, 2> = [("cofactor", Normals::Cofactor), ("plain", Normals::Plain)];
@@ -111,7 +117,7 @@ pub(super) const FORWARD_AXES: Choices<ForwardAxis, 6> = [
 ];
 pub(super) const UP_AXES: Choices<UpAxis, 2> = [("y", UpAxis::Y), ("z", UpAxis::Z)];
 
-/// `None` stands for the smallest encoding within the tolerances.
+/// `None` stands for an encoding that is chosen by the tolerances.
 pub(super) const ENCODINGS: Choices<Option<Encoding>, 15> = [
     ("auto", None),
     named(Encoding::LocalPacked),
@@ -161,7 +167,7 @@ const ENCODING: Key = Key {
     name: "encoding",
     value: Word(&words(&ENCODINGS)),
     default: Toml(r#""auto""#),
-    doc: r#"[encoding](encodings.md) of the animation texture; `"auto"`: the smallest within the tolerances"#,
+    doc: r#"[encoding](encodings.md) of the animation texture; `"auto"`: `local-packed` if it meets the tolerances, else the smallest that does"#,
 };
 const TOLERANCE: Key = Key {
     name: "tolerance",
@@ -182,6 +188,12 @@ const DEVICE_CLASSES: Key = Key {
     value: List(&Word(&words(&DEVICES))),
     default: Toml(r#"["compute"]"#),
     doc: "device classes to bake for",
+};
+const REQUIRE: Key = Key {
+    name: "require",
+    value: List(&Word(&words(&FEATURES))),
+    default: Toml("[]"),
+    doc: "features that the model must have, or the bake fails; all need `local-packed`. In [bake]: of all models in bone mode that name no encoding",
 };
 const TEXTURE_FORMATS: Key = Key {
     name: "textures",
@@ -248,6 +260,7 @@ pub(super) const BAKE: TableKeys = TableKeys {
         MOTION_TOLERANCE,
         NORMAL_TOLERANCE,
         DEVICE_CLASSES,
+        REQUIRE,
         Key {
             name: "storage",
             value: Word(&words(&STORAGES)),
@@ -310,6 +323,7 @@ pub(super) const MODEL: TableKeys = TableKeys {
         MOTION_TOLERANCE,
         NORMAL_TOLERANCE,
         DEVICE_CLASSES,
+        REQUIRE,
         TEXTURE_FORMATS,
         Key {
             name: "include",

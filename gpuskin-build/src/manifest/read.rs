@@ -10,10 +10,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, shorten};
-use super::values::{DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, tolerances, width};
+use super::values::{
+    DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, require, tolerances, width,
+};
 use super::{
-    At, ClipEntry, DeviceClass, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances, gameplay, keys,
-    limits, rest_frame, textures,
+    At, ClipEntry, DeviceClass, Feature, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances,
+    gameplay, keys, limits, rest_frame, textures,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::geometry::MAX_INFLUENCES;
@@ -30,6 +32,7 @@ struct Defaults {
     encoding: EncodingWish,
     tolerances: Tolerances,
     devices: Option<Vec<DeviceClass>>,
+    require: Vec<Feature>,
     influences: Option<usize>,
     normals: Normals,
     lods: Lods,
@@ -130,6 +133,7 @@ fn bake(root: Section<'_>, folder: &Path, notes: &mut Notes) -> (Defaults, Stora
     defaults.encoding = encoding(section, notes);
     defaults.tolerances = tolerances(section, notes);
     defaults.devices = devices(section, notes);
+    defaults.require = require(section, notes).unwrap_or_default();
     defaults.influences = influences(section, notes);
     defaults.normals = section.choice("normals", &keys::NORMALS, notes).map(|at| at.value).unwrap_or_default();
     defaults.lods = lods(section, notes).unwrap_or_default();
@@ -218,6 +222,9 @@ fn model(
     let mode = section.choice("mode", &keys::MODES, notes);
     let encoding = in_mode(mode.as_ref(), encoding(section, notes), &defaults.encoding, notes);
     let devices = devices(section, notes).or(defaults.devices.clone()).unwrap_or(vec![DeviceClass::Compute]);
+    let takes_default = encoding.is_none() && mode.as_ref().is_none_or(|mode| mode.value == Mode::Bone);
+    let default_require = || if takes_default { defaults.require.clone() } else { Vec::new() };
+    let require = require(section, notes).unwrap_or_else(default_require);
     let (up, forward) = axes(section, &defaults.axes, notes);
     let clips = clips(section, notes);
     gameplay::check_bones(section, clips.as_deref().unwrap_or(&[]), mode.as_ref(), encoding.as_ref(), &devices, notes);
@@ -236,6 +243,7 @@ fn model(
         encoding,
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices,
+        require,
         influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
         normals: section.choice("normals", &keys::NORMALS, notes).map_or(defaults.normals, |at| at.value),
         lods: lods(section, notes).unwrap_or(defaults.lods),

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::keys::{self, MAX_COARSER_LODS, MAX_FPS};
 use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
-use super::{At, DeviceClass, ForwardAxis, Fps, Lods, LoopWish, Tolerance, Tolerances, UpAxis};
+use super::{At, DeviceClass, Feature, ForwardAxis, Fps, Lods, LoopWish, Tolerance, Tolerances, UpAxis};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 /// Maximum of a frame rate relative to the source, in percent.
@@ -124,6 +124,16 @@ pub(super) fn devices(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Dev
         );
     }
     Some(devices)
+}
+
+pub(super) fn require(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Feature>> {
+    section.get("require")?;
+    let mut features = Vec::new();
+    for word in section.strings("require", notes) {
+        let feature = choice(&word, "require", &keys::FEATURES, "", notes);
+        features.extend(feature.filter(|feature| !features.contains(feature)));
+    }
+    Some(features)
 }
 
 pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usize> {

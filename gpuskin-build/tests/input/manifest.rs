@@ -47,6 +47,31 @@ fn refuses(text: &str, expected: &[(&str, &str, &str)]) {
 }
 
 #[test]
+fn required_features_need_bones_and_compute() {
+    let model = |keys: &str| format!("{SOLDIER}{keys}");
+    assert_eq!(good(&model("require = [\"layers\", \"culling\", \"layers\"]\n")).models[0].require.len(), 2);
+    let conflict = "`require` needs local bone transforms, which fixed16 does not store";
+    refuses(
+        &model("encoding = \"fixed16\"\nrequire = [\"layers\"]\n"),
+        &[("gpuskin.toml:5", conflict, "local-packed")],
+    );
+    let vertices = "`require` needs bones, but the model is baked in vertex mode";
+    refuses(&model("mode = \"vertex\"\nrequire = [\"layers\"]\n"), &[("gpuskin.toml:5", vertices, "mode = \"bone\"")]);
+    let devices = "`require` needs compute shaders";
+    refuses(&model("devices = [\"webgl2\"]\nrequire = [\"layers\"]\n"), &[("gpuskin.toml:5", devices, "\"compute\"")]);
+    refuses(
+        &model("require = [\"layer\"]\n"),
+        &[("gpuskin.toml:4", "cannot be \"layer\"", "did you mean \"layers\"?")],
+    );
+    // The default applies to models in bone mode without a named encoding.
+    let text = format!(
+        "[bake]\nrequire = [\"layers\"]\n{SOLDIER}[[model]]\nname = \"wolf\"\npath = \"art/wolf.gltf\"\nencoding = \"fixed16\"\n"
+    );
+    let required: Vec<usize> = good(&text).models.iter().map(|model| model.require.len()).collect();
+    assert_eq!(required, [1, 0]);
+}
+
+#[test]
 fn defaults_apply_to_missing_keys() {
     let manifest = parse(SOLDIER).unwrap();
     assert_eq!(manifest.storage, Storage::Auto);

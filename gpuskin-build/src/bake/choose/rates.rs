@@ -56,7 +56,7 @@ impl EncodingChoice<'_> {
             for search in &searches {
                 rates[search.clip] = search.ladder[search.next];
             }
-            let attempt = Attempt::new(self.source, encoding, &rates, Some(&limits))?;
+            let attempt = Attempt::new(self.source, encoding, &rates, &limits)?;
             let probed = attempt.probe(self.source);
             // An encoding error above its limit cannot be reduced by another rate.
             if !named && limits.exceeded(probed).is_some() {

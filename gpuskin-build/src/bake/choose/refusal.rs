@@ -3,10 +3,16 @@
 use gpuskin_rt::internals::Encoding;
 
 use super::EncodingChoice;
-use crate::bake::attempt::{Attempt, ExceededLimit, LimitKind};
+use crate::bake::BakeOptions;
+use crate::bake::attempt::{Attempt, AttemptSource, ExceededLimit, LimitKind};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::Misfit;
+use crate::manifest::{DeviceClass, Fps, ModelEntry};
 use crate::units::{digits, length, tolerance};
+
+/// Suggested tolerances are this factor above the measured error: a larger tolerance also gives
+/// `local-packed` a larger budget, whose error can be above that of the smaller one.
+const ACCEPTED: f32 = 1.1;
 
 impl EncodingChoice<'_> {
     /// Returns the error as text: `clip `run`, at 0.5 s, bone `Hand`: trs-packed has an error of
@@ -37,8 +43,7 @@ impl EncodingChoice<'_> {
 
     /// Returns an error with suggested settings that would meet the tolerance.
     pub(super) fn rejection(&self, attempt: &Attempt, miss: &ExceededLimit) -> Diagnostic {
-        let none = if self.entry.encoding.is_none() && self.options.encoding.is_none() && miss.kind != LimitKind::Motion
-        {
+        let none = if self.is_automatic() && miss.kind != LimitKind::Motion {
             "no encoding meets the tolerance; the closest: "
         } else {
             ""
@@ -68,22 +73,27 @@ impl EncodingChoice<'_> {
                  modelling tool, or set `tolerance = \"{}\"`",
                 dropped.vertices,
                 dropped.weight * 100.0,
-                tolerance(miss.error.max)
+                tolerance(miss.error.max * ACCEPTED)
             ),
             LimitKind::Encoding => {
-                format!("set `tolerance = \"{}\"`, or name a more precise `encoding`", tolerance(miss.error.max))
+                let accepted = format!("`tolerance = \"{}\"`", tolerance(miss.error.max * ACCEPTED));
+                match self.automatic_alternative() {
+                    Some(encoding) => {
+                        format!("set {accepted}, or remove `encoding`: {} meets the tolerances", encoding.name())
+                    }
+                    None => format!("set {accepted}"),
+                }
             }
             LimitKind::Normal => {
                 format!("set `normal_tolerance = \"{} deg\"`", digits(f64::from(miss.error.normal_degrees) * 1.01))
             }
             LimitKind::Motion => {
-                // The error of linear interpolation grows with the square of the frame interval.
-                let rate = attempt.plan.grids[miss.clip].rate() * miss.ratio.sqrt();
-                format!(
-                    "set `fps = \"auto\"` or about `fps = {:.0}` for this clip, or `motion_tolerance = \"{}\"`",
-                    rate.ceil(),
-                    tolerance(miss.error.max)
-                )
+                let accepted = format!("`motion_tolerance = \"{}\"`", tolerance(miss.error.max * ACCEPTED));
+                if self.auto_rates_help(attempt.plan.encoding) {
+                    format!("set `fps = \"auto\"` for the model and its clips, or {accepted}")
+                } else {
+                    format!("set {accepted}: no frame rate of the search reduces the error to the tolerance")
+                }
             }
         };
         let model = &attempt.plan.model;
@@ -94,6 +104,69 @@ impl EncodingChoice<'_> {
             Some(bone) if miss.kind != LimitKind::Normal => diagnostic.bone(&bone.name),
             _ => diagnostic,
         }
+    }
+
+    /// Returns a warning about a default tolerance that is exceeded.
+    pub(super) fn above_default(&self, attempt: &Attempt) -> Diagnostic {
+        let clip = |miss: &ExceededLimit| attempt.plan.model.clips[miss.clip].name.clone();
+        let Some(miss) = self.limits().exceeded(&attempt.errors) else {
+            // All errors were above the limit at other rates only.
+            return Diagnostic::warning(DiagnosticCode::EncodingAboveDefault, "an error is close to its tolerance");
+        };
+        let key = miss.kind.key();
+        let message = format!("{}; the manifest sets no `{key}`, so it is used", self.error_text(attempt, &miss));
+        let value = match miss.kind {
+            LimitKind::Normal => format!("{} deg", digits(f64::from(miss.error.normal_degrees) * 1.01)),
+            LimitKind::Encoding | LimitKind::Motion => tolerance(miss.error.max * ACCEPTED),
+        };
+        Diagnostic::warning(DiagnosticCode::EncodingAboveDefault, message)
+            .clip(&clip(&miss))
+            .help(format!("set `{key} = \"{value}\"` to accept the error, or a smaller value to refuse it"))
+    }
+
+    /// Returns a warning about features that an encoding does not have. `reason`: why `local-packed` is
+    /// not used.
+    pub(super) fn fewer_features(&self, attempt: &Attempt, reason: &str) -> Diagnostic {
+        let name = attempt.plan.encoding.name();
+        let message = format!(
+            "the model is baked as {name}, without layers, live bones, levels of detail and culling, because local-packed \
+             does not fit: {reason}"
+        );
+        Diagnostic::warning(DiagnosticCode::EncodingFewerFeatures, message)
+    }
+
+    /// Returns whether `fps = "auto"` meets the tolerances in this encoding, or in `local-packed`.
+    fn auto_rates_help(&self, encoding: Encoding) -> bool {
+        let mut outline = self.source.outline.clone();
+        if outline.clips.iter().all(|clip| clip.fps == Fps::Auto) {
+            return false;
+        }
+        outline.clips.iter_mut().for_each(|clip| clip.fps = Fps::Auto);
+        let source = AttemptSource { outline: &outline, ..self.source };
+        let choice = EncodingChoice { entry: self.entry, source, options: self.options };
+        let local = (choice.is_automatic() && self.entry.devices.contains(&DeviceClass::Compute))
+            .then_some(Encoding::LocalPacked)
+            .filter(|_| !encoding.is_vertex());
+        let mut encodings: Vec<Encoding> = local.into_iter().chain([encoding]).collect();
+        encodings.dedup();
+        encodings.into_iter().any(|encoding| choice.candidate(encoding, u64::MAX).0.is_ok())
+    }
+
+    /// Returns the encoding that would be chosen if none were named, if it meets the tolerances.
+    fn automatic_alternative(&self) -> Option<Encoding> {
+        if self.is_automatic() {
+            return None;
+        }
+        let entry = ModelEntry { encoding: None, ..self.entry.clone() };
+        let options = BakeOptions { encoding: None, explain: false, ..*self.options };
+        let choice = EncodingChoice { entry: &entry, source: self.source, options: &options };
+        let chosen = choice.make(*self.entry.devices.first()?).ok()?;
+        let meets = choice.limits().exceeded(&chosen.attempt.errors).is_none();
+        meets.then_some(chosen.attempt.plan.encoding)
+    }
+
+    fn is_automatic(&self) -> bool {
+        self.entry.encoding.is_none() && self.options.encoding.is_none()
     }
 
     /// Reports a pose that the encoding cannot store: as a warning if the clip can be shown
