@@ -9,8 +9,10 @@ use crate::{Affine3, Bone, Metadata, Part};
 /// Bone and offset of an attachment of model `M`: `crowd.attach(&mut renderer, &models::SWORD,
 /// Attachment::to(bone))`.
 ///
-/// The offset is in the bone's own space, like the transforms of [`Sockets`](crate::Sockets).
-/// [`Attachment::offset`] returns it for use on the CPU.
+/// The offset is in metres, along the axes of the bone. A prop has its modelled size, whatever the unit
+/// of the rig: the bones of some rigs are in centimetres, and have a scale of 0.01.
+/// [`Attachment::with_bone_scale`] applies that scale, as an engine does that makes the prop a child of
+/// the bone. A bone that a clip scales also scales the prop.
 ///
 /// ```
 /// # use gpuskin_rt::{Attachment, Bone, Dynamic};
@@ -23,6 +25,7 @@ pub struct Attachment<M> {
     translation: [f32; 3],
     rotation: [f32; 4],
     scale: f32,
+    bone_scale: bool,
     pub(crate) part: Option<Part<M>>,
 }
 
@@ -37,10 +40,10 @@ impl<M> Copy for Attachment<M> {}
 impl<M> Attachment<M> {
     /// Makes an attachment at the bone's origin, aligned with its axes, with scale 1.
     pub const fn to(bone: Bone<M>) -> Self {
-        Self { bone, translation: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: 1.0, part: None }
+        Self { bone, translation: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: 1.0, bone_scale: false, part: None }
     }
 
-    /// Sets the translation. Bone space, metres.
+    /// Sets the translation along the axes of the bone. Metres.
     pub fn at(mut self, translation: impl Into<[f32; 3]>) -> Self {
         self.translation = translation.into();
         self
@@ -58,6 +61,12 @@ impl<M> Attachment<M> {
         self
     }
 
+    /// Applies the scale that the bone has in the bind pose to the prop, its offset included.
+    pub fn with_bone_scale(mut self) -> Self {
+        self.bone_scale = true;
+        self
+    }
+
     /// Links the attachment to a part of the owner: [`Crowd::set_part_visible`](crate::Crowd::set_part_visible) shows and
     /// hides both together.
     pub fn with_part(mut self, part: Part<M>) -> Self {
@@ -65,7 +74,7 @@ impl<M> Attachment<M> {
         self
     }
 
-    /// Returns the attachment-to-bone transform. Numbers that are not finite become 0; a scale
+    /// Returns the transform of the prop relative to the bone's origin and axes. Numbers that are not finite become 0; a scale
     /// becomes 1, a quaternion no rotation.
     #[doc(hidden)]
     pub fn offset(&self) -> Affine3 {
@@ -82,14 +91,40 @@ impl<M> Attachment<M> {
     #[doc(hidden)]
     pub fn bound(&self, owner: &Metadata) -> Option<Affine3> {
         let bone = owner.bones.get(usize::from(self.bone.index()))?;
-        Some(compose(&Affine3 { rows: bone.bind.map(Vec4::from) }, &self.offset()))
+        let bind = Affine3 { rows: bone.bind.map(Vec4::from) };
+        Some(compose(&if self.bone_scale { bind } else { without_scale(bind) }, &self.offset()))
     }
+}
+
+/// Returns a transform whose axes have length 1. An axis of length zero stays.
+fn without_scale(transform: Affine3) -> Affine3 {
+    let [x, y, z] = transform.rows;
+    let inverse = Vec4::new(1.0, 1.0, 1.0, 0.0) * (x * x + y * y + z * z);
+    let inverse = Vec3::from_array([inverse.x, inverse.y, inverse.z].map(|squared| match squared {
+        squared if squared > 0.0 && squared.is_finite() => squared.sqrt().recip(),
+        _ => 1.0,
+    }));
+    Affine3 { rows: [x, y, z].map(|row| row * inverse.extend(1.0)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Dynamic;
+
+    #[test]
+    fn bind_pose_loses_its_scale() {
+        let turned = Quat::from_rotation_y(0.7);
+        let bind = Affine3::from_trs(turned.into(), Vec3::new(0.3, 1.2, -0.1), 0.01);
+        let metres = without_scale(bind);
+        assert!(metres.origin().distance(bind.origin()) < 1e-6);
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+            let direction = metres.point(axis) - metres.origin();
+            assert!(direction.distance(turned * axis) < 1e-5, "{direction}");
+        }
+        let flat = Affine3 { rows: [Vec4::X, Vec4::ZERO, Vec4::Z] };
+        assert_eq!(without_scale(flat), flat, "an axis of length zero has no direction");
+    }
 
     #[test]
     fn offset_scales_rotates_and_translates() {

@@ -123,7 +123,7 @@ impl Analysis {
     }
 
     fn clip_tables(&self) -> String {
-        if self.clips.is_empty() || self.clips.len() > MAX_LISTED.min(MAX_CLIPS) {
+        if self.outline.animations.is_empty() || self.clips.len() > MAX_LISTED.min(MAX_CLIPS) {
             return String::new();
         }
         let mut text = "\n# Clips to bake. Without this table all clips are baked.\n[model.clips]\n".to_owned();

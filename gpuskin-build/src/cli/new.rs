@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         }
     };
     let analysis = Analysis::new(&source)?;
-    if !analysis.is_bakeable() || analysis.clips.is_empty() {
+    if !analysis.is_bakeable() {
         return Err(Failure::Diagnostics(analysis.diagnostics));
     }
     let file_name = source.file_name().unwrap_or_default().to_string_lossy();

@@ -97,7 +97,7 @@ codes! {
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";
     ClipNotFound, "clip::not_found", "A requested clip is not in the file.", "use the name of a clip in the file, or remove the table to bake all clips";
     ClipAmbiguous, "clip::ambiguous", "A name matches several clips or nodes.", "rename one of them";
-    ClipNone, "clip::none", "A model has no clips.", "export the file with its animations, or add files that contain them: `animations = [\"run.glb\"]`";
+    ClipNone, "clip::none", "The manifest names clips of a file without animations.", "export the file with its animations, or add files that contain them: `animations = [\"run.glb\"]`";
     ClipUnused, "clip::unused_file", "No clip of a file in `animations` is baked.", "remove the file from `animations`, or add a [model.clips.<name>] table for its clips";
     ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
     ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";

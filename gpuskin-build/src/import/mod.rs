@@ -81,7 +81,7 @@ use glam::{DMat4, DVec3, DVec4};
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::manifest::{At, Manifest, ModelEntry};
-use crate::model::Model;
+use crate::model::{Clip, Model};
 use bones::Bones;
 use file::{File, ImportContext, Purpose};
 use hierarchy::Hierarchy;
@@ -212,6 +212,9 @@ fn read<'f>(
     if !bones.is_empty() {
         clips::warn_of_idle(&clips, &moves, report);
     }
+    if clips.is_empty() && !report.failed() {
+        clips.push(still());
+    }
     let model = Model {
         name: entry.name.value.clone(),
         nodes,
@@ -235,6 +238,12 @@ fn read<'f>(
         report.warn(diagnostic.within(Label::file(&file.shown)));
     }
     Some(model)
+}
+
+/// Returns the only clip of a model without animation, such as a sword: the pose of the file, of length
+/// zero.
+fn still() -> Clip {
+    Clip { name: "still".to_owned(), source: "pose of the file".to_owned(), ..Clip::default() }
 }
 
 /// Returns the transform from the file's scene to the baked scene, which is in metres with y up,

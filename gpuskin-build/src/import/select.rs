@@ -51,7 +51,8 @@ impl AvailableClip {
 
 /// Selects the clips that the manifest lists, in its order, or all clips under their own names.
 ///
-/// If a file could not be read, missing clips are not reported.
+/// Returns nothing for a model without clips. If a file could not be read, missing clips are not
+/// reported.
 pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<SelectedClip> {
     let complete = sources.len() == 1 + entry.animations.len();
     let count: usize = sources.iter().map(|source| source.file.document.animations.len()).sum();
@@ -66,9 +67,10 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
     let offers: Vec<AvailableClip> =
         sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     if offers.is_empty() {
-        if complete {
-            let message = "the file has no animation, so there is nothing to bake";
-            report.error(Diagnostic::error(DiagnosticCode::ClipNone, message).within(Label::file(&entry.path.value)));
+        if let Some(clip) = entry.clips.iter().flatten().next().filter(|_| complete) {
+            let message = format!("clip {} not found: the file has no animation", quoted(&clip.name.value));
+            let diagnostic = Diagnostic::error(DiagnosticCode::ClipNone, message);
+            report.error_at(&clip.name.span, diagnostic.within(Label::file(&entry.path.value)));
         }
         return Vec::new();
     }

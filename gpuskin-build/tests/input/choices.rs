@@ -309,7 +309,12 @@ fn missing_files_clips_and_meshes_are_rejected() {
     );
     let mut g = figure();
     g.json["animations"] = json!([]);
-    refused(&g.import(), &["has no animation"]);
+    let still = g.import();
+    let clips: Vec<_> = still.model().clips.iter().map(|clip| (clip.name.as_str(), clip.end)).collect();
+    assert_eq!(clips, [("still", 0.0)], "a model without animation has one pose");
+    assert!(still.warnings().is_empty(), "{:?}", still.warnings());
+    let named = g.import_with(|entry| entry.clips = Some(vec![clip("run", None)]));
+    refused(&named, &["clip `run` not found: the file has no animation"]);
     let mut g = Gltf::new();
     let node = g.node(None, json!({}));
     g.clip("Run", &[node]);
