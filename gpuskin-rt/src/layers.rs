@@ -171,6 +171,22 @@ impl Layer {
     }
 }
 
+#[cfg(feature = "wgpu")]
+impl Layer {
+    /// Unpacks a layer that [`Self::words`] packed.
+    fn from_words(words: &[u32; 12]) -> Self {
+        let halves = |word: u32| [word as u16, (word >> 16) as u16];
+        let mut record: [u32; 16] = bytemuck::cast(InstanceRecord::default());
+        record[6..10].copy_from_slice(&words[..4]);
+        record[10] = words[4] & 0xfff;
+        record[11] = words[5];
+        record[12..].copy_from_slice(&words[8..]);
+        let curve = Curve::from_bits((words[4] >> 21 & 3) as u16);
+        let weight = Weight { ends: halves(words[6]), fade: halves(words[7]), curve };
+        Self { playing: bytemuck::cast(record), mask: (words[4] >> 12 & 0x1ff) as u16, weight }
+    }
+}
+
 impl Default for LayerSet {
     /// A set without layers and live bones.
     fn default() -> Self {
@@ -315,6 +331,56 @@ impl LayerSet {
         words[28] = kind | u32::from(weight.curve.to_bits()) << 2;
         words[29] = *pose;
         words
+    }
+
+    /// Unpacks a set that [`Self::words`] packed. Live bones are left out.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn from_words(words: &[u32; Self::WORDS]) -> Self {
+        let mut set = Self::default();
+        for (layer, words) in set.layers.iter_mut().zip(words.as_chunks::<12>().0) {
+            *layer = Layer::from_words(words);
+        }
+        set
+    }
+
+    /// Returns the set with layers only.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn without_live_bones(mut self) -> Self {
+        self.live = Self::default().live;
+        self
+    }
+
+    /// Moves all layers in time, as [`InstanceRecord::move_in_time`] does.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn move_in_time(&mut self, from: Time, to: Time) {
+        for layer in &mut self.layers {
+            let behind = to < from && layer.playing.started().to_bits() < from.to_bits() - to.to_bits();
+            if behind {
+                layer.rebase(from);
+            }
+            layer.playing.move_in_time(from, to);
+        }
+    }
+
+    /// Replaces the indices of clips. Returns the index of a clip of a layer in use that has no other
+    /// index.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn map_clips(&mut self, map: impl Fn(u16) -> Option<u16>) -> Result<(), u16> {
+        for layer in &mut self.layers {
+            let used = layer.weight.ends != [0; 2];
+            layer.playing.map_clips(|clip| map(clip).or((!used).then_some(0)))?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the indices of masks. Returns the index of a mask that has no other index.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn map_masks(&mut self, map: impl Fn(u16) -> Option<u16>) -> Result<(), u16> {
+        for layer in self.layers.iter_mut().filter(|layer| layer.mask > 0) {
+            let mask = layer.mask - 1;
+            layer.mask = map(mask).ok_or(mask)? + 1;
+        }
+        Ok(())
     }
 
     /// Returns the layer blend at `time`. `live`: the pose that [`LayerSet::live_pose_number`] refers to.

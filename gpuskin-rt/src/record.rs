@@ -164,6 +164,35 @@ impl InstanceRecord {
         Time::from_words(self.start)
     }
 
+    /// Moves the start so that the record plays at `to` as it did at `from`: exactly, unless the start
+    /// would be before [`Time::ZERO`]; then phases are rounded.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn move_in_time(&mut self, from: Time, to: Time) {
+        let shift = to.to_bits().abs_diff(from.to_bits());
+        if to < from && self.started().to_bits() < shift {
+            self.rebase(from);
+        }
+        let start = self.started().to_bits();
+        let start = if to >= from { start.saturating_add(shift) } else { start.saturating_sub(shift) };
+        self.start = Time::from_bits(start).words();
+    }
+
+    /// Replaces the indices of clips. Returns the index of a clip that is played and has no other
+    /// index.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn map_clips(&mut self, map: impl Fn(u16) -> Option<u16>) -> Result<(), u16> {
+        let current = (self.clip & CLIP) as u16;
+        self.clip = self.clip & !CLIP | u32::from(map(current).ok_or(current)?);
+        let fades = self.fade[0] != FADED;
+        for source in &mut self.sources {
+            let clip = source.clip & CLIP as u16;
+            // After a fade, the fading clips are remains that nothing reads.
+            let mapped = map(clip).or((!fades).then_some(0)).ok_or(clip)?;
+            source.clip = source.clip & !(CLIP as u16) | mapped;
+        }
+        Ok(())
+    }
+
     /// Returns the index of the current clip.
     pub fn clip_index(&self) -> usize {
         (self.clip & CLIP) as usize

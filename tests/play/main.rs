@@ -16,6 +16,7 @@ mod crowd;
 mod dynamic;
 mod lods;
 mod occlusion;
+mod snapshot;
 mod sockets;
 mod textures;
 
@@ -44,6 +45,10 @@ fn main() -> ExitCode {
         test!(lods::rest_mesh_is_lod_0),
         test!(lods::lod_error_bounds_the_difference_in_pixels, COMPUTE),
         test!(occlusion::occlusion_culling_draws_the_same_picture_with_fewer_instances, VULKAN),
+        test!(snapshot::restored_crowds_draw_the_same_frames, VULKAN),
+        test!(snapshot::damaged_snapshots_change_nothing, VULKAN),
+        test!(snapshot::records_can_be_written_back, VULKAN),
+        test!(snapshot::lost_devices_are_survived, VULKAN),
         test!(sockets::sockets_match_gpu_bones, COMPUTE),
         test!(sockets::sockets_match_gpu_bones_under_layers, COMPUTE),
         test!(sockets::sockets_accept_any_layers),

@@ -94,7 +94,7 @@ impl<M> Crowd<M> {
     }
 
     /// Changes an instance record, and updates the event queue.
-    fn change(
+    pub(super) fn change(
         &self,
         state: &mut CrowdState,
         id: InstanceId,

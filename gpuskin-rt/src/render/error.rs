@@ -65,6 +65,12 @@ pub enum Error {
     },
     /// An instance or attachment no longer exists.
     StaleId(StaleId),
+    /// The device reported an error, mostly because it is lost. What it holds must be made anew on
+    /// another device; [`Crowd::snapshot`](crate::Crowd::snapshot) still works.
+    Device {
+        /// Message of the device.
+        reason: String,
+    },
     /// Data could not be read back from the device.
     Readback {
         /// Message of the device.
@@ -102,6 +108,9 @@ impl fmt::Display for Error {
             ),
             Self::Argument { model, reason } => write!(f, "{model}: {reason}"),
             Self::StaleId(stale) => stale.fmt(f),
+            Self::Device { reason } => {
+                write!(f, "the device is lost or reported an error; restore the crowds on another device: {reason}")
+            }
             Self::Readback { reason } => write!(f, "reading back from the device failed: {reason}"),
         }
     }

@@ -62,6 +62,10 @@ impl Instances {
         &self.records
     }
 
+    pub(crate) fn appearances(&self) -> &[Appearance] {
+        &self.appearances
+    }
+
     /// # Panics
     /// With 2^32 - 1 instances, 256 GiB of records.
     pub(crate) fn spawn(&mut self, record: InstanceRecord, appearance: Appearance) -> InstanceId {

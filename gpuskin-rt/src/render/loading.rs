@@ -7,6 +7,7 @@ use super::descriptor::DrawPath;
 use super::field_core::{FieldCore, not_textured};
 use super::geometry::Geometry;
 use super::gpu::Gpu;
+use super::gpu::guarded;
 use super::gpu_model::{GpuModel, playable, textured};
 use super::material::MaterialConstants;
 use super::materials::Materials;
@@ -60,9 +61,11 @@ impl CrowdRenderer {
     /// from the prop's own first index.
     pub(crate) fn prop(&mut self, model: &Model, variant: Variant) -> Result<(Arc<GpuModel>, Vec<DrawnPart>), Error> {
         let played = playable(&self.device, model)?;
-        let on_device = self.load(model, played)?;
-        let parts = self.parts(&played.meta.mesh.parts, &on_device.surfaces, (variant, InstanceSource::Records));
-        Ok((on_device, parts))
+        guarded(&self.device.clone(), || {
+            let on_device = self.load(model, played)?;
+            let parts = self.parts(&played.meta.mesh.parts, &on_device.surfaces, (variant, InstanceSource::Records));
+            Ok((on_device, parts))
+        })
     }
 
     /// Returns mesh parts with their pipelines.
@@ -74,6 +77,10 @@ impl CrowdRenderer {
 
     /// Creates a field in this renderer.
     pub(crate) fn field<M>(&mut self, model: &Model, descriptor: &FieldDescriptor<M>) -> Result<Arc<FieldCore>, Error> {
+        guarded(&self.device.clone(), || self.make_field(model, descriptor))
+    }
+
+    fn make_field<M>(&mut self, model: &Model, descriptor: &FieldDescriptor<M>) -> Result<Arc<FieldCore>, Error> {
         let played = textured(model).ok_or_else(|| not_textured(&model.meta))?;
         let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
@@ -88,6 +95,10 @@ impl CrowdRenderer {
 
     /// Creates a crowd in this renderer.
     pub(crate) fn crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
+        guarded(&self.device.clone(), || self.make_crowd(model, descriptor))
+    }
+
+    fn make_crowd(&mut self, model: &Model, descriptor: &CrowdDescriptor) -> Result<Arc<CrowdCore>, Error> {
         let played = match descriptor.path {
             Some(DrawPath::Direct) => textured(model).ok_or_else(|| not_direct(&model.meta))?,
             _ => playable(&self.device, model)?,

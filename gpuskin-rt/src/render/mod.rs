@@ -76,6 +76,7 @@ mod renderer;
 mod reveal;
 mod scatter;
 mod sharing;
+mod snapshot;
 mod staging;
 mod stale;
 mod surface;

@@ -10,7 +10,7 @@ use super::cull::Views;
 use super::draw_run::draw_part;
 use super::error::Error;
 use super::field_core::FieldCore;
-use super::gpu::Gpu;
+use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
 use super::occlusion::Occlusion;
@@ -161,8 +161,8 @@ impl CrowdRenderer {
     /// in it.
     ///
     /// # Errors
-    /// If a crowd has outgrown the device. That crowd is drawn as before; everything else is
-    /// prepared.
+    /// If a crowd has outgrown the device: that crowd is drawn as before; everything else is
+    /// prepared. If the device is lost.
     pub fn prepare(
         &mut self,
         queue: &wgpu::Queue,
@@ -173,9 +173,19 @@ impl CrowdRenderer {
         let time = time.into();
         self.before = Some(if self.before.is_some() { self.time() } else { time });
         self.clock.store(time.to_bits(), Ordering::Relaxed);
-        queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         self.fields.retain(|field| field.strong_count() > 0);
+        guarded(&self.device, || self.upload(queue, encoder, camera, time))
+    }
+
+    fn upload(
+        &self,
+        queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
+        camera: &Camera,
+        time: Time,
+    ) -> Result<(), Error> {
+        queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         let mut uploads = Uploads::new(&self.device);

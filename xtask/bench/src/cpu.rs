@@ -19,7 +19,8 @@ const COMMANDS: [usize; 3] = [100, 1_000, 10_000];
 
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
     idle(context)?;
-    commands(context)
+    commands(context)?;
+    snapshots(context)
 }
 
 struct Scene {
@@ -93,6 +94,32 @@ fn idle(context: &Context) -> Result<(), String> {
             format!("{:.2} us: {:.2} x; {:.2} us", prepare * 1e6, prepare / medians[0][0], whole * 1e6),
         );
     }
+    Ok(())
+}
+
+fn snapshots(context: &Context) -> Result<(), String> {
+    heading(&format!("Snapshot and restore, {COMMANDED} instances, a tenth with layers or fades"));
+    let scene = Scene::new(context, &context.models[0], COMMANDED)?;
+    let clip = Clip::new((scene.crowd.meta().clips.len() - 1) as u16);
+    for (i, id) in scene.ids.iter().enumerate().step_by(10) {
+        if i % 20 == 0 {
+            scene.crowd.play(*id, clip, Transition::crossfade(5.0)).map_err(|e| e.to_string())?;
+        } else {
+            let over = Transition::crossfade(5.0);
+            scene.crowd.play_layer(*id, 0, clip, None, over, 1.0).map_err(|e| e.to_string())?;
+        }
+    }
+    let (mut saving, mut restoring, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..SOFTWARE_FRAMES {
+        let (time, saved) = seconds(|| scene.crowd.snapshot());
+        saving.push(time);
+        bytes = saved.len();
+        let (time, restored) = seconds(|| scene.crowd.restore(&saved));
+        restored.map_err(|e| e.to_string())?;
+        restoring.push(time);
+    }
+    line("snapshot", format!("{:.2} ms, {bytes} bytes", median(saving) * 1e3));
+    line("restore (target: under 10 ms)", format!("{:.2} ms", median(restoring) * 1e3));
     Ok(())
 }
 

@@ -1,0 +1,327 @@
+//! Format of snapshots. All numbers are little-endian:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 8 | `gpuskinC` |
+//! | 4 | version: 1 |
+//! | 4 | zero |
+//! | 8 | checksum of all bytes after it |
+//! | 8 | time of the snapshot: [`Time::to_bits`] |
+//! | | names of clips, masks and parts: three lists |
+//! | 4, 4 | number of instances, number of layer sets |
+//! | 64 each | records of the instances, in drawing order |
+//! | 16 each | appearances of the instances |
+//! | 132 each | layer sets: index of the instance, words of the set |
+//!
+//! A list of names has its length in 4 bytes, then for each name its length in 2 bytes and its UTF-8.
+
+use crate::instance::{finite_position, finite_scale};
+use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Time};
+
+const MAGIC: [u8; 8] = *b"gpuskinC";
+const VERSION: u32 = 1;
+/// First byte that the checksum covers.
+const CHECKED: usize = 24;
+const SET_BYTES: usize = 4 * LayerSet::WORDS;
+const CUT_OFF: &str = "the snapshot is cut off";
+
+/// Names that instances refer to by index.
+#[derive(Debug, PartialEq)]
+pub(super) struct Names<'a> {
+    clips: Vec<&'a str>,
+    masks: Vec<&'a str>,
+    parts: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(meta: &'a Metadata) -> Self {
+        Self {
+            clips: meta.clips.iter().map(|clip| &*clip.name).collect(),
+            masks: meta.masks.iter().map(|mask| &*mask.name).collect(),
+            parts: meta.parts.iter().map(|part| &**part).collect(),
+        }
+    }
+}
+
+/// State of a crowd, read from a snapshot.
+#[derive(Debug)]
+pub(super) struct SnapshotState<'a> {
+    names: Names<'a>,
+    time: Time,
+    pub(super) records: Vec<InstanceRecord>,
+    pub(super) appearances: Vec<Appearance>,
+    /// Layer sets, each with the index of its instance.
+    pub(super) layers: Vec<(u32, LayerSet)>,
+}
+
+/// Writes a snapshot. `layers`: layer sets, each with the index of its instance.
+pub(super) fn write(
+    names: &Names<'_>,
+    time: Time,
+    records: &[InstanceRecord],
+    appearances: &[Appearance],
+    layers: impl Iterator<Item = (u32, LayerSet)>,
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(256 + records.len() * (size_of::<InstanceRecord>() + size_of::<Appearance>()));
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend([0; CHECKED - 12]);
+    bytes.extend(time.to_bits().to_le_bytes());
+    for list in [&names.clips, &names.masks, &names.parts] {
+        bytes.extend((list.len() as u32).to_le_bytes());
+        for name in list {
+            // Names are identifiers of at most a few hundred bytes.
+            bytes.extend((name.len() as u16).to_le_bytes());
+            bytes.extend(name.as_bytes());
+        }
+    }
+    let layers: Vec<_> = layers.collect();
+    bytes.extend((records.len() as u32).to_le_bytes());
+    bytes.extend((layers.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(bytemuck::cast_slice(records));
+    bytes.extend_from_slice(bytemuck::cast_slice(appearances));
+    for (index, set) in layers {
+        bytes.extend(index.to_le_bytes());
+        bytes.extend(set.words().into_iter().flat_map(u32::to_le_bytes));
+    }
+    let sum = checksum(&bytes[CHECKED..]);
+    bytes[CHECKED - 8..CHECKED].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// Returns a checksum that finds accidental damage: four FNV-1a hashes of 64-bit words side by side.
+fn checksum(bytes: &[u8]) -> u64 {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    let mut sums = [0xcbf2_9ce4_8422_2325_u64; 4];
+    for block in blocks {
+        for (sum, word) in sums.iter_mut().zip(block.as_chunks::<8>().0) {
+            *sum = (*sum ^ u64::from_le_bytes(*word)).wrapping_mul(PRIME).rotate_left(23);
+        }
+    }
+    let all = sums.into_iter().chain(rest.iter().map(|byte| u64::from(*byte)));
+    all.fold(bytes.len() as u64, |sum, word| (sum ^ word).wrapping_mul(PRIME).rotate_left(23))
+}
+
+/// Unread bytes of a snapshot.
+struct Unread<'a>(&'a [u8]);
+
+impl<'a> Unread<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(CUT_OFF)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
+        self.take(N)?.try_into().map_err(|_| CUT_OFF.to_owned())
+    }
+
+    fn number(&mut self) -> Result<u32, String> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn names(&mut self) -> Result<Vec<&'a str>, String> {
+        let mut names = Vec::new();
+        for _ in 0..self.number()? {
+            let length = u16::from_le_bytes(self.array()?);
+            let name = core::str::from_utf8(self.take(length.into())?).map_err(|_| "a name is not UTF-8")?;
+            names.push(name);
+        }
+        Ok(names)
+    }
+
+    /// Takes a number of elements; the bytes need no alignment.
+    fn list<T: bytemuck::AnyBitPattern>(&mut self, count: u32) -> Result<Vec<T>, String> {
+        let bytes = (count as usize).checked_mul(size_of::<T>()).ok_or(CUT_OFF)?;
+        Ok(self.take(bytes)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+}
+
+impl<'a> SnapshotState<'a> {
+    /// Reads and checks a snapshot. Returns the reason if it is damaged.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, String> {
+        let mut unread = Unread(bytes);
+        if unread.array()? != MAGIC {
+            return Err("these are not the bytes of a snapshot".into());
+        }
+        let version = unread.number()?;
+        if version != VERSION {
+            return Err(format!("the snapshot has version {version}; this build reads version {VERSION}"));
+        }
+        unread.number()?;
+        if u64::from_le_bytes(unread.array()?) != checksum(unread.0) {
+            return Err("the checksum does not match: the snapshot is damaged or cut off".into());
+        }
+        let time = Time::from_bits(u64::from_le_bytes(unread.array()?));
+        let names = Names { clips: unread.names()?, masks: unread.names()?, parts: unread.names()? };
+        let (count, sets) = (unread.number()?, unread.number()?);
+        let mut records: Vec<InstanceRecord> = unread.list(count)?;
+        let appearances = unread.list(count)?;
+        for record in &mut records {
+            record.translation = finite_position(record.translation);
+            record.scale = finite_scale(record.scale);
+            *record = record.with_layer_set(0);
+        }
+        let mut layers: Vec<(u32, LayerSet)> = Vec::new();
+        for _ in 0..sets {
+            let index = unread.number()?;
+            let words = unread.array::<SET_BYTES>()?;
+            if index >= count || layers.last().is_some_and(|(last, _)| *last >= index) {
+                return Err("the layers of an instance do not exist, or are there twice".into());
+            }
+            let words = words.as_chunks::<4>().0;
+            layers.push((index, LayerSet::from_words(&core::array::from_fn(|i| u32::from_le_bytes(words[i])))));
+        }
+        if !unread.0.is_empty() {
+            return Err("the snapshot is longer than its instances".into());
+        }
+        Ok(Self { names, time, records, appearances, layers })
+    }
+
+    /// Replaces indices of clips, masks and parts by those of a bake with other names or another order.
+    pub(super) fn rename(&mut self, names: &Names<'_>) -> Result<(), String> {
+        let find = |old: &[&str], new: &[&str]| -> Vec<Option<u16>> {
+            let place = |name: &&str| new.iter().position(|other| other == name).map(|place| place as u16);
+            old.iter().map(place).collect()
+        };
+        let clips = find(&self.names.clips, &names.clips);
+        let masks = find(&self.names.masks, &names.masks);
+        let parts = find(&self.names.parts, &names.parts);
+        let clip = |index: u16| clips.get(usize::from(index)).copied().flatten();
+        let mask = |index: u16| masks.get(usize::from(index)).copied().flatten();
+        let missing = |what: &str, names: &[&str], index: u16| match names.get(usize::from(index)) {
+            Some(name) => format!("the model has no {what} `{name}` any more, which an instance uses"),
+            None => format!("an instance uses {what} {index}, which the snapshot does not name"),
+        };
+        for record in &mut self.records {
+            record.map_clips(clip).map_err(|index| missing("clip", &self.names.clips, index))?;
+        }
+        for (_, set) in &mut self.layers {
+            set.map_clips(clip).map_err(|index| missing("clip", &self.names.clips, index))?;
+            set.map_masks(mask).map_err(|index| missing("mask", &self.names.masks, index))?;
+        }
+        if self.names.parts != names.parts {
+            let all = (0..Appearance::MAX_PARTS as u8).fold(0, |bits, part| bits | Appearance::part_bit(part));
+            for appearance in &mut self.appearances {
+                let hidden = appearance.hidden;
+                let moved = parts.iter().enumerate().filter_map(|(old, new)| {
+                    let bit = Appearance::part_bit(u8::try_from(old).ok()?);
+                    (hidden & bit != 0).then_some(Appearance::part_bit(u8::try_from((*new)?).ok()?))
+                });
+                appearance.hidden = moved.fold(hidden & !all, |bits, bit| bits | bit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves all times by the difference between the time of the snapshot and `time`.
+    pub(super) fn move_to(&mut self, time: Time) {
+        for record in &mut self.records {
+            record.move_in_time(self.time, time);
+        }
+        for (_, set) in &mut self.layers {
+            set.move_in_time(self.time, time);
+        }
+        self.time = time;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Curve, Playback, Transition};
+
+    fn names() -> Names<'static> {
+        Names { clips: vec!["idle", "run", "die"], masks: vec!["upper"], parts: vec!["sword", "shield"] }
+    }
+
+    fn playing(clip: u32, start: f64) -> InstanceRecord {
+        let playback = Playback { clip, start: Time::from_secs(start).words(), ..InstanceRecord::default().playback() };
+        InstanceRecord::playing(playback)
+    }
+
+    /// Returns a snapshot of three instances; the second one has layers.
+    fn snapshot() -> (Vec<u8>, Vec<InstanceRecord>, LayerSet) {
+        let mut records = vec![playing(0, 1.0), playing(1, 2.5), playing(2, 9.0)];
+        records[1].play(&playing(2, 3.0).playback(), 0.5, Curve::EaseIn, Time::from_secs(3.0));
+        records[2].set_paused(true, Time::from_secs(9.5));
+        let mut set = LayerSet::default();
+        set.play(1, &playing(1, 9.0).playback(), Some(0), &Transition::crossfade(0.7), 0.8, Time::from_secs(9.0));
+        let hidden = Appearance { hidden: Appearance::part_bit(1) | Appearance::INVISIBLE_BIT, ..Default::default() };
+        let appearances = [Appearance::default(), hidden, Appearance { custom: [7, 8], ..Default::default() }];
+        let bytes = write(&names(), Time::from_secs(10.0), &records, &appearances, [(1, set)].into_iter());
+        (bytes, records, set)
+    }
+
+    #[test]
+    fn snapshots_are_read_to_the_bit() {
+        let (bytes, records, set) = snapshot();
+        let mut state = SnapshotState::read(&bytes).unwrap();
+        state.rename(&names()).unwrap();
+        state.move_to(Time::from_secs(10.0));
+        assert_eq!((&state.records, &state.layers), (&records, &vec![(1, set)]));
+        assert_eq!(state.appearances[2].custom, [7, 8]);
+    }
+
+    #[test]
+    fn later_and_earlier_times_continue_the_playback() {
+        let (bytes, records, set) = snapshot();
+        let then = Time::from_secs(10.25);
+        for now in [Time::from_secs(1234.5), Time::from_secs(9.75), Time::ZERO] {
+            let mut state = SnapshotState::read(&bytes).unwrap();
+            state.move_to(now);
+            let later = now + 0.25;
+            for (old, new) in records.iter().zip(&state.records) {
+                let phase = |record: &InstanceRecord, time| crate::playback::cycle_phase(&record.playback(), time).0;
+                let apart = phase(old, then).abs_diff(phase(new, later));
+                assert!(apart <= 1, "{now:?}: {apart}");
+                assert!((old.weight(then) - new.weight(later)).abs() < 1e-4, "{now:?}");
+            }
+            assert_eq!(state.layers[0].1.is_over(later), set.is_over(then));
+        }
+    }
+
+    #[test]
+    fn indices_follow_names() {
+        let (bytes, ..) = snapshot();
+        let mut state = SnapshotState::read(&bytes).unwrap();
+        let other =
+            Names { clips: vec!["run", "walk", "die", "idle"], masks: vec!["legs", "upper"], parts: vec!["shield"] };
+        state.rename(&other).unwrap();
+        assert_eq!([0, 1, 2].map(|i| state.records[i].clip_index()), [3, 2, 2]);
+        assert_eq!(state.appearances[1].hidden, Appearance::part_bit(0) | Appearance::INVISIBLE_BIT);
+        let words = state.layers[0].1.words();
+        assert_eq!((words[16] & 0x3ff, words[16] >> 12 & 0x1ff), (0, 2), "clip `run`, and mask `upper` plus one");
+        let mut state = SnapshotState::read(&bytes).unwrap();
+        let error = state.rename(&Names { clips: vec!["idle", "run"], ..names() }).unwrap_err();
+        assert!(error.contains("`die`"), "{error}");
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let (bytes, ..) = snapshot();
+        for length in 0..bytes.len() {
+            assert!(SnapshotState::read(&bytes[..length]).is_err(), "{length} bytes");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            // Only the four unused bytes of the header may differ.
+            assert!(SnapshotState::read(&damaged).is_err() || (12..16).contains(&at), "byte {at}");
+        }
+        // Bytes with a correct checksum, but absurd numbers.
+        for at in (CHECKED..bytes.len() - 4).step_by(2) {
+            let mut hostile = bytes.clone();
+            hostile[at..at + 4].copy_from_slice(&[0xff; 4]);
+            let sum = checksum(&hostile[CHECKED..]);
+            hostile[CHECKED - 8..CHECKED].copy_from_slice(&sum.to_le_bytes());
+            if let Ok(mut state) = SnapshotState::read(&hostile)
+                && state.rename(&names()).is_ok()
+            {
+                state.move_to(Time::from_secs(3.0));
+                assert!(state.records.iter().all(|record| record.clip_index() < 3 && record.scale.is_finite()));
+            }
+        }
+    }
+}
