@@ -8,9 +8,11 @@ use super::curve::{self, KeyTimesCache};
 use super::document;
 use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
+use super::node_names::{NodeMatch, NodeNames, common_rename};
 use super::report::Report;
 use super::select::{ClipFile, SelectedClip};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::manifest::Rename;
 use crate::model::{Channel, Clip, MorphChannel, Property};
 use crate::suggest::{list, quoted};
 
@@ -22,10 +24,11 @@ pub(super) fn read(
     choices: &[SelectedClip],
     sources: &[ClipFile<'_, '_>],
     hierarchy: &Hierarchy,
+    rename: &[Rename],
     report: &mut Report<'_>,
 ) -> Vec<Clip> {
     let mut readers: Vec<ClipReader<'_, '_>> =
-        sources.iter().map(|source| ClipReader::new(source, &sources[0], hierarchy)).collect();
+        sources.iter().map(|source| ClipReader::new(source, &sources[0], hierarchy, rename)).collect();
     let mut clips = Vec::with_capacity(choices.len());
     for choice in choices {
         clips.push(readers[choice.source].clip(choice, report));
@@ -47,40 +50,27 @@ struct ClipReader<'a, 'f> {
     model: &'a File<'f>,
     /// Number of morph targets of each node of the model.
     targets: Vec<usize>,
-    names: Names<'a>,
+    names: NodeNames<'a>,
     keys: KeyTimesCache,
     /// Nodes of an animation file without a node of the same name in the model.
     strangers: BTreeSet<usize>,
     known: BTreeSet<usize>,
-}
-
-/// The model's nodes by name, for clips of animation files.
-struct Names<'a>(BTreeMap<&'a str, Vec<usize>>);
-
-impl<'a> Names<'a> {
-    fn new(model: &'a File<'_>, hierarchy: &Hierarchy) -> Self {
-        let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (i, node) in model.document.nodes.iter().enumerate() {
-            if let Some(name) = &node.name {
-                names.entry(name).or_default().push(i);
-            }
-        }
-        // Among nodes of the same name, those in the scene take precedence.
-        for nodes in names.values_mut().filter(|nodes| nodes.len() > 1) {
-            if nodes.iter().any(|i| hierarchy.in_scene[*i]) {
-                nodes.retain(|i| hierarchy.in_scene[*i]);
-            }
-        }
-        Self(names)
-    }
+    /// Nodes of an animation file, each with the node of the model whose name differs in a prefix or in
+    /// separators.
+    alike: BTreeMap<usize, usize>,
 }
 
 impl<'a, 'f> ClipReader<'a, 'f> {
-    fn new(source: &'a ClipFile<'a, 'f>, model: &'a ClipFile<'a, 'f>, hierarchy: &Hierarchy) -> Self {
-        let names = if source.other { Names::new(model.file, hierarchy) } else { Names(BTreeMap::new()) };
-        let (strangers, known) = (BTreeSet::new(), BTreeSet::new());
+    fn new(
+        source: &'a ClipFile<'a, 'f>,
+        model: &'a ClipFile<'a, 'f>,
+        hierarchy: &Hierarchy,
+        rename: &'a [Rename],
+    ) -> Self {
+        let names = if source.other { NodeNames::new(model.file, hierarchy, rename) } else { NodeNames::none() };
+        let (strangers, known, alike) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
         let targets = hierarchy.nodes.iter().map(|node| node.weights.len()).collect();
-        Self { source, model: model.file, targets, names, keys: KeyTimesCache::default(), strangers, known }
+        Self { source, model: model.file, targets, names, keys: KeyTimesCache::default(), strangers, known, alike }
     }
 
     fn clip(&mut self, choice: &SelectedClip, report: &mut Report<'_>) -> Clip {
@@ -221,16 +211,21 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             return Ok(Some(target.value()));
         }
         let name = self.source.file.document.nodes[target.value()].name.as_deref();
-        match name.and_then(|name| self.names.0.get(name)).map(Vec::as_slice) {
-            None | Some([]) => {
+        match name.map_or(NodeMatch::None, |name| self.names.find(name)) {
+            NodeMatch::None => {
                 self.strangers.insert(target.value());
                 Ok(None)
             }
-            Some([node]) => {
+            NodeMatch::Same(node) => {
                 self.known.insert(target.value());
-                Ok(Some(*node))
+                Ok(Some(node))
             }
-            Some([a, b, ..]) => {
+            NodeMatch::Alike(node) => {
+                self.known.insert(target.value());
+                self.alike.insert(target.value(), node);
+                Ok(Some(node))
+            }
+            NodeMatch::Ambiguous([a, b]) => {
                 let name = quoted(name.unwrap_or_default());
                 let message = format!("{} has two nodes named {name}: {a} and {b}", self.model.shown);
                 Err(Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help("rename one of the two nodes"))
@@ -249,12 +244,23 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                     .within(Label::file(&file.shown)),
             );
         }
+        self.warn_of_alike(report);
         if self.strangers.is_empty() {
             return;
         }
         let labels: Vec<String> = self.strangers.iter().map(|i| self.label(*i)).collect();
         let names = list(labels.iter().map(String::as_str), LISTED);
-        let help = format!("nodes of animation files are matched by name: {model} must have nodes of the same names");
+        let mut help =
+            format!("nodes of animation files are matched by name: {model} must have nodes of the same names");
+        let nearly: Vec<String> = labels
+            .iter()
+            .filter_map(|name| Some(format!("{} = {}", quoted(name), quoted(self.names.closest(name)?))))
+            .take(LISTED)
+            .collect();
+        if !nearly.is_empty() {
+            help += &format!("; these nearly match: {}", nearly.join(", "));
+        }
+        help += "; `rename = { \"prefix:*\" = \"*\" }` renames the nodes of animation files";
         if self.known.is_empty() {
             let message = format!("the clips of this file move only nodes that {model} does not have: {names}");
             let diagnostic = Diagnostic::error(DiagnosticCode::ClipUnknownNodes, message)
@@ -270,6 +276,30 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                     .within(Label::file(&file.shown)),
             );
         }
+    }
+
+    /// Names the nodes that were matched although their names differ.
+    fn warn_of_alike(&self, report: &mut Report<'_>) {
+        let file = self.source.file;
+        let pairs = || {
+            self.alike.iter().filter_map(|(node, of_model)| {
+                let name = |file: &'a File<'f>, node: usize| file.document.nodes[node].name.as_deref();
+                Some((name(file, *node)?, name(self.model, *of_model)?))
+            })
+        };
+        let Some((from, to)) = pairs().next() else { return };
+        let message = format!(
+            "{} nodes are matched with nodes whose names differ in a prefix or in separators, such as {} with {}",
+            self.alike.len(),
+            quoted(from),
+            quoted(to)
+        );
+        let help = match common_rename(pairs()) {
+            Some(rename) => format!("if the match is right, write `rename = {{ {rename} }}`"),
+            None => "if the match is right, rename the nodes in one of the files, or with `rename`".to_owned(),
+        };
+        let diagnostic = Diagnostic::warning(DiagnosticCode::ClipAlikeNodes, message);
+        report.warn(diagnostic.help(help).within(Label::file(&file.shown)));
     }
 
     fn label(&self, node: usize) -> String {

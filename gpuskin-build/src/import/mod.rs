@@ -62,6 +62,7 @@ mod meshopt;
 mod meshopt_filter;
 mod morph;
 mod morph_loss;
+mod node_names;
 #[cfg(feature = "cli")]
 mod outline;
 mod references;
@@ -151,7 +152,7 @@ fn read<'f>(
         sources.extend(file.as_ref().map(|file| ClipFile { file, path, other: true }));
     }
     let choices = select::choose(&sources, entry, report);
-    let mut clips = clips::read(&choices, &sources, &hierarchy, report);
+    let mut clips = clips::read(&choices, &sources, &hierarchy, &entry.rename, report);
     let events = events::read(&choices, &sources, entry, &mut clips, report);
     references::references(entry, &mut clips);
 

@@ -178,6 +178,8 @@ pub struct ModelEntry {
     /// Paths of animation files, as written. Their clips are added to the model, and nodes are
     /// matched by name.
     pub animations: Vec<At<String>>,
+    /// New names of the nodes of animation files; the first pattern that matches is used.
+    pub rename: Vec<Rename>,
     /// Names of nodes; only meshes at or below them are baked. If empty, all meshes are.
     pub include: Vec<At<String>>,
     /// Names of nodes; meshes at or below them are not baked.
@@ -252,6 +254,26 @@ impl ModelEntry {
     /// Returns the settings of a clip.
     pub fn clip(&self, name: &str) -> Option<&ClipEntry> {
         self.clips.iter().flatten().find(|clip| clip.name.value == name)
+    }
+}
+
+/// Pattern of names and the names that it makes of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rename {
+    /// Name in the file; at most one `*` stands for any text.
+    pub from: String,
+    /// New name, in which `*` is the text of the pattern's `*`.
+    pub to: String,
+}
+
+impl Rename {
+    /// Returns the new name if the pattern matches.
+    pub fn apply(&self, name: &str) -> Option<String> {
+        let Some((before, after)) = self.from.split_once('*') else {
+            return (name == self.from).then(|| self.to.clone());
+        };
+        let text = name.strip_prefix(before)?.strip_suffix(after)?;
+        Some(self.to.replacen('*', text, 1))
     }
 }
 

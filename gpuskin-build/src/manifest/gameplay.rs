@@ -4,7 +4,7 @@ use gpuskin_rt::internals::{MAX_EVENTS, MAX_MASKS, MAX_PARTS};
 use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, Value, number, shorten, string, strings};
-use super::{At, ClipEntry, DeviceClass, EventEntry, MaskEntry, Mode, PartEntry, keys};
+use super::{At, ClipEntry, DeviceClass, EventEntry, MaskEntry, Mode, PartEntry, Rename, keys};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::suggest::closest;
 use gpuskin_rt::internals::Encoding;
@@ -174,6 +174,27 @@ pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
         );
     }
     parts
+}
+
+pub(super) fn rename(section: Section<'_>, notes: &mut Notes) -> Vec<Rename> {
+    let Some(value) = section.get("rename") else { return Vec::new() };
+    let expected = "a table of new names, such as { \"mixamorig:*\" = \"*\" }";
+    let mut renames = Vec::new();
+    for (from, value) in named(value, "rename", expected, notes) {
+        let DeValue::String(to) = value.get_ref() else {
+            notes.expected("rename", expected, value);
+            continue;
+        };
+        let stars = |text: &str| text.matches('*').count();
+        if stars(&from.value) > 1 || stars(to) > stars(&from.value) {
+            let message = format!("`rename`: {:?} = {:?} has too many `*`", shorten(&from.value), shorten(to));
+            let help = "write at most one `*` in the old name, and at most as many in the new one";
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, help);
+            continue;
+        }
+        renames.push(Rename { from: from.value, to: to.to_string() });
+    }
+    renames
 }
 
 /// Reports settings for bones that the mode, encoding or devices of the model do not support.

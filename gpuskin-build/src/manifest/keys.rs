@@ -301,6 +301,12 @@ pub(super) const MODEL: TableKeys = TableKeys {
             doc: "paths of more glTF files, whose clips are added; nodes are matched by name",
         },
         Key {
+            name: "rename",
+            value: Named(&Text),
+            default: Toml("{}"),
+            doc: r#"new names of the nodes of these files, before they are matched; one `*` stands for any text: `{ "mixamorig:*" = "*" }`"#,
+        },
+        Key {
             name: "mode",
             value: Word(&words(&MODES)),
             default: Toml(r#""bone""#),

@@ -235,6 +235,7 @@ fn model(
         name: name.unwrap_or_else(missing),
         path: path.unwrap_or_else(missing),
         animations,
+        rename: gameplay::rename(section, notes),
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
         mode: mode.map_or(Mode::default(), |at| at.value),

@@ -7,6 +7,7 @@ use crate::common::build::{Gltf, figure};
 use crate::common::{Outcome, at, clip, entry, import_entry};
 use glam::{DMat4, DVec3};
 use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::manifest::Rename;
 use gpuskin_build::internals::manifest::{ForwardAxis, UpAxis};
 use gpuskin_build::internals::model::{Local, Model, Primitive};
 use miette::Diagnostic as _;
@@ -180,12 +181,22 @@ fn clips_with_the_same_name_are_rejected() {
 }
 
 fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::internals::manifest::ClipEntry>>) -> Outcome {
+    with_renamed(other, clips, &[])
+}
+
+fn with_renamed(
+    other: &Gltf,
+    clips: Option<Vec<gpuskin_build::internals::manifest::ClipEntry>>,
+    rename: &[(&str, &str)],
+) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
     std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");
     let mut entry = entry("model.glb");
     entry.animations = vec![at("other.glb".into())];
     entry.clips = clips;
+    let rename = rename.iter().map(|(from, to)| Rename { from: (*from).to_owned(), to: (*to).to_owned() });
+    entry.rename = rename.collect();
     let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
     assert_eq!(outcome.inputs.len(), 2);
     outcome
@@ -216,6 +227,30 @@ fn clips_from_other_files_match_nodes_by_name() {
     let tail = g.node(None, json!({ "name": "Tail" }));
     g.clip("Wag", &[tail]);
     refused(&with_other(&g, None), &["other.glb", "only nodes that", "`Tail`"]);
+}
+
+#[test]
+fn clips_match_nodes_whose_names_differ_in_a_prefix() {
+    let moving = |nodes: &[&str]| {
+        let mut g = Gltf::new();
+        let nodes: Vec<usize> = nodes.iter().map(|name| g.node(None, json!({ "name": name }))).collect();
+        g.clip("wave", &nodes);
+        g
+    };
+    let moved =
+        |outcome: &Outcome| -> Vec<usize> { outcome.model().clips[2].channels.iter().map(|c| c.node).collect() };
+    let mixamo = moving(&["mixamorig:Head", "mixamorig:Spine"]);
+    let outcome = with_other(&mixamo, None);
+    assert_eq!(moved(&outcome), [1, 2]);
+    warned(&outcome, &["2 nodes are matched", "`mixamorig:Head` with `Head`", "rename = { \"mixamorig:*\" = \"*\" }"]);
+    // With the suggested key there is no warning.
+    let outcome = with_renamed(&mixamo, None, &[("mixamorig:*", "*")]);
+    assert_eq!((moved(&outcome), outcome.warnings().len()), (vec![1, 2], 0));
+    let outcome = with_renamed(&moving(&["skull", "Bone_Spine_R"]), None, &[("skull", "Head"), ("Bone_*_R", "*")]);
+    assert_eq!((moved(&outcome), outcome.warnings().len()), (vec![1, 2], 0));
+    // Names that nearly match are listed, but not matched.
+    refused(&with_other(&moving(&["Hed", "Spines"]), None), &["nearly match: `Hed` = `Head`, `Spines` = `Spine`"]);
+    refused(&with_renamed(&moving(&["Head"]), None, &[("*", "x*")]), &["only nodes that"]);
 }
 
 #[test]

@@ -47,6 +47,18 @@ fn refuses(text: &str, expected: &[(&str, &str, &str)]) {
 }
 
 #[test]
+fn renames_have_at_most_one_star() {
+    let rename = |table: &str| format!("{SOLDIER}rename = {table}\n");
+    let model = &good(&rename("{ \"mixamorig:*\" = \"*\", Skull = \"Head\" }")).models[0];
+    assert_eq!(model.rename[0].apply("mixamorig:Hips").as_deref(), Some("Hips"));
+    assert_eq!((model.rename[1].apply("Skull").as_deref(), model.rename[1].apply("Skulls")), (Some("Head"), None));
+    for table in ["{ \"*:*\" = \"*\" }", "{ Skull = \"*\" }"] {
+        refuses(&rename(table), &[("gpuskin.toml:4", "has too many `*`", "at most one `*`")]);
+    }
+    refuses(&rename("{ Skull = 1 }"), &[("gpuskin.toml:4", "`rename` must be a table of new names", "")]);
+}
+
+#[test]
 fn required_features_need_bones_and_compute() {
     let model = |keys: &str| format!("{SOLDIER}{keys}");
     assert_eq!(good(&model("require = [\"layers\", \"culling\", \"layers\"]\n")).models[0].require.len(), 2);
