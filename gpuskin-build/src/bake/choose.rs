@@ -126,7 +126,8 @@ impl EncodingChoice<'_> {
         } else {
             attempt = attempt.measure_and_refine(self.source, &limits)?;
         }
-        match self.set_limits().exceeded(&attempt.errors) {
+        // Tools that ask for an encoding want to see it, whatever its errors.
+        match self.set_limits().exceeded(&attempt.errors).filter(|_| self.options.encoding.is_none()) {
             Some(miss) => Err(self.rejection(&attempt, &miss)),
             None => Ok(attempt),
         }

@@ -49,6 +49,10 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     if args.has("check") && args.has("dry-run") {
         return Err(Failure::Usage("`--check` and `--dry-run` exclude each other".to_owned()));
     }
+    if args.has("explain") && args.has("dry-run") {
+        let reason = "`--explain` and `--dry-run` exclude each other: errors are known only after a bake";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
     let scope = scope(args)?;
     let path = args.manifest();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();

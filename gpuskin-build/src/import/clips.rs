@@ -257,19 +257,18 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             .filter_map(|name| Some(format!("{} = {}", quoted(name), quoted(self.names.closest(name)?))))
             .take(LISTED)
             .collect();
-        if !nearly.is_empty() {
-            help += &format!("; these nearly match: {}", nearly.join(", "));
-        }
+        let near =
+            if nearly.is_empty() { String::new() } else { format!("; these nearly match: {}", nearly.join(", ")) };
         help += "; `rename = { \"prefix:*\" = \"*\" }` renames the nodes of animation files";
         if self.known.is_empty() {
-            let message = format!("the clips of this file move only nodes that {model} does not have: {names}");
+            let message = format!("the clips of this file move only nodes that {model} does not have: {names}{near}");
             let diagnostic = Diagnostic::error(DiagnosticCode::ClipUnknownNodes, message)
                 .help(help)
                 .within(Label::file(&file.shown));
             report.error_at(&self.source.path.span, diagnostic);
         } else {
             let (count, all) = (labels.len(), labels.len() + self.known.len());
-            let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}");
+            let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}{near}");
             report.warn(
                 Diagnostic::warning(DiagnosticCode::ClipUnknownNodes, message)
                     .help(help)

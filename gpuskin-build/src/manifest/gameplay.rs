@@ -110,7 +110,7 @@ pub(super) fn masks(section: Section<'_>, notes: &mut Notes) -> Vec<MaskEntry> {
                 DiagnosticCode::ManifestType,
                 value.span(),
                 format!("mask `{}` must be a table", shorten(&name.value)),
-                help,
+                keys::of_model(&name.value, "[model.masks]").unwrap_or_else(|| help.to_owned()),
             );
             continue;
         };

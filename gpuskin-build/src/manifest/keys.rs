@@ -93,6 +93,14 @@ const fn words<T, const N: usize>(choices: &Choices<T, N>) -> [&'static str; N] 
     words
 }
 
+/// Returns help for a key of a model that is written below the header of another table.
+pub(super) fn of_model(name: &str, header: &str) -> Option<String> {
+    let key = MODEL.key(name)?.name;
+    Some(format!(
+        "`{key}` is a key of [[model]]: move it above {header}, because keys below a header belong to that table"
+    ))
+}
+
 pub(super) const DEVICES: Choices<DeviceClass, 2> =
     [("compute", DeviceClass::Compute), ("webgl2", DeviceClass::WebGl2)];
 pub(super) const FEATURES: Choices<Feature, 4> = [

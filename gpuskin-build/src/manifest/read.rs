@@ -301,7 +301,7 @@ fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
                     DiagnosticCode::ManifestType,
                     value.span(),
                     format!("clip `{}` must be a table", shorten(&name.value)),
-                    help,
+                    keys::of_model(&name.value, "[model.clips]").unwrap_or_else(|| help.to_owned()),
                 );
                 return None;
             };

@@ -47,6 +47,18 @@ fn refuses(text: &str, expected: &[(&str, &str, &str)]) {
 }
 
 #[test]
+fn keys_below_another_header_are_moved_up() {
+    let below = "[model.clips]\nsockets = [\"Hand.R\"]\n";
+    let help = "`sockets` is a key of [[model]]: move it above [model.clips]";
+    refuses(&format!("{SOLDIER}{below}"), &[("gpuskin.toml:5", "clip `sockets` must be a table", help)]);
+    let below = "[model.masks]\nlods = 2\n";
+    refuses(
+        &format!("{SOLDIER}{below}"),
+        &[("gpuskin.toml:5", "mask `lods` must be a table", "move it above [model.masks]")],
+    );
+}
+
+#[test]
 fn renames_have_at_most_one_star() {
     let rename = |table: &str| format!("{SOLDIER}rename = {table}\n");
     let model = &good(&rename("{ \"mixamorig:*\" = \"*\", Skull = \"Head\" }")).models[0];

@@ -6,6 +6,7 @@ use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::{Appearance, Clip, EventQueue, FiredEvent, Instance, InstanceRecord, Part, Transition, playback};
+use glam::Quat;
 
 impl<M> Crowd<M> {
     /// Adds an instance. It starts at the last prepared time, unless [`Instance::starting`] says
@@ -172,6 +173,25 @@ impl<M> Crowd<M> {
     pub fn rotate_to(&self, id: InstanceId, quaternion: impl Into<[f32; 4]>) -> Result<(), StaleId> {
         let rotation = packed_rotation(quaternion.into());
         self.core.state().instances.change(id, |r| r.rotation = rotation)
+    }
+
+    /// Turns an instance about the y axis: radians, counter-clockwise seen from above. Playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn face(&self, id: InstanceId, yaw: f32) -> Result<(), StaleId> {
+        self.rotate_to(id, Quat::from_rotation_y(yaw))
+    }
+
+    /// Moves and turns an instance: `position` in world space, metres; `yaw` as in [`Crowd::face`].
+    /// Playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn move_and_face(&self, id: InstanceId, position: impl Into<[f32; 3]>, yaw: f32) -> Result<(), StaleId> {
+        let translation = finite_position(position.into());
+        let rotation = packed_rotation(Quat::from_rotation_y(yaw).into());
+        self.core.state().instances.change(id, |r| (r.translation, r.rotation) = (translation, rotation))
     }
 
     /// Sets the uniform scale of an instance; 1 is the size of the model. Playback continues.
