@@ -33,6 +33,9 @@ pub enum FiredEventKind {
     Event(u16),
     /// The end of a clip that plays once. The instance holds its last pose from now on.
     Finished,
+    /// The end of a clip that plays once on the layer of this number. The layer holds its last pose until
+    /// it is stopped. Only crowds fire it: an [`EventQueue`] knows no layers.
+    LayerFinished(u8),
 }
 
 /// Collects the fired events of the instances of a model.

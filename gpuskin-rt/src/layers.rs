@@ -274,6 +274,13 @@ impl LayerSet {
         self.live.start = time;
     }
 
+    /// Returns the playback of a layer whose weight is or becomes greater than zero.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn visible_playback(&self, layer: usize) -> Option<Playback> {
+        let layer = &self.layers[layer];
+        (layer.weight.ends[1] > 0).then(|| layer.playing.playback())
+    }
+
     /// Returns whether live bones are visible now or later.
     #[doc(hidden)]
     pub fn has_live_bones(&self, time: Time) -> bool {

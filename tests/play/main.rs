@@ -14,6 +14,7 @@ mod attachments;
 mod baked_module;
 mod crowd;
 mod dynamic;
+mod layer_events;
 mod lods;
 mod occlusion;
 mod snapshot;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         test!(dynamic::missing_and_mismatched_files_are_named),
         test!(dynamic::broken_files_are_refused_or_played),
         test!(dynamic::broken_textures_are_refused_or_read),
+        test!(layer_events::layers_fire_events_and_end, VULKAN),
         test!(lods::models_have_lods_down_to_200_triangles),
         test!(lods::manifest_sets_the_number_of_lods),
         test!(lods::rest_mesh_is_lod_0),

@@ -13,6 +13,8 @@ fn main() -> Result<(), gpuskin_rt::SocketError> {
                 FiredEventKind::Event(event) => {
                     println!("{at:7.3} s: soldier {soldier}: {}", META.events[usize::from(event)])
                 }
+                // A server of this kind plays no layers.
+                FiredEventKind::LayerFinished(_) => {}
                 FiredEventKind::Finished => {
                     let hand = world.hand(soldier, notice.time);
                     println!("{at:7.3} s: soldier {soldier}: clip finished, hand at {hand:.2}");

@@ -2,10 +2,11 @@
 //! the changes.
 
 use super::crowd_core::CrowdState;
+use super::crowd_events::CrowdEvents;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::instance::{finite_position, finite_scale, packed_rotation};
-use crate::{Appearance, Clip, EventQueue, FiredEvent, Instance, InstanceRecord, Part, Transition, playback};
+use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Part, Transition, playback};
 use glam::Quat;
 
 impl<M> Crowd<M> {
@@ -19,7 +20,7 @@ impl<M> Crowd<M> {
         let state = &mut *self.core.state();
         let id = state.instances.spawn(record, instance.appearance());
         if let Some(queue) = &mut state.events {
-            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
+            queue.play(&self.meta.clips, id, record.playback(), self.time());
         }
         id
     }
@@ -30,9 +31,10 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn despawn(&self, id: InstanceId) -> Result<(), StaleId> {
         let state = &mut *self.core.state();
+        let layers = state.layer_set(id);
         state.layers.release(&state.instances, id);
         if let (Some(queue), Some(_)) = (&mut state.events, state.instances.get(id)) {
-            queue.stop(&self.meta.clips, id.slot(), self.time());
+            queue.stop(&self.meta.clips, id, layers, self.time());
         }
         state.instances.despawn(id)
     }
@@ -44,6 +46,10 @@ impl<M> Crowd<M> {
     pub fn set(&self, id: InstanceId, instance: Instance<M>) -> Result<(), StaleId> {
         let record = instance.record(&self.meta, self.time());
         let state = &mut *self.core.state();
+        let layers = state.layer_set(id);
+        if let (Some(queue), Some(slot)) = (&mut state.events, layers) {
+            queue.stop_layers(&self.meta.clips, slot, self.time());
+        }
         state.layers.release(&state.instances, id);
         self.change(state, id, |r| *r = record)?;
         state.instances.change_appearance(id, |appearance| *appearance = instance.appearance())
@@ -58,16 +64,17 @@ impl<M> Crowd<M> {
         let time = self.time();
         let next = transition.start.playback(&self.meta, clip.index(), time);
         let state = &mut *self.core.state();
-        state.layers.set_paused(&state.instances, id, false, time);
+        self.pause_layers(state, id, false);
         self.change(state, id, |r| r.play(&next, transition.fade, transition.curve, time))
     }
 
     /// Returns the events fired since the last call, in order of time: events of clips, and ends of
-    /// clips that play once. They reach up to the last prepared time. The first call starts the
-    /// recording and returns nothing.
+    /// clips that play once, on instances and on their layers. They reach up to the last prepared time.
+    /// The first call starts the recording and returns nothing.
     ///
-    /// The cost is proportional to the number of events returned. Fading clips and layers fire no
-    /// events. One call returns at most 2^20 events.
+    /// A clip fires events from the command that starts it until the command that replaces or stops it;
+    /// what fades out afterwards fires none. The cost is proportional to the number of events returned.
+    /// One call returns at most 2^20 events of clips, and as many of layers.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
@@ -84,11 +91,14 @@ impl<M> Crowd<M> {
         let state = &mut *self.core.state();
         let clips = &self.meta.clips;
         if let Some(queue) = &mut state.events {
-            return queue.drain(clips, time).collect();
+            return queue.drain(clips, time);
         }
-        let mut queue = EventQueue::new();
+        let mut queue = CrowdEvents::default();
         for (id, record) in state.instances.iter() {
-            queue.play(clips, id.slot(), id, record.playback(), time);
+            queue.play(clips, id, record.playback(), time);
+            if let Some(slot) = record.layer_set().checked_sub(1) {
+                queue.play_layers(clips, id, (slot, state.layers.set(slot)), time);
+            }
         }
         state.events = Some(queue);
         Vec::new()
@@ -103,9 +113,18 @@ impl<M> Crowd<M> {
     ) -> Result<(), StaleId> {
         let changed = state.instances.change(id, change);
         if let (Some(queue), Some(record)) = (&mut state.events, state.instances.get(id)) {
-            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
+            queue.play(&self.meta.clips, id, record.playback(), self.time());
         }
         changed
+    }
+
+    /// Pauses or resumes the layers of an instance. Called before the instance record changes.
+    pub(super) fn pause_layers(&self, state: &mut CrowdState, id: InstanceId, paused: bool) {
+        let time = self.time();
+        state.layers.set_paused(&state.instances, id, paused, time);
+        if let Some(slot) = state.layer_set(id) {
+            state.follow_layers(&self.meta.clips, id, slot, time);
+        }
     }
 
     /// Sets the playback speed of an instance without a jump, as a factor of the clip's own speed:
@@ -144,7 +163,7 @@ impl<M> Crowd<M> {
     pub fn set_paused(&self, id: InstanceId, paused: bool) -> Result<(), StaleId> {
         let time = self.time();
         let state = &mut *self.core.state();
-        state.layers.set_paused(&state.instances, id, paused, time);
+        self.pause_layers(state, id, paused);
         self.change(state, id, |r| r.set_paused(paused, time))
     }
 

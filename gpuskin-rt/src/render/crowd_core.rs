@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::attachments::{AttachedProp, Attachments};
 use super::compute::LazyPipelines;
+use super::crowd_events::CrowdEvents;
 use super::cull::Views;
 use super::draw_run::DrawRun;
 use super::error::at_most;
@@ -19,7 +20,7 @@ use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
 use super::{CrowdDescriptor, Error, InstanceId, View};
-use crate::EventQueue;
+use crate::{ClipInfo, Time};
 
 /// CrowdState shared by the renderer and the handles of a crowd.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub(super) struct CrowdState {
     /// Whether attachments reach further than the bounds used for culling.
     pub(super) bounds_changed: bool,
     /// Created by the first call of [`Crowd::events`].
-    pub(super) events: Option<EventQueue<InstanceId>>,
+    pub(super) events: Option<CrowdEvents>,
     buffer: Option<wgpu::Buffer>,
     appearances: Option<wgpu::Buffer>,
     /// Changed elements of `buffer` and of `appearances`.
@@ -61,6 +62,21 @@ pub(super) struct CrowdState {
     ignore_marks: bool,
     /// Palettes for the records in `buffer`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
+}
+
+impl CrowdState {
+    /// Number of the layer set of an instance.
+    pub(super) fn layer_set(&self, id: InstanceId) -> Option<u32> {
+        self.instances.get(id)?.layer_set().checked_sub(1)
+    }
+
+    /// Records the layers of an instance for events, after a change at `time`. `slot`: the layer set that
+    /// the instance has, or had before the change.
+    pub(super) fn follow_layers(&mut self, clips: &[ClipInfo], id: InstanceId, slot: u32, time: Time) {
+        if let Some(events) = &mut self.events {
+            events.play_layers(clips, id, (slot, self.layers.set(slot)), time);
+        }
+    }
 }
 
 /// Drawable state of a crowd, as of the last upload.

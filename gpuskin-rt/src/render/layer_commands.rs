@@ -76,13 +76,15 @@ impl<M> Crowd<M> {
             ));
         }
         let next = transition.start.playback(meta, clip.index(), time);
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
+        let state = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = state;
         let slot = layers.of(instances, id, &meta.name, time)?;
         let paused = instances.get(id).is_some_and(|record| record.is_paused());
         layers.change(instances, slot, time, |set| {
             set.play(layer, &next, mask.map(Mask::index), &transition, weight, time);
             set.set_paused(paused, time);
         });
+        state.follow_layers(&meta.clips, id, slot, time);
         Ok(())
     }
 
@@ -93,10 +95,12 @@ impl<M> Crowd<M> {
     pub fn set_layer_weight(&self, id: InstanceId, layer: usize, weight: f32, seconds: f32) -> Result<(), Error> {
         let time = self.time();
         check_layer(&self.meta, layer)?;
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
+        let state = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = state;
         let record = instances.get(id).ok_or(StaleId::Instance(id))?;
         if let Some(slot) = record.layer_set().checked_sub(1) {
             layers.change(instances, slot, time, |set| set.set_weight(layer, weight, seconds, time));
+            state.follow_layers(&self.meta.clips, id, slot, time);
         }
         Ok(())
     }

@@ -45,6 +45,7 @@ mod compute;
 mod cpu_model;
 mod crowd;
 mod crowd_core;
+mod crowd_events;
 mod cull;
 mod custom_draw;
 mod descriptor;

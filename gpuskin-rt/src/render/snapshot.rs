@@ -69,13 +69,18 @@ impl<M> Crowd<M> {
         let CrowdState { instances, layers, events, .. } = state;
         let both = saved.records.iter().zip(&saved.appearances);
         let ids: Vec<InstanceId> = both.map(|(record, appearance)| instances.spawn(*record, *appearance)).collect();
+        let clips = &self.meta.clips;
         for (index, set) in saved.layers.iter().filter(|_| layered) {
-            let slot = layers.of(instances, ids[*index as usize], &self.meta.name, time)?;
+            let id = ids[*index as usize];
+            let slot = layers.of(instances, id, &self.meta.name, time)?;
             layers.change(instances, slot, time, |given| *given = *set);
+            if let Some(queue) = events {
+                queue.play_layers(clips, id, (slot, set), time);
+            }
         }
         if let Some(queue) = events {
             for (id, record) in ids.iter().zip(&saved.records) {
-                queue.play(&self.meta.clips, id.slot(), *id, record.playback(), time);
+                queue.play(clips, *id, record.playback(), time);
             }
         }
         Ok(ids)
@@ -92,7 +97,7 @@ impl<M> Crowd<M> {
         let state = &mut *self.core.state();
         let id = state.instances.spawn(record, appearance);
         if let Some(queue) = &mut state.events {
-            queue.play(&self.meta.clips, id.slot(), id, record.playback(), self.time());
+            queue.play(&self.meta.clips, id, record.playback(), self.time());
         }
         Ok(id)
     }
@@ -104,10 +109,9 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists, or if the model lacks a clip of the record.
     pub fn set_record(&self, id: InstanceId, record: InstanceRecord) -> Result<(), Error> {
         let record = checked(&self.meta, record)?;
-        let time = self.time();
         let state = &mut *self.core.state();
         let layers = state.instances.get(id).ok_or(StaleId::Instance(id))?.layer_set();
-        state.layers.set_paused(&state.instances, id, record.is_paused(), time);
+        self.pause_layers(state, id, record.is_paused());
         Ok(self.change(state, id, |r| *r = record.with_layer_set(layers))?)
     }
 }

@@ -59,6 +59,7 @@ fn kind(kind: FiredEventKind) -> u32 {
     match kind {
         FiredEventKind::Event(event) => event.into(),
         FiredEventKind::Finished => u32::MAX,
+        FiredEventKind::LayerFinished(_) => panic!("a queue knows no layers"),
     }
 }
 
