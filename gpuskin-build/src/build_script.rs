@@ -52,6 +52,11 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Built, BuildError> {
     let mut baked = result.map_err(|diagnostics| BuildError { diagnostics })?;
     if let Some(advice) = unoptimised(start.elapsed(), env!("GPUSKIN_OPT_LEVEL")) {
         baked.warnings.push(advice);
+        // Cargo repeats the warnings of a script in each build until the script runs again. A file that
+        // does not exist makes the next build run it: that finds all models in the cache, and is fast.
+        if let Some(out) = std::env::var_os("OUT_DIR") {
+            println!("cargo::rerun-if-changed={}", Path::new(&out).join("gpuskin-next-build").display());
+        }
     }
     baked.warnings.cargo_directives().iter().for_each(|line| println!("{line}"));
     Ok(baked)

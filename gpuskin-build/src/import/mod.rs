@@ -160,6 +160,9 @@ fn read<'f>(
     let mut reader = mesh::MeshReader { file, materials, bones: Bones::default(), skins, vertices: 0 };
     let mut unbound_primitives = reader.read(&taking_part, report);
     let mesh::MeshReader { mut materials, mut bones, skins, .. } = reader;
+    if let Some(diagnostic) = materials.textures.images_in_extensions() {
+        report.error(diagnostic.within(Label::file(&file.shown)));
+    }
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
     if unbound_primitives.is_empty() && report.errors() == errors {
         let diagnostic = Diagnostic::error(DiagnosticCode::SceneEmpty, "the scene has no mesh to draw");

@@ -23,6 +23,9 @@ const MAX_SIDE: u32 = 8192;
 /// copy of it.
 const MAX_DECODE: u64 = 1 << 30;
 
+/// Number of textures that an error lists.
+const LISTED: usize = 5;
+
 /// Image index that `gltf::json` reads for a texture without an image of the core format.
 const NO_IMAGE: usize = u32::MAX as usize;
 
@@ -78,12 +81,14 @@ pub(super) struct TextureReader {
     pixels: Pixels,
     image_slots: BTreeMap<usize, Result<usize, Diagnostic>>,
     texels: u64,
+    /// Textures that only an extension gives an image, with the names of the extensions.
+    in_extensions: BTreeMap<usize, String>,
     pub images: Vec<Image>,
 }
 
 impl TextureReader {
     pub(super) fn new(pixels: Pixels) -> Self {
-        Self { pixels, image_slots: BTreeMap::new(), texels: 0, images: Vec::new() }
+        Self { pixels, image_slots: BTreeMap::new(), texels: 0, in_extensions: BTreeMap::new(), images: Vec::new() }
     }
 
     pub(super) fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Diagnostic> {
@@ -92,11 +97,12 @@ impl TextureReader {
         if texture.source.value() == NO_IMAGE {
             let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
             let kinds: Vec<&str> = kinds.collect();
-            let message = match kinds.is_empty() {
-                true => format!("texture {index} has no image"),
-                false => format!("texture {index} has no PNG or JPEG image, only {}", kinds.join(", ")),
-            };
-            return Err(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(CONVERT));
+            if kinds.is_empty() {
+                let message = format!("texture {index} has no image");
+                return Err(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(CONVERT));
+            }
+            self.in_extensions.insert(index.value(), kinds.join(", "));
+            return Ok(Texture { image: self.placeholder(), wrap: [Wrap::Repeat; 2], nearest: false });
         }
         let sampler = match texture.sampler {
             Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
@@ -112,6 +118,26 @@ impl TextureReader {
             wrap: [wrap(sampler.map(|s| s.wrap_s)), wrap(sampler.map(|s| s.wrap_t))],
             nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m == Checked::Valid(MagFilter::Nearest)),
         })
+    }
+
+    /// Returns an error about all textures whose image only an extension gives: they have one cause.
+    pub(super) fn images_in_extensions(&self) -> Option<Diagnostic> {
+        let kinds = self.in_extensions.values().next()?;
+        let names: Vec<String> = self.in_extensions.keys().map(ToString::to_string).collect();
+        let listed = names.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match names.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (noun, verb) = if names.len() == 1 { ("texture", "has") } else { ("textures", "have") };
+        let message = format!("{noun} {listed}{more} {verb} no PNG or JPEG image, only {kinds}");
+        Some(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(CONVERT))
+    }
+
+    /// Returns the index of an image in place of one that cannot be read, until the error is reported.
+    fn placeholder(&mut self) -> usize {
+        self.images.push(Image { name: String::new(), width: 1, height: 1, rgba: vec![255; 4] });
+        self.images.len() - 1
     }
 
     /// Returns the index in [`Self::images`] of an image of the file.
