@@ -219,8 +219,14 @@ impl EncodingChoice<'_> {
                     }
                 }
                 Err(refusal) if encoding == Encoding::LocalPacked && self.yields(&refusal, YIELD) => {
-                    let (attempt, diagnostic) = self.give_way(refusal)?;
-                    (chosen, warning) = (Some(attempt), Some(diagnostic));
+                    match self.give_way(refusal) {
+                        Ok((attempt, diagnostic)) => (chosen, warning) = (Some(attempt), diagnostic),
+                        // It also exceeds a tolerance that is set, which another encoding may meet.
+                        Err(refusal) => {
+                            fewer_features = Some(self.reason(&refusal));
+                            nearest = Some(refusal);
+                        }
+                    }
                 }
                 Err(refusal) => {
                     if encoding == Encoding::LocalPacked {
@@ -235,8 +241,9 @@ impl EncodingChoice<'_> {
         let attempt = match (chosen, nearest) {
             (Some(attempt), _) => attempt,
             (None, Some(refusal)) if self.yields(&refusal, f64::MAX) => {
-                let (attempt, diagnostic) = self.give_way(refusal)?;
-                warning = Some(diagnostic);
+                let (attempt, diagnostic) =
+                    self.give_way(refusal).map_err(|refusal| self.refusal_diagnostic(refusal))?;
+                warning = diagnostic;
                 attempt
             }
             (None, Some(refusal)) => return Err(self.refusal_diagnostic(refusal)),
@@ -287,20 +294,23 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// Returns an attempt that exceeds default tolerances, fully measured, and a warning.
-    fn give_way(&self, refusal: Refusal) -> Result<(Attempt, Diagnostic), Diagnostic> {
+    /// Returns an attempt that exceeds default tolerances, fully measured, and a warning about that; or
+    /// a refusal if it exceeds a tolerance that is set.
+    fn give_way(&self, refusal: Refusal) -> Result<(Attempt, Option<Diagnostic>), Refusal> {
+        let unfit = |diagnostic| Refusal { distance: Distance::FAR, cause: RefusalCause::Unfit(diagnostic) };
         let (mut attempt, miss) = match refusal.cause {
             RefusalCause::Missed(attempt, miss) => (*attempt, miss),
-            RefusalCause::Unfit(diagnostic) => return Err(diagnostic),
+            RefusalCause::Unfit(diagnostic) => return Err(unfit(diagnostic)),
         };
         if miss.kind == LimitKind::Motion {
             // Frames that do not bring the error below the limit are wasted.
             let rates = self.source.outline.rates();
-            attempt = Attempt::new(self.source, attempt.plan.encoding, &rates, &self.limits())?;
+            attempt = Attempt::new(self.source, attempt.plan.encoding, &rates, &self.limits()).map_err(unfit)?;
         }
         attempt.measure(self.source, MeasuredTimes::All);
         if let Some(miss) = self.set_limits().exceeded(&attempt.errors) {
-            return Err(self.rejection(&attempt, &miss));
+            let cause = RefusalCause::Missed(Box::new(attempt), miss);
+            return Err(Refusal { distance: Distance::of(&miss), cause });
         }
         let warning = self.above_default(&attempt);
         Ok((attempt, warning))

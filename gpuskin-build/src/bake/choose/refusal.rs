@@ -106,22 +106,18 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// Returns a warning about a default tolerance that is exceeded.
-    pub(super) fn above_default(&self, attempt: &Attempt) -> Diagnostic {
-        let clip = |miss: &ExceededLimit| attempt.plan.model.clips[miss.clip].name.clone();
-        let Some(miss) = self.limits().exceeded(&attempt.errors) else {
-            // All errors were above the limit at other rates only.
-            return Diagnostic::warning(DiagnosticCode::EncodingAboveDefault, "an error is close to its tolerance");
-        };
+    /// Returns a warning about a default tolerance that is exceeded; `None` if none is.
+    pub(super) fn above_default(&self, attempt: &Attempt) -> Option<Diagnostic> {
+        let miss = self.limits().exceeded(&attempt.errors)?;
         let key = miss.kind.key();
         let message = format!("{}; the manifest sets no `{key}`, so it is used", self.error_text(attempt, &miss));
         let value = match miss.kind {
             LimitKind::Normal => format!("{} deg", digits(f64::from(miss.error.normal_degrees) * 1.01)),
             LimitKind::Encoding | LimitKind::Motion => tolerance(miss.error.max * ACCEPTED),
         };
-        Diagnostic::warning(DiagnosticCode::EncodingAboveDefault, message)
-            .clip(&clip(&miss))
-            .help(format!("set `{key} = \"{value}\"` to accept the error, or a smaller value to refuse it"))
+        let diagnostic = Diagnostic::warning(DiagnosticCode::EncodingAboveDefault, message)
+            .clip(&attempt.plan.model.clips[miss.clip].name);
+        Some(diagnostic.help(format!("set `{key} = \"{value}\"` to accept the error, or a smaller value to refuse it")))
     }
 
     /// Returns a warning about features that an encoding does not have. `reason`: why `local-packed` is
