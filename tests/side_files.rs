@@ -10,7 +10,6 @@ use gpuskin_rt::internals::files::{load, set_asset_folder};
 
 gpuskin_rt::include_baked!("golden");
 
-const MESH: &str = "pole/mesh.bin";
 
 /// Makes the tests take turns. A child process inherits all open files until it executes its
 /// program, and a copy of the game that is still open for writing cannot be executed ("Text file
@@ -20,9 +19,14 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Path of the baked `gpuskin/pole/mesh.bin`.
+/// Name of the mesh below `gpuskin/`.
+fn mesh() -> &'static str {
+    models::POLE.side_files().find(|name| name.ends_with("/mesh.bin")).expect("a side file")
+}
+
+/// Path of the baked mesh.
 fn baked() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/gpuskin").join(MESH)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/gpuskin").join(mesh())
 }
 
 /// The game: loads the mesh, and prints its last byte or the error. It passes the variable
@@ -53,8 +57,9 @@ fn run(game: &Path, variables: &[(&str, &Path)]) -> String {
 fn put(folder: &Path, mark: u8) {
     let mut bytes = fs::read(baked()).unwrap();
     *bytes.last_mut().unwrap() = mark;
-    fs::create_dir_all(folder.join("pole")).unwrap();
-    fs::write(folder.join(MESH), bytes).unwrap();
+    let path = folder.join(mesh());
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
 #[test]
@@ -87,7 +92,7 @@ fn files_of_another_bake_are_refused_with_their_path() {
     let game = std::env::current_exe().unwrap();
     let refused = |change: fn(&mut Vec<u8>)| {
         put(temporary.path(), 0);
-        let path = temporary.path().join(MESH);
+        let path = temporary.path().join(mesh());
         let mut bytes = fs::read(&path).unwrap();
         change(&mut bytes);
         fs::write(&path, bytes).unwrap();

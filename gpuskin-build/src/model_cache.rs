@@ -221,11 +221,12 @@ fn model_key<'a>(
 
 /// Whether `name` is a path of a file of this model, and leads nowhere else.
 fn belongs_to_model(name: &str, model: &str) -> bool {
-    let file = name.strip_prefix("gpuskin/").and_then(|name| name.strip_prefix(model)?.strip_prefix('/'));
-    file.is_some_and(|file| {
-        file.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && file.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
-    })
+    let plain = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+    };
+    let parts: Vec<&str> = name.split('/').collect();
+    matches!(parts[..], ["gpuskin", of, content, file] if of == model && plain(content) && plain(file))
 }
 
 #[cfg(test)]
@@ -253,10 +254,17 @@ mod tests {
 
     #[test]
     fn is_of_rejects_paths_outside_the_model() {
-        assert!(belongs_to_model("gpuskin/a/mesh.bin", "a") && belongs_to_model("gpuskin/a-b/color-0-bc7.ktx2", "a-b"));
-        for name in
-            ["gpuskin/b/mesh.bin", "gpuskin/a/../x", "gpuskin/a/.x", "/gpuskin/a/x", "gpuskin/a/b/c", "gpuskin/a/b\\c"]
-        {
+        assert!(belongs_to_model("gpuskin/a/0f/mesh.bin", "a"));
+        assert!(belongs_to_model("gpuskin/a-b/0f/color-0-bc7.ktx2", "a-b"));
+        for name in [
+            "gpuskin/b/0f/mesh.bin",
+            "gpuskin/a/mesh.bin",
+            "gpuskin/a/../x",
+            "gpuskin/a/0f/.x",
+            "/gpuskin/a/0f/x",
+            "gpuskin/a/0f/b/c",
+            "gpuskin/a/0f/b\\c",
+        ] {
             assert!(!belongs_to_model(name, "a"), "{name}");
         }
     }

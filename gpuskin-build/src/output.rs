@@ -1,8 +1,9 @@
 //! `Baked -> files`: writes changed files only, all of them or none.
 //!
 //! First, every changed file is written beside its final path and flushed to disk. Only then are
-//! the files moved, so that a full disk cannot interrupt the moves. If a move fails nevertheless,
-//! earlier moves are undone.
+//! the files moved, so that a full disk cannot interrupt the moves. The generated module is moved
+//! last: the files that it names are in folders of their own, so that at any moment a module and all
+//! its files are those of one bake. Files of earlier bakes are removed after that.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,11 +125,13 @@ pub(crate) fn differences(
 /// Writes the files of a bake to a folder, and removes stale files of earlier bakes. Returns the
 /// paths that were written.
 ///
-/// Payloads are written first, then the module that names them. Each file is replaced atomically by
-/// a rename; unchanged files are not touched. The folder is locked meanwhile.
+/// Payloads are written first, then the module that names them, and files of earlier bakes are
+/// removed at the end. Each file is replaced atomically by a rename; unchanged files are not touched.
+/// The folder is locked meanwhile.
 ///
 /// # Errors
-/// If the folder cannot be read or written. Its files are unchanged then.
+/// If the folder cannot be read or written. The module and the files that it names are unchanged
+/// then.
 pub fn write_folder(files: &BTreeMap<String, Vec<u8>>, folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let lock = lock_folder(folder, || ())?;
     let job = WritePlan { folder, whole: true, in_place: &|_| None, load: &|_, _| None };
@@ -225,9 +228,7 @@ pub(crate) fn apply(
     commit(staged).map_err(WriteError::Failed)?;
     written.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>().into_iter().for_each(fs::sync_folder);
     for path in stale {
-        fs::remove(&path).map_err(|e| failed("remove", &path, &e))?;
-        // Fails intentionally if the folder is not empty.
-        let _ = path.parent().map(std::fs::remove_dir);
+        remove_with_folders(&path, fs::remove).map_err(|e| failed("remove", &path, &e))?;
     }
     Ok(written)
 }
@@ -239,29 +240,31 @@ struct Staged {
     module: bool,
 }
 
-/// Moves all files to their final paths, or none.
+/// Moves all files to their final paths. After an error, removes the files that are new.
 fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
-    let mut undo: Vec<(PathBuf, Option<TempPath>)> = Vec::new();
+    let mut new: Vec<PathBuf> = Vec::new();
     for Staged { from, path, .. } in staged {
-        // A hard link keeps the old file for the undo. On file systems without hard links there is
-        // no undo.
-        let before = from.with_extension("before");
-        let before =
-            std::fs::hard_link(&path, &before).is_ok().then(|| TempPath::try_from_path(&before).ok()).flatten();
-        let new = !path.exists();
+        let exists = path.exists();
         if let Err(error) = fs::rename(from, &path) {
-            drop(before);
-            for (path, before) in undo.into_iter().rev() {
-                let _ = match before {
-                    Some(before) => before.persist(&path).map_err(|e| e.error),
-                    None => std::fs::remove_file(&path),
-                };
+            for path in new {
+                // The error to report is that of the rename.
+                let _ = remove_with_folders(&path, |path| std::fs::remove_file(path));
             }
             return Err(failure("write", &path, &error));
         }
-        if new || before.is_some() {
-            undo.push((path, before));
+        if !exists {
+            new.push(path);
         }
+    }
+    Ok(())
+}
+
+/// Removes a file of a model, then its content folder and the folder of the model if they are empty.
+fn remove_with_folders(path: &Path, remove: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+    remove(path)?;
+    for folder in path.ancestors().skip(1).take(2) {
+        // Fails intentionally if the folder is not empty.
+        let _ = std::fs::remove_dir(folder);
     }
     Ok(())
 }
@@ -269,12 +272,23 @@ fn commit(staged: Vec<Staged>) -> Result<(), Diagnostic> {
 /// Removes unfinished files of interrupted bakes.
 fn remove_unfinished(folder: &Path, alone: bool) -> Result<(), Diagnostic> {
     fs::remove_unfinished(folder, alone);
-    let models = folder.join("gpuskin");
-    fs::remove_unfinished(&models, alone);
-    for model in entries(&models)? {
+    fs::remove_unfinished(&folder.join("gpuskin"), alone);
+    for model in model_folders(folder)?.into_iter().rev() {
         fs::remove_unfinished(&model, alone);
+        // Fails intentionally if the folder is not empty.
+        let _ = std::fs::remove_dir(model);
     }
     Ok(())
+}
+
+/// Returns the folders below `gpuskin/`: one per model, then in each one per bake that is present.
+fn model_folders(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let mut folders = entries(&folder.join("gpuskin"))?;
+    for model in folders.clone() {
+        folders.extend(entries(&model)?);
+    }
+    folders.retain(|folder| folder.is_dir());
+    Ok(folders)
 }
 
 /// Returns files of earlier bakes that this bake does not make: files in model folders whose names
@@ -285,18 +299,16 @@ fn stale_files<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<Path
             || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))
     };
     let mut stale = Vec::new();
-    for model in entries(&folder.join("gpuskin"))? {
-        if !model.is_dir() {
-            continue;
-        }
-        let model_name = model.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    for model in model_folders(folder)? {
         for path in entries(&model)? {
             let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            if ours(&name) && !files.contains_key(&format!("gpuskin/{model_name}/{name}")) {
+            let relative = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            if ours(&name) && !files.contains_key(&relative) {
                 stale.push(path);
             }
         }
     }
+    stale.sort();
     Ok(stale)
 }
 

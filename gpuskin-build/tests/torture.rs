@@ -83,8 +83,9 @@ impl Place {
             let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
             names.into_iter().any(|name| name.to_string_lossy().starts_with(".gpuskin-"))
         };
+        let folders = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let models = (0..self.models).map(|n| self.path(&format!("baked/gpuskin/pole{n}")));
-        unfinished(&self.path("baked")) || models.into_iter().any(|folder| unfinished(&folder))
+        unfinished(&self.path("baked")) || models.flat_map(folders).any(|folder| unfinished(&folder))
     }
 }
 
@@ -106,7 +107,7 @@ fn kills(count: usize, least_writing: usize) {
     let start = Instant::now();
     place.finish(place.start());
     let whole = start.elapsed().as_micros() as u64;
-    let (mut random, mut writing) = (Random(0x2545_F491_4F6C_DD1D), 0);
+    let (mut random, mut writing, mut mixed) = (Random(0x2545_F491_4F6C_DD1D), 0, 0);
     for n in 1..=count {
         let new = place.version(n);
         let mut child = place.start();
@@ -119,18 +120,27 @@ fn kills(count: usize, least_writing: usize) {
         child.kill().unwrap();
         child.wait().unwrap();
         writing += usize::from(place.is_writing());
-        for (name, bytes) in place.out().iter().filter(|(name, _)| !name.contains(".gpuskin-")) {
+        let found = place.out();
+        for (name, bytes) in found.iter().filter(|(name, _)| !name.contains(".gpuskin-")) {
             assert!(
                 old.get(name) == Some(bytes) || new.get(name) == Some(bytes),
                 "kill {n}: {name} is neither the old nor the new file"
             );
         }
+        // The module and all files that it names are those of one bake.
+        let module = &found["gpuskin.rs"];
+        let bake = if *module == new["gpuskin.rs"] { &new } else { &old };
+        assert!(bake.iter().all(|(name, bytes)| found.get(name) == Some(bytes)), "kill {n}: {:?}", found.keys());
+        mixed += usize::from(found.keys().any(|name| !bake.contains_key(name) && !name.contains(".gpuskin-")));
         place.finish(place.start());
         assert!(place.out() == new, "kill {n}: {:?}", place.out().keys());
         assert_eq!(fs::read_dir(place.path("cache/unfinished")).unwrap().count(), 0, "kill {n}");
         old = new;
     }
-    println!("torture: {count} kills, {writing} of them between the first unfinished file and the last rename");
+    println!(
+        "torture: {count} kills, {writing} of them between the first unfinished file and the last rename, \
+         {mixed} left files of two bakes"
+    );
     assert!(writing >= least_writing, "{writing}");
 }
 

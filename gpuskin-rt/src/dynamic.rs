@@ -1,8 +1,9 @@
 //! Models that are read at run time: for mods, and to show a new bake immediately.
 //!
-//! A model is a set of files in its own folder, as written by `gpuskin bake`:
-//! `anim-<encoding>.ktx2`, `mesh.bin`, `color-<n>-<format>.ktx2`. All files are validated: a model
-//! that was loaded can be played, and an invalid file is refused with its name and the reason.
+//! A model is a set of files, as written by `gpuskin bake`: `anim-<encoding>.ktx2`, `mesh.bin`,
+//! `color-<n>-<format>.ktx2`. They are in a folder that is named by a hash of their content, within
+//! the folder of the model. All files are validated: a model that was loaded can be played, and an
+//! invalid file is refused with its name and the reason.
 
 mod check;
 mod file;
@@ -50,6 +51,8 @@ impl std::error::Error for LoadError {}
 const MOST_BYTES: u64 = 1 << 31;
 /// Greatest number of animation files per folder, one per encoding.
 const MOST_ANIMATIONS: usize = 64;
+/// Greatest number of bakes of a model that are tried.
+const MOST_BAKES: usize = 16;
 const MESH: &str = "mesh.bin";
 
 impl Model {
@@ -110,14 +113,38 @@ impl Model {
         Ok(self)
     }
 
-    /// Reads a model from the folder with its files.
+    /// Reads a baked model from its folder, for example `baked/gpuskin/soldier`.
+    ///
+    /// The files may be in the folder itself, or in folders below it, as `gpuskin bake` writes them:
+    /// one per bake. While a bake replaces a model, or after one that was interrupted, there can be
+    /// two. The newest one that is complete is read.
     ///
     /// # Errors
     /// If a file is missing, invalid, from another bake, or larger than 2 GiB.
     pub fn load(folder: impl AsRef<Path>) -> Result<Self, LoadError> {
         let folder = folder.as_ref();
-        load(folder).map_err(|error| error.in_folder(folder))
+        let mut first_error = None;
+        for bake in bakes(folder) {
+            match load(&bake) {
+                Ok(model) => return Ok(model),
+                Err(error) => first_error = first_error.or(Some(error.in_folder(&bake))),
+            }
+        }
+        Err(first_error.unwrap_or_else(|| LoadError::new(folder.join(MESH), "there is no baked model in this folder")))
     }
+}
+
+/// Returns the folders that may hold the files of a model: the folder itself if it has a mesh, else
+/// those below it that have one, newest first.
+fn bakes(folder: &Path) -> Vec<PathBuf> {
+    if folder.join(MESH).exists() {
+        return vec![folder.to_owned()];
+    }
+    let below = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let written = |bake: PathBuf| Some((std::fs::metadata(bake.join(MESH)).ok()?.modified().ok()?, bake));
+    let mut bakes: Vec<_> = below.filter_map(written).take(MOST_BAKES).collect();
+    bakes.sort();
+    bakes.into_iter().rev().map(|(_, bake)| bake).collect()
 }
 
 fn load(folder: &Path) -> Result<Model, LoadError> {

@@ -271,7 +271,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/anim-local-packed.ktx2"),
+                name: Borrowed("pole/cd1ae6d6/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1496,
@@ -280,7 +280,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/mesh.bin"),
+                name: Borrowed("pole/cd1ae6d6/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -550,7 +550,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/cd1ae6d6/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2064,
@@ -566,7 +566,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/cd1ae6d6/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

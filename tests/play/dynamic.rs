@@ -9,12 +9,18 @@ use gpuskin_rt::internals::{Clip, Dynamic, Instance, LoadError, Model, Payload, 
 use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, open_compute};
 use gpuskin_tests::models;
+use gpuskin_tests::shared::content_folder;
 
 /// Folder in which build.rs baked the sample models.
 const BAKED: &str = concat!(env!("OUT_DIR"), "/gpuskin");
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/gpuskin/pole")
+    content_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/gpuskin/pole"))
+}
+
+/// Folder with the files of a sample model.
+fn baked(model: &str) -> PathBuf {
+    content_folder(&Path::new(BAKED).join(model))
 }
 
 fn bytes(payload: &Payload, hash: &[u8; 16]) -> Vec<u8> {
@@ -89,11 +95,11 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 pub fn missing_and_mismatched_files_are_named() {
-    let hound = Path::new(BAKED).join("hound");
+    let hound = baked("hound");
     let refused = |change: fn(&Path)| changed(&hound, change).unwrap_err().to_string();
     assert!(changed(&hound, |_| ()).is_ok());
     for (change, words) in [
-        ((|f| fs::remove_file(f.join("mesh.bin")).unwrap()) as fn(&Path), ["mesh.bin", "No such file"]),
+        ((|f| fs::remove_file(f.join("mesh.bin")).unwrap()) as fn(&Path), ["mesh.bin", "no baked model"]),
         (|f| fs::remove_file(f.join("color-0-bc7.ktx2")).unwrap(), ["color-0-bc7.ktx2", "No such file"]),
         (|f| fs::write(f.join("mesh.bin"), [0; 400]).unwrap(), ["mesh.bin", "of the same bake"]),
         (|f| fs::write(f.join("color-0-bc7.ktx2"), []).unwrap(), ["color-0-bc7.ktx2", "truncated"]),
@@ -111,6 +117,28 @@ pub fn missing_and_mismatched_files_are_named() {
     }
     let nowhere = Model::load(hound.join("nowhere")).unwrap_err().to_string();
     assert!(nowhere.contains("nowhere"), "{nowhere}");
+}
+
+/// An interrupted bake leaves the folder of the earlier bake, and part of the new one.
+pub fn newest_complete_bake_is_loaded() {
+    let place = tempfile::tempdir().unwrap();
+    let put = |bake: &str, without: &str| {
+        fs::create_dir(place.path().join(bake)).unwrap();
+        for (name, bytes) in files(&golden()).into_iter().filter(|(name, _)| name != without) {
+            fs::write(place.path().join(bake).join(name), bytes).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let refused = Model::load(place.path()).unwrap_err().to_string();
+    assert!(refused.contains("no baked model in this folder"), "{refused}");
+    put("00000003", "");
+    let whole = Model::load(place.path()).unwrap();
+    put("00000001", "anim-local-packed.ktx2");
+    put("00000002", "mesh.bin");
+    same(&Model::load(place.path()).unwrap(), &whole);
+    fs::remove_file(place.path().join("00000003/anim-local-packed.ktx2")).unwrap();
+    let refused = Model::load(place.path()).unwrap_err().to_string();
+    assert!(refused.contains("00000001") && refused.contains("of the same bake"), "{refused}");
 }
 
 /// Pseudo-random numbers from a seed (SplitMix64).
@@ -188,8 +216,8 @@ pub fn broken_files_are_refused_or_played() {
 }
 
 pub fn broken_textures_are_refused_or_read() {
-    let hound = Model::load(Path::new(BAKED).join("hound")).unwrap();
-    let file = |name: &str| fs::read(Path::new(BAKED).join("hound").join(name)).unwrap();
+    let hound = Model::load(baked("hound")).unwrap();
+    let file = |name: &str| fs::read(baked("hound").join(name)).unwrap();
     let mut random = Random(2);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..400 {

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         test!(dynamic::loaded_model_is_drawn_like_the_baked_one, COMPUTE),
         test!(dynamic::animation_file_alone_gives_sockets),
         test!(dynamic::missing_and_mismatched_files_are_named),
+        test!(dynamic::newest_complete_bake_is_loaded),
         test!(dynamic::broken_files_are_refused_or_played),
         test!(dynamic::broken_textures_are_refused_or_read),
         test!(layer_events::layers_fire_events_and_end, VULKAN),

@@ -43,6 +43,15 @@ pub fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Folder of the files of a model, given the folder of the model: the only one in it.
+///
+/// # Panics
+/// Panics if there are several.
+pub fn content_folder(model: &Path) -> PathBuf {
+    let [content] = &entries(model)[..] else { panic!("{} does not have one folder", model.display()) };
+    content.clone()
+}
+
 /// Last component of a path.
 pub fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).expect("a UTF-8 file name")

@@ -1,6 +1,6 @@
 //! Models that change while the demo runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use std::{fs, thread};
@@ -24,6 +24,12 @@ const GPU: Need = Need {
 
 fn main() -> ExitCode {
     run([test!(changed_models_are_reloaded_and_broken_ones_ignored, GPU)])
+}
+
+/// Folder with the files of a model: the only one in the folder of the model.
+fn baked_files(model: &str) -> PathBuf {
+    let mut folders = fs::read_dir(Path::new(BAKED).join(model)).unwrap().map(|entry| entry.unwrap().path());
+    folders.next().unwrap()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -57,7 +63,7 @@ fn changed_models_are_reloaded_and_broken_ones_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     for name in ["soldier", "hound"] {
-        copy(&Path::new(BAKED).join(name), &place(name));
+        copy(&baked_files(name), &place(name));
     }
     let mut stage = Stage::new(&gpu.device, &gpu.queue, FORMAT, COUNT).unwrap();
     let draw = |stage: &mut Stage| picture(&gpu.device, &gpu.queue, stage, SIZE).unwrap();
@@ -86,7 +92,7 @@ fn changed_models_are_reloaded_and_broken_ones_ignored() {
     assert!(error.contains("soldier") && error.contains("mesh.bin"), "{error}");
     assert!(next(&mut watch).is_none(), "the error was reported twice");
     assert!(draw(&mut stage) == thin);
-    copy(&Path::new(BAKED).join("soldier"), &place("soldier"));
+    copy(&baked_files("soldier"), &place("soldier"));
     stage.reload(&next(&mut watch).unwrap().unwrap()).unwrap();
     assert!(draw(&mut stage) == baked);
 

@@ -111,6 +111,7 @@ pub(super) fn assemble(
         model.others.push(other);
         files.extend(its_files);
     }
+    let files = files::in_content_folder(&mut model, files);
     options.report(entry, Stage::Done);
     Some((model, files))
 }

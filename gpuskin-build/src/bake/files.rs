@@ -8,7 +8,7 @@ use gpuskin_rt::internals::{
 };
 use ktx2::Format;
 
-use super::BakePlan;
+use super::{BakePlan, BakedModel};
 use super::attempt::{Attempt, AttemptSource, PackedMesh};
 use crate::color;
 use crate::container::{self, Ktx2};
@@ -104,6 +104,36 @@ pub(super) fn write(
         }
     }
     set
+}
+
+/// Length of the name of a content folder in hexadecimal digits.
+const CONTENT_DIGITS: usize = 8;
+
+/// Moves the files of a model, with those of its variants, to a folder that is named by a hash of
+/// them: `soldier/mesh.bin` becomes `soldier/1f0a55c3/mesh.bin`. A later bake with other bytes thus
+/// replaces no file that an earlier generated module names.
+pub(super) fn in_content_folder(
+    model: &mut BakedModel,
+    files: BTreeMap<String, Vec<u8>>,
+) -> BTreeMap<String, Vec<u8>> {
+    let mut hasher = blake3::Hasher::new();
+    for (name, bytes) in &files {
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
+    let content = &hasher.finalize().to_hex()[..CONTENT_DIGITS];
+    let moved = |name: &str| {
+        let (folder, file) = name.split_once('/').expect("a file is in the folder of its model");
+        format!("{folder}/{content}/{file}")
+    };
+    let variants = model.others.iter_mut().flat_map(|other| &mut other.payloads);
+    for (name, payload) in model.payloads.iter_mut().chain(variants) {
+        *name = moved(name);
+        if let Data::File { name: at_run_time, .. } = &mut payload.data {
+            *at_run_time = name.clone().into();
+        }
+    }
+    files.into_iter().map(|(name, bytes)| (moved(&name), bytes)).collect()
 }
 
 impl FileSet {

@@ -87,6 +87,13 @@ impl TestFolder {
         done.baked
     }
 
+    /// Returns the only folder with files of a model.
+    fn content_folder(&self, model: &str) -> PathBuf {
+        let folders = crate::fs::entries(&self.path("baked/gpuskin").join(model)).unwrap();
+        let [content] = &folders[..] else { panic!("{folders:?}") };
+        content.clone()
+    }
+
     /// Returns all files in the output folder.
     fn out(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         tree(&self.path("baked"))
@@ -143,7 +150,7 @@ fn run_without_changes_opens_no_source() {
     assert_eq!(place.baked(), 0);
     // Sources are not opened either if an output file is missing: the constants of the models come
     // from the cache.
-    fs::remove_file(place.path("baked/gpuskin/pole0/mesh.bin")).unwrap();
+    fs::remove_file(place.content_folder("pole0").join("mesh.bin")).unwrap();
     assert_eq!(place.baked(), 0);
     assert!(!opened.triggered());
     place.with_job(Some(&place.cache()), |job| drop(job.check()));
@@ -192,14 +199,17 @@ fn run_restores_changed_outputs() {
     let place = TestFolder::new(2);
     place.baked();
     let good = place.out();
-    let mesh = place.path("baked/gpuskin/pole1/mesh.bin");
+    let mesh = place.content_folder("pole1").join("mesh.bin");
     for bytes in [&b""[..], &fs::read(&mesh).unwrap().iter().map(|b| !b).collect::<Vec<_>>()] {
         fs::write(&mesh, bytes).unwrap();
         assert_eq!((place.baked(), place.out()), (0, good.clone()));
     }
     fs::write(place.path("baked/gpuskin/pole1/.gpuskin-left"), "of a killed bake").unwrap();
+    fs::write(mesh.with_file_name(".gpuskin-left"), "of a killed bake").unwrap();
+    fs::create_dir(place.path("baked/gpuskin/pole1/00000000")).unwrap();
     fs::write(place.path("baked/.gpuskin-left"), "of a killed bake").unwrap();
     assert_eq!((place.baked(), place.out()), (0, good));
+    assert!(!place.path("baked/gpuskin/pole1/00000000").exists(), "an empty folder of a killed bake is left");
 }
 
 #[test]

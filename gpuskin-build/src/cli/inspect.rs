@@ -2,7 +2,9 @@
 
 mod gltf;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use gpuskin_rt::internals::{MaterialTexture, Metadata};
 use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
@@ -15,14 +17,15 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
-    summary: "Prints what a glTF model or a baked KTX2 file contains.",
-    operand: Some("MODEL.glb|FILE.ktx2"),
+    summary: "Prints what a glTF model or a baked model contains.",
+    operand: Some("MODEL.glb|FILE.ktx2|FOLDER"),
     flags: &[
         switch("all", "of a model: print all nodes and clips of large files"),
         switch("json", "of a model: print one JSON object"),
     ],
     notes: "Of a model (.glb, .gltf): nodes, skins, clips, sizes, materials, extensions, likely mistakes of the export,\n\
-            and a draft of a manifest to copy. Of a KTX2 file: header and metadata.",
+            and a draft of a manifest to copy. Of a KTX2 file: header and metadata.\n\
+            Of the folder of a baked model, such as baked/gpuskin/soldier: its animation files.",
 };
 
 /// KTX2 key of the model's metadata.
@@ -30,16 +33,49 @@ const METADATA_KEY: &str = "gpuskin";
 
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let path = args.operand();
-    let shown = path.display();
-    let data = std::fs::read(&path).map_err(|error| {
-        Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{shown} cannot be read: {error}"))
-    })?;
+    if path.is_dir() {
+        let reports: Result<Vec<String>, Diagnostic> =
+            animations(&path)?.iter().map(|file| report(file, &read(file)?)).collect();
+        return Ok(reports?.join("\n").into());
+    }
+    let data = read(&path)?;
     if gltf::is_gltf(&path, &data) {
         return gltf::run(args, &path);
     }
-    let text =
-        inspect(&data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
-    Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)).into())
+    Ok(report(&path, &data)?.into())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    std::fs::read(path).map_err(|error| {
+        Diagnostic::error(DiagnosticCode::FileUnreadable, format!("{} cannot be read: {error}", path.display()))
+    })
+}
+
+/// Returns the animation files of a baked model, given the folder of the model or of its files.
+fn animations(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let below = |folder: &Path| {
+        let read = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        read.map(|entry| entry.path()).collect::<BTreeSet<PathBuf>>()
+    };
+    let is_animation = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("anim-") && name.ends_with(".ktx2")
+    };
+    let entries = below(folder);
+    let files = entries.iter().flat_map(|entry| below(entry)).chain(entries.iter().cloned());
+    let animations: Vec<PathBuf> = files.filter(is_animation).collect();
+    if animations.is_empty() {
+        let message = format!("{} is not the folder of a baked model", folder.display());
+        return Err(Diagnostic::error(DiagnosticCode::InspectFile, message));
+    }
+    Ok(animations)
+}
+
+/// Returns the report about a KTX2 file and its size.
+fn report(path: &Path, data: &[u8]) -> Result<String, Diagnostic> {
+    let shown = path.display();
+    let text = inspect(data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
+    Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)))
 }
 
 /// Returns the report about the KTX2 file `data`, or the reason why there is none.
