@@ -38,6 +38,25 @@ fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) ->
     return fraction.x * (1.0 - p) + fraction.y * p;
 }
 
+// Factor of the weight of a layer that fades out at the end of its clip; rate: the packed rate of its
+// clip, which a pause does not change. units: 0 for a layer that stays, else 1 plus 64 times the
+// seconds of the fade-out.
+fn gpuskin_fade_out(units: u32, rate: u32, curve: u32, playback: GpuskinPlayback, time: vec2<u32>) -> f32 {
+    let mantissa = rate & 0x3ffffffu;
+    if (units == 0u || mantissa == 0u || (playback.clip & gpuskin_once) == 0u) {
+        return 1.0;
+    }
+    let phase = gpuskin_cycle_phase(playback, time);
+    let phase_left = select(select(~phase.value, phase.value, (rate >> 31u) != 0u), 0u, phase.ended);
+    if (phase_left == 0u) {
+        return 0.0;
+    }
+    // Both in units of 2^-32.
+    let per_second = f32(mantissa) * bitcast<f32>((((rate >> 26u) & 31u) + 127u) << 23u);
+    let fade_outs_left = f32(phase_left) / per_second * 64.0 / max(f32(units - 1u), 1e-6);
+    return gpuskin_curve(curve & 3u, min(fade_outs_left, 1.0));
+}
+
 // Evaluates clips, weights and live bones of an instance, one clip per thread. slot: number of the
 // layer set; 0: no layers. live_at: start of the live poses of this time.
 fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: vec2<u32>, live_at: u32) {
@@ -54,6 +73,7 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
         let b = gpuskin_layer_words[at + 1u];
         instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_layer_words[at + 2u]);
         sample.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_seconds_since_start(instance, time));
+        sample.weight *= gpuskin_fade_out(b.x >> 23u, a.z, b.x >> 21u, instance.playback, time);
         sample.mask = (b.x >> 12u) & 511u;
     }
     var playback = instance.playback;

@@ -30,12 +30,16 @@
 //! orthogonalised against the first. Rotations take the shorter arc; translations and the rest of
 //! the 3x3 are interpolated component-wise.
 //!
+//! A layer that plays once and removes itself has its weight multiplied by `c(min(l / f, 1))`: `c` is
+//! the curve, `l` the seconds until the clip ends, `f` the length of the fade-out. In word 4 it is 1
+//! plus `f` in units of 1/64 s, at most 511; 0 for a layer that stays.
+//!
 //! Words of a layer set, 128 bytes:
 //!
 //! | word | from bit 0 up |
 //! |---|---|
 //! | 0-3 | layer 0: start time, rate, phase at the start time: words 6 to 9 of an [`InstanceRecord`] |
-//! | 4 | clip as in word 10 there, 12 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits |
+//! | 4 | clip as in word 10 there, 12 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits; fade-out at the end of the clip, 9 bits |
 //! | 5 | crossfade of the clip: word 11 there |
 //! | 6 | weight: start and target value, 16 bits each |
 //! | 7 | progress from start to target, and progress per second, encoded like a crossfade |
@@ -97,6 +101,35 @@ struct Layer {
     /// Mask index plus 1; 0 for all nodes.
     mask: u16,
     weight: Weight,
+    fade_out: FadeOut,
+}
+
+/// Fade-out at the end of the clip of a layer: 0 for none, else 1 plus its length in units of
+/// 1/64 s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct FadeOut(u16);
+
+impl FadeOut {
+    const BITS: u32 = 9;
+    const PER_SECOND: f32 = 64.0;
+
+    /// Makes a fade-out of some seconds, rounded; at most 8 s.
+    fn over(seconds: f32) -> Self {
+        let most = f32::from((1_u16 << Self::BITS) - 2);
+        Self(1 + (seconds * Self::PER_SECOND).round().clamp(0.0, most) as u16)
+    }
+
+    /// Returns the factor of the layer's weight. `left`: seconds until the clip ends; `None` if it does
+    /// not end.
+    fn weight(self, left: Option<f32>, curve: Curve) -> f32 {
+        match (self.0.checked_sub(1), left) {
+            (None, _) | (_, None) => 1.0,
+            (_, Some(left)) if left <= 0.0 => 0.0,
+            (Some(units), Some(left)) => {
+                curve.weight((left * Self::PER_SECOND / f32::from(units)).min(1.0))
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,12 +193,20 @@ impl Layer {
     }
 
     fn is_over(&self, time: Time) -> bool {
-        self.weight.is_over(self.elapsed(time))
+        let faded_out = self.fade_out != FadeOut::default() && self.playing.seconds_left(time) == Some(0.0);
+        faded_out || self.weight.is_over(self.elapsed(time))
+    }
+
+    /// Returns the weight over the pose below.
+    fn weight_at(&self, time: Time) -> f32 {
+        let fade_out = self.fade_out.weight(self.playing.seconds_left(time), self.weight.curve);
+        self.weight.at(self.elapsed(time)) * fade_out
     }
 
     fn words(&self) -> [u32; 12] {
         let w: [u32; 16] = bytemuck::cast(self.playing);
         let clip = w[10] & 0xfff | u32::from(self.mask) << 12 | u32::from(self.weight.curve.to_bits()) << 21;
+        let clip = clip | u32::from(self.fade_out.0) << 23;
         let [ends, fade] = self.weight.words();
         [w[6], w[7], w[8], w[9], clip, w[11], ends, fade, w[12], w[13], w[14], w[15]]
     }
@@ -183,14 +224,16 @@ impl Layer {
         record[12..].copy_from_slice(&words[8..]);
         let curve = Curve::from_bits((words[4] >> 21 & 3) as u16);
         let weight = Weight { ends: halves(words[6]), fade: halves(words[7]), curve };
-        Self { playing: bytemuck::cast(record), mask: (words[4] >> 12 & 0x1ff) as u16, weight }
+        let fade_out = FadeOut((words[4] >> 23) as u16);
+        Self { playing: bytemuck::cast(record), mask: (words[4] >> 12 & 0x1ff) as u16, weight, fade_out }
     }
 }
 
 impl Default for LayerSet {
     /// A set without layers and live bones.
     fn default() -> Self {
-        let layer = Layer { playing: InstanceRecord::default(), mask: 0, weight: Weight::NONE };
+        let fade_out = FadeOut::default();
+        let layer = Layer { playing: InstanceRecord::default(), mask: 0, weight: Weight::NONE, fade_out };
         let live = Live { kind: 0, pose: 0, start: Time::ZERO, weight: Weight::NONE };
         Self { layers: [layer; Self::LAYERS], live }
     }
@@ -231,6 +274,16 @@ impl LayerSet {
         layer.playing.play(next, fade, transition.curve, time);
         layer.mask = mask.map_or(0, |mask| u16::from(mask) + 1);
         layer.weight.go(weight, transition.fade, transition.curve, 0.0);
+        layer.fade_out = FadeOut::default();
+    }
+
+    /// Makes a layer fade out over the last `seconds` of its clip, if the clip plays once.
+    ///
+    /// # Panics
+    /// If the layer does not exist.
+    #[doc(hidden)]
+    pub fn fade_out_at_end(&mut self, layer: usize, seconds: f32) {
+        self.layers[layer].fade_out = FadeOut::over(seconds);
     }
 
     /// Moves the weight of a layer to another value over some seconds.
@@ -399,7 +452,7 @@ impl LayerSet {
         let layers = self.layers.each_ref().map(|layer| LayerSample {
             shown: layer.playing.pose_blend(clips, time),
             mask: layer.mask.checked_sub(1).map(usize::from),
-            weight: layer.weight.at(layer.elapsed(time)),
+            weight: layer.weight_at(time),
         });
         let weight = self.live.weight.at(elapsed(self.live.start, time));
         LayerBlend { layers, live: live.map(|bones| (bones, weight)) }
@@ -424,4 +477,73 @@ pub struct LayerSample {
     pub mask: Option<usize>,
     /// Weight of the layer over the pose below it.
     pub weight: f32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Repeat;
+    use crate::playback::rate;
+
+    /// Playback of a clip of 2 s that plays once.
+    fn once(speed: f64, offset: u32) -> Playback {
+        let rate = Time::from_bits(rate(speed, 2.0) as u64).words();
+        Playback { start: [10, 0], rate, offset, clip: Repeat::Once.flag() }
+    }
+
+    fn weight(set: &LayerSet, seconds: f64) -> f32 {
+        set.layers[0].weight_at(Time::from_secs(seconds))
+    }
+
+    fn played(next: &Playback, fade: f32) -> LayerSet {
+        let mut set = LayerSet::default();
+        let transition = Transition::crossfade(fade).curve(Curve::Linear);
+        set.play(0, next, None, &transition, 0.5, Time::from_secs(10.0));
+        set.fade_out_at_end(0, fade);
+        set
+    }
+
+    #[test]
+    fn a_layer_that_plays_once_fades_out_before_its_clip_ends() {
+        let set = played(&once(1.0, 0), 0.5);
+        for (seconds, expected) in [(10.0, 0.0), (10.25, 0.25), (11.0, 0.5), (11.5, 0.5), (11.75, 0.25), (12.0, 0.0)] {
+            assert!((weight(&set, seconds) - expected).abs() < 1e-4, "{seconds}: {}", weight(&set, seconds));
+        }
+        assert!(!set.is_over(Time::from_secs(11.99)) && set.is_over(Time::from_secs(12.0)));
+        assert!(set.is_over(Time::from_secs(1e6)));
+        // Without a fade it ends at once, with the clip.
+        let cut = played(&once(1.0, 0), 0.0);
+        assert!([10.0, 11.999].iter().all(|&seconds| (weight(&cut, seconds) - 0.5).abs() < 1e-4));
+        assert_eq!(weight(&cut, 12.0), 0.0);
+        // Twice as fast and backwards, the fade-out takes as long.
+        let back = played(&once(-2.0, u32::MAX), 0.5);
+        assert!((weight(&back, 10.75) - 0.25).abs() < 1e-4 && back.is_over(Time::from_secs(11.0)));
+        // A layer played anew stays.
+        let mut again = set;
+        again.play(0, &once(1.0, 0), None, &Transition::crossfade(0.5), 1.0, Time::from_secs(10.0));
+        assert_eq!(weight(&again, 1e6), 1.0);
+        // A frozen clip does not end.
+        assert!(!played(&once(0.0, 0), 0.5).is_over(Time::from_secs(1e6)));
+    }
+
+    #[test]
+    fn a_pause_holds_the_fade_out() {
+        let mut set = played(&once(1.0, 0), 0.5);
+        set.set_paused(true, Time::from_secs(11.75));
+        for seconds in [11.75, 12.5, 1e6] {
+            assert!((weight(&set, seconds) - 0.25).abs() < 1e-4, "{seconds}: {}", weight(&set, seconds));
+            assert!(!set.is_over(Time::from_secs(seconds)));
+        }
+        set.set_paused(false, Time::from_secs(20.0));
+        assert!((weight(&set, 20.125) - 0.125).abs() < 1e-4 && set.is_over(Time::from_secs(20.26)));
+    }
+
+    #[test]
+    fn fade_outs_are_stored_in_nine_bits() {
+        let set = played(&once(1.0, 0), 0.5);
+        #[cfg(feature = "wgpu")]
+        assert_eq!(LayerSet::from_words(&set.words()), set);
+        assert_eq!(set.words()[4] >> 23, 33);
+        assert_eq!([0.0, -1.0, f32::NAN, 1.0, 1e9].map(|s| FadeOut::over(s).0), [1, 1, 1, 65, 511]);
+    }
 }

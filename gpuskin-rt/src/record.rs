@@ -336,6 +336,23 @@ impl InstanceRecord {
             }
     }
 
+    /// Returns the seconds until a clip that plays once ends, as if the instance were not paused; `None`
+    /// if it does not end.
+    pub(crate) fn seconds_left(&self, time: Time) -> Option<f32> {
+        let playback = self.playback();
+        let rate = unpack_rate::<26>(self.rate);
+        if playback.repeat() != Repeat::Once || rate == 0 {
+            return None;
+        }
+        let (phase, ended) = cycle_phase(&playback, time);
+        let left = match (ended, rate > 0) {
+            (true, _) => 0,
+            (_, true) => !phase,
+            (_, false) => phase,
+        };
+        Some(left as f32 / rate.unsigned_abs() as f32)
+    }
+
     /// Starts a clip at `time`, at once or as a crossfade from the current one, as [`Crowd::play`](crate::Crowd::play) does:
     /// for servers. The instance is resumed if it was paused. A clip that the model does not have is replaced by its first.
     pub fn play_clip<M>(&mut self, meta: &Metadata, clip: Clip<M>, transition: Transition, time: impl Into<Time>) {

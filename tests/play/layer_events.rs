@@ -57,12 +57,27 @@ pub fn layers_fire_events_and_end() {
     crowd.set(c, Instance::at([0.0; 3]).play(clips::SOLDIER_IDLE)).unwrap();
     prepare(4.0);
     assert_eq!(fired(), []);
+    // A layer that plays once removes itself, even if its clip would loop and the game pauses it.
+    crowd.play_layer_once(b, 0, clips::SOLDIER_ATTACK, upper, Transition::crossfade(0.2), 1.0).unwrap();
+    crowd.play_layer_once(c, 1, clips::SOLDIER_WALK, None, Transition::crossfade(0.2), 0.5).unwrap();
+    prepare(4.5);
+    assert!(crowd.layers(b).is_some() && crowd.layers(c).is_some());
+    crowd.set_paused(b, true).unwrap();
+    prepare(4.6);
+    crowd.set_paused(b, false).unwrap();
+    (0..80).for_each(|frame| prepare(6.0 + f64::from(frame) / 60.0));
+    assert!(crowd.layers(b).is_none() && crowd.layers(c).is_none());
+    let ends = fired().into_iter().filter(|fired| fired.1 != STEP).collect::<Vec<_>>();
+    let (hit, end) = ((b, HIT, 4660 + 100), (b, FiredEventKind::LayerFinished(0), 5300 + 100));
+    assert_eq!(ends, [hit, (c, FiredEventKind::LayerFinished(1), 5000), end]);
+    prepare(8.0);
+    fired();
     // A restored crowd goes on firing.
     crowd.play_layer(b, 0, clips::SOLDIER_ATTACK, upper, once(), 1.0).unwrap();
-    prepare(4.5);
+    prepare(8.5);
     let ids = crowd.restore(&crowd.snapshot()).unwrap();
-    prepare(6.0);
+    prepare(10.0);
     let found = fired();
     assert_eq!(found.iter().map(|found| found.1).collect::<Vec<_>>(), [HIT, FiredEventKind::LayerFinished(0)]);
-    assert!(found.iter().all(|found| ids.contains(&found.0)) && found[1].2 == 5300, "{found:?}");
+    assert!(found.iter().all(|found| ids.contains(&found.0)) && found[1].2 == 9300, "{found:?}");
 }

@@ -176,6 +176,8 @@ impl CrowdCore {
         let count = state.instances.records().len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
+            let CrowdState { layers, instances, .. } = state;
+            layers.sweep(instances, Time::from_bits(self.clock.load(Ordering::Relaxed)));
             state.layers.upload(uploads, queue, poses);
         }
         state.attachments.iter().for_each(|attached| attached.bind(device, layouts));

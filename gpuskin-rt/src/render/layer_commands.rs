@@ -3,7 +3,7 @@
 use super::crowd_core::CrowdState;
 use super::palette::PoseEvaluator;
 use super::{Crowd, Error, InstanceId, StaleId};
-use crate::{Clip, LayerSet, Mask, Metadata, Transition};
+use crate::{Clip, LayerSet, Mask, Metadata, Playback, Repeat, Time, Transition};
 
 /// Returns the pose pass of a crowd, or an error if the model has none, so that layers and live
 /// bones are impossible.
@@ -32,17 +32,17 @@ impl<M> Crowd<M> {
     /// transition. If the layer already plays a clip, it crossfades; the mask changes at once. A
     /// clip with [`ClipInfo::additive`](crate::ClipInfo::additive) adds to the pose below. The
     /// layer stays until [`Crowd::stop_layer`]; a clip that plays once holds its last pose until
-    /// then.
+    /// then. [`Crowd::play_layer_once`] removes it at the end of the clip.
     ///
     /// Higher layers are blended over lower ones; an additive clip adds to the pose below. Layers add no
     /// cost to instances without layers.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
-    /// # fn example(crowd: Crowd<Dynamic>, id: InstanceId, attack: Clip<Dynamic>, upper_body: Mask<Dynamic>) -> Result<(), Error> {
-    /// crowd.play_layer(id, 0, attack, Some(upper_body), Transition::crossfade(0.15), 1.0)?;
-    /// // When the attack is done, fade back to walking:
-    /// crowd.stop_layer(id, 0, 0.2);
+    /// # fn example(crowd: Crowd<Dynamic>, id: InstanceId, aim: Clip<Dynamic>, upper_body: Mask<Dynamic>) -> Result<(), Error> {
+    /// crowd.play_layer(id, 0, aim, Some(upper_body), Transition::crossfade(0.15), 1.0)?;
+    /// // When the target is gone, fade back to walking:
+    /// crowd.stop_layer(id, 0, 0.2)?;
     /// # Ok(())
     /// # }
     /// ```
@@ -59,6 +59,53 @@ impl<M> Crowd<M> {
         mask: Option<Mask<M>>,
         transition: Transition,
         weight: f32,
+    ) -> Result<(), Error> {
+        self.start_layer(id, layer, clip, mask, transition, |set, next, mask, time| {
+            set.play(layer, next, mask, &transition, weight, time);
+        })
+    }
+
+    /// Plays a clip once on a layer, which then removes itself: attacks, reactions, gestures.
+    ///
+    /// Like [`Crowd::play_layer`], but the weight fades back to 0 at the end of the clip, for as long as
+    /// the fade of the transition (rounded to 1/64 s, at most 8 s). The layer is gone when the clip ends,
+    /// which [`Crowd::events`] reports. The clip plays once even if it loops otherwise.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::*;
+    /// # fn example(crowd: Crowd<Dynamic>, id: InstanceId, attack: Clip<Dynamic>, upper_body: Mask<Dynamic>) -> Result<(), Error> {
+    /// crowd.play_layer_once(id, 0, attack, Some(upper_body), Transition::crossfade(0.15), 1.0)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`Crowd::play_layer`].
+    pub fn play_layer_once(
+        &self,
+        id: InstanceId,
+        layer: usize,
+        clip: Clip<M>,
+        mask: Option<Mask<M>>,
+        transition: Transition,
+        weight: f32,
+    ) -> Result<(), Error> {
+        let transition = transition.repeat(Repeat::Once);
+        self.start_layer(id, layer, clip, mask, transition, |set, next, mask, time| {
+            set.play(layer, next, mask, &transition, weight, time);
+            set.fade_out_at_end(layer, transition.fade);
+        })
+    }
+
+    /// Checks the arguments of a layer, and starts it with `start`.
+    fn start_layer(
+        &self,
+        id: InstanceId,
+        layer: usize,
+        clip: Clip<M>,
+        mask: Option<Mask<M>>,
+        transition: Transition,
+        start: impl FnOnce(&mut LayerSet, &Playback, Option<u8>, Time),
     ) -> Result<(), Error> {
         local_poses(self, "layers")?;
         let (meta, time) = (&*self.meta, self.time());
@@ -81,7 +128,7 @@ impl<M> Crowd<M> {
         let slot = layers.of(instances, id, &meta.name, time)?;
         let paused = instances.get(id).is_some_and(|record| record.is_paused());
         layers.change(instances, slot, time, |set| {
-            set.play(layer, &next, mask.map(Mask::index), &transition, weight, time);
+            start(set, &next, mask.map(Mask::index), time);
             set.set_paused(paused, time);
         });
         state.follow_layers(&meta.clips, id, slot, time);

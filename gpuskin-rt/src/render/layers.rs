@@ -12,6 +12,10 @@ use crate::{LayerSet, Time};
 
 /// Bytes of a layer set on the device.
 const LAYER_SET_BYTES: u64 = LayerSet::WORDS as u64 * 4;
+/// Number of calls of [`CrowdLayers::sweep`] that look at all sets.
+const SWEEPS: usize = 64;
+/// Length of the longest frame whose motion vectors are right when a layer has faded out.
+const LAST_FRAME: Time = Time::from_bits(1 << 30);
 const SPLIT: &str =
     "make several crowds of the model, or request the device with a higher max_storage_buffer_binding_size";
 
@@ -24,6 +28,8 @@ pub(crate) struct CrowdLayers {
     free: Vec<u32>,
     changed: Changes,
     pub(super) live: LivePoses,
+    /// Set that was looked at last by [`CrowdLayers::sweep`].
+    swept: usize,
     /// Number of sets and poses added since finished ones were last reclaimed.
     added: usize,
     device: Option<(LayerBuffer, LayerCapacity)>,
@@ -143,6 +149,17 @@ impl CrowdLayers {
         if self.free.is_empty() && self.added > self.sets.len().max(64) {
             self.added = 0;
             (0..self.sets.len()).for_each(|slot| self.tidy(instances, slot, time));
+        }
+    }
+
+    /// Releases some of the sets and live poses that have faded out, so that every one is looked at
+    /// within a second or so.
+    pub(super) fn sweep(&mut self, instances: &mut Instances, time: Time) {
+        // Motion vectors need the pose of the last frame.
+        let time = Time::from_bits(time.to_bits().saturating_sub(LAST_FRAME.to_bits()));
+        for _ in 0..self.sets.len().div_ceil(SWEEPS) {
+            self.swept = (self.swept + 1) % self.sets.len();
+            self.tidy(instances, self.swept, time);
         }
     }
 

@@ -48,10 +48,12 @@ fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: 
                 let fade = if random.unit() < 0.2 { 0.0 } else { 1.5 * seconds };
                 let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
                 let transition = Transition::crossfade(fade).curve(curve);
+                let once = random.unit() < 0.5;
                 let next = Instance::<Dynamic>::at([0.0; 3])
                     .play(Clip::new(random.below(3) as u16))
                     .speed(random.within(-1.5, 1.5))
                     .phase(random.unit())
+                    .repeat(if once { Repeat::Once } else { Repeat::Loop })
                     .record(meta, moment)
                     .playback();
                 let mask = random.below(4).checked_sub(1).map(|mask| mask as u8);
@@ -63,6 +65,9 @@ fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: 
                     if random.unit() < 0.3 { 1.0 } else { random.unit() },
                     moment,
                 );
+                if random.unit() < 0.5 {
+                    set.fade_out_at_end(layer, fade);
+                }
             }
         }
     }
