@@ -75,7 +75,7 @@ fn build_script_bakes_the_same_bytes() {
         // The build script's encoder was compiled without optimisation, this test's encoder with
         // it.
         let colors = model.textures.iter().zip(["color-0-bc7.ktx2", "color-0-astc.ktx2", "color-0-rgba8.ktx2"]);
-        for (payload, name) in payloads.into_iter().chain(colors) {
+        for (payload, name) in payloads.into_iter().chain(colors).filter(|(payload, _)| !payload.is_left_out()) {
             let bytes = gpuskin_rt::internals::files::load(payload, &model.meta.content_hash).unwrap();
             assert!(Some(&*bytes) == file(folder, name).map(Vec::as_slice), "{folder}/{name}");
         }

@@ -10,7 +10,6 @@ use gpuskin_rt::internals::files::{load, set_asset_folder};
 
 gpuskin_rt::include_baked!("golden");
 
-
 /// Makes the tests take turns. A child process inherits all open files until it executes its
 /// program, and a copy of the game that is still open for writing cannot be executed ("Text file
 /// busy").

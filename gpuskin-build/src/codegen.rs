@@ -13,7 +13,7 @@ mod format;
 mod ids;
 mod literals;
 
-use gpuskin_rt::internals::{Data, Payload};
+use gpuskin_rt::internals::{ColorFormat, Data, Payload};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde::{Deserialize, Serialize};
@@ -99,16 +99,29 @@ fn model_literal(model: &BakedModel) -> TokenStream {
     let meta = model.meta.literal();
     let mut payloads = model.payloads.iter().map(|(name, payload)| payload_literal(name, payload));
     let (animation, mesh) = (payloads.next(), payloads.next());
+    let formats =
+        model.meta.textures.iter().flat_map(|texture| texture.formats.iter().map(|f| (*f, &*texture.formats)));
+    let textures = payloads.zip(formats).map(|(payload, (format, formats))| texture_literal(payload, format, formats));
     let others = model.others.iter().map(model_literal);
     quote! {
         Model {
             meta: #meta,
             animation: #animation,
             mesh: #mesh,
-            textures: Borrowed(&[#(#payloads),*]),
+            textures: Borrowed(&[#(#textures),*]),
             others: Borrowed(&[#(#others),*]),
         }
     }
+}
+
+/// Returns a texture that is left out where the program's target reads another of its formats.
+fn texture_literal(payload: TokenStream, format: ColorFormat, formats: &[ColorFormat]) -> TokenStream {
+    let compressed = formats.iter().filter(|format| **format != ColorFormat::Rgba8).count();
+    if format == ColorFormat::Rgba8 || compressed < 2 {
+        return payload;
+    }
+    let (format, formats) = (format.literal(), formats.iter().map(Literal::literal));
+    quote!(if #format.is_in_program(&[#(#formats),*]) { #payload } else { Payload::LEFT_OUT })
 }
 
 fn payload_literal(name: &str, payload: &Payload) -> TokenStream {

@@ -29,7 +29,7 @@ pub fn set_asset_folder(folder: impl Into<PathBuf>) {
 /// [`FileError::OtherBake`].
 ///
 /// - `name`: path below the bake's `gpuskin/` folder with `/` separators, such as
-///   `soldier/color-0-bc7.ktx2`; [`Model::side_files`](crate::Model::side_files) lists the names.
+///   `soldier/1f0a55c3/color-0-bc7.ktx2`; `CrowdRenderer::side_files` lists the names.
 /// - `bytes`: content of the file. It is kept until the program ends or the name is provided again;
 ///   an empty value forgets it.
 pub fn provide_file(name: impl Into<String>, bytes: impl Into<Cow<'static, [u8]>>) {

@@ -125,9 +125,7 @@ impl FadeOut {
         match (self.0.checked_sub(1), left) {
             (None, _) | (_, None) => 1.0,
             (_, Some(left)) if left <= 0.0 => 0.0,
-            (Some(units), Some(left)) => {
-                curve.weight((left * Self::PER_SECOND / f32::from(units)).min(1.0))
-            }
+            (Some(units), Some(left)) => curve.weight((left * Self::PER_SECOND / f32::from(units)).min(1.0)),
         }
     }
 }

@@ -144,6 +144,30 @@ impl ColorFormat {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
+    /// Whether a program for this target contains the format, given all formats of a texture. Compressed
+    /// formats are left out if the texture also has the one that every GPU of the target reads: BC7 on
+    /// Windows, macOS and Linux for x86, ASTC on Android and iOS.
+    #[doc(hidden)]
+    pub const fn is_in_program(self, formats: &[Self]) -> bool {
+        let of_target = if cfg!(any(
+            target_os = "windows",
+            target_os = "macos",
+            all(target_os = "linux", any(target_arch = "x86", target_arch = "x86_64"))
+        )) {
+            Self::Bc7
+        } else if cfg!(any(target_os = "android", target_os = "ios")) {
+            Self::Astc
+        } else {
+            return true;
+        };
+        let (mut available, mut i) = (false, 0);
+        while i < formats.len() {
+            available |= formats[i] as u8 == of_target as u8;
+            i += 1;
+        }
+        !available || matches!(self, Self::Rgba8) || self as u8 == of_target as u8
+    }
+
     /// Returns the side of a block in texels; 1 for uncompressed formats.
     pub const fn block_side(self) -> u32 {
         match self {
@@ -175,6 +199,20 @@ impl ColorFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_contain_the_compressed_format_of_their_target() {
+        use ColorFormat::{Astc, Bc7, Etc2, Rgba8};
+        let kept = |formats: &[ColorFormat]| {
+            formats.iter().copied().filter(|format| format.is_in_program(formats)).collect::<Vec<_>>()
+        };
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            assert_eq!(kept(&[Astc, Bc7, Etc2, Rgba8]), [Bc7, Rgba8]);
+        }
+        // Without it, all are kept.
+        assert_eq!(kept(&[Etc2, Rgba8]), [Etc2, Rgba8]);
+        assert_eq!(kept(&[Rgba8]), [Rgba8]);
+    }
 
     #[test]
     fn image_size_is_rounded_up_to_whole_blocks() {

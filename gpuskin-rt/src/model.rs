@@ -66,6 +66,28 @@ pub struct Payload {
     pub levels: List<ByteRange>,
 }
 
+impl Payload {
+    /// A texture in a format that the program's target does not need:
+    /// [`ColorFormat::is_in_program`](crate::ColorFormat::is_in_program).
+    #[doc(hidden)]
+    pub const LEFT_OUT: Self =
+        Self { data: Data::Bytes(List::Borrowed(&[])), size: 0, hash_at: 0, levels: List::Borrowed(&[]) };
+
+    /// Whether the program does not contain the file.
+    #[doc(hidden)]
+    pub const fn is_left_out(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Returns the name of the file, if it is not in memory.
+    pub(crate) fn side_file(&self) -> Option<&str> {
+        match &self.data {
+            Data::File { name, .. } => Some(name),
+            Data::Bytes(_) => None,
+        }
+    }
+}
+
 /// Location of the bytes of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]

@@ -1,7 +1,15 @@
 //! Constants that `include_baked!()` adds to a game's code, compared with the baked files.
 
+use std::fs;
+use std::path::Path;
+
 use gpuskin_rt::internals::files::load;
-use gpuskin_rt::internals::{BakedModel, Clip, ColorFormat, Encoding, FORMAT_VERSION, Metadata, Model, TexelFormat};
+use gpuskin_rt::internals::{
+    BakedModel, Clip, ColorFormat, CrowdRenderer, Data, Encoding, FORMAT_VERSION, Metadata, Model, RendererDescriptor,
+    TexelFormat,
+};
+use gpuskin_tests::gpu::open_compute;
+use gpuskin_tests::shared::content_folder;
 use gpuskin_tests::{bones, clips, models};
 use ktx2::dfd::Basic;
 use ktx2::{Format, Reader};
@@ -127,13 +135,44 @@ pub fn file_metadata_equals_the_constants() {
         let texture = &meta.textures[0];
         assert_eq!(*texture.formats, [ColorFormat::Bc7, ColorFormat::Astc, ColorFormat::Rgba8]);
         assert!(texture.srgb);
-        for (payload, format) in model.textures.iter().zip([BC7, ASTC, Format::R8G8B8A8_SRGB]) {
+        let files = model.textures.iter().zip([BC7, ASTC, Format::R8G8B8A8_SRGB]).zip(texture.formats.iter());
+        let (kept, left_out): (Vec<_>, Vec<_>) = files.partition(|(_, format)| format.is_in_program(&texture.formats));
+        assert!(left_out.iter().all(|((payload, _), _)| payload.is_left_out()));
+        for ((payload, format), _) in kept {
             let file = load(payload, &meta.content_hash).unwrap();
             value(&file, model, payload.hash_at);
             assert_eq!(payload.levels.len() as u32, texture.width.max(texture.height).ilog2() + 1);
             check_ktx2(&file, format, [texture.width, texture.height, 1], &payload.levels);
         }
     }
+}
+
+pub fn program_contains_only_the_texture_formats_of_its_target() {
+    let program = fs::read(std::env::current_exe().unwrap()).unwrap();
+    let soldier = &models::SOLDIER;
+    let formats = &soldier.meta.textures[0].formats;
+    let folder = content_folder(&Path::new(concat!(env!("OUT_DIR"), "/gpuskin")).join("soldier"));
+    for (payload, format) in soldier.textures.iter().zip(formats.iter()) {
+        let file = fs::read(folder.join(format!("color-0-{}.ktx2", format.name()))).unwrap();
+        let middle = &file[file.len() / 2..][..256];
+        let contained = program.windows(middle.len()).any(|part| part == middle);
+        assert_eq!(contained, !payload.is_left_out(), "{}", format.name());
+    }
+}
+
+pub fn side_files_are_those_that_the_device_reads() {
+    let gpu = open_compute(gpuskin_rt::wgpu::Backends::VULKAN).expect("a device, which the test needs");
+    let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor::default()).unwrap();
+    assert!(renderer.side_files(&models::SOLDIER).unwrap().is_empty(), "all files are part of the program");
+    let mut model = models::SOLDIER.clone();
+    let file = |name: &str| Data::File { name: name.to_owned().into(), baked: "".into() };
+    (model.animation.data, model.mesh.data) = (file("animation"), file("mesh"));
+    let mut textures = model.textures.to_vec();
+    textures.iter_mut().zip(["bc7", "astc", "rgba8"]).for_each(|(texture, name)| texture.data = file(name));
+    model.textures = textures.into();
+    let bc7 = gpu.device.features().contains(gpuskin_rt::wgpu::Features::TEXTURE_COMPRESSION_BC);
+    let texture = if bc7 { "bc7" } else { "rgba8" };
+    assert_eq!(renderer.side_files(&model).unwrap(), ["animation", "mesh", texture]);
 }
 
 pub fn mesh_file_matches_the_constants() {

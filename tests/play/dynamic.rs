@@ -36,7 +36,8 @@ fn same(read: &Model, baked: &Model) {
     };
     let (read_files, baked_files) = (payloads(read), payloads(baked));
     assert_eq!(read_files.len(), baked_files.len());
-    for (a, b) in read_files.iter().zip(&baked_files) {
+    // A program contains the texture formats of its target alone.
+    for (a, b) in read_files.iter().zip(&baked_files).filter(|(_, b)| !b.is_left_out()) {
         assert_eq!((a.size, a.hash_at, &a.levels), (b.size, b.hash_at, &b.levels));
         assert!(bytes(a, hash) == bytes(b, hash));
     }

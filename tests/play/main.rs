@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         test!(baked_module::bones_match_texture_rows),
         test!(baked_module::file_metadata_equals_the_constants),
         test!(baked_module::mesh_file_matches_the_constants),
+        test!(baked_module::program_contains_only_the_texture_formats_of_its_target),
+        test!(baked_module::side_files_are_those_that_the_device_reads, VULKAN),
         test!(crowd::instances_are_drawn_at_their_positions, GPU),
         test!(crowd::gpu_matches_the_cpu_reference, COMPUTE),
         test!(dynamic::loaded_model_equals_the_baked_one),

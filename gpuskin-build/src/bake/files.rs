@@ -8,8 +8,8 @@ use gpuskin_rt::internals::{
 };
 use ktx2::Format;
 
-use super::{BakePlan, BakedModel};
 use super::attempt::{Attempt, AttemptSource, PackedMesh};
+use super::{BakePlan, BakedModel};
 use crate::color;
 use crate::container::{self, Ktx2};
 use crate::displacement::Displacement;
@@ -112,10 +112,7 @@ const CONTENT_DIGITS: usize = 8;
 /// Moves the files of a model, with those of its variants, to a folder that is named by a hash of
 /// them: `soldier/mesh.bin` becomes `soldier/1f0a55c3/mesh.bin`. A later bake with other bytes thus
 /// replaces no file that an earlier generated module names.
-pub(super) fn in_content_folder(
-    model: &mut BakedModel,
-    files: BTreeMap<String, Vec<u8>>,
-) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn in_content_folder(model: &mut BakedModel, files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     let mut hasher = blake3::Hasher::new();
     for (name, bytes) in &files {
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());

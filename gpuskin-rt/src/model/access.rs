@@ -2,23 +2,20 @@
 
 use std::borrow::Cow;
 
-use super::{BoneInfo, ClipInfo, Data, Metadata, Model};
+use super::{BoneInfo, ClipInfo, Metadata, Model};
 use crate::aabb::Aabb;
 use crate::files::{self, FileError};
 use crate::{Bone, Clip, Encoding, Event, Mask, Material, Part};
 
 impl Model {
     /// Returns the names of all files that are not part of the program, as
-    /// [`provide_file`](crate::provide_file) takes them. Of the colour textures, the renderer reads
-    /// one format that the device supports; fallbacks for other devices are included.
+    /// [`provide_file`](crate::provide_file) takes them, for all devices.
+    #[doc(hidden)]
     pub fn side_files(&self) -> impl Iterator<Item = &str> {
         let models = std::iter::once(self).chain(self.others.iter());
         let payloads =
             models.flat_map(|model| [&model.animation, &model.mesh].into_iter().chain(model.textures.iter()));
-        payloads.filter_map(|payload| match &payload.data {
-            Data::File { name, .. } => Some(&**name),
-            Data::Bytes(_) => None,
-        })
+        payloads.filter_map(super::Payload::side_file)
     }
 
     /// Returns the bytes of the animation: texels, or the words of

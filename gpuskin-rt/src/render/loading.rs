@@ -14,11 +14,11 @@ use super::materials::Materials;
 use super::pipelines::DrawnPart;
 use super::sharing::{CacheState, SharedPoses};
 use super::surface::Surface;
-use super::textures::{MaterialTextures, Textures};
+use super::textures::{MaterialTextures, Textures, choose};
 use super::{CrowdDescriptor, CrowdRenderer, Error};
 use crate::field::FieldDescriptor;
 use crate::shader::{InstanceSource, Variant};
-use crate::{MeshPart, Metadata, Model};
+use crate::{MeshPart, Metadata, Model, Payload};
 
 impl CrowdRenderer {
     /// Returns the textures of a material, for a game's own pipelines: base colour,
@@ -55,6 +55,21 @@ impl CrowdRenderer {
             model,
             material,
         )
+    }
+
+    /// Returns the names of the files of a model that are not part of the program and that this device
+    /// reads, as [`provide_file`](crate::provide_file) takes them: for web pages, which fetch them before
+    /// they make a crowd. Of each texture it is the first format that the device supports.
+    ///
+    /// # Errors
+    /// If the device plays no encoding of the model, or supports none of a texture's formats.
+    pub fn side_files<'m>(&self, model: &'m Model) -> Result<Vec<&'m str>, Error> {
+        let played = playable(&self.device, model)?;
+        let mut payloads = vec![&played.animation, &played.mesh];
+        for index in 0..model.meta.textures.len() {
+            payloads.push(choose(self.device.features(), model, index)?.1);
+        }
+        Ok(payloads.into_iter().filter_map(Payload::side_file).collect())
     }
 
     /// Loads a prop, and returns its parts with pipelines for another variant. First indices count

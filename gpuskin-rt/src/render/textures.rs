@@ -90,7 +90,7 @@ impl Textures {
 }
 
 /// Returns the first format of a texture that a device with these features supports, and its file.
-fn choose(features: wgpu::Features, model: &Model, index: usize) -> Result<(ColorFormat, &Payload), Error> {
+pub(super) fn choose(features: wgpu::Features, model: &Model, index: usize) -> Result<(ColorFormat, &Payload), Error> {
     let meta = &model.meta;
     let files: usize = meta.textures.iter().map(|texture| texture.formats.len()).sum();
     if files != model.textures.len() {
@@ -98,7 +98,9 @@ fn choose(features: wgpu::Features, model: &Model, index: usize) -> Result<(Colo
     }
     let first: usize = meta.textures[..index].iter().map(|texture| texture.formats.len()).sum();
     let formats = &meta.textures[index].formats;
-    let found = formats.iter().position(|format| features.contains(required(*format)));
+    let supported =
+        |place: usize, format| features.contains(required(format)) && !model.textures[first + place].is_left_out();
+    let found = formats.iter().enumerate().position(|(place, format)| supported(place, *format));
     match found {
         Some(place) => Ok((formats[place], &model.textures[first + place])),
         None => Err(Error::TextureFormat {
