@@ -96,14 +96,9 @@ fn gpuskin_older_weight(instance: GpuskinInstance) -> f32 {
     return f32(instance.sources.y >> 16u) * (1.0 / 65535.0);
 }
 
-fn gpuskin_instance(
-    words_0: vec4<u32>,
-    words_1: vec4<u32>,
-    words_2: vec4<u32>,
-    words_3: vec4<u32>,
-) -> GpuskinInstance {
+// Instance with another transform, from words 0 to 5 of a record.
+fn gpuskin_with_transform(instance: GpuskinInstance, words_0: vec4<u32>, words_1: vec4<u32>) -> GpuskinInstance {
     let transform = bitcast<vec4<f32>>(words_0);
-    let rate = gpuskin_rate(words_2.x & 0x3ffffffu, words_2.x >> 26u, (words_2.x >> 31u) != 0u);
     return GpuskinInstance(
         transform.xyz,
         transform.w,
@@ -113,6 +108,23 @@ fn gpuskin_instance(
             gpuskin_high_snorm16(words_1.y << 16u),
             gpuskin_high_snorm16(words_1.y),
         ),
+        instance.playback,
+        instance.fade,
+        instance.sources,
+    );
+}
+
+fn gpuskin_instance(
+    words_0: vec4<u32>,
+    words_1: vec4<u32>,
+    words_2: vec4<u32>,
+    words_3: vec4<u32>,
+) -> GpuskinInstance {
+    let rate = gpuskin_rate(words_2.x & 0x3ffffffu, words_2.x >> 26u, (words_2.x >> 31u) != 0u);
+    let instance = GpuskinInstance(
+        vec3<f32>(0.0),
+        0.0,
+        vec4<f32>(0.0),
         GpuskinPlayback(
             words_1.zw,
             select(rate, vec2<u32>(0u), gpuskin_is_paused(words_3)),
@@ -122,6 +134,7 @@ fn gpuskin_instance(
         words_2.w,
         words_3,
     );
+    return gpuskin_with_transform(instance, words_0, words_1);
 }
 
 // Rotates by a quaternion of any length but zero: v + 2 u x (u x v + w v) / |q|^2, where q = (u,

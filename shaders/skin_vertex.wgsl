@@ -9,7 +9,7 @@ fn gpuskin_skin_vertex(input: GpuskinInput, time: vec2<u32>) -> GpuskinSkinned {
 // Vertex of an instance at the previous time, for motion vectors. Poses from a palette are those of
 // the last prepare but one, whatever `previous_time` says.
 fn gpuskin_skin_previous_vertex(input: GpuskinInput, previous_time: vec2<u32>) -> GpuskinSkinned {
-    let instance = gpuskin_instance_of(input, previous_time);
+    let instance = gpuskin_previous_instance_of(input, previous_time);
     return gpuskin_skin_pose(input, instance, gpuskin_previous_pose_source(input, instance, previous_time));
 }
 

@@ -55,10 +55,10 @@
 //! # Motion vectors
 //!
 //! Skin the vertex twice: at the current time, and at
-//! [`CrowdRenderer::previous_time`](crate::CrowdRenderer::previous_time). Moving an instance by a command causes no motion
-//! vector, and neither does a clip that has just started. Models in
-//! [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) need `RendererDescriptor::motion_vectors`; without it, their
-//! vertices have no motion.
+//! [`CrowdRenderer::previous_time`](crate::CrowdRenderer::previous_time). `RendererDescriptor::motion_vectors` keeps what that
+//! needs: without it, instances that commands move and models in
+//! [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) have no motion. A clip that has just started stands still in the
+//! frame before.
 //!
 //! ```wgsl
 //! struct Motion {

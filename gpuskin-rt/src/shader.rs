@@ -22,14 +22,18 @@ pub struct Variant {
     /// Method by which skinning transforms normals.
     #[doc(hidden)]
     pub normals: Normals,
+    /// Whether the shader reads the transforms of instances in the previous frame, for motion vectors.
+    #[doc(hidden)]
+    pub previous_transforms: bool,
 }
 
 impl Variant {
-    /// Derives the value from a model's metadata.
+    /// Derives the value from a model's metadata, without transforms of the previous frame.
     #[doc(hidden)]
     pub fn of(meta: &Metadata) -> Self {
         let array = meta.texture.layers > 1 && !meta.encoding.needs_compute();
-        Self { encoding: meta.encoding, array, vertex: meta.mesh.format, normals: meta.normals }
+        let Metadata { encoding, normals, .. } = *meta;
+        Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false }
     }
 
     /// Returns whether this vertex layout is valid for the encoding: vertex encodings need static
@@ -40,34 +44,41 @@ impl Variant {
         (packing == Packing::Static) == self.encoding.is_vertex() && (!tangent || self.encoding.holds_tangents())
     }
 
-    /// Returns all variants, except that plain normals occur with one vertex layout only, and
-    /// colours with one bone encoding and one vertex encoding only: they affect no other code.
+    /// Returns all variants, except that plain normals and transforms of the previous frame occur with one
+    /// vertex layout only, and colours with one bone encoding and one vertex encoding only: they affect no
+    /// other code.
     #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
+        let plain = |encoding, vertex| Self {
+            encoding,
+            array: false,
+            vertex,
+            normals: Normals::Cofactor,
+            previous_transforms: false,
+        };
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static];
         let formats = packings.into_iter().flat_map(|packing| {
             [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent, color: false })
         });
-        let colored = formats.clone().flat_map(|vertex| {
+        let colored = formats.clone().flat_map(move |vertex| {
             let vertex = VertexFormat { color: true, ..vertex };
-            let one = |encoding| Self { encoding, array: false, vertex, normals: Normals::Cofactor };
-            [Encoding::MatrixF16, Encoding::VatF16].map(one)
+            [Encoding::MatrixF16, Encoding::VatF16].map(|encoding| plain(encoding, vertex))
         });
-        let all = formats.flat_map(|vertex| {
+        let all = formats.flat_map(move |vertex| {
             let shapes = |encoding: Encoding| if encoding.needs_compute() { &[false][..] } else { &[false, true] };
-            let normals = Normals::Cofactor;
             Encoding::ALL.into_iter().flat_map(move |encoding| {
-                shapes(encoding).iter().map(move |&array| Self { encoding, array, vertex, normals })
+                shapes(encoding).iter().map(move |&array| Self { array, ..plain(encoding, vertex) })
             })
         });
-        let vertex = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
-        let plain = Encoding::ALL.into_iter().map(move |encoding| Self {
-            encoding,
-            array: false,
-            vertex,
-            normals: Normals::Plain,
+        let of_packing = |packing| VertexFormat { packing, tangent: false, color: false };
+        let plain_normals = Encoding::ALL
+            .into_iter()
+            .map(move |encoding| Self { normals: Normals::Plain, ..plain(encoding, of_packing(Packing::Narrow)) });
+        let previous = [Packing::Narrow, Packing::Static].into_iter().flat_map(move |packing| {
+            let of = move |encoding| Self { previous_transforms: true, ..plain(encoding, of_packing(packing)) };
+            Encoding::ALL.into_iter().map(of)
         });
-        all.chain(plain).chain(colored).filter(|variant| variant.is_sound())
+        all.chain(plain_normals).chain(previous).chain(colored).filter(|variant| variant.is_sound())
     }
 
     /// Returns the number of words of each vertex attribute, at locations from 0 up.
@@ -94,8 +105,12 @@ pub const INSTANCE_LOCATION: u32 = 5;
 pub const INSTANCE_ATTRIBUTES: u32 = 4;
 /// Location of the [`Appearance`](crate::Appearance).
 pub const APPEARANCE_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
+/// Location of the first of two attributes with the transform of the previous frame.
+pub const PREVIOUS_LOCATION: u32 = APPEARANCE_LOCATION + 1;
+/// Number of attributes with the transform of the previous frame, four words each.
+pub const PREVIOUS_ATTRIBUTES: u32 = 2;
 /// First location that no variant uses.
-pub const FREE_LOCATION: u32 = APPEARANCE_LOCATION + 1;
+pub const FREE_LOCATION: u32 = PREVIOUS_LOCATION + PREVIOUS_ATTRIBUTES;
 /// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
@@ -108,6 +123,9 @@ pub const LIST_BINDING: u32 = 3;
 /// Binding of the [`Appearance`](crate::Appearance)s in the model's bind group, if there is a
 /// palette.
 pub const APPEARANCES_BINDING: u32 = 4;
+/// Binding of the transforms of the previous frame in the model's bind group, if there is a palette
+/// and [`Variant::previous_transforms`].
+pub const PREVIOUS_BINDING: u32 = 5;
 /// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's
 /// model.
 pub const FIELD_BINDING: u32 = 2;
@@ -251,6 +269,13 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
              // Indexed by instance number.\n\
              @group({group}) @binding({APPEARANCES_BINDING}) var<storage, read> gpuskin_appearances: array<vec4<u32>>;\n"
         );
+        if variant.previous_transforms {
+            let _ = write!(
+                text,
+                "// Two vectors per instance: the first words of its record in the previous frame.\n\
+                 @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_transforms: array<vec4<u32>>;\n"
+            );
+        }
         return text;
     }
     if instances == InstanceSource::Records {
@@ -258,6 +283,9 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
             let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
         }
         let _ = writeln!(text, "    @location({APPEARANCE_LOCATION}) appearance: vec4<u32>,");
+        for i in (0..PREVIOUS_ATTRIBUTES).filter(|_| variant.previous_transforms) {
+            let _ = writeln!(text, "    @location({}) previous_{i}: vec4<u32>,", PREVIOUS_LOCATION + i);
+        }
     }
     text.push_str("    @builtin(instance_index) number: u32,\n");
     let dimension = if variant.array { "2d_array" } else { "2d" };
@@ -306,6 +334,12 @@ fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = 
         _ if variant.encoding.needs_compute() => &[include_str!("../shaders/instance_list.wgsl")],
         _ => &[include_str!("../shaders/instance_attributes.wgsl")],
     };
+    let previous =
+        match (variant.previous_transforms && instances != InstanceSource::Field, variant.encoding.needs_compute()) {
+            (false, _) => include_str!("../shaders/previous_none.wgsl"),
+            (true, true) => include_str!("../shaders/previous_list.wgsl"),
+            (true, false) => include_str!("../shaders/previous_attributes.wgsl"),
+        };
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
@@ -317,6 +351,7 @@ fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = 
     .into_iter()
     .chain(texel)
     .chain(from.iter().copied())
+    .chain([previous])
     .chain(own)
     .chain([include_str!("../shaders/skin_vertex.wgsl")])
 }

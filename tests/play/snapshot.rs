@@ -1,11 +1,11 @@
 //! Snapshots: crowds restored on another device draw the same frames, and lost devices are survived.
 
 use gpuskin_rt::internals::{
-    Appearance, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceId, InstanceRecord, LiveBones,
-    RendererDescriptor, Repeat, Transition,
+    Appearance, Attachment, BakedModel, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceId,
+    InstanceRecord, LiveBones, RendererDescriptor, Repeat, Transition,
 };
 use gpuskin_tests::gpu::{Canvas, Gpu, Picture, open_compute};
-use gpuskin_tests::{clips, masks, models, parts};
+use gpuskin_tests::{bones, clips, masks, models, parts};
 
 const SIDE: u32 = 256;
 
@@ -157,7 +157,7 @@ pub fn lost_devices_are_survived() {
     stage.gpu.device.destroy();
     let camera = Camera::orthographic_look_at([0.0, 1.0, 10.0], [0.0, 1.0, 0.0], 4.0, 4.0, 20.0);
     // A game may notice only some frames later: buffers grow, and layers and live bones are uploaded.
-    let bones =
+    let pose =
         vec![[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]; stage.crowd.meta().bones().len()];
     for (frame, id) in ids[..3].iter().enumerate() {
         stage.crowd.move_to(*id, [0.0, 1.0, frame as f32]).unwrap();
@@ -166,13 +166,17 @@ pub fn lost_devices_are_survived() {
         let over = Transition::crossfade(1.0);
         for id in new.iter().step_by(7) {
             crowd.play_layer(*id, 0, clips::SOLDIER_ATTACK, Some(masks::SOLDIER_UPPER_BODY), over, 0.9).unwrap();
-            crowd.set_live_bones(*id, LiveBones::Model(&bones), 0.2).unwrap();
+            crowd.set_live_bones(*id, LiveBones::Model(&pose), 0.2).unwrap();
         }
         let mut encoder = stage.gpu.device.create_command_encoder(&Default::default());
         let prepared = stage.renderer.prepare(&stage.gpu.queue, &mut encoder, &camera, 1.0 + frame as f64);
         assert!(matches!(prepared, Ok(()) | Err(Error::Device { .. })), "{prepared:?}");
         let made = Crowd::<models::Hound>::new(&mut stage.renderer, CrowdDescriptor::default());
         assert!(matches!(made, Err(Error::Device { .. })), "{made:?}");
+        // The model is loaded already, the mesh of the attachment is not.
+        let attachment = Attachment::to(bones::SOLDIER_HAND_R);
+        let attached = crowd.attach(&mut stage.renderer, models::Soldier::MODEL, attachment);
+        assert!(matches!(attached, Err(Error::Device { .. })), "{attached:?}");
         stage.gpu.queue.submit([encoder.finish()]);
     }
     let saved = stage.crowd.snapshot();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::attachments::{AttachedProp, format, mesh};
+use super::gpu::guarded;
 use super::gpu_model::playable;
 use super::{AttachmentId, Crowd, CrowdRenderer, Error, InstanceId, StaleId};
 use crate::shader::Variant;
@@ -66,7 +67,7 @@ impl<M> Crowd<M> {
         let mesh = mesh(playable(&device, prop)?, bone.into(), part.map_or(own, |part| u32::from(part) + 1), &bound)?;
         let variant = Variant { vertex: format(&prop.meta), ..self.variant() };
         let on_device = renderer.prop(prop, variant)?;
-        let mut attached = AttachedProp::new(renderer.gpu(), variant, on_device, &mesh);
+        let mut attached = guarded(&device, || Ok(AttachedProp::new(renderer.gpu(), variant, on_device, &mesh)))?;
         // A bone outside the mesh extends the bounds further.
         let rest = &self.meta.rest_bounds;
         let origin = bound.origin();

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Error;
 use super::compute::LazyPipelines;
-use super::geometry::Geometry;
+use super::geometry::{Geometry, InstanceBindings};
 use super::gpu_model::playable;
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
@@ -301,13 +301,14 @@ impl Capture {
         let palette = poses.palette(&self.device, frames.len() as u32);
         let list = identity_list(&self.device, &self.queue, frames.len() as u32);
         let whole = wgpu::Buffer::as_entire_buffer_binding;
-        let (records, looks, list) = (whole(records), whole(looks), whole(&list));
+        let (records, appearances, list) = (whole(records), whole(looks), whole(&list));
         let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &layers);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1);
         }
-        self.geometry.with_palette(&self.device, &self.layouts, &palette, records, list, looks)
+        let instances = InstanceBindings { records, list, appearances, previous: None };
+        self.geometry.with_palette(&self.device, &self.layouts, &palette, instances)
     }
 }
 

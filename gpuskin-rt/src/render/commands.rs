@@ -39,7 +39,8 @@ impl<M> Crowd<M> {
         state.instances.despawn(id)
     }
 
-    /// Replaces an instance; its clip starts anew.
+    /// Replaces an instance; its clip starts anew. In motion vectors it stands still: this also moves an
+    /// instance from one place to another without a trace.
     ///
     /// # Errors
     /// If the instance no longer exists.
@@ -52,6 +53,7 @@ impl<M> Crowd<M> {
         }
         state.layers.release(&state.instances, id);
         self.change(state, id, |r| *r = record)?;
+        state.instances.place(id);
         state.instances.change_appearance(id, |appearance| *appearance = instance.appearance())
     }
 

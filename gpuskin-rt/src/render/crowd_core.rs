@@ -13,7 +13,7 @@ use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
-use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES};
+use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES, TRANSFORM_BYTES};
 use super::palettes::{CrowdBuffers, Palettes};
 use super::pipelines::DrawnPart;
 use super::scatter::{Scatter, ScatterPipeline, scatters};
@@ -46,8 +46,10 @@ pub(super) struct CrowdState {
     pub(super) events: Option<CrowdEvents>,
     buffer: Option<wgpu::Buffer>,
     appearances: Option<wgpu::Buffer>,
-    /// Changed elements of `buffer` and of `appearances`.
-    scatter: [Scatter; 2],
+    /// Transforms of the previous frame, if shaders read them.
+    previous: Option<wgpu::Buffer>,
+    /// Changed elements of `buffer`, of `appearances` and of `previous`.
+    scatter: [Scatter; 3],
     /// Number of records that `buffer` can hold.
     capacity: usize,
     /// [`CrowdDescriptor::visible`].
@@ -83,6 +85,7 @@ impl CrowdState {
 pub(crate) struct Drawn {
     buffer: wgpu::Buffer,
     appearances: wgpu::Buffer,
+    previous: Option<wgpu::Buffer>,
     pub(crate) instances: u32,
     /// Whether any instance has live bones.
     pub(crate) live: bool,
@@ -103,6 +106,7 @@ impl Drawn {
         let run = |first, instances, palette| DrawRun {
             records: self.buffer.slice(..),
             appearances: self.appearances.slice(..),
+            previous: self.previous.as_ref().map(|previous| previous.slice(..)),
             instances,
             first,
             palette,
@@ -132,7 +136,8 @@ impl CrowdCore {
         let CrowdDescriptor { capacity, visible, .. } = *descriptor;
         max_instances(device, name, capacity.into())?;
         let capacity = capacity as usize;
-        let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity);
+        let previous = model.geometry.variant.previous_transforms;
+        let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity, previous);
         let layers = CrowdLayers::new(model.geometry.poses().map(|poses| &**poses));
         let state = Mutex::new(CrowdState {
             instances,
@@ -142,6 +147,7 @@ impl CrowdCore {
             events: None,
             buffer: None,
             appearances: None,
+            previous: None,
             scatter: Default::default(),
             capacity,
             visible,
@@ -199,10 +205,10 @@ impl CrowdCore {
                     mapped_at_creation: false,
                 })
             };
-            let (buffer, appearances) =
-                (buffer("gpuskin instances", RECORD_BYTES), buffer("gpuskin appearances", APPEARANCE_BYTES));
-            state.appearances = Some(appearances);
-            state.buffer = Some(buffer);
+            state.appearances = Some(buffer("gpuskin appearances", APPEARANCE_BYTES));
+            let previous = geometry.variant.previous_transforms;
+            state.previous = previous.then(|| buffer("gpuskin previous transforms", TRANSFORM_BYTES));
+            state.buffer = Some(buffer("gpuskin instances", RECORD_BYTES));
             state.palettes = None;
             state.instances.mark_all();
         }
@@ -220,7 +226,8 @@ impl CrowdCore {
             let (capacity, visible) = (state.capacity as u32, state.visible);
             let reach = state.attachments.reach();
             let sharing = self.sharing.as_ref();
-            let instances = CrowdBuffers { records: buffer, appearances, capacity, visible, reach, sharing };
+            let previous = state.previous.as_ref();
+            let instances = CrowdBuffers { records: buffer, appearances, previous, capacity, visible, reach, sharing };
             state.palettes = Some(match state.palettes.take().filter(fits_views) {
                 Some(palettes) if palettes.layers == *layers => palettes,
                 Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
@@ -234,6 +241,9 @@ impl CrowdCore {
             state.uploaded_bytes = state.scatter[0].upload((uploads, queue), scatter, changes, records, buffer);
             let (list, changes) = state.instances.changed_appearances();
             state.uploaded_bytes += state.scatter[1].upload((uploads, queue), scatter, changes, list, appearances);
+            if let (Some(buffer), Some((list, changes))) = (&state.previous, state.instances.previous_transforms()) {
+                state.uploaded_bytes += state.scatter[2].upload((uploads, queue), scatter, changes, list, buffer);
+            }
         }
         state.uploaded = count as u32;
         Ok(())
@@ -248,10 +258,12 @@ impl CrowdCore {
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
         let (buffer, appearances) = (state.buffer.clone()?, state.appearances.clone()?);
+        let previous = state.previous.clone();
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
         let (instances, live) = (state.uploaded, state.layers.live.any());
         let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
-        let drawn = Drawn { buffer, appearances, instances, live, ignore_marks, revealed, palettes, attached };
+        let drawn =
+            Drawn { buffer, appearances, previous, instances, live, ignore_marks, revealed, palettes, attached };
         (state.uploaded > 0).then_some(drawn)
     }
 

@@ -36,10 +36,13 @@ pub struct RendererDescriptor {
     ///
     /// [`CrowdRenderer::reveal`]: super::CrowdRenderer::reveal
     pub occlusion: bool,
-    /// Whether palettes keep the previous frame's poses for motion vectors, which [`pipeline`](crate::pipeline)
-    /// computes. This concerns models in [`crate::Encoding::LocalPacked`]: their poses then take
-    /// twice the memory, and twice the time to evaluate. Models in other encodings, and fields,
-    /// support motion vectors without it.
+    /// Whether the previous frame is kept for motion vectors, which [`pipeline`](crate::pipeline) computes:
+    /// transforms of instances, 32 bytes each, and poses of models in [`crate::Encoding::LocalPacked`],
+    /// which then take twice the memory and twice the time to evaluate. Without it, these poses and
+    /// instances that commands move have no motion; other poses and fields have.
+    ///
+    /// Where shaders can bind fewer than five storage buffers (the default limit of wgpu is eight), moved
+    /// instances of [`crate::Encoding::LocalPacked`] have no motion.
     pub motion_vectors: bool,
 }
 

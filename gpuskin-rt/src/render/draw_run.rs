@@ -9,6 +9,8 @@ use crate::MeshPart;
 pub(crate) struct DrawRun<'a> {
     pub(crate) records: wgpu::BufferSlice<'a>,
     pub(crate) appearances: wgpu::BufferSlice<'a>,
+    /// Transforms of the previous frame, if shaders read them.
+    pub(crate) previous: Option<wgpu::BufferSlice<'a>>,
     pub(crate) instances: u32,
     /// Number of the run's first instance in the crowd.
     pub(crate) first: u32,

@@ -15,7 +15,7 @@ use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
 use crate::shader::{
     ANIMATION_BINDING, APPEARANCES_BINDING, FIELD_BINDING, INSTANCES_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
-    ModelUniform, Variant,
+    ModelUniform, PREVIOUS_BINDING, Variant,
 };
 use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
 
@@ -49,8 +49,22 @@ enum Motion {
     Computed(Arc<PoseEvaluator>),
 }
 
+/// Storage buffers of a vertex shader that reads a palette and transforms of the previous frame.
+const STORAGE_BUFFERS_WITH_PREVIOUS: u32 = 5;
+
+/// Buffers of the instances that are drawn from a palette.
+#[derive(Clone)]
+pub(crate) struct InstanceBindings<'a> {
+    pub(crate) records: wgpu::BufferBinding<'a>,
+    /// Instance lists.
+    pub(crate) list: wgpu::BufferBinding<'a>,
+    pub(crate) appearances: wgpu::BufferBinding<'a>,
+    /// Transforms of the previous frame, if shaders read them.
+    pub(crate) previous: Option<wgpu::BufferBinding<'a>>,
+}
+
 impl Geometry {
-    /// `pose_times`: poses per instance in a palette, 1 or 2.
+    /// `pose_times`: poses per instance in a palette, 1, or 2 for motion vectors.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -60,7 +74,9 @@ impl Geometry {
         materials: &MaterialConstants,
     ) -> Result<Self, Error> {
         let meta = &model.meta;
-        let variant = Variant::of(meta);
+        let readable = !meta.encoding.needs_compute()
+            || device.limits().max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS_WITH_PREVIOUS;
+        let variant = Variant { previous_transforms: pose_times > 1 && readable, ..Variant::of(meta) };
         consistent(meta).map_err(|reason| Error::model(&meta.name, reason))?;
         allowed(&device.limits(), meta, variant, materials)?;
 
@@ -152,10 +168,10 @@ impl Geometry {
         device: &wgpu::Device,
         layouts: &Layouts,
         palette: &wgpu::Buffer,
-        records: wgpu::BufferBinding<'_>,
-        list: wgpu::BufferBinding<'_>,
-        appearances: wgpu::BufferBinding<'_>,
+        instances: InstanceBindings<'_>,
     ) -> wgpu::BindGroup {
+        let InstanceBindings { records, list, appearances, previous } = instances;
+        let previous = previous.map(|previous| (PREVIOUS_BINDING, wgpu::BindingResource::Buffer(previous)));
         let resources = [
             (ANIMATION_BINDING, palette.as_entire_binding()),
             (MODEL_BINDING, self.mesh.constants()),
@@ -163,10 +179,12 @@ impl Geometry {
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
             (APPEARANCES_BINDING, wgpu::BindingResource::Buffer(appearances)),
         ];
+        let entries = resources.into_iter().chain(previous);
+        let entries: Vec<_> = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with a palette"),
             layout: layouts.model(self.variant),
-            entries: &resources.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }),
+            entries: &entries,
         })
     }
 
@@ -230,6 +248,7 @@ impl Geometry {
                 pass.set_bind_group(group, self.texture(), &[]);
                 pass.set_vertex_buffer(1, run.records);
                 pass.set_vertex_buffer(2, run.appearances);
+                run.previous.into_iter().for_each(|previous| pass.set_vertex_buffer(3, previous));
             }
         }
         self.bind_mesh(pass);

@@ -4,6 +4,7 @@
 use super::StaleId;
 use super::changes::Changes;
 use super::ids::InstanceId;
+use super::previous::{PreviousTransforms, Transform};
 use crate::{Appearance, InstanceRecord};
 
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +29,13 @@ pub(crate) struct Instances {
     first_free: u32,
     changed_records: Changes,
     changed_appearances: Changes,
+    /// Transforms of the previous frame, if shaders read them.
+    previous: Option<PreviousTransforms>,
 }
 
 impl Instances {
-    pub(crate) fn new(crowd: u32, capacity: usize) -> Self {
+    /// `previous`: whether transforms of the previous frame are kept.
+    pub(crate) fn new(crowd: u32, capacity: usize, previous: bool) -> Self {
         Self {
             crowd,
             records: Vec::with_capacity(capacity),
@@ -41,6 +45,7 @@ impl Instances {
             first_free: NO_SLOT,
             changed_records: Changes::default(),
             changed_appearances: Changes::default(),
+            previous: previous.then(PreviousTransforms::default),
         }
     }
 
@@ -84,6 +89,7 @@ impl Instances {
         self.slot_of.push(slot);
         self.changed_records.mark(index as usize);
         self.changed_appearances.mark(index as usize);
+        self.previous.iter_mut().for_each(|previous| previous.spawn(&record));
         InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation }
     }
 
@@ -92,6 +98,7 @@ impl Instances {
         self.records.swap_remove(index);
         self.appearances.swap_remove(index);
         self.slot_of.swap_remove(index);
+        self.previous.iter_mut().for_each(|previous| previous.despawn(index));
         if let Some(&moved) = self.slot_of.get(index) {
             self.slots[moved as usize].index = index as u32;
             self.changed_records.mark(index);
@@ -108,6 +115,7 @@ impl Instances {
         self.records.clear();
         self.appearances.clear();
         self.slot_of.clear();
+        self.previous.iter_mut().for_each(PreviousTransforms::clear);
     }
 
     fn release(&mut self, slot: u32) {
@@ -128,9 +136,23 @@ impl Instances {
     /// Changes the record of an instance.
     pub(crate) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        change(&mut self.records[index]);
         self.changed_records.mark(index);
+        match &mut self.previous {
+            None => change(&mut self.records[index]),
+            Some(previous) => {
+                let before = self.records[index];
+                change(&mut self.records[index]);
+                previous.change(index, id, &before, &self.records[index]);
+            }
+        }
         Ok(())
+    }
+
+    /// Makes an instance stand still in its place, also if it has just been moved there.
+    pub(crate) fn place(&mut self, id: InstanceId) {
+        if let (Some(index), Some(previous)) = (self.index(id), &mut self.previous) {
+            previous.place(index, &self.records[index]);
+        }
     }
 
     /// Changes the appearance of an instance.
@@ -162,18 +184,21 @@ impl Instances {
     }
 
     fn index(&self, id: InstanceId) -> Option<usize> {
-        let slot = self.slots.get(id.slot as usize)?;
-        // A free slot has a generation that no id has yet. A retired slot has an index that belongs
-        // to no record.
-        let alive = id.crowd == self.crowd && id.generation == slot.generation;
-        let index = slot.index as usize;
-        (alive && self.slot_of.get(index) == Some(&id.slot)).then_some(index)
+        index(self.crowd, &self.slots, &self.slot_of, id)
     }
 
     /// Marks all records and appearances as changed.
     pub(crate) fn mark_all(&mut self) {
         self.changed_records.mark_all();
         self.changed_appearances.mark_all();
+        self.previous.iter_mut().for_each(PreviousTransforms::mark_all);
+    }
+
+    /// Transforms of the previous frame, and the changes since the last upload; `None` if they are not
+    /// kept. Called once per frame.
+    pub(crate) fn previous_transforms(&mut self) -> Option<(&[Transform], &mut Changes)> {
+        let Self { crowd, records, slot_of, slots, previous, .. } = self;
+        Some(previous.as_mut()?.next_frame(records, |id| index(*crowd, slots, slot_of, id)))
     }
 
     /// All records, and the changes since the last upload.
@@ -185,6 +210,16 @@ impl Instances {
     pub(crate) fn changed_appearances(&mut self) -> (&[Appearance], &mut Changes) {
         (&self.appearances, &mut self.changed_appearances)
     }
+}
+
+/// Returns the index of an instance in the dense list.
+fn index(crowd: u32, slots: &[InstanceSlot], slot_of: &[u32], id: InstanceId) -> Option<usize> {
+    let slot = slots.get(id.slot as usize)?;
+    // A free slot has a generation that no id has yet. A retired slot has an index that belongs to no
+    // record.
+    let alive = id.crowd == crowd && id.generation == slot.generation;
+    let index = slot.index as usize;
+    (alive && slot_of.get(index) == Some(&id.slot)).then_some(index)
 }
 
 #[cfg(test)]
@@ -210,7 +245,7 @@ mod tests {
 
     #[test]
     fn ids_outlive_moves_and_are_refused_when_stale() {
-        let mut crowd = Instances::new(1, 0);
+        let mut crowd = Instances::new(1, 0, false);
         let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         assert!(crowd.despawn(ids[1]).is_ok());
         assert!(crowd.despawn(ids[1]).is_err());
@@ -230,7 +265,7 @@ mod tests {
 
     #[test]
     fn ids_of_another_crowd_are_refused() {
-        let (mut a, mut b) = (Instances::new(1, 0), Instances::new(2, 0));
+        let (mut a, mut b) = (Instances::new(1, 0, false), Instances::new(2, 0, false));
         let id = a.spawn(record(0.0), Appearance::default());
         b.spawn(record(0.0), Appearance::default());
         assert!(b.get(id).is_none() && b.despawn(id).is_err());
@@ -238,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_slot_that_ran_out_of_generations_is_not_used_again() {
-        let mut crowd = Instances::new(1, 0);
+        let mut crowd = Instances::new(1, 0, false);
         crowd.spawn(record(0.0), Appearance::default());
         crowd.slots[0].generation = u32::MAX;
         let last = InstanceId { crowd: 1, slot: 0, generation: u32::MAX };
@@ -250,7 +285,7 @@ mod tests {
 
     #[test]
     fn appearances_stay_with_their_instances() {
-        let mut crowd = Instances::new(1, 0);
+        let mut crowd = Instances::new(1, 0, false);
         let appearance = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), appearance(i))).collect();
         let appearances = |crowd: &mut Instances| {
@@ -267,8 +302,48 @@ mod tests {
     }
 
     #[test]
+    fn previous_transforms_are_those_of_the_last_frame() {
+        let mut crowd = Instances::new(1, 0, true);
+        let ids: Vec<_> = (0..4).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
+        // Index and position of each uploaded transform.
+        let frame = |crowd: &mut Instances| {
+            let (transforms, changes) = crowd.previous_transforms().unwrap();
+            let mut found = Vec::new();
+            changes.take(transforms.len(), |changed| {
+                let x = |index: usize| (index, f32::from_bits(transforms[index][0]));
+                changed.runs(transforms.len()).for_each(|run| found.extend(run.map(x)));
+            });
+            found
+        };
+        let to = |crowd: &mut Instances, id: usize, x: f32| crowd.change(ids[id], |r| r.translation[0] = x).unwrap();
+        assert_eq!(frame(&mut crowd), [(0, 0.0), (1, 1.0), (2, 2.0), (3, 3.0)]);
+        // Two moves within a frame count from where the instance was drawn. Others are not uploaded.
+        to(&mut crowd, 1, 5.0);
+        to(&mut crowd, 1, 6.0);
+        crowd.change(ids[2], |r| r.set_paused(true, crate::Time::ZERO)).unwrap();
+        assert_eq!(frame(&mut crowd), [(1, 1.0)]);
+        to(&mut crowd, 1, 7.0);
+        assert_eq!(frame(&mut crowd), [(1, 6.0)]);
+        // It rests in the frame after.
+        assert_eq!(frame(&mut crowd), [(1, 7.0)]);
+        assert_eq!(frame(&mut crowd), []);
+        // The last instance takes the place of a removed one, and its motion with it.
+        to(&mut crowd, 3, 9.0);
+        crowd.despawn(ids[0]).unwrap();
+        assert_eq!(frame(&mut crowd), [(0, 3.0)]);
+        assert_eq!(frame(&mut crowd), [(0, 9.0)]);
+        // Placed anew, an instance does not move.
+        to(&mut crowd, 2, 20.0);
+        crowd.place(ids[2]);
+        assert_eq!(frame(&mut crowd), [(2, 20.0)]);
+        to(&mut crowd, 2, 21.0);
+        crowd.clear();
+        assert_eq!(frame(&mut crowd), []);
+    }
+
+    #[test]
     fn only_changed_elements_are_uploaded() {
-        let mut crowd = Instances::new(1, 0);
+        let mut crowd = Instances::new(1, 0, false);
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         assert_eq!(uploads(&mut crowd), [(0, 300)]);
         assert!(uploads(&mut crowd).is_empty());

@@ -3,7 +3,8 @@
 use crate::field::FieldUniform;
 use crate::shader::{
     ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION,
-    INSTANCES_BINDING, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, Variant,
+    INSTANCES_BINDING, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, PREVIOUS_ATTRIBUTES, PREVIOUS_BINDING,
+    PREVIOUS_LOCATION, Variant,
 };
 use crate::{Appearance, InstanceRecord};
 use std::sync::OnceLock;
@@ -18,8 +19,8 @@ pub(crate) struct Layouts {
     /// Layouts for fields, by the same index as `model`. Created on first use.
     field: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
     /// Layout for models with a palette. Created on first use, because not every device supports
-    /// it.
-    palette: OnceLock<wgpu::BindGroupLayout>,
+    /// it. Without and with transforms of the previous frame.
+    palette: [OnceLock<wgpu::BindGroupLayout>; 2],
     device: wgpu::Device,
     /// Layouts for materials without and with emitted light.
     material: [wgpu::BindGroupLayout; 2],
@@ -60,7 +61,7 @@ impl Layouts {
                 model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array),
             ],
             field: Default::default(),
-            palette: OnceLock::new(),
+            palette: Default::default(),
             device: device.clone(),
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
@@ -69,16 +70,20 @@ impl Layouts {
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
         match self.model.get(kind(variant)) {
             Some(layout) => layout,
-            None => self.palette.get_or_init(|| {
+            None => self.palette[usize::from(variant.previous_transforms)].get_or_init(|| {
+                let vertex = wgpu::ShaderStages::VERTEX;
+                let previous = entry(PREVIOUS_BINDING, vertex, storage(true, false));
+                let mut entries = vec![
+                    entry(ANIMATION_BINDING, vertex, storage(true, false)),
+                    entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
+                    entry(INSTANCES_BINDING, vertex, storage(true, false)),
+                    entry(LIST_BINDING, vertex, storage(true, true)),
+                    entry(APPEARANCES_BINDING, vertex, storage(true, false)),
+                ];
+                entries.extend(variant.previous_transforms.then_some(previous));
                 self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                     label: Some("gpuskin model with a palette"),
-                    entries: &[
-                        entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
-                        entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
-                        entry(INSTANCES_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
-                        entry(LIST_BINDING, wgpu::ShaderStages::VERTEX, storage(true, true)),
-                        entry(APPEARANCES_BINDING, wgpu::ShaderStages::VERTEX, storage(true, false)),
-                    ],
+                    entries: &entries,
                 })
             }),
         }
@@ -136,6 +141,8 @@ const TEXTURES: usize = 4;
 pub(crate) const RECORD_BYTES: u64 = size_of::<InstanceRecord>() as u64;
 /// Bytes per appearance.
 pub(crate) const APPEARANCE_BYTES: u64 = size_of::<Appearance>() as u64;
+/// Bytes per transform of the previous frame.
+pub(crate) const TRANSFORM_BYTES: u64 = PREVIOUS_ATTRIBUTES as u64 * 16;
 
 /// Index of the model layout of a variant, by texel type and number of layers of its animation
 /// texture. Palettes come last.
@@ -187,11 +194,12 @@ pub struct VertexBuffers {
     stride: u64,
     instance: Option<[wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize]>,
     look: Option<[wgpu::VertexAttribute; 1]>,
+    previous: Option<[wgpu::VertexAttribute; PREVIOUS_ATTRIBUTES as usize]>,
 }
 
 /// Returns the vertex buffer layouts of a shader variant, for a game's own pipelines: vertices,
-/// instance records, appearances. With a palette, the shader reads the last two from storage
-/// buffers, because vertex attributes are slower.
+/// instance records, appearances, transforms of the previous frame. With a palette, the shader reads
+/// all but the vertices from storage buffers, because vertex attributes are slower.
 ///
 /// ```no_run
 /// # fn pipeline(variant: gpuskin_rt::pipeline::Variant, module: &wgpu::ShaderModule) {
@@ -235,12 +243,15 @@ pub(crate) fn buffers(variant: Variant, instances: InstanceSource) -> VertexBuff
         instance: textured.then(|| {
             core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4))
         }),
+        previous: (textured && variant.previous_transforms).then(|| {
+            core::array::from_fn(|i| i as u32).map(|i| attribute(PREVIOUS_LOCATION + i, u64::from(i) * 16, 4))
+        }),
     }
 }
 
 impl VertexBuffers {
     /// Returns the layouts for `wgpu::VertexState::buffers`.
-    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 3] {
+    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 4] {
         [
             Some(wgpu::VertexBufferLayout {
                 array_stride: self.stride,
@@ -257,12 +268,18 @@ impl VertexBuffers {
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
+            self.previous.as_ref().map(|attributes| wgpu::VertexBufferLayout {
+                array_stride: TRANSFORM_BYTES,
+                step_mode: wgpu::VertexStepMode::Instance,
+                attributes,
+            }),
         ]
     }
 
     /// Number of attributes of all buffers.
     pub(crate) fn attributes(&self) -> usize {
         let instance = self.instance.map_or(0, |attributes| attributes.len());
-        self.vertex.len() + instance + self.look.map_or(0, |attributes| attributes.len())
+        let look = self.look.map_or(0, |attributes| attributes.len());
+        self.vertex.len() + instance + look + self.previous.map_or(0, |attributes| attributes.len())
     }
 }

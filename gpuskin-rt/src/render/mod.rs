@@ -73,6 +73,7 @@ mod palette;
 mod palettes;
 mod payload;
 mod pipelines;
+mod previous;
 mod renderer;
 mod reveal;
 mod scatter;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::cache::PoseCache;
 use super::cull::{self, Culling, RevealPipelines, Views};
 use super::draw_run::PaletteDraw;
-use super::geometry::Geometry;
+use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
-use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES};
+use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES, TRANSFORM_BYTES};
 use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseEvaluator, identity_list};
 use super::sharing::SharedPoses;
 use crate::cull::expand_bounds;
@@ -31,6 +31,8 @@ pub(crate) struct Palettes {
 pub(crate) struct CrowdBuffers<'a> {
     pub(crate) records: &'a wgpu::Buffer,
     pub(crate) appearances: &'a wgpu::Buffer,
+    /// Transforms of the previous frame, if shaders read them.
+    pub(crate) previous: Option<&'a wgpu::Buffer>,
     /// Instances that both buffers can hold.
     pub(crate) capacity: u32,
     /// Distance by which attachments extend the bounds of clips, metres.
@@ -133,9 +135,9 @@ impl Palettes {
                 offset: 0,
                 size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.bound_bytes())),
             };
-            let drawing = |poses: &wgpu::Buffer| {
-                geometry.with_palette(device, layouts, poses, records.clone(), list.clone(), appearances.clone())
-            };
+            let previous = buffers.previous.map(|previous| part(previous, TRANSFORM_BYTES, first, instances));
+            let of_instances = InstanceBindings { records: records.clone(), list, appearances, previous };
+            let drawing = |poses: &wgpu::Buffer| geometry.with_palette(device, layouts, poses, of_instances.clone());
             let seen = culling.as_ref().map_or(records.clone(), |c| c.visible_instances.as_entire_buffer_binding());
             let cache = (cached_poses > 0).then(|| {
                 let compute = poses.bind_group(device, &of_cache, seen.clone(), &palette, layers);

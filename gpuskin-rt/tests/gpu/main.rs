@@ -92,6 +92,7 @@ fn main() -> std::process::ExitCode {
         test!(lods::instances_beyond_palette_slots_share_poses, GPU),
         test!(lods::layers_are_culled_by_model_bounds_and_live_bones_are_never_culled, GPU),
         test!(motion::motion_vectors_include_pose_and_camera, GPU),
+        test!(motion::moved_instances_have_motion_of_their_own, GPU),
         test!(motion::palette_keeps_pose_of_previous_frame, GPU),
         test!(motion::previous_poses_are_kept_only_on_request),
         test!(motion::clip_of_length_zero_finishes_at_its_start),

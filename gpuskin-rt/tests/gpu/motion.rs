@@ -3,7 +3,7 @@
 use crate::common::model::{Pose, Random, Recipe, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{map, renderer, square_recipe, squares};
-use crate::common::{BACKENDS, Gpu, compute, gpu, noop};
+use crate::common::{BACKENDS, Gpu, compute, gpu, gpu_with, noop};
 use glam::Vec3;
 use gpuskin_rt::internals::render::{CaptureFrame, CustomDraw, vertex_buffers};
 use gpuskin_rt::internals::*;
@@ -115,7 +115,11 @@ fn above(half: f32) -> Camera {
 }
 
 pub fn palette_keeps_pose_of_previous_frame() {
-    for gpu in BACKENDS.into_iter().filter_map(compute) {
+    // Four storage buffers per stage are too few for transforms of the previous frame.
+    let five = wgpu::Limits { max_storage_buffers_per_shader_stage: 5, ..wgpu::Limits::downlevel_defaults() };
+    let more = gpu_with(wgpu::Backends::VULKAN, five);
+    for gpu in BACKENDS.into_iter().filter_map(compute).chain(more) {
+        let transforms = gpu.device.limits().max_storage_buffers_per_shader_stage >= 5;
         // Node matrices in workgroup memory, with culling; and in the palette, without.
         for (bones, culling) in [(4, true), (253, false)] {
             let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
@@ -124,6 +128,7 @@ pub fn palette_keeps_pose_of_previous_frame() {
             let descriptor = RendererDescriptor { motion_vectors: true, culling, ..Default::default() };
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
             let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+            assert_eq!(crowd.variant().previous_transforms, transforms);
             let mut prepare = |seconds: f64| {
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 renderer.prepare(&gpu.queue, &mut encoder, &above(20.0), seconds).unwrap();
@@ -147,7 +152,9 @@ pub fn palette_keeps_pose_of_previous_frame() {
             assert!(!culling || crowd.move_to(ids[6], [400.0, 0.0, 0.0]).is_ok());
             prepare(7.9);
             // Moves in the last frame; its pose is still that of the previous time.
+            let before: Vec<_> = ids.iter().map(|id| crowd.get(*id).unwrap()).collect();
             assert!(crowd.move_to(ids[7], [12.0, 1.0, 0.0]).is_ok());
+            assert!(crowd.move_and_face(ids[3], [-3.0, 0.5, 0.0], 0.7).is_ok() && crowd.scale_to(ids[0], 1.2).is_ok());
             assert!(
                 crowd.update_live_bones(&ids[5..6], second) == Ok(1) && crowd.set_live_bones(ids[8], new, 0.0).is_ok()
             );
@@ -188,8 +195,13 @@ pub fn palette_keeps_pose_of_previous_frame() {
                     8 => [Some(new); 2],
                     _ => [None; 2],
                 };
-                let twin = |(time, live)| test.on_cpu_over(&CaptureFrame { record, layers, live, time });
-                let twins = [0, 1].map(|moment| twin((times[moment], live[moment])));
+                let mut previous = record;
+                let InstanceRecord { translation, scale, rotation, .. } =
+                    if transforms { before[number] } else { record };
+                (previous.translation, previous.scale, previous.rotation) = (translation, scale, rotation);
+                let records = [record, previous];
+                let twin = |record, time, live| test.on_cpu_over(&CaptureFrame { record, layers, live, time });
+                let twins = [0, 1].map(|i| twin(records[i], times[i], live[i]));
                 for (found, twin) in found.zip(&twins) {
                     for (texel, twin) in found.iter().zip(twin) {
                         let distance = Vec3::from_slice(&texel[..3]).distance(twin.position);
@@ -200,6 +212,34 @@ pub fn palette_keeps_pose_of_previous_frame() {
                 moved += usize::from(far);
             }
             assert!(moved > 5, "only {moved} of {} instances move", ids.len());
+        }
+    }
+}
+
+/// Instances in a texture encoding that commands move, on devices of all backends.
+pub fn moved_instances_have_motion_of_their_own() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0; 4])));
+        for motion_vectors in [true, false] {
+            let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
+            let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+            let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+            let id = crowd.spawn(Instance::at([4.0, 4.0, 0.0]).scaled(40.0));
+            let mut frame = |x: Option<f32>| {
+                x.into_iter().for_each(|x| crowd.move_to(id, [x, 4.0, 0.0]).unwrap());
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), 1.0).unwrap();
+                gpu.queue.submit([encoder.finish()]);
+                motion(&gpu, &renderer, &crowd, [map(8.0); 2], [1.0; 2])[0]
+            };
+            // Metres per frame, over 4 metres per half of the picture.
+            let found = [None, Some(5.0), Some(4.5), None, Some(4.0)].map(&mut frame);
+            let expected = if motion_vectors { [0.0, 0.25, -0.125, 0.0, -0.125] } else { [0.0; 5] };
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-4, "{}: {found}, expected {expected}", gpu.name);
+            }
+            crowd.set(id, Instance::at([6.0, 4.0, 0.0]).scaled(40.0)).unwrap();
+            assert!(frame(None).abs() < 1e-4, "a replaced instance moves");
         }
     }
 }

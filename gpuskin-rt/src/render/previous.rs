@@ -1,0 +1,90 @@
+//! Transforms that the instances of a crowd had in the previous frame, for motion vectors.
+
+use super::changes::Changes;
+use super::ids::InstanceId;
+use crate::InstanceRecord;
+
+/// First 32 bytes of an instance record: translation, scale, rotation, and a time that nothing
+/// reads.
+pub(crate) type Transform = [u32; 8];
+
+/// Transforms as of the last upload, in the order of the records.
+#[derive(Debug, Default)]
+pub(super) struct PreviousTransforms {
+    transforms: Vec<Transform>,
+    /// Whether the instance has moved since the last upload. `[index]`
+    moved: Vec<bool>,
+    /// Instances that have moved since the last upload.
+    moving: Vec<InstanceId>,
+    /// Instances that had moved before it: unless they move again, they now stand still.
+    resting: Vec<InstanceId>,
+    changed: Changes,
+}
+
+fn transform(record: &InstanceRecord) -> Transform {
+    let words: [u32; 16] = bytemuck::cast(*record);
+    core::array::from_fn(|i| words[i])
+}
+
+impl PreviousTransforms {
+    pub(super) fn spawn(&mut self, record: &InstanceRecord) {
+        self.changed.mark(self.transforms.len());
+        self.transforms.push(transform(record));
+        self.moved.push(false);
+    }
+
+    pub(super) fn despawn(&mut self, index: usize) {
+        self.transforms.swap_remove(index);
+        self.moved.swap_remove(index);
+        if index < self.transforms.len() {
+            self.changed.mark(index);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.transforms.clear();
+        self.moved.clear();
+    }
+
+    /// Notes the transform that an instance had before its record changed.
+    pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &InstanceRecord, after: &InstanceRecord) {
+        let moves =
+            (before.translation, before.scale, before.rotation) != (after.translation, after.scale, after.rotation);
+        if moves && !core::mem::replace(&mut self.moved[index], true) {
+            self.transforms[index] = transform(before);
+            self.changed.mark(index);
+            self.moving.push(id);
+        }
+    }
+
+    /// Notes that an instance stands still in its new place.
+    pub(super) fn place(&mut self, index: usize, record: &InstanceRecord) {
+        self.transforms[index] = transform(record);
+        self.changed.mark(index);
+    }
+
+    pub(super) fn mark_all(&mut self) {
+        self.changed.mark_all();
+    }
+
+    /// Lets instances rest that have not moved again. Returns all transforms, and the changes since the
+    /// last call; instances that move from now on belong to the next frame. `index` returns the index of
+    /// an instance.
+    pub(super) fn next_frame(
+        &mut self,
+        records: &[InstanceRecord],
+        index: impl Fn(InstanceId) -> Option<usize>,
+    ) -> (&[Transform], &mut Changes) {
+        for index in self.resting.drain(..).filter_map(&index) {
+            if !self.moved[index] {
+                self.transforms[index] = transform(&records[index]);
+                self.changed.mark(index);
+            }
+        }
+        for index in self.moving.iter().copied().filter_map(index) {
+            self.moved[index] = false;
+        }
+        core::mem::swap(&mut self.moving, &mut self.resting);
+        (&self.transforms, &mut self.changed)
+    }
+}
