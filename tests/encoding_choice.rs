@@ -32,7 +32,7 @@ fn refuses(keys: &str, parts: &[&str]) {
 }
 
 #[test]
-fn each_device_class_gets_the_smallest_encoding_within_tolerance() {
+fn each_device_class_gets_an_encoding_within_tolerance() {
     let baked = bakes("devices = [\"webgl2\", \"compute\"]\n");
     let model = &baked.models[0];
     assert_eq!((model.meta.encoding, model.others[0].meta.encoding), (Encoding::TrsPacked, Encoding::LocalPacked));
@@ -151,6 +151,20 @@ fn default_tolerances_give_way_with_a_warning() {
     let baked = bakes("devices = [\"webgl2\"]\nfps = \"source\"\n");
     let warnings = baked.warnings.to_string().replace("\n  │", "");
     for part in [" between frames, but at most ", "sets no `motion_tolerance`", "set `motion_tolerance = "] {
+        assert!(warnings.contains(part), "expected `{part}` in:\n{warnings}");
+    }
+}
+
+/// At 2 frames per second every encoding is above the default tolerance between frames. `local-packed`
+/// is also above the one that is set.
+#[test]
+fn set_tolerances_are_met_where_default_ones_give_way() {
+    let baked = bakes("fps = 2\ntolerance = \"0.0005 mm\"\n");
+    let model = &baked.models[0];
+    assert_eq!(model.meta.encoding, Encoding::MatrixF32);
+    assert!(model.meta.clips.iter().all(|clip| clip.encoding_error.max <= 0.5e-6));
+    let warnings = baked.warnings.to_string().replace("\n  │", "");
+    for part in ["the manifest sets no `motion_tolerance`", "baked as matrix-f32, without layers"] {
         assert!(warnings.contains(part), "expected `{part}` in:\n{warnings}");
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn assemble(
         match choice.make(class) {
             Ok(made) if attempts.iter().any(|other| other.attempt.plan.encoding == made.attempt.plan.encoding) => {}
             Ok(mut made) => {
-                if let Some(warning) = made.warning.take() {
+                for warning in std::mem::take(&mut made.warnings) {
                     diagnostics.push(warning.within(&within).at(&manifest.source, entry.name.span.clone()));
                 }
                 attempts.push(made);

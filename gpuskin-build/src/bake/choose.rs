@@ -50,8 +50,8 @@ pub(super) struct Choice {
     pub(super) attempt: Attempt,
     /// Encodings that were evaluated.
     pub(super) candidates: Vec<Candidate>,
-    /// Warning about a tolerance that is exceeded, or about features that are lost.
-    pub(super) warning: Option<Diagnostic>,
+    /// Warnings about a tolerance that is exceeded and about features that are lost.
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 /// An encoding that does not meet the tolerances.
@@ -109,7 +109,7 @@ impl EncodingChoice<'_> {
                         .collect();
                     candidates.insert(0, Candidate::new(&attempt, None));
                 }
-                Ok(Choice { attempt, candidates, warning: None })
+                Ok(Choice { attempt, candidates, warnings: Vec::new() })
             }
             None => self.best_of_modes(class),
         }
@@ -197,7 +197,8 @@ impl EncodingChoice<'_> {
     /// at any factor, because other encodings do not reduce them.
     fn best(&self, encodings: Vec<Encoding>) -> Result<Choice, Diagnostic> {
         let mut chosen: Option<Attempt> = None;
-        let mut warning = None;
+        // A default tolerance that gave way.
+        let mut above_default = None;
         // The attempt that is closest to the limits.
         let mut nearest: Option<Refusal> = None;
         // Why the encoding with the most features is not used.
@@ -220,7 +221,7 @@ impl EncodingChoice<'_> {
                 }
                 Err(refusal) if encoding == Encoding::LocalPacked && self.yields(&refusal, YIELD) => {
                     match self.give_way(refusal) {
-                        Ok((attempt, diagnostic)) => (chosen, warning) = (Some(attempt), diagnostic),
+                        Ok((attempt, diagnostic)) => (chosen, above_default) = (Some(attempt), diagnostic),
                         // It also exceeds a tolerance that is set, which another encoding may meet.
                         Err(refusal) => {
                             fewer_features = Some(self.reason(&refusal));
@@ -243,7 +244,7 @@ impl EncodingChoice<'_> {
             (None, Some(refusal)) if self.yields(&refusal, f64::MAX) => {
                 let (attempt, diagnostic) =
                     self.give_way(refusal).map_err(|refusal| self.refusal_diagnostic(refusal))?;
-                warning = diagnostic;
+                above_default = diagnostic;
                 attempt
             }
             (None, Some(refusal)) => return Err(self.refusal_diagnostic(refusal)),
@@ -252,9 +253,9 @@ impl EncodingChoice<'_> {
                 return Err(Diagnostic::error(DiagnosticCode::EncodingUnfit, message));
             }
         };
-        if let Some(reason) = fewer_features.filter(|_| attempt.plan.encoding != Encoding::LocalPacked) {
-            warning = Some(self.fewer_features(&attempt, &reason));
-        }
+        let fewer_features = fewer_features.filter(|_| attempt.plan.encoding != Encoding::LocalPacked);
+        let fewer_features = fewer_features.map(|reason| self.fewer_features(&attempt, &reason));
+        let warnings = above_default.into_iter().chain(fewer_features).collect();
         let (encoding, bytes) = (attempt.plan.encoding, attempt.gpu_bytes());
         let other = |mut candidate: Candidate| {
             if candidate.encoding == encoding {
@@ -265,7 +266,7 @@ impl EncodingChoice<'_> {
             candidate.refused_unless(if smaller { FEWER_FEATURES } else { NOT_SMALLER })
         };
         let candidates = candidates.into_iter().map(other).collect();
-        Ok(Choice { attempt, candidates, warning })
+        Ok(Choice { attempt, candidates, warnings })
     }
 
     /// Whether the exceeded tolerance is a default, and exceeded by at most a factor of `most`.
