@@ -167,6 +167,12 @@ fn inspect_finds_wrong_units_and_axes() {
     let report = inspect(&soldier(Export { units: 0.01, ..CORRECT }));
     contains(&report, &["`scale = 100`"]);
     contains(draft(&report), &["scale = 100.0"]);
+    let report = inspect(&soldier(Export { units: 10.0, ..CORRECT }));
+    contains(&report, &["if the file is in decimetres", "`scale = 0.1`", "1.80 m tall"]);
+    // No unit makes a figure of it.
+    let report = inspect(&soldier(Export { units: 1e-5, ..CORRECT }));
+    contains(&report, &["set `scale` to metres per unit of the file"]);
+    assert!(!draft(&report).contains("scale = "), "{report}");
 
     let report = inspect(&soldier(Export { z_up: true, ..CORRECT }));
     contains(&report, &["the model stands along +z"]);

@@ -10,8 +10,11 @@ use crate::units::digits;
 /// Number of names that a hint lists.
 const LISTED: usize = 5;
 /// Factors between metres and the units that programs export by mistake: centimetres, millimetres,
-/// inches, feet, and the reverse of the first two.
-const UNITS: [(f64, &str); 6] = [
+/// decimetres (a file in centimetres below a node with a scale of 0.1), inches, feet, and the reverse of
+/// the first three.
+const UNITS: [(f64, &str); 8] = [
+    (0.1, "decimetres"),
+    (10.0, "tens of metres"),
     (0.01, "centimetres"),
     (0.001, "millimetres"),
     (0.0254, "inches"),
@@ -68,7 +71,7 @@ impl Analysis {
         let (scale, unit) = UNITS.into_iter().min_by(|a, b| off(a.0).total_cmp(&off(b.0))).expect("several units");
         let kind = if biped { "the figure" } else { "the model" };
         let message = format!("{kind} is {} m {what}", digits(length));
-        if off(scale) > 3.0 {
+        if !plausible.contains(&(length * scale)) {
             return self.hint(message, "set `scale` to metres per unit of the file");
         }
         self.scale = Some(scale);
