@@ -23,5 +23,5 @@ fn gpuskin_appearance(words: vec4<u32>) -> GpuskinAppearance {
 // Whether a vertex is hidden. part: index of its part plus one; 0 for vertices that are always
 // visible.
 fn gpuskin_is_hidden(appearance: GpuskinAppearance, part: u32) -> bool {
-    return ((appearance.hidden >> part) & 1u) != 0u || (appearance.hidden >> 31u) != 0u;
+    return ((appearance.hidden >> part) & 1u) != 0u || gpuskin_get_invisible(appearance.hidden) != 0u;
 }

@@ -2,40 +2,6 @@
 // and its level of detail, assigns a palette slot, and adds it to instance lists. CPU reference:
 // gpuskin-rt/src/cull.rs.
 
-// Layout of CullUniform in gpuskin-rt/src/cull.rs.
-struct GpuskinCullParameters {
-    // Current time: seconds, fraction.
-    time: vec2<u32>,
-    // Number of instances to cull.
-    instances: u32,
-    views: u32,
-    // Entries per list.
-    capacity: u32,
-    // Parts of the mesh.
-    parts: u32,
-    // Largest number of workgroups per dispatch dimension.
-    max_groups: u32,
-    // Levels of detail.
-    lods: u32,
-    // Number of palette slots.
-    palette_slots: u32,
-    // Not 0: some layers hold live bones, so their bounds are unknown.
-    live: u32,
-    // Word offset of the per-instance marks; 0: there are none.
-    marks_at: u32,
-    // Not 0: the main view draws all instances in view, whatever the marks say.
-    ignore_marks: u32,
-    // Number of cached poses, which come first in the palette; 0: no pose is cached.
-    cached_poses: u32,
-    // Word offset of the cache slots, one per sample.
-    cache_at: u32,
-    cache_samples: u32,
-    // Not used, zero.
-    reserved: u32,
-    // LOD errors in metres, ascending, four per vector.
-    errors: array<vec4<f32>, 2>,
-}
-
 // Layout of CullView in gpuskin-rt/src/cull.rs.
 struct GpuskinCullView {
     // World to clip space; zero if the view was never set.
@@ -168,7 +134,7 @@ fn gpuskin_lod(error_scale: f32) -> u32 {
 // Bounding box of an instance. CPU reference: reach in gpuskin-rt/src/cull.rs.
 fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
     var bounds: GpuskinInstanceBox;
-    bounds.visible = (gpuskin_appearances[number].y >> 31u) == 0u;
+    bounds.visible = gpuskin_get_invisible(gpuskin_appearances[number].y) == 0u;
     if (!bounds.visible) {
         return bounds;
     }
@@ -176,7 +142,7 @@ fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
     let words_2 = gpuskin_instances[at + 2u];
     let instance =
         gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], words_2, gpuskin_instances[at + 3u]);
-    let layered = (words_2.z >> 12u) != 0u;
+    let layered = gpuskin_get_layer_set(words_2.z) != 0u;
     var low = vec3<f32>(0.0);
     var high = vec3<f32>(1.0);
     // A blend of clips can leave the bounds of each of them.

@@ -1,26 +1,6 @@
 // Runs after each culling pass: one workgroup writes the arguments of the palette pass and of the
 // draws, and empties the lists for the next pass.
 
-// Layout of CullUniform in gpuskin-rt/src/cull.rs.
-struct GpuskinCullParameters {
-    time: vec2<u32>,
-    instances: u32,
-    views: u32,
-    capacity: u32,
-    parts: u32,
-    max_groups: u32,
-    lods: u32,
-    palette_slots: u32,
-    live: u32,
-    marks_at: u32,
-    ignore_marks: u32,
-    cached_poses: u32,
-    cache_at: u32,
-    cache_samples: u32,
-    reserved: u32,
-    errors: array<vec4<f32>, 2>,
-}
-
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
 // Header: length of each list, number of instances that need a palette slot, slots assigned in the
 // first pass, number of cached poses, number of them already evaluated. The cache slots of samples

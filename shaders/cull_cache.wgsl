@@ -14,11 +14,11 @@ struct GpuskinSharedPose {
 fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
     let at = number * 4u;
     let words_2 = gpuskin_instances[at + 2u];
-    let word = gpuskin_bounds.clips[words_2.z & 0x3ffu].w;
+    let word = gpuskin_bounds.clips[gpuskin_get_clip(words_2.z)].w;
     let steps = word >> 20u;
     // Error of the nearest sample: it must not be visible.
     let error = gpuskin_bounds.error / f32(1u << ((word >> 17u) & 7u));
-    if (steps == 0u || (words_2.z >> 12u) != 0u || error * error_scale > 1.0) {
+    if (steps == 0u || gpuskin_get_layer_set(words_2.z) != 0u || error * error_scale > 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
     let instance =
@@ -42,7 +42,7 @@ fn gpuskin_write_pose_record(slot: u32, number: u32, shared_pose: GpuskinSharedP
     gpuskin_visible_instances[slot * 4u + 1u] = gpuskin_instances[at + 1u];
     // No rate, no fade, not paused.
     gpuskin_visible_instances[slot * 4u + 2u] =
-        select(words_2, vec4<u32>(0u, shared_pose.offset, words_2.z & 0x3ffu, 0xffffu), shared_pose.is_shared);
+        select(words_2, vec4<u32>(0u, shared_pose.offset, gpuskin_get_clip(words_2.z), 0xffffu), shared_pose.is_shared);
     gpuskin_visible_instances[slot * 4u + 3u] = select(gpuskin_instances[at + 3u], vec4<u32>(0u), shared_pose.is_shared);
 }
 

@@ -119,7 +119,8 @@ fn gpuskin_field_instance(number: u32, time: vec2<u32>) -> GpuskinInstance {
     // Scales the rate between the lowest speed and the full one; shift and sign stay.
     let more = gpuskin_multiply(gpuskin_random(hash, 6u), 0xffffffffu - gpuskin_field.slowest).x;
     let share = gpuskin_field.slowest + more;
-    let pace = gpuskin_multiply(clip.x & 0x3ffffffu, share).x | (clip.x & 0xfc000000u);
+    let mantissa = gpuskin_get_rate_mantissa(clip.x);
+    let pace = gpuskin_multiply(mantissa, share).x | (clip.x - mantissa);
 
     var offset = gpuskin_multiply(gpuskin_random(hash, 7u), gpuskin_field.scatter).x;
     var fade = 0xffffu;

@@ -33,16 +33,18 @@ fn gpuskin_rate(mantissa: u32, shift: u32, negative: bool) -> vec2<u32> {
 
 // Clip word of GpuskinPlayback, from 10 bits of index and the bits for play once and ping-pong.
 fn gpuskin_unpack_clip(word: u32) -> u32 {
-    return (word & 0x3ffu) | ((word << 21u) & gpuskin_once) | ((word << 19u) & gpuskin_ping_pong);
+    return gpuskin_get_clip(word) | (gpuskin_get_once(word) << 31u) | (gpuskin_get_ping_pong(word) << 30u);
 }
 
 fn gpuskin_is_paused(instance_sources: vec4<u32>) -> bool {
-    return (instance_sources.w & 0x40000u) != 0u;
+    return gpuskin_get_paused(instance_sources.w >> 16u) != 0u;
 }
 
 // Fade-out clip from its two words.
 fn gpuskin_source(instance: GpuskinInstance, words: vec2<u32>) -> GpuskinPlayback {
-    let rate = gpuskin_rate((words.x >> 16u) & 0x3ffu, words.x >> 26u, (words.x >> 31u) != 0u);
+    let packed = words.x >> 16u;
+    let shift = gpuskin_get_fading_rate_shift(packed);
+    let rate = gpuskin_rate(gpuskin_get_fading_rate_mantissa(packed), shift, gpuskin_get_fading_rate_sign(packed) != 0u);
     return GpuskinPlayback(
         instance.playback.start,
         select(rate, vec2<u32>(0u), gpuskin_is_paused(instance.sources)),
@@ -72,7 +74,8 @@ fn gpuskin_progress(fade: u32, elapsed: vec2<u32>) -> f32 {
         return 1.0;
     }
     let seconds = f32(elapsed.x) + f32(elapsed.y) * (1.0 / 4294967296.0);
-    let rate = f32((fade >> 16u) & 0x7ffu) * bitcast<f32>(((fade >> 27u) + 95u) << 23u);
+    let packed = fade >> 16u;
+    let rate = f32(gpuskin_get_fade_rate_mantissa(packed)) * bitcast<f32>((gpuskin_get_fade_rate_shift(packed) + 95u) << 23u);
     return min(f32(at_start) * (1.0 / 65535.0) + seconds * rate, 1.0);
 }
 
@@ -88,7 +91,7 @@ fn gpuskin_weight(instance: GpuskinInstance, time: vec2<u32>) -> f32 {
         return 1.0;
     }
     let progress = gpuskin_progress(instance.fade, gpuskin_seconds_since_start(instance, time));
-    return gpuskin_curve((instance.sources.w >> 16u) & 3u, progress);
+    return gpuskin_curve(gpuskin_get_fade_curve(instance.sources.w >> 16u), progress);
 }
 
 // Weight of the second fade-out clip in the blend of both.
@@ -120,7 +123,8 @@ fn gpuskin_instance(
     words_2: vec4<u32>,
     words_3: vec4<u32>,
 ) -> GpuskinInstance {
-    let rate = gpuskin_rate(words_2.x & 0x3ffffffu, words_2.x >> 26u, (words_2.x >> 31u) != 0u);
+    let shift = gpuskin_get_rate_shift(words_2.x);
+    let rate = gpuskin_rate(gpuskin_get_rate_mantissa(words_2.x), shift, gpuskin_get_rate_sign(words_2.x) != 0u);
     let instance = GpuskinInstance(
         vec3<f32>(0.0),
         0.0,

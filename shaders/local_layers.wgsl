@@ -33,7 +33,7 @@ var<workgroup> gpuskin_live: GpuskinLive;
 
 // Weight that fades from one value to another; ends: both, 16 bits each.
 fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) -> f32 {
-    let p = gpuskin_curve(curve & 3u, gpuskin_progress(fade, elapsed));
+    let p = gpuskin_curve(curve, gpuskin_progress(fade, elapsed));
     let fraction = vec2<f32>(vec2<u32>(ends & 0xffffu, ends >> 16u)) * (1.0 / 65535.0);
     return fraction.x * (1.0 - p) + fraction.y * p;
 }
@@ -42,19 +42,19 @@ fn gpuskin_layer_weight(ends: u32, fade: u32, curve: u32, elapsed: vec2<u32>) ->
 // clip, which a pause does not change. units: 0 for a layer that stays, else 1 plus 64 times the
 // seconds of the fade-out.
 fn gpuskin_fade_out(units: u32, rate: u32, curve: u32, playback: GpuskinPlayback, time: vec2<u32>) -> f32 {
-    let mantissa = rate & 0x3ffffffu;
+    let mantissa = gpuskin_get_rate_mantissa(rate);
     if (units == 0u || mantissa == 0u || (playback.clip & gpuskin_once) == 0u) {
         return 1.0;
     }
     let phase = gpuskin_cycle_phase(playback, time);
-    let phase_left = select(select(~phase.value, phase.value, (rate >> 31u) != 0u), 0u, phase.ended);
+    let phase_left = select(select(~phase.value, phase.value, gpuskin_get_rate_sign(rate) != 0u), 0u, phase.ended);
     if (phase_left == 0u) {
         return 0.0;
     }
     // Both in units of 2^-32.
-    let per_second = f32(mantissa) * bitcast<f32>((((rate >> 26u) & 31u) + 127u) << 23u);
+    let per_second = f32(mantissa) * bitcast<f32>((gpuskin_get_rate_shift(rate) + 127u) << 23u);
     let fade_outs_left = f32(phase_left) / per_second * 64.0 / max(f32(units - 1u), 1e-6);
-    return gpuskin_curve(curve & 3u, min(fade_outs_left, 1.0));
+    return gpuskin_curve(curve, min(fade_outs_left, 1.0));
 }
 
 // Evaluates clips, weights and live bones of an instance, one clip per thread. slot: number of the
@@ -72,9 +72,10 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
         let a = gpuskin_layer_words[at];
         let b = gpuskin_layer_words[at + 1u];
         instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_layer_words[at + 2u]);
-        sample.weight = gpuskin_layer_weight(b.z, b.w, b.x >> 21u, gpuskin_seconds_since_start(instance, time));
-        sample.weight *= gpuskin_fade_out(b.x >> 23u, a.z, b.x >> 21u, instance.playback, time);
-        sample.mask = (b.x >> 12u) & 511u;
+        let curve = gpuskin_get_weight_curve(b.x);
+        sample.weight = gpuskin_layer_weight(b.z, b.w, curve, gpuskin_seconds_since_start(instance, time));
+        sample.weight *= gpuskin_fade_out(gpuskin_get_layer_fade_out(b.x), a.z, curve, instance.playback, time);
+        sample.mask = gpuskin_get_mask(b.x);
     }
     var playback = instance.playback;
     if (clip == 0u) {
@@ -91,8 +92,9 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
             let at = (slot - 1u) * gpuskin_slot_vectors + gpuskin_live_vector;
             let a = gpuskin_layer_words[at];
             let b = gpuskin_layer_words[at + 1u];
-            live.kind = b.x & 3u;
-            live.weight = select(0.0, gpuskin_layer_weight(a.z, a.w, b.x >> 2u, gpuskin_elapsed(time, a.xy)), live.kind != 0u);
+            live.kind = gpuskin_get_live_kind(b.x);
+            let weight = gpuskin_layer_weight(a.z, a.w, gpuskin_get_live_curve(b.x), gpuskin_elapsed(time, a.xy));
+            live.weight = select(0.0, weight, live.kind != 0u);
             live.at = live_at + b.y * gpuskin_parameters.live_stride;
         }
         gpuskin_live = live;

@@ -147,14 +147,5 @@ impl BakedTexture {
 }
 
 fn vulkan(format: ColorFormat, srgb: bool) -> Format {
-    match (format, srgb) {
-        (ColorFormat::Rgba8, true) => Format::R8G8B8A8_SRGB,
-        (ColorFormat::Rgba8, false) => Format::R8G8B8A8_UNORM,
-        (ColorFormat::Bc7, true) => Format::BC7_SRGB_BLOCK,
-        (ColorFormat::Bc7, false) => Format::BC7_UNORM_BLOCK,
-        (ColorFormat::Astc, true) => Format::ASTC_4x4_SRGB_BLOCK,
-        (ColorFormat::Astc, false) => Format::ASTC_4x4_UNORM_BLOCK,
-        (ColorFormat::Etc2, true) => Format::ETC2_R8G8B8A8_SRGB_BLOCK,
-        (ColorFormat::Etc2, false) => Format::ETC2_R8G8B8A8_UNORM_BLOCK,
-    }
+    Format::new(format.vulkan(srgb)).expect("a number of Vulkan is not 0")
 }

@@ -66,7 +66,14 @@ impl Encoder {
             Encoding::TrsF16 => trs::halves(texels, first_frame, poses),
             Encoding::Fixed16 => trs::fixed(texels, first_frame, poses),
             Encoding::TrsPacked => packed::clip(texels, first_frame, poses, &self.pivots),
-            other => unreachable!("{other:?} does not store skinning matrices"),
+            Encoding::LocalPacked
+            | Encoding::VatF32
+            | Encoding::VatF16
+            | Encoding::VatUnorm8
+            | Encoding::VatUnorm16
+            | Encoding::VatUnorm24
+            | Encoding::VatPacked
+            | Encoding::VatPackedFine => unreachable!("{:?} does not store skinning matrices", texels.encoding),
         }
     }
 

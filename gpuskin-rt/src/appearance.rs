@@ -3,6 +3,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::bit_fields::INVISIBLE;
+
 /// Appearance of an instance, as the shaders read it: one vertex attribute of four words, stepped
 /// per instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -21,7 +23,7 @@ pub struct Appearance {
 impl Appearance {
     /// Bit of [`Appearance::hidden`] that hides the instance.
     #[doc(hidden)]
-    pub const INVISIBLE_BIT: u32 = 1 << 31;
+    pub const INVISIBLE_BIT: u32 = INVISIBLE.mask();
     /// Greatest number of parts per model.
     #[doc(hidden)]
     pub const MAX_PARTS: usize = 16;

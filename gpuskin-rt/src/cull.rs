@@ -9,6 +9,7 @@ use core::mem::offset_of;
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4};
 
+use crate::bit_fields;
 use crate::local::shader::PaletteUniform;
 use crate::{Aabb, InstanceRecord, MAX_CLIPS, MAX_LODS, Metadata, Time};
 
@@ -61,7 +62,7 @@ const CROSSFADE_MARGIN: f32 = 1.0 / 4.0;
 const LAYER_MARGIN: f32 = 1.0 / 2.0;
 
 /// Uniform of both culling passes, binding 0. CPU layout of `GpuskinCullParameters` in
-/// `shaders/cull.wgsl`.
+/// `shaders/cull_parameters.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CullUniform {
@@ -267,18 +268,23 @@ pub fn arguments() -> String {
     let [count, first] =
         [offset_of!(PaletteUniform, instances), offset_of!(PaletteUniform, first_instance)].map(|at| at / 4);
     format!(
-        "const gpuskin_instances_word: u32 = {count}u;\nconst gpuskin_first_word: u32 = {first}u;\n{}\n{}",
+        "const gpuskin_instances_word: u32 = {count}u;\nconst gpuskin_first_word: u32 = {first}u;\n{}\n{PARAMETERS}\n{}",
         lists(),
         include_str!("../shaders/cull_arguments.wgsl")
     )
 }
+
+/// WGSL of [`CullUniform`].
+const PARAMETERS: &str = include_str!("../shaders/cull_parameters.wgsl");
 
 /// Joins the WGSL that both culling passes share with `own`.
 fn text(own: &[&str]) -> String {
     let mut text =
         format!("const gpuskin_max_views: u32 = {MAX_VIEWS}u;\nconst gpuskin_lists_at: u32 = {}u;\n", LISTS_AT / 4);
     text += &lists();
+    text += &bit_fields::wgsl();
     let shared = [
+        PARAMETERS,
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/cull_cache.wgsl"),

@@ -27,6 +27,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use crate::appearance::packed_tint;
+use crate::bit_fields::{FADING_RATE, RATE};
 use crate::instance::{finite_position, finite_scale};
 use crate::playback::rate;
 use crate::record::pack_rate;
@@ -209,7 +210,7 @@ impl FieldUniform {
         let mut clips = [[0; 4]; MAX_FIELD_CLIPS];
         let mut clip_count = 0;
         for (at, clip) in clips.iter_mut().zip(all) {
-            *at = [pack_rate::<26>(rate(fast, length(clip))), clip, 0, 0];
+            *at = [pack_rate::<{ RATE.bits() }>(rate(fast, length(clip))), clip, 0, 0];
             clip_count += 1;
         }
         let of_a_metre =
@@ -237,7 +238,8 @@ impl FieldUniform {
             if let Some(gust) = wind.gust {
                 let clip = word(gust.index());
                 uniform.gusts = positive(wind.strength).min(1.0);
-                uniform.gust = clip | pack_rate::<10>(rate(0.5 * (slow + fast), length(clip))) << 16;
+                uniform.gust =
+                    clip | pack_rate::<{ FADING_RATE.bits() }>(rate(0.5 * (slow + fast), length(clip))) << 16;
             }
             let travel = wind.velocity.map(|v| rate(f64::from(v) / (CELLS * f64::from(wind.size)), 1.0));
             let [x, z] = travel.map(|bits| Time::from_bits(bits as u64).words());

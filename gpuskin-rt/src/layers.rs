@@ -51,6 +51,7 @@
 //! | 29 | number of their pose in the crowd |
 //! | 30-31 | zero |
 
+use crate::bit_fields::{FADE_OUT, LAYER_SET, LIVE_CURVE, LIVE_KIND, MASK, WEIGHT_CURVE};
 use crate::local::LocalTransform;
 use crate::record::{NO_FADE, elapsed, fade_over, progress, rebased};
 use crate::{ClipRecord, Curve, InstanceRecord, Playback, PoseBlend, Time, Transition};
@@ -110,12 +111,11 @@ struct Layer {
 struct FadeOut(u16);
 
 impl FadeOut {
-    const BITS: u32 = 9;
     const PER_SECOND: f32 = 64.0;
 
     /// Makes a fade-out of some seconds, rounded; at most 8 s.
     fn over(seconds: f32) -> Self {
-        let most = f32::from((1_u16 << Self::BITS) - 2);
+        let most = (FADE_OUT.most() - 1) as f32;
         Self(1 + (seconds * Self::PER_SECOND).round().clamp(0.0, most) as u16)
     }
 
@@ -203,8 +203,10 @@ impl Layer {
 
     fn words(&self) -> [u32; 12] {
         let w: [u32; 16] = bytemuck::cast(self.playing);
-        let clip = w[10] & 0xfff | u32::from(self.mask) << 12 | u32::from(self.weight.curve.to_bits()) << 21;
-        let clip = clip | u32::from(self.fade_out.0) << 23;
+        // In place of the number of the layer set.
+        let [mask, curve, fade_out] = [self.mask, self.weight.curve.to_bits(), self.fade_out.0].map(u32::from);
+        let of_layer = MASK.word(mask) | WEIGHT_CURVE.word(curve) | FADE_OUT.word(fade_out);
+        let clip = w[10] & !LAYER_SET.mask() | of_layer;
         let [ends, fade] = self.weight.words();
         [w[6], w[7], w[8], w[9], clip, w[11], ends, fade, w[12], w[13], w[14], w[15]]
     }
@@ -217,13 +219,13 @@ impl Layer {
         let halves = |word: u32| [word as u16, (word >> 16) as u16];
         let mut record: [u32; 16] = bytemuck::cast(InstanceRecord::default());
         record[6..10].copy_from_slice(&words[..4]);
-        record[10] = words[4] & 0xfff;
+        record[10] = words[4] & !LAYER_SET.mask();
         record[11] = words[5];
         record[12..].copy_from_slice(&words[8..]);
-        let curve = Curve::from_bits((words[4] >> 21 & 3) as u16);
+        let curve = Curve::from_bits(WEIGHT_CURVE.of(words[4]) as u16);
         let weight = Weight { ends: halves(words[6]), fade: halves(words[7]), curve };
-        let fade_out = FadeOut((words[4] >> 23) as u16);
-        Self { playing: bytemuck::cast(record), mask: (words[4] >> 12 & 0x1ff) as u16, weight, fade_out }
+        let fade_out = FadeOut(FADE_OUT.of(words[4]) as u16);
+        Self { playing: bytemuck::cast(record), mask: MASK.of(words[4]) as u16, weight, fade_out }
     }
 }
 
@@ -243,7 +245,7 @@ impl LayerSet {
     pub const LAYERS: usize = 2;
     /// Greatest [`InstanceRecord::layer_set`].
     #[doc(hidden)]
-    pub const MAX_NUMBER: u32 = (1 << 20) - 1;
+    pub const MAX_NUMBER: u32 = LAYER_SET.most();
     /// Number of words per set that the shaders read.
     #[doc(hidden)]
     pub const WORDS: usize = 32;
@@ -386,7 +388,7 @@ impl LayerSet {
         let Live { kind, pose, start, weight } = &self.live;
         words[24..26].copy_from_slice(&start.words());
         words[26..28].copy_from_slice(&weight.words());
-        words[28] = kind | u32::from(weight.curve.to_bits()) << 2;
+        words[28] = LIVE_KIND.word(*kind) | LIVE_CURVE.word(weight.curve.to_bits().into());
         words[29] = *pose;
         words
     }

@@ -144,6 +144,22 @@ impl ColorFormat {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
+    /// Returns the number of the format in Vulkan and KTX2 (`VkFormat`). `srgb`: whether colours are
+    /// encoded as sRGB.
+    #[doc(hidden)]
+    pub const fn vulkan(self, srgb: bool) -> u32 {
+        match (self, srgb) {
+            (Self::Rgba8, false) => 37,
+            (Self::Rgba8, true) => 43,
+            (Self::Bc7, false) => 145,
+            (Self::Bc7, true) => 146,
+            (Self::Etc2, false) => 151,
+            (Self::Etc2, true) => 152,
+            (Self::Astc, false) => 157,
+            (Self::Astc, true) => 158,
+        }
+    }
+
     /// Whether a program for this target contains the format, given all formats of a texture. Compressed
     /// formats are left out if the texture also has the one that every GPU of the target reads: BC7 on
     /// Windows, macOS and Linux for x86, ASTC on Android and iOS.

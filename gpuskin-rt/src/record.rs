@@ -21,6 +21,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
+use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
 use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transition};
 
@@ -55,18 +56,14 @@ struct Source {
     extra: u16,
 }
 
-const CLIP: u32 = 0x3ff;
-const ONCE: u32 = 1 << 10;
-const PING_PONG: u32 = 1 << 11;
-const CURVE: u16 = 3;
-const PAUSED: u16 = 4;
+/// Number of bits of the mantissas of rates, for [`pack_rate`].
+const RATE_BITS: u32 = RATE.bits();
+const FADING_RATE_BITS: u32 = FADING_RATE.bits();
+const FADE_RATE_BITS: u32 = FADE_RATE.bits();
 /// Progress of a completed crossfade.
 const FADED: u16 = u16::MAX;
 /// Fade words of a completed crossfade.
 pub(crate) const NO_FADE: [u16; 2] = [FADED, 0];
-/// First bit of the layer set number in the word of the clip.
-const OVER: u32 = 12;
-
 /// A pose blend: two frames of the current clip, and of up to two fading clips.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseBlend {
@@ -122,7 +119,7 @@ impl InstanceRecord {
     pub fn playing(playback: Playback) -> Self {
         Self {
             start: playback.start,
-            rate: pack_rate::<26>(playback.rate_bits()),
+            rate: pack_rate::<RATE_BITS>(playback.rate_bits()),
             offset: playback.offset,
             clip: pack_clip(&playback),
             ..Self::default()
@@ -155,7 +152,7 @@ impl InstanceRecord {
 
     /// Returns the playback of the current clip.
     pub fn playback(&self) -> Playback {
-        let rate = if self.is_paused() { 0 } else { unpack_rate::<26>(self.rate) };
+        let rate = if self.is_paused() { 0 } else { unpack_rate::<RATE_BITS>(self.rate) };
         unpack(self.start, rate, self.offset, self.clip)
     }
 
@@ -181,56 +178,56 @@ impl InstanceRecord {
     /// index.
     #[cfg(feature = "wgpu")]
     pub(crate) fn map_clips(&mut self, map: impl Fn(u16) -> Option<u16>) -> Result<(), u16> {
-        let current = (self.clip & CLIP) as u16;
-        self.clip = self.clip & !CLIP | u32::from(map(current).ok_or(current)?);
+        let current = CLIP.of(self.clip) as u16;
+        self.clip = CLIP.with(self.clip, map(current).ok_or(current)?.into());
         let fades = self.fade[0] != FADED;
         for source in &mut self.sources {
-            let clip = source.clip & CLIP as u16;
+            let clip = CLIP.of(source.clip.into()) as u16;
             // After a fade, the fading clips are remains that nothing reads.
             let mapped = map(clip).or((!fades).then_some(0)).ok_or(clip)?;
-            source.clip = source.clip & !(CLIP as u16) | mapped;
+            source.clip = CLIP.with(source.clip.into(), mapped.into()) as u16;
         }
         Ok(())
     }
 
     /// Returns the index of the current clip.
     pub fn clip_index(&self) -> usize {
-        (self.clip & CLIP) as usize
+        CLIP.of(self.clip) as usize
     }
 
     /// Returns the number of the instance's [`LayerSet`](crate::LayerSet) in its crowd, from 1 up;
     /// 0 is none.
     #[doc(hidden)]
     pub fn layer_set(&self) -> u32 {
-        self.clip >> OVER
+        LAYER_SET.of(self.clip)
     }
 
     /// Returns the record with another [`InstanceRecord::layer_set`], at most
     /// [`LayerSet::MOST`](crate::LayerSet::MOST).
     #[doc(hidden)]
     pub fn with_layer_set(mut self, number: u32) -> Self {
-        self.clip = self.clip & ((1 << OVER) - 1) | number << OVER;
+        self.clip = LAYER_SET.with(self.clip, number);
         self
     }
 
     /// Returns whether the instance is paused.
     #[doc(hidden)]
     pub fn is_paused(&self) -> bool {
-        self.sources[1].extra & PAUSED != 0
+        PAUSED.of(self.sources[1].extra.into()) != 0
     }
 
     /// Pauses or resumes the instance at `time`.
     pub fn set_paused(&mut self, paused: bool, time: Time) {
         self.rebase(time);
         let extra = &mut self.sources[1].extra;
-        *extra = if paused { *extra | PAUSED } else { *extra & !PAUSED };
+        *extra = PAUSED.with((*extra).into(), paused.into()) as u16;
     }
 
     /// Returns the record with the same transform, without layers, frozen in one pose of the
     /// current clip. `offset`: 0.32 fixed point of the clip's length.
     pub(crate) fn frozen(&self, offset: u32) -> Self {
         let Self { translation, scale, rotation, start, .. } = *self;
-        Self { translation, scale, rotation, start, offset, clip: self.clip & CLIP, ..Self::default() }
+        Self { translation, scale, rotation, start, offset, clip: CLIP.of(self.clip), ..Self::default() }
     }
 
     /// Returns the weight of the current clip against the fading clips: 1 without a crossfade.
@@ -240,7 +237,7 @@ impl InstanceRecord {
     }
 
     fn curve(&self) -> Curve {
-        Curve::from_bits(self.sources[1].extra & CURVE)
+        Curve::from_bits(FADE_CURVE.of(self.sources[1].extra.into()) as u16)
     }
 
     fn progress(&self, time: Time) -> f32 {
@@ -255,7 +252,7 @@ impl InstanceRecord {
 
     fn source(&self, i: usize) -> Playback {
         let Source { clip, rate, offset, .. } = self.sources[i];
-        let rate = if self.is_paused() { 0 } else { unpack_rate::<10>(rate.into()) };
+        let rate = if self.is_paused() { 0 } else { unpack_rate::<FADING_RATE_BITS>(rate.into()) };
         unpack(self.start, rate, u32::from(offset) << 16, clip.into())
     }
 
@@ -313,7 +310,7 @@ impl InstanceRecord {
     #[doc(hidden)]
     pub fn set_rate(&mut self, rate: i64, time: Time) {
         self.rebase(time);
-        self.rate = pack_rate::<26>(rate);
+        self.rate = pack_rate::<RATE_BITS>(rate);
     }
 
     /// Jumps to a fraction of the clip's length at `time`, clamped to its ends.
@@ -340,7 +337,7 @@ impl InstanceRecord {
     /// if it does not end.
     pub(crate) fn seconds_left(&self, time: Time) -> Option<f32> {
         let playback = self.playback();
-        let rate = unpack_rate::<26>(self.rate);
+        let rate = unpack_rate::<RATE_BITS>(self.rate);
         if playback.repeat() != Repeat::Once || rate == 0 {
             return None;
         }
@@ -374,8 +371,8 @@ impl InstanceRecord {
             self.fade = [FADED, 0];
             self.sources = Default::default();
         }
-        (self.start, self.rate, self.offset) = (time.words(), pack_rate::<26>(next.rate_bits()), next.offset);
-        self.clip = self.clip & !(CLIP | ONCE | PING_PONG) | pack_clip(next);
+        (self.start, self.rate, self.offset) = (time.words(), pack_rate::<RATE_BITS>(next.rate_bits()), next.offset);
+        self.clip = LAYER_SET.word(LAYER_SET.of(self.clip)) | pack_clip(next);
     }
 
     /// Turns the current blend into the fading clips: keeps the two clips with the greatest
@@ -384,7 +381,7 @@ impl InstanceRecord {
         let playback = self.playback();
         let current = Source {
             clip: pack_clip(&playback) as u16,
-            rate: pack_rate::<10>(playback.rate_bits()) as u16,
+            rate: pack_rate::<FADING_RATE_BITS>(playback.rate_bits()) as u16,
             offset: round_offset(playback.offset),
             extra: 0,
         };
@@ -415,7 +412,7 @@ pub(crate) fn progress([at_start, rate]: [u16; 2], elapsed: f32) -> f32 {
     if at_start == FADED {
         return 1.0;
     }
-    let rate = unpack_rate::<11>(rate.into()) as f32 * (1.0 / 4_294_967_296.0);
+    let rate = unpack_rate::<FADE_RATE_BITS>(rate.into()) as f32 * (1.0 / 4_294_967_296.0);
     (f32::from(at_start) * (1.0 / 65_535.0) + elapsed * rate).min(1.0)
 }
 
@@ -430,19 +427,18 @@ pub(crate) fn rebased([_, rate]: [u16; 2], progress: f32) -> [u16; 2] {
 
 /// Returns the fade words of a crossfade of some seconds; complete if `seconds` is not positive.
 pub(crate) fn fade_over(seconds: f32) -> [u16; 2] {
-    if seconds > 0.0 { [0, pack_rate::<11>(rate(1.0, seconds.into()).max(1)) as u16] } else { NO_FADE }
+    if seconds > 0.0 { [0, pack_rate::<FADE_RATE_BITS>(rate(1.0, seconds.into()).max(1)) as u16] } else { NO_FADE }
 }
 
 fn unpack(start: [u32; 2], rate: i64, offset: u32, clip: u32) -> Playback {
-    let once = if clip & ONCE != 0 { Playback::ONCE } else { 0 };
-    let ping_pong = if clip & PING_PONG != 0 { Playback::PING_PONG } else { 0 };
-    Playback { start, rate: Time::from_bits(rate as u64).words(), offset, clip: clip & CLIP | once | ping_pong }
+    let once = if ONCE.of(clip) != 0 { Playback::ONCE } else { 0 };
+    let ping_pong = if PING_PONG.of(clip) != 0 { Playback::PING_PONG } else { 0 };
+    Playback { start, rate: Time::from_bits(rate as u64).words(), offset, clip: CLIP.of(clip) | once | ping_pong }
 }
 
 fn pack_clip(playback: &Playback) -> u32 {
-    let once = if playback.clip & Playback::ONCE != 0 { ONCE } else { 0 };
-    let ping_pong = if playback.clip & Playback::PING_PONG != 0 { PING_PONG } else { 0 };
-    playback.clip & CLIP | once | ping_pong
+    let [once, ping_pong] = [Playback::ONCE, Playback::PING_PONG].map(|flag| u32::from(playback.clip & flag != 0));
+    CLIP.word(playback.clip) | ONCE.word(once) | PING_PONG.word(ping_pong)
 }
 
 /// Rounds to 16 bits. The end of a clip stays its end instead of wrapping to its start.

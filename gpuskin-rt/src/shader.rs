@@ -4,6 +4,7 @@ use core::fmt::Write;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::bit_fields;
 use crate::{Encoding, MAX_CLIPS, Metadata, Normals, Packing, VertexFormat};
 
 /// Properties of a model that select its shader code.
@@ -219,6 +220,8 @@ pub(crate) enum InstanceSource {
 fn text(variant: Variant, group: u32, instances: InstanceSource) -> String {
     let mut text = interface(variant, group, instances);
     text.push_str(&color_word(variant.vertex));
+    text.push('\n');
+    text.push_str(&bit_fields::wgsl());
     for module in modules(variant, instances) {
         text.push('\n');
         text.push_str(module);
@@ -361,16 +364,6 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let textured = !variant.encoding.needs_compute();
     let frames = textured.then_some(include_str!("../shaders/pose_source_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
-    let (stored, bone) = match variant.encoding {
-        Encoding::MatrixUnorm => {
-            (Some(include_str!("../shaders/matrix_unorm.wgsl")), include_str!("../shaders/bone_matrix.wgsl"))
-        }
-        Encoding::TrsF16 => (Some(include_str!("../shaders/trs.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
-        Encoding::Fixed16 => (Some(include_str!("../shaders/fixed16.wgsl")), include_str!("../shaders/bone_trs.wgsl")),
-        Encoding::TrsPacked => (None, include_str!("../shaders/trs_packed.wgsl")),
-        Encoding::LocalPacked => (None, include_str!("../shaders/bone_palette.wgsl")),
-        _ => (Some(include_str!("../shaders/matrix.wgsl")), include_str!("../shaders/bone_matrix.wgsl")),
-    };
     let VertexFormat { packing, tangent, .. } = variant.vertex;
     let unpack = match packing {
         Packing::Full => include_str!("../shaders/vertex_full.wgsl"),
@@ -394,11 +387,11 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     if instances == InstanceSource::Cached {
         return vertex.chain([include_str!("../shaders/cached.wgsl")]).collect();
     }
-    [include_str!("../shaders/skin_matrix.wgsl"), normal, bone]
+    [include_str!("../shaders/skin_matrix.wgsl"), normal]
         .into_iter()
         .chain(vertex)
         .chain(frames)
-        .chain(stored)
+        .chain(variant.encoding.info().wgsl.iter().copied())
         .chain(mixed)
         .chain([include_str!("../shaders/skin.wgsl")])
         .collect()
@@ -406,15 +399,6 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
 
 /// Modules for encodings of vertices.
 fn of_vertices(variant: Variant) -> Vec<&'static str> {
-    let unorm = include_str!("../shaders/vat_unorm.wgsl");
-    let (splits, stored) = match variant.encoding {
-        Encoding::VatUnorm8 => (Some(include_str!("../shaders/vat_unorm8.wgsl")), unorm),
-        Encoding::VatUnorm16 => (Some(include_str!("../shaders/vat_unorm16.wgsl")), unorm),
-        Encoding::VatUnorm24 => (Some(include_str!("../shaders/vat_unorm24.wgsl")), unorm),
-        Encoding::VatPacked => (None, include_str!("../shaders/vat_packed.wgsl")),
-        Encoding::VatPackedFine => (None, include_str!("../shaders/vat_packed_fine.wgsl")),
-        _ => (None, include_str!("../shaders/vat_float.wgsl")),
-    };
     let tangent = if variant.vertex.tangent {
         include_str!("../shaders/vat_tangent.wgsl")
     } else {
@@ -425,9 +409,8 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
         include_str!("../shaders/vertex_static.wgsl"),
         tangent,
         include_str!("../shaders/vat.wgsl"),
-        stored,
     ];
-    splits.into_iter().chain(shared).collect()
+    shared.into_iter().chain(variant.encoding.info().wgsl.iter().copied()).collect()
 }
 
 /// WGSL of the pass that copies changed instances to their slots.

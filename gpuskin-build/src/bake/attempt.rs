@@ -282,7 +282,7 @@ fn encode(plan: &BakePlan) -> (encode::EncodedTexture, Vec<(usize, Misfit)>) {
         (0..grid.stored).into_par_iter().map(|row| sampler.skin_matrices(grid.time_of(row))).collect()
     };
     let mut ranges = Ranges::default();
-    if plan.encoding == Encoding::MatrixUnorm {
+    if plan.encoding.has_model_range() {
         clips().for_each(|((clip, grid), _)| ranges.include(&poses(clip, grid)));
     }
     let mut encoder = Encoder::new(plan.encoding, plan.texture, &plan.model, ranges.finish());

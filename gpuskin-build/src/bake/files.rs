@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpuskin_rt::internals::{
     Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
-    MeshLod, Metadata, Payload, RestInfo, Str, TexelFormat,
+    MeshLod, Metadata, Payload, RestInfo, Str,
 };
 use ktx2::Format;
 
@@ -201,14 +201,7 @@ fn mesh_file(
 }
 
 fn animation_file(texels: &EncodedTexture, metadata: &[u8]) -> Ktx2 {
-    let format = match texels.encoding.format() {
-        TexelFormat::R32Uint => Format::R32_UINT,
-        TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
-        TexelFormat::Rgba16Uint => Format::R16G16B16A16_UINT,
-        TexelFormat::Rgba32Uint => Format::R32G32B32A32_UINT,
-        TexelFormat::Rgba16Float => Format::R16G16B16A16_SFLOAT,
-        TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
-    };
+    let format = Format::new(texels.encoding.format().vulkan()).expect("a number of Vulkan is not 0");
     let shape = texels.texture;
     let texture = container::TextureFile {
         format,

@@ -6,7 +6,7 @@ use gpuskin_rt::internals::{
     Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 /// A value that can be written as a constant expression.
 pub(super) trait Literal {
@@ -58,16 +58,13 @@ macro_rules! structs {
     )*};
 }
 
-/// Implements [`Literal`] for enums without fields.
+/// Implements [`Literal`] for enums without fields, whose debug text is the name of the variant.
 macro_rules! enums {
-    ($($ty:ident { $($variant:ident),* })*) => {$(
+    ($($ty:ident),*) => {$(
         impl Literal for $ty {
             fn literal(&self) -> TokenStream {
-                match self {
-                    $($ty::$variant => quote!($ty::$variant),)*
-                    #[allow(unreachable_patterns)]
-                    other => unreachable!("{other:?} is missing in this list"),
-                }
+                let variant = format_ident!("{self:?}");
+                quote!($ty::#variant)
             }
         }
     )*};
@@ -108,16 +105,7 @@ structs! {
     Aabb { min, max }
 }
 
-enums! {
-    Encoding {
-        MatrixF32, MatrixF16, MatrixUnorm, TrsF16, TrsPacked, Fixed16, LocalPacked,
-        VatF32, VatF16, VatUnorm8, VatUnorm16, VatUnorm24, VatPacked, VatPackedFine
-    }
-    Packing { Full, Narrow, Wide, Static }
-    Wrap { Repeat, Mirror, Clamp }
-    Normals { Cofactor, Plain }
-    ColorFormat { Rgba8, Bc7, Astc, Etc2 }
-}
+enums!(Encoding, Packing, Wrap, Normals, ColorFormat);
 
 impl Literal for bool {
     fn literal(&self) -> TokenStream {

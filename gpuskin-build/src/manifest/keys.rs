@@ -126,36 +126,26 @@ pub(super) const FORWARD_AXES: Choices<ForwardAxis, 6> = [
 pub(super) const UP_AXES: Choices<UpAxis, 2> = [("y", UpAxis::Y), ("z", UpAxis::Z)];
 
 /// `None` stands for an encoding that is chosen by the tolerances.
-pub(super) const ENCODINGS: Choices<Option<Encoding>, 15> = [
-    ("auto", None),
-    named(Encoding::LocalPacked),
-    named(Encoding::TrsPacked),
-    named(Encoding::MatrixF16),
-    named(Encoding::TrsF16),
-    named(Encoding::MatrixUnorm),
-    named(Encoding::Fixed16),
-    named(Encoding::MatrixF32),
-    named(Encoding::VatPacked),
-    named(Encoding::VatPackedFine),
-    named(Encoding::VatUnorm8),
-    named(Encoding::VatUnorm16),
-    named(Encoding::VatUnorm24),
-    named(Encoding::VatF16),
-    named(Encoding::VatF32),
-];
-
-const fn named(encoding: Encoding) -> (&'static str, Option<Encoding>) {
-    (encoding.name(), Some(encoding))
-}
+pub(super) const ENCODINGS: Choices<Option<Encoding>, { Encoding::COUNT + 1 }> = {
+    let mut choices = [("auto", None); Encoding::COUNT + 1];
+    let mut i = 0;
+    while i < Encoding::COUNT {
+        choices[i + 1] = (Encoding::ALL[i].name(), Some(Encoding::ALL[i]));
+        i += 1;
+    }
+    choices
+};
 
 /// `None` stands for the portable UASTC file.
-pub(super) const TEXTURES: Choices<Option<ColorFormat>, 5> = [
-    (ColorFormat::Bc7.name(), Some(ColorFormat::Bc7)),
-    (ColorFormat::Astc.name(), Some(ColorFormat::Astc)),
-    (ColorFormat::Etc2.name(), Some(ColorFormat::Etc2)),
-    (ColorFormat::Rgba8.name(), Some(ColorFormat::Rgba8)),
-    ("universal", None),
-];
+pub(super) const TEXTURES: Choices<Option<ColorFormat>, { ColorFormat::ALL.len() + 1 }> = {
+    let mut choices = [("universal", None); ColorFormat::ALL.len() + 1];
+    let mut i = 0;
+    while i < ColorFormat::ALL.len() {
+        choices[i] = (ColorFormat::ALL[i].name(), Some(ColorFormat::ALL[i]));
+        i += 1;
+    }
+    choices
+};
 
 /// Maximum frame rate, in frames per second. A higher value is a mistake.
 pub(super) const MAX_FPS: f64 = 1000.0;

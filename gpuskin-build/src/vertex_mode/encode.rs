@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use gpuskin_rt::internals::encoding::vat::{self, VertexSample};
-use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, ValueRange};
+use gpuskin_rt::internals::{AnimationTexture, ClipRecord, Encoding, TexelFormat, ValueRange};
 use rayon::prelude::*;
 
 use super::{Evaluator, VertexMesh};
@@ -24,7 +24,7 @@ pub(crate) fn encode(
     grids: &[FrameGrid],
     records: &[ClipRecord],
 ) -> (EncodedTexture, Vec<(usize, Misfit)>) {
-    if matches!(encoding, Encoding::VatUnorm8 | Encoding::VatUnorm16 | Encoding::VatUnorm24) {
+    if encoding.has_model_range() {
         texture.range = reach(model, mesh, grids);
     }
     let bytes = vec![0; texture.byte_len(encoding) as usize];
@@ -50,7 +50,7 @@ pub(crate) fn encode(
 
 /// Returns the texels of a frame, and the first row that is out of range.
 fn frame_bytes(encoding: Encoding, samples: &[VertexSample], of_model: &ValueRange) -> (Vec<u8>, Option<usize>) {
-    let most = if encoding == Encoding::VatF16 { MAX_HALF } else { GREATEST };
+    let most = if encoding.format() == TexelFormat::Rgba16Float { MAX_HALF } else { GREATEST };
     let out = samples.iter().position(|s| !s.position.abs().cmple(DVec3::splat(most)).all());
     let range = match encoding.range_rows() {
         0 => *of_model,

@@ -12,7 +12,7 @@ use crate::vertex::rest::words;
 use crate::vertex::unpack;
 use crate::{
     ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LODS, MAX_MASKS,
-    MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo, TexelFormat,
+    MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo,
 };
 
 /// Greatest side of a texture, in texels, on any device.
@@ -113,14 +113,6 @@ fn is_texture(texture: &ColorTexture) -> bool {
 
 /// Checks the animation against its file.
 pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
-    let format = match meta.encoding.format() {
-        TexelFormat::R32Uint => Format::R32_UINT,
-        TexelFormat::Rgba8Uint => Format::R8G8B8A8_UINT,
-        TexelFormat::Rgba16Uint => Format::R16G16B16A16_UINT,
-        TexelFormat::Rgba32Uint => Format::R32G32B32A32_UINT,
-        TexelFormat::Rgba16Float => Format::R16G16B16A16_SFLOAT,
-        TexelFormat::Rgba32Float => Format::R32G32B32A32_SFLOAT,
-    };
     let shape = &meta.texture;
     let [level] = file.levels[..] else { return Err("animation texture has mip levels, expected one level".into()) };
     let texels = slice(bytes, level).ok_or("file is truncated")?;
@@ -128,7 +120,7 @@ pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
     let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
     let held = || Texels::new(meta.encoding, *shape, texels).is_some_and(|texels| texels.holds(&records, rows));
     all(&[
-        (file.format == Some(format), "texture format does not match the encoding"),
+        (file.format == Format::new(meta.encoding.format().vulkan()), "texture format does not match the encoding"),
         (file.size == [shape.width, shape.height, shape.layers], "texture size does not match the metadata"),
         (level.len == shape.byte_len(meta.encoding), "byte length of the animation does not match its texture size"),
         (held(), "frames of the animation do not match the clips"),
@@ -188,20 +180,11 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
 
 /// Checks `color-<n>-<format>.ktx2`.
 pub(super) fn texture(meta: &Metadata, info: &ColorTexture, format: ColorFormat, file: &Ktx2, bytes: &[u8]) -> Checked {
-    let kind = match (format, info.srgb) {
-        (ColorFormat::Rgba8, true) => Format::R8G8B8A8_SRGB,
-        (ColorFormat::Rgba8, false) => Format::R8G8B8A8_UNORM,
-        (ColorFormat::Bc7, true) => Format::BC7_SRGB_BLOCK,
-        (ColorFormat::Bc7, false) => Format::BC7_UNORM_BLOCK,
-        (ColorFormat::Astc, true) => Format::ASTC_4x4_SRGB_BLOCK,
-        (ColorFormat::Astc, false) => Format::ASTC_4x4_UNORM_BLOCK,
-        (ColorFormat::Etc2, true) => Format::ETC2_R8G8B8A8_SRGB_BLOCK,
-        (ColorFormat::Etc2, false) => Format::ETC2_R8G8B8A8_UNORM_BLOCK,
-    };
+    let kind = Format::new(format.vulkan(info.srgb));
     let enough = |(n, level): (u32, &ByteRange)| level.len == format.image_bytes(info.level_size(n));
     all(&[
         (bytes[file.value.clone()] == meta.content_hash, "comes from another bake than the animation"),
-        (file.format == Some(kind), "texture format does not match the file name"),
+        (file.format == kind, "texture format does not match the file name"),
         (file.size == [info.width, info.height, 1], "texture size does not match the metadata"),
         (file.levels.len() == info.levels as usize, "number of mip levels does not match the metadata"),
         ((0..).zip(&file.levels).all(enough), "byte length of a mip level does not match its size"),

@@ -142,15 +142,24 @@ impl<'a> Texels<'a> {
                     pivot: Vec3::ZERO,
                 }
             }
-            other if other.is_vertex() => panic!("encoding {} stores vertices, not bones", other.name()),
-            _ => StoredBone::Matrix(self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), t)),
+            Encoding::MatrixF32 | Encoding::MatrixF16 | Encoding::MatrixUnorm => {
+                StoredBone::Matrix(self.matrix(frames.a, bone).lerp(self.matrix(frames.b, bone), t))
+            }
+            Encoding::LocalPacked => unreachable!("local tracks are no texels"),
+            Encoding::VatF32
+            | Encoding::VatF16
+            | Encoding::VatUnorm8
+            | Encoding::VatUnorm16
+            | Encoding::VatUnorm24
+            | Encoding::VatPacked
+            | Encoding::VatPackedFine => panic!("encoding {} stores vertices, not bones", self.encoding.name()),
         }
     }
 
     /// Returns the skinning matrix of a bone in a frame.
     fn matrix(&self, frame: u32, bone: u32) -> Affine3 {
         let rows = [0, 1, 2];
-        if self.encoding != Encoding::MatrixUnorm {
+        if !self.encoding.has_model_range() {
             return Affine3 { rows: rows.map(|k| self.floats(frame, bone, k)) };
         }
         let (min, extent) = (self.texture.range.min, self.texture.range.extent);

@@ -90,47 +90,10 @@ impl BakedVertex {
     }
 }
 
-impl Encoding {
-    /// Returns whether rows of the animation texture are vertices; otherwise they are bones.
-    #[doc(hidden)]
-    pub const fn is_vertex(self) -> bool {
-        matches!(
-            self,
-            Self::VatF32
-                | Self::VatF16
-                | Self::VatUnorm8
-                | Self::VatUnorm16
-                | Self::VatUnorm24
-                | Self::VatPacked
-                | Self::VatPackedFine
-        )
-    }
-
-    /// Returns whether tangents can be read: the encoding stores them, or its rows are bones, which
-    /// transform them.
-    #[doc(hidden)]
-    pub const fn holds_tangents(self) -> bool {
-        !matches!(self, Self::VatPacked)
-    }
-
-    /// Returns the number of rows per frame that hold the frame's range, before the vertices.
-    #[doc(hidden)]
-    pub const fn range_rows(self) -> u32 {
-        match self {
-            Self::VatPacked => 3,
-            Self::VatPackedFine => 2,
-            _ => 0,
-        }
-    }
-
-    /// Returns the number of bytes per component of a position.
-    const fn splits(self) -> usize {
-        match self {
-            Self::VatUnorm8 => 1,
-            Self::VatUnorm16 => 2,
-            _ => 3,
-        }
-    }
+/// Returns the number of bytes per component of a position in `vat-unorm`: a texel each, before that of
+/// the normal.
+const fn splits(encoding: Encoding) -> usize {
+    encoding.texels() as usize - 1
 }
 
 /// Returns two axes perpendicular to a unit normal and to each other (Duff et al. 2017, "Building
@@ -210,13 +173,30 @@ pub fn range_of(positions: impl Iterator<Item = DVec3>) -> ValueRange {
     ValueRange { min: min.extend(TANGENT_RANGE[0]).to_array(), extent: extent.extend(TANGENT_RANGE[1]).to_array() }
 }
 
-/// Returns the bytes of the range rows of a frame.
+/// # Panics
+/// Always.
+fn no_vertices<T>(encoding: Encoding) -> T {
+    panic!("encoding {} stores bones, not vertices", encoding.name())
+}
+
+/// Returns the bytes of the range rows of a frame; none for encodings without.
 pub fn range_bytes(encoding: Encoding, range: &ValueRange) -> Vec<u8> {
     let (min, extent) = ([0, 1, 2].map(|i| range.min[i]), [0, 1, 2].map(|i| range.extent[i]));
     let floats = match encoding {
         Encoding::VatPacked => [min, extent].concat(),
         Encoding::VatPackedFine => [&min[..], &[0.0], &extent, &[0.0]].concat(),
-        _ => Vec::new(),
+        Encoding::VatF32
+        | Encoding::VatF16
+        | Encoding::VatUnorm8
+        | Encoding::VatUnorm16
+        | Encoding::VatUnorm24
+        | Encoding::MatrixF32
+        | Encoding::MatrixF16
+        | Encoding::MatrixUnorm
+        | Encoding::TrsF16
+        | Encoding::TrsPacked
+        | Encoding::Fixed16
+        | Encoding::LocalPacked => Vec::new(),
     };
     floats.into_iter().flat_map(f32::to_le_bytes).collect()
 }
@@ -249,16 +229,23 @@ pub fn vertex_bytes(encoding: Encoding, sample: &VertexSample, range: &ValueRang
             let [u, v] = unsigned(e, FINE_OCTAHEDRAL);
             [x | d << 24, y | d >> 8 << 24, z, u | v << 16].into_iter().flat_map(u32::to_le_bytes).collect()
         }
-        _ => {
+        Encoding::VatUnorm8 | Encoding::VatUnorm16 | Encoding::VatUnorm24 => {
             let e = octahedral(normal, FINE_OCTAHEDRAL);
             let d = diamond(from_octahedral(e, FINE_OCTAHEDRAL), tangent);
-            let splits = encoding.splits();
+            let splits = splits(encoding);
             let lanes = [position.x, position.y, position.z, d];
             let lanes = [0, 1, 2, 3].map(|i| step(lanes[i], i, range, splits as u32 * 8).to_be_bytes());
             let mut bytes: Vec<u8> = (4 - splits..4).flat_map(|k| lanes.map(|lane| lane[k])).collect();
             bytes.extend(unsigned(e, FINE_OCTAHEDRAL).iter().flat_map(|c| (*c as u16).to_be_bytes()));
             bytes
         }
+        Encoding::MatrixF32
+        | Encoding::MatrixF16
+        | Encoding::MatrixUnorm
+        | Encoding::TrsF16
+        | Encoding::TrsPacked
+        | Encoding::Fixed16
+        | Encoding::LocalPacked => no_vertices(encoding),
     }
 }
 
@@ -279,17 +266,16 @@ impl Texels<'_> {
     #[doc(hidden)]
     pub fn stored_vertex(&self, frame: u32, row: u32) -> BakedVertex {
         let encoding = self.encoding();
-        assert!(encoding.is_vertex(), "encoding {} stores bones, not vertices", encoding.name());
         let with = |position, normal, d| BakedVertex { position, normal, tangent: from_diamond(normal, d) };
-        if !encoding.format().is_integer() {
-            let (place, normal) = (self.floats(frame, row, 0), self.floats(frame, row, 1));
-            return with(place.truncate(), normal.truncate(), place.w);
-        }
         let ValueRange { min, extent } = self.frame_range(frame);
         let value =
             |steps: u32, lane: usize, bits: u32| min[lane] + extent[lane] * (steps as f32 / greatest(bits) as f32);
         let fine = |e| from_octahedral(signed(e, FINE_OCTAHEDRAL), FINE_OCTAHEDRAL);
         match encoding {
+            Encoding::VatF32 | Encoding::VatF16 => {
+                let (place, normal) = (self.floats(frame, row, 0), self.floats(frame, row, 1));
+                with(place.truncate(), normal.truncate(), place.w)
+            }
             Encoding::VatPacked => {
                 let words = self.integers(frame, row, 0);
                 let e = [words[3] & 0xff, words[3] >> 8];
@@ -304,8 +290,8 @@ impl Texels<'_> {
                 let d = words[0] >> 24 | words[1] >> 24 << 8;
                 with(position, normal, TANGENT_RANGE[0] + TANGENT_RANGE[1] * (d as f32 / 65_535.0))
             }
-            _ => {
-                let splits = encoding.splits() as u32;
+            Encoding::VatUnorm8 | Encoding::VatUnorm16 | Encoding::VatUnorm24 => {
+                let splits = splits(encoding) as u32;
                 let mut steps = [0; 4];
                 for k in 0..splits {
                     let texel = self.integers(frame, row, k);
@@ -315,6 +301,13 @@ impl Texels<'_> {
                 let n = self.integers(frame, row, splits);
                 with(Vec3::new(x, y, z), fine([n[0] << 8 | n[1], n[2] << 8 | n[3]]), d)
             }
+            Encoding::MatrixF32
+            | Encoding::MatrixF16
+            | Encoding::MatrixUnorm
+            | Encoding::TrsF16
+            | Encoding::TrsPacked
+            | Encoding::Fixed16
+            | Encoding::LocalPacked => no_vertices(encoding),
         }
     }
 

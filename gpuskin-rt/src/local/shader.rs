@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::LocalTransform;
 use super::layout::{bone, clip, header, node, track};
-use crate::LayerSet;
+use crate::{LayerSet, bit_fields};
 
 /// Greatest number of nodes whose matrices fit the 16 KiB of workgroup memory that every device
 /// has.
@@ -97,7 +97,7 @@ pub fn palette(scratch: Scratch) -> String {
         scratch,
         include_str!("../../shaders/local_palette.wgsl"),
     ];
-    let mut text = constants();
+    let mut text = constants() + &bit_fields::wgsl();
     for module in modules {
         text.push('\n');
         text.push_str(module);

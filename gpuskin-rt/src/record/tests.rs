@@ -55,10 +55,10 @@ fn packed_rate_keeps_relative_precision() {
             for rate in [exact, -exact] {
                 let error = |unpacked: i64| (unpacked as f64 - rate as f64).abs() / (rate as f64).abs();
                 let fits = rate.unsigned_abs() < (1 << 57) - (1 << 30);
-                let wide = unpack_rate::<26>(pack_rate::<26>(rate));
+                let wide = unpack_rate::<RATE_BITS>(pack_rate::<RATE_BITS>(rate));
                 assert!(if fits { error(wide) < 1.6e-8 } else { wide.signum() == rate.signum() }, "{rate} {wide}");
                 let fits = rate.unsigned_abs() < (1 << 41) - (1 << 30);
-                let narrow = unpack_rate::<10>(pack_rate::<10>(rate));
+                let narrow = unpack_rate::<FADING_RATE_BITS>(pack_rate::<FADING_RATE_BITS>(rate));
                 assert!(
                     if fits { error(narrow) < 1.1e-3 } else { narrow.signum() == rate.signum() },
                     "{rate} {narrow}"
@@ -67,9 +67,9 @@ fn packed_rate_keeps_relative_precision() {
         }
     }
     for rate in [0, 1, -1, 1 << 32, i64::MIN, i64::MAX] {
-        assert_eq!(unpack_rate::<26>(pack_rate::<26>(rate)).signum(), rate.signum());
+        assert_eq!(unpack_rate::<RATE_BITS>(pack_rate::<RATE_BITS>(rate)).signum(), rate.signum());
     }
-    assert_eq!(unpack_rate::<26>(pack_rate::<26>(1 << 32)), 1 << 32);
+    assert_eq!(unpack_rate::<RATE_BITS>(pack_rate::<RATE_BITS>(1 << 32)), 1 << 32);
 }
 
 #[test]

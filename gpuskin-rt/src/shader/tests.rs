@@ -250,7 +250,8 @@ fn vertex_input_has_all_words_of_vertex_and_instance() {
         // it.
         let instance = (size_of::<InstanceRecord>() + size_of::<Appearance>()) / 16;
         let palette = variant.encoding.needs_compute();
-        assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance });
+        let previous = if variant.previous_transforms { PREVIOUS_ATTRIBUTES as usize } else { 0 };
+        assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance + previous });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }
