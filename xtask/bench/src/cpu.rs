@@ -118,7 +118,7 @@ fn snapshots(context: &Context) -> Result<(), String> {
         restored.map_err(|e| e.to_string())?;
         restoring.push(time);
     }
-    line("snapshot", format!("{:.2} ms, {bytes} bytes", median(saving) * 1e3));
+    line("snapshot (target: under 10 ms)", format!("{:.2} ms, {bytes} bytes", median(saving) * 1e3));
     line("restore (target: under 10 ms)", format!("{:.2} ms", median(restoring) * 1e3));
     Ok(())
 }

@@ -62,12 +62,18 @@ pub(super) fn write(
     appearances: &[Appearance],
     layers: impl Iterator<Item = (u32, LayerSet)>,
 ) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256 + records.len() * (size_of::<InstanceRecord>() + size_of::<Appearance>()));
+    let layers: Vec<_> = layers.collect();
+    let lists = [&names.clips, &names.masks, &names.parts];
+    let of_names: usize = lists.iter().flat_map(|list| list.iter()).map(|name| name.len() + 2).sum();
+    // Exact, because the pages of a larger copy can cost more time than all of the writing.
+    let length = CHECKED + 28 + of_names + size_of_val(records) + size_of_val(appearances);
+    let length = length + layers.len() * (4 + SET_BYTES);
+    let mut bytes = Vec::with_capacity(length);
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; CHECKED - 12]);
     bytes.extend(time.to_bits().to_le_bytes());
-    for list in [&names.clips, &names.masks, &names.parts] {
+    for list in lists {
         bytes.extend((list.len() as u32).to_le_bytes());
         for name in list {
             // Names are identifiers of at most a few hundred bytes.
@@ -75,7 +81,6 @@ pub(super) fn write(
             bytes.extend(name.as_bytes());
         }
     }
-    let layers: Vec<_> = layers.collect();
     bytes.extend((records.len() as u32).to_le_bytes());
     bytes.extend((layers.len() as u32).to_le_bytes());
     bytes.extend_from_slice(bytemuck::cast_slice(records));
@@ -251,6 +256,7 @@ mod tests {
         let hidden = Appearance { hidden: Appearance::part_bit(1) | Appearance::INVISIBLE_BIT, ..Default::default() };
         let appearances = [Appearance::default(), hidden, Appearance { custom: [7, 8], ..Default::default() }];
         let bytes = write(&names(), Time::from_secs(10.0), &records, &appearances, [(1, set)].into_iter());
+        assert_eq!(bytes.len(), bytes.capacity(), "the length is known before");
         (bytes, records, set)
     }
 
