@@ -106,15 +106,19 @@ pub enum FileError {
     /// The file does not exist in any searched folder.
     Missing {
         /// Name of the file, relative to the folder of side files.
+        #[doc(hidden)]
         name: String,
         /// Paths that were tried.
+        #[doc(hidden)]
         tried: Vec<PathBuf>,
     },
     /// The file cannot be read.
     Unreadable {
         /// Path of the file.
+        #[doc(hidden)]
         path: PathBuf,
         /// Error message of the operating system.
+        #[doc(hidden)]
         reason: String,
     },
     /// The model was read at run time, without this file.
@@ -122,6 +126,7 @@ pub enum FileError {
     /// The file comes from another bake than the model's constants.
     OtherBake {
         /// Path of the file; `None` if the bytes are in memory.
+        #[doc(hidden)]
         path: Option<PathBuf>,
     },
 }

@@ -50,18 +50,22 @@ pub enum SocketError {
     /// The file of the animation is not available.
     Files {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
         /// Reason.
+        #[doc(hidden)]
         error: FileError,
     },
     /// The model was baked in vertex mode, which stores no bones.
     VertexMode {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
     },
     /// The model's constants do not match its animation.
     Model {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
     },
 }

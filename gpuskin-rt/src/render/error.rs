@@ -5,62 +5,78 @@ use std::fmt;
 use super::StaleId;
 use crate::files::FileError;
 
-/// Error of the renderer.
+/// Error of the renderer. Its text names the model, says what is wrong and what to do.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// A file of the model cannot be loaded.
     Files {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
         /// Cause.
+        #[doc(hidden)]
         error: FileError,
     },
     /// A limit of the device is too low.
     Limit {
         /// Quantity that the limit applies to, for example `soldier: height of the animation
         /// texture`.
+        #[doc(hidden)]
         what: String,
         /// Required value.
+        #[doc(hidden)]
         needed: u64,
         /// Value that the device allows.
+        #[doc(hidden)]
         available: u64,
         /// Suggested fix.
+        #[doc(hidden)]
         remedy: &'static str,
     },
     /// The model's metadata contradicts itself or its files.
     Model {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
         /// Contradiction.
+        #[doc(hidden)]
         reason: String,
     },
     /// The device supports none of the formats that a texture was baked to.
     TextureFormat {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
         /// Formats of the texture, as named by `textures` in `gpuskin.toml`.
+        #[doc(hidden)]
         formats: Vec<&'static str>,
     },
     /// A descriptor asks for something that is not possible on this device.
     Descriptor {
         /// Field at fault, what is wrong, and what is allowed.
+        #[doc(hidden)]
         reason: String,
     },
     /// The feature needs local node transforms, which the model does not have on this device.
     LocalPoses {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
         /// Requested feature, for example `layers`.
+        #[doc(hidden)]
         what: &'static str,
         /// Encoding that the model plays on this device.
+        #[doc(hidden)]
         encoding: &'static str,
     },
     /// An argument is not valid for the model.
     Argument {
         /// Name of the model.
+        #[doc(hidden)]
         model: String,
         /// Argument at fault, and what is allowed.
+        #[doc(hidden)]
         reason: String,
     },
     /// An instance or attachment no longer exists.
@@ -69,11 +85,13 @@ pub enum Error {
     /// another device; [`Crowd::snapshot`](crate::Crowd::snapshot) still works.
     Device {
         /// Message of the device.
+        #[doc(hidden)]
         reason: String,
     },
     /// Data could not be read back from the device.
     Readback {
         /// Message of the device.
+        #[doc(hidden)]
         reason: String,
     },
 }
