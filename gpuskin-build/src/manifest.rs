@@ -19,7 +19,7 @@ pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
     At, ClipEntry, DeviceClass, EventEntry, Feature, Fps, Lods, LoopWish, Manifest, MaskEntry, Mode, ModelEntry,
-    PartEntry, Rename, RestFrame, RestMoment, RootMotion, Storage, Textures, Tolerance, Tolerances,
+    PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

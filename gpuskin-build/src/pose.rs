@@ -152,12 +152,12 @@ fn seconds(times: &PoseTimes, grid: &FrameGrid, clip: &Clip) -> Result<Vec<f64>,
 fn source(model: &Model, clip: &Clip, times: &[f64]) -> Vec<Vec<(DVec3, DVec3)>> {
     let evaluator = Evaluator::new(model, Some(clip));
     let frame = |&time: &f64| {
-        let moment = evaluator.at(time);
+        let posed = evaluator.at(time);
         let mut vertices = Vec::new();
         for (p, primitive) in model.primitives.iter().enumerate() {
             vertices.extend((0..primitive.positions.len()).map(|v| {
-                let matrix = moment.matrix(p, v);
-                (moment.transformed_position(&matrix, p, v), moment.normal(&matrix, p, v))
+                let matrix = posed.matrix(p, v);
+                (posed.transformed_position(&matrix, p, v), posed.normal(&matrix, p, v))
             }));
         }
         vertices

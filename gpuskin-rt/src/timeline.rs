@@ -141,13 +141,13 @@ mod tests {
     const OFFSETS: [u32; 5] = [0, 1, 0x4000_0000, u32::MAX - 1, u32::MAX];
 
     #[test]
-    fn moment_is_first_time_with_given_distance() {
+    fn time_at_is_the_first_time_with_the_progress() {
         for rate in RATES {
             let timeline = PlaybackTimeline::of(&playback(rate, 7 << 32, 5, 0));
             for progress in [0, 1, 2, 1000, 1 << 31, (1 << 32) + 1, 1 << 50, 1 << 80] {
-                let Some(moment) = timeline.time_at(progress) else { continue };
-                assert!(timeline.progress_at(moment) >= progress, "{rate} {progress}");
-                let before = Time::from_bits(moment.to_bits() - 1);
+                let Some(found) = timeline.time_at(progress) else { continue };
+                assert!(timeline.progress_at(found) >= progress, "{rate} {progress}");
+                let before = Time::from_bits(found.to_bits() - 1);
                 assert!(progress == 0 || timeline.progress_at(before) < progress, "{rate} {progress}");
             }
         }

@@ -15,7 +15,7 @@ use crate::color;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
-use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry, RestMoment};
+use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry, RestTime};
 use crate::units::length;
 use crate::vertex_mode::{RestMesh, rest_mesh};
 
@@ -91,7 +91,7 @@ pub(super) fn assemble(
         }
         check_errors(&attempt, outline.diagonal, diagnostics);
         let still = rest_mesh_at_frame(outline, &attempt.plan).unwrap_or_else(|diagnostic| {
-            let span = entry.rest_frame.as_ref().map_or(entry.name.span.clone(), |rest| rest.moment.span.clone());
+            let span = entry.rest_frame.as_ref().map_or(entry.name.span.clone(), |rest| rest.time.span.clone());
             diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
             None
         });
@@ -119,12 +119,12 @@ pub(super) fn assemble(
 /// Returns the static mesh of vertex mode; `None` in bone mode.
 fn rest_mesh_at_frame(outline: &ModelOutline, plan: &BakePlan) -> Result<Option<RestMesh>, Diagnostic> {
     let Some(mesh) = outline.vertices.as_ref().filter(|_| plan.encoding.is_vertex()) else { return Ok(None) };
-    let Some((clip, moment)) = outline.rest else { return Ok(Some(rest_mesh(&plan.model, mesh, None))) };
+    let Some((clip, time)) = outline.rest else { return Ok(Some(rest_mesh(&plan.model, mesh, None))) };
     let grid = &plan.grids[clip];
-    let seconds = match moment {
-        RestMoment::Seconds(seconds) => seconds,
-        RestMoment::Frame(frame) if frame <= grid.intervals => grid.time(frame),
-        RestMoment::Frame(frame) => {
+    let seconds = match time {
+        RestTime::Seconds(seconds) => seconds,
+        RestTime::Frame(frame) if frame <= grid.intervals => grid.time(frame),
+        RestTime::Frame(frame) => {
             let (name, last) = (&plan.model.clips[clip].name, grid.intervals);
             let message = format!("`rest_frame` is frame {frame}, but the last frame of clip `{name}` is {last}");
             let help = "baked frames are counted from 0; `time` takes seconds, independent of the frame rate";

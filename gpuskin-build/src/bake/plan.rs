@@ -11,7 +11,7 @@ use crate::encode;
 use crate::frames::{FrameGrid, Hold, rate};
 use crate::limits::{self, Limits};
 use crate::loop_guess::{EXACT_SEAM_TOLERANCE, SEAM_TOLERANCE};
-use crate::manifest::{Fps, Manifest, ModelEntry, RestMoment};
+use crate::manifest::{Fps, Manifest, ModelEntry, RestTime};
 use crate::model::{Clip, Model};
 use crate::suggest::{instead, quoted};
 use crate::vertex_mode::VertexMesh;
@@ -29,7 +29,7 @@ pub(super) struct ModelOutline {
     /// Mesh of vertex mode, if vertex mode is allowed.
     pub(super) vertices: Option<Arc<VertexMesh>>,
     /// Index of the clip and time of the static mesh; `None` for the node transforms of the file.
-    pub(super) rest: Option<(usize, RestMoment)>,
+    pub(super) rest: Option<(usize, RestTime)>,
     /// Width of the texture in texels, if the manifest sets it.
     width: Option<u32>,
     limits: Limits,
@@ -113,7 +113,7 @@ impl ModelOutline {
 type LocatedDiagnostic = (Diagnostic, Range<usize>);
 
 /// Finds the clip of the manifest's `rest_frame`.
-fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>, LocatedDiagnostic> {
+fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestTime)>, LocatedDiagnostic> {
     let Some(rest) = &entry.rest_frame else { return Ok(None) };
     let names = || model.clips.iter().map(|clip| clip.name.as_str());
     let Some(clip) = names().position(|name| name == rest.clip.value) else {
@@ -123,14 +123,14 @@ fn rest(model: &Model, entry: &ModelEntry) -> Result<Option<(usize, RestMoment)>
         return Err((diagnostic, rest.clip.span.clone()));
     };
     let length = model.clips[clip].end;
-    match rest.moment.value {
-        RestMoment::Seconds(seconds) if seconds > length => {
+    match rest.time.value {
+        RestTime::Seconds(seconds) if seconds > length => {
             let name = quoted(&rest.clip.value);
             let message = format!("`rest_frame` is at {seconds} s, but clip {name} ends at {length:.3} s");
             let diagnostic = Diagnostic::error(DiagnosticCode::ManifestValue, message).clip(&rest.clip.value);
-            Err((diagnostic.help("write a time within the clip"), rest.moment.span.clone()))
+            Err((diagnostic.help("write a time within the clip"), rest.time.span.clone()))
         }
-        moment => Ok(Some((clip, moment))),
+        time => Ok(Some((clip, time))),
     }
 }
 

@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let request = PoseRequest { model: model.to_owned(), clip: clip.to_owned(), times, path, encoding };
     let poses = crate::pose::pose(&manifest, &request)?;
     poses.write(&out)?;
-    let moments = count(poses.times.len() as u64, "sample", "samples");
-    let text = format!("model `{model}`: {moments} of clip `{clip}` written to {}\n", out.display());
+    let samples = count(poses.times.len() as u64, "sample", "samples");
+    let text = format!("model `{model}`: {samples} of clip `{clip}` written to {}\n", out.display());
     Ok(CommandOutput { text, warnings: poses.warnings })
 }
 

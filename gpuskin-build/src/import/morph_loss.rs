@@ -28,15 +28,15 @@ struct MorphSample<'a> {
 /// the model has no morph targets. Bones cannot represent morph targets.
 pub(super) fn in_bone_mode(model: &Model) -> Option<Diagnostic> {
     model.primitives.iter().find(|p| !p.targets.is_empty())?;
-    let Some((loss, moment)) = greatest(model) else {
+    let Some((loss, sample)) = greatest(model) else {
         let message = "morph targets are not baked in bone mode; no clip uses them, so the drawn model does not change";
         return Some(Diagnostic::warning(DiagnosticCode::MorphLost, message));
     };
-    let when = match moment.clip {
-        Some(clip) => format!("clip `{}` at {:.3} s", clip.source, moment.seconds),
+    let when = match sample.clip {
+        Some(clip) => format!("clip `{}` at {:.3} s", clip.source, sample.seconds),
         None => "in the rest pose".to_owned(),
     };
-    let (node, name) = (moment.node, &model.nodes[moment.node].name);
+    let (node, name) = (sample.node, &model.nodes[sample.node].name);
     let off = length(loss as f32);
     let message = format!(
         "morph targets are not baked in bone mode: vertices of node {node} `{name}` have an error of up to {off} ({when})"
@@ -47,10 +47,10 @@ pub(super) fn in_bone_mode(model: &Model) -> Option<Diagnostic> {
 /// Returns the greatest displacement by morph targets, in metres, or `None` if it is zero.
 fn greatest(model: &Model) -> Option<(f64, MorphSample<'_>)> {
     let mut worst: Option<(f64, MorphSample<'_>)> = None;
-    for moment in moments(model) {
-        let displacement = displacement(model, &moment);
+    for sample in samples(model) {
+        let displacement = displacement(model, &sample);
         if displacement > worst.as_ref().map_or(0.0, |(most, _)| *most) {
-            worst = Some((displacement, moment));
+            worst = Some((displacement, sample));
         }
     }
     worst
@@ -58,8 +58,8 @@ fn greatest(model: &Model) -> Option<(f64, MorphSample<'_>)> {
 
 /// Returns the times to evaluate: keys of weights, and the rest pose for weights that some clip
 /// does not animate.
-fn moments(model: &Model) -> Vec<MorphSample<'_>> {
-    let mut moments = Vec::new();
+fn samples(model: &Model) -> Vec<MorphSample<'_>> {
+    let mut samples = Vec::new();
     let reaches = reaches(model);
     let bound = |node: usize, weights: &[f64]| -> f64 {
         weights.iter().zip(&reaches[node]).map(|(weight, reach)| weight.abs() * reach).sum()
@@ -71,24 +71,24 @@ fn moments(model: &Model) -> Vec<MorphSample<'_>> {
             moved[node] += 1;
             for seconds in times(&channel.curve, clip.end) {
                 let bound = bound(node, &evaluate_weights(&channel.curve, seconds));
-                moments.push(MorphSample { node, clip: Some(clip), seconds, bound });
+                samples.push(MorphSample { node, clip: Some(clip), seconds, bound });
             }
-            keep_greatest(&mut moments);
+            keep_greatest(&mut samples);
         }
     }
     for (node, data) in model.nodes.iter().enumerate() {
         if moved[node] < model.clips.len() && !reaches[node].is_empty() {
-            moments.push(MorphSample { node, clip: None, seconds: 0.0, bound: bound(node, &data.weights) });
+            samples.push(MorphSample { node, clip: None, seconds: 0.0, bound: bound(node, &data.weights) });
         }
     }
-    keep_greatest(&mut moments);
-    moments
+    keep_greatest(&mut samples);
+    samples
 }
 
-fn keep_greatest(moments: &mut Vec<MorphSample<'_>>) {
-    moments.retain(|moment| moment.bound > 0.0);
-    moments.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    moments.truncate(LOOKED_AT);
+fn keep_greatest(samples: &mut Vec<MorphSample<'_>>) {
+    samples.retain(|sample| sample.bound > 0.0);
+    samples.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+    samples.truncate(LOOKED_AT);
 }
 
 /// For each node, the greatest displacement by each of its morph targets at weight one, in units of
@@ -122,17 +122,17 @@ fn times(curve: &WeightCurve, end: f64) -> Vec<f64> {
 }
 
 /// Returns the greatest displacement of a vertex by morph targets at a time, in metres.
-fn displacement(model: &Model, moment: &MorphSample<'_>) -> f64 {
-    let sampler = Sampler::new(model, moment.clip);
-    let weights = sampler.morph_weights(moment.node, moment.seconds);
-    let bones = sampler.skin_matrices(moment.seconds);
+fn displacement(model: &Model, sample: &MorphSample<'_>) -> f64 {
+    let sampler = Sampler::new(model, sample.clip);
+    let weights = sampler.morph_weights(sample.node, sample.seconds);
+    let bones = sampler.skin_matrices(sample.seconds);
     let of_vertex = |primitive: &Primitive, v: usize| {
         let moved = primitive.position(v, &weights) - primitive.positions[v];
         let influences = primitive.influences.of(v).iter();
         let moved: DVec3 = influences.map(|&(bone, weight)| turned(&bones[usize::from(bone)], moved) * weight).sum();
         moved.length()
     };
-    let primitives = model.primitives.iter().filter(|p| p.node == moment.node);
+    let primitives = model.primitives.iter().filter(|p| p.node == sample.node);
     let all = primitives.flat_map(|p| (0..p.positions.len()).map(move |v| (p, v)));
     all.map(|(primitive, v)| of_vertex(primitive, v)).fold(0.0, f64::max)
 }

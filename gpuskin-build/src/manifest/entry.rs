@@ -354,12 +354,12 @@ pub struct RestFrame {
     /// Name of the clip in Rust.
     pub clip: At<String>,
     /// Frame or time in the clip.
-    pub moment: At<RestMoment>,
+    pub time: At<RestTime>,
 }
 
 /// Frame or time in a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum RestMoment {
+pub enum RestTime {
     /// Index of a baked frame.
     Frame(u32),
     /// Time in seconds from the start of the clip.

@@ -4,7 +4,7 @@ use gpuskin_rt::internals::Encoding;
 use toml::de::DeValue;
 
 use super::section::{Notes, Section, Value, number};
-use super::{At, Mode, RestFrame, RestMoment, keys};
+use super::{At, Mode, RestFrame, RestTime, keys};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 const EXAMPLE: &str =
@@ -23,22 +23,22 @@ pub(super) fn read(section: Section<'_>, notes: &mut Notes) -> Option<RestFrame>
     }
     let frame = section.get("frame").map(|value| frame(value, notes));
     let time = section.get("time").map(|value| time(value, notes));
-    let moment = match (frame, time) {
+    let time = match (frame, time) {
         (Some(_), Some(_)) => {
             let message = "`rest_frame` has both `frame` and `time`";
             notes.error(DiagnosticCode::ManifestConflict, value.span(), message, "remove one of the two");
             return None;
         }
-        (Some(moment), None) | (None, Some(moment)) => moment?,
-        (None, None) => At { value: RestMoment::Frame(0), span: value.span() },
+        (Some(time), None) | (None, Some(time)) => time?,
+        (None, None) => At { value: RestTime::Frame(0), span: value.span() },
     };
-    Some(RestFrame { clip: clip?, moment })
+    Some(RestFrame { clip: clip?, time })
 }
 
-fn frame(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
+fn frame(value: Value<'_>, notes: &mut Notes) -> Option<At<RestTime>> {
     match number(value.get_ref()) {
         Some(n) if n.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&n) => {
-            return Some(At { value: RestMoment::Frame(n as u32), span: value.span() });
+            return Some(At { value: RestTime::Frame(n as u32), span: value.span() });
         }
         Some(_) => {
             let help = "`frame` counts from 0; use `time` for seconds";
@@ -54,10 +54,10 @@ fn frame(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
     None
 }
 
-fn time(value: Value<'_>, notes: &mut Notes) -> Option<At<RestMoment>> {
+fn time(value: Value<'_>, notes: &mut Notes) -> Option<At<RestTime>> {
     match number(value.get_ref()) {
         Some(n) if n.is_finite() && n >= 0.0 => {
-            return Some(At { value: RestMoment::Seconds(n), span: value.span() });
+            return Some(At { value: RestTime::Seconds(n), span: value.span() });
         }
         Some(_) => notes.error(
             DiagnosticCode::ManifestValue,

@@ -16,7 +16,7 @@ pub(crate) struct RestMesh {
     pub(crate) words: Vec<u32>,
 }
 
-/// Builds the rest mesh. `moment` is the index of a clip, the clip's frames, and a time in seconds;
+/// Builds the rest mesh. `time` is the index of a clip, the clip's frames, and a time in seconds;
 /// root motion is removed, as in the texture.
 pub(crate) fn rest_mesh(model: &Model, mesh: &VertexMesh, pose: Option<(usize, &FrameGrid, f64)>) -> RestMesh {
     let evaluator = match pose {

@@ -9,6 +9,7 @@ mod diagnostics;
 mod hostile;
 mod loops;
 mod manifest;
+mod manifest_encodings;
 mod manifest_play;
 mod models;
 mod morphs;

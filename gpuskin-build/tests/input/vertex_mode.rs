@@ -184,9 +184,9 @@ fn rest_mesh_shows_the_requested_frame() {
     let still = at_rest(&good(&g, "mode = \"vertex\"\n"));
     assert!(near(&still, &|i| corners[i % 3]) && still.iter().all(|(_, n)| n.distance(Vec3::Z) < 1e-3), "{still:?}");
     // Halfway to the position of the raised corner, at 60 frames per second.
-    for moment in ["time = 0.25", "frame = 15"] {
+    for time in ["time = 0.25", "frame = 15"] {
         for encoding in ["vat-f32", "vat-packed", "vat-unorm16"] {
-            let keys = format!("encoding = \"{encoding}\"\nfps = 60\nrest_frame = {{ clip = \"talk\", {moment} }}\n");
+            let keys = format!("encoding = \"{encoding}\"\nfps = 60\nrest_frame = {{ clip = \"talk\", {time} }}\n");
             let baked = good(&g, &keys);
             let lifted = at_rest(&baked);
             let expected = |i: usize| corners[i % 3] + if i == 5 { Vec3::Z } else { Vec3::ZERO };

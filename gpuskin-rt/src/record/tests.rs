@@ -137,17 +137,17 @@ fn cut_removes_fading_clips() {
 fn rate_change_and_pause_do_not_jump() {
     let mut record = InstanceRecord::playing(playback(1, 1.0, 0));
     record.play(&playback(2, 1.0, 0), 1.0, Curve::Smooth, NOW);
-    let moment = NOW + 0.5;
-    let before = shares(&record, moment);
-    record.set_rate(rate(-3.0, 1.0), moment);
-    same(&shares(&record, moment), &before, 2e-5);
-    same(&shares(&record, moment + 0.1)[1..], &[(2, 0.648, 0.2)], 1e-3);
+    let changed_at = NOW + 0.5;
+    let before = shares(&record, changed_at);
+    record.set_rate(rate(-3.0, 1.0), changed_at);
+    same(&shares(&record, changed_at), &before, 2e-5);
+    same(&shares(&record, changed_at + 0.1)[1..], &[(2, 0.648, 0.2)], 1e-3);
 
-    record.set_paused(true, moment);
-    same(&shares(&record, moment + 1e5), &before, 4e-5);
-    record.set_paused(false, moment + 1e5);
-    same(&shares(&record, moment + 1e5), &before, 6e-5);
-    same(&shares(&record, moment + 1e5 + 0.1)[1..], &[(2, 0.648, 0.2)], 1e-3);
+    record.set_paused(true, changed_at);
+    same(&shares(&record, changed_at + 1e5), &before, 4e-5);
+    record.set_paused(false, changed_at + 1e5);
+    same(&shares(&record, changed_at + 1e5), &before, 6e-5);
+    same(&shares(&record, changed_at + 1e5 + 0.1)[1..], &[(2, 0.648, 0.2)], 1e-3);
 }
 
 #[test]

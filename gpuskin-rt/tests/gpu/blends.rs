@@ -350,13 +350,13 @@ fn vertices(test: &TestModel, frame: &CaptureFrame<'_>) -> Vec<DVec3> {
     in_model.into_iter().map(|p| place + rotation * (p * f64::from(frame.record.scale))).collect()
 }
 
-fn playback(meta: &Metadata, random: &mut Random, moment: Time) -> Playback {
+fn playback(meta: &Metadata, random: &mut Random, played_at: Time) -> Playback {
     let instance = Instance::<Dynamic>::at([0.0; 3])
         .play(Clip::new(random.below(3) as u16))
         .speed(random.within(-2.0, 2.0))
         .phase(random.unit())
         .repeat([Repeat::Loop, Repeat::Once, Repeat::PingPong][random.below(3) as usize]);
-    instance.record(meta, moment).playback()
+    instance.record(meta, played_at).playback()
 }
 
 /// Returns an instance in a crossfade, in one that interrupted another, or in a third.
@@ -369,8 +369,8 @@ fn fading(meta: &Metadata, random: &mut Random, now: Time) -> InstanceRecord {
         .record(meta, now - 5.0);
     for ago in [0.9, 0.5, 0.2][random.below(3) as usize..].iter() {
         let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
-        let moment = now - f64::from(*ago * random.within(0.5, 1.0));
-        record.play(&playback(meta, random, moment), 1.0, curve, moment);
+        let played_at = now - f64::from(*ago * random.within(0.5, 1.0));
+        record.play(&playback(meta, random, played_at), 1.0, curve, played_at);
     }
     record
 }
@@ -431,11 +431,11 @@ pub fn layers_and_live_bones_match_f64_reference() {
             let record = fading(meta, random, time);
             let mut set = LayerSet::default();
             for ago in [0.8, 0.4, 0.1][random.below(3) as usize..].iter() {
-                let moment = time - *ago;
-                let next = playback(meta, random, moment);
+                let played_at = time - *ago;
+                let next = playback(meta, random, played_at);
                 let mask = random.below(4).checked_sub(1).map(|mask| mask as u8);
                 let over = Transition::crossfade(random.within(0.2, 1.0));
-                set.play(random.below(2) as usize, &next, mask, &over, random.unit(), moment);
+                set.play(random.below(2) as usize, &next, mask, &over, random.unit(), played_at);
             }
             let live = [None, Some(LiveBones::Local(&nodes)), Some(LiveBones::Model(&bones))][i as usize % 3];
             if let Some(live) = &live {

@@ -51,7 +51,7 @@ fn model(random: &mut Random, encoding: Encoding) -> TestModel {
 }
 
 /// Instances with every clip, with crossfades, and with interrupted crossfades.
-fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
+fn timed_records(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
     let mut all = Vec::new();
     for clip in 0..meta.clips.len() as u16 {
         for speed in [0.9, -1.7] {
@@ -82,7 +82,7 @@ pub fn cpu_bones_match_gpu() {
         for (seed, encoding) in (0..).zip(Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex())) {
             let mut random = Random(seed);
             let test = model(&mut random, encoding);
-            let frames = moments(&test.model.meta, &mut random);
+            let frames = timed_records(&test.model.meta, &mut random);
             let drawn = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(&frames).unwrap();
             let sockets = Sockets::with_model(&test.model).unwrap();
             let mut worst = 0.0_f32;

@@ -86,14 +86,14 @@ fn camera(frame: usize) -> Camera {
     Camera::perspective_look_at(eye, [sin * 30.0, 0.0, cos * 30.0], 0.9, 1.0, 0.1, 60.0)
 }
 
-fn moment(frame: usize) -> f64 {
+fn seconds_of(frame: usize) -> f64 {
     0.3 + frame as f64 * 0.11
 }
 
 fn draw(gpu: &Gpu, scene: &mut Scene, frame: usize) -> Picture {
     let canvas = Canvas::new(gpu, SIDE);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    scene.renderer.prepare(&gpu.queue, &mut encoder, &camera(frame), moment(frame)).unwrap();
+    scene.renderer.prepare(&gpu.queue, &mut encoder, &camera(frame), seconds_of(frame)).unwrap();
     canvas.pass(&mut encoder, |pass| scene.renderer.draw(pass));
     canvas.finish(gpu, encoder)
 }
@@ -238,7 +238,7 @@ pub fn cached_vertices_match_cpu_reference() {
     limits.max_color_attachment_bytes_per_sample = 64;
     let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
     let everything = Camera::orthographic_look_at([0.0, 0.0, 200.0], [0.0; 3], 150.0, 150.0, 400.0);
-    let now = Time::from_secs(moment(3));
+    let now = Time::from_secs(seconds_of(3));
     let clock: [u32; 4] = [now.words()[0], now.words()[1], 0, 0];
     let clock = bytemuck::bytes_of(&clock);
     for format in formats {
@@ -301,7 +301,7 @@ pub fn sharing_error_is_never_visible() {
         let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() }, descriptor);
         let (mut shared, mut seen, mut close) = (0_u64, 0_u64, 0.0_f32);
         for frame in 0..4 {
-            let now = Time::from_secs(moment(frame));
+            let now = Time::from_secs(seconds_of(frame));
             let clock: [u32; 4] = [now.words()[0], now.words()[1], 0, 0];
             let camera = camera(frame).with_height(100);
             // An extra frame first, so that all poses are cached.

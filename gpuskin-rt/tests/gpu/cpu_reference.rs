@@ -21,7 +21,7 @@ fn model(seed: u64, encoding: Encoding, format: VertexFormat, bones: u32, array:
 }
 
 /// Instances of all kinds, each with a time.
-fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
+fn timed_records(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
     let month = 30.0 * 86_400.0;
     let mut all = Vec::new();
     for (start, elapsed) in [(0.0, 0.0), (3.0, 0.123), (1e6, 7.31), (17.25, month + 0.37), (50.0, -20.0), (4e9, 1e8)] {
@@ -60,8 +60,8 @@ fn moments(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> 
 }
 
 /// Returns a fifth of the samples, depending on the seed: together the tests use all.
-fn some(seed: u64, moments: Vec<(InstanceRecord, Time)>) -> Vec<(InstanceRecord, Time)> {
-    moments.into_iter().skip(seed as usize % 5).step_by(5).collect()
+fn some(seed: u64, timed_records: Vec<(InstanceRecord, Time)>) -> Vec<(InstanceRecord, Time)> {
+    timed_records.into_iter().skip(seed as usize % 5).step_by(5).collect()
 }
 
 /// Returns greatest distance relative to the diagonal, and greatest angle in degrees.
@@ -94,7 +94,7 @@ pub fn every_variant_matches_cpu_reference() {
             let mut test = model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored);
             test.model.meta.normals = variant.normals;
             assert_eq!(shader::Variant::of(&test.model.meta), variant);
-            let frames = some(seed, moments(&test.model.meta, &mut Random(seed + 1000)));
+            let frames = some(seed, timed_records(&test.model.meta, &mut Random(seed + 1000)));
             let worst = compare(&gpu, &test, &frames);
             assert!(
                 worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES,
@@ -113,7 +113,7 @@ pub fn models_with_one_and_1024_bones_match_cpu_reference() {
         for bones in [1, 256, 1024] {
             for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
                 let test = model(u64::from(bones), encoding, narrow, bones, bones == 1024, false);
-                let frames = some(0, moments(&test.model.meta, &mut Random(1)));
+                let frames = some(0, timed_records(&test.model.meta, &mut Random(1)));
                 let worst = compare(&gpu, &test, &frames[..12]);
                 assert!(worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES, "{bones}: {worst:?}");
             }
@@ -128,7 +128,7 @@ pub fn palettes_match_cpu_reference() {
             for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
                 let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
                 let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
-                let frames = some(seed, moments(&test.model.meta, &mut Random(seed)));
+                let frames = some(seed, timed_records(&test.model.meta, &mut Random(seed)));
                 let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
                 let worst = compare(&gpu, &test, frames);
                 note!("{bones} bones on {}: {worst:?}", gpu.name);
@@ -147,7 +147,7 @@ pub fn frames_beyond_one_readback_are_captured() {
     // 400,000 vertices: three frames exceed the 2^20 vertices that are read back at once.
     recipe.vertices = (0..400_000).map(|i| some[i % some.len()]).collect();
     let test = recipe.build(|_, _| Pose::random(&mut random, false));
-    let frames = moments(&test.model.meta, &mut random);
+    let frames = timed_records(&test.model.meta, &mut random);
     let captured = Capture::new(&gpu.device, &gpu.queue, &test.model).unwrap().frames(&frames[..5]).unwrap();
     for (vertices, (record, now)) in captured.iter().zip(&frames) {
         assert_eq!(vertices.len(), 400_000);

@@ -39,11 +39,11 @@ fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: 
     let mut ago = 2.0;
     for _ in 0..random.below(6) {
         ago *= random.within(0.5, 0.9);
-        let moment = now - f64::from(ago);
+        let played_at = now - f64::from(ago);
         let (layer, seconds) = (random.below(2) as usize, random.unit());
         match random.below(5) {
-            0 => set.set_weight(layer, random.unit(), seconds, moment),
-            1 => set.set_paused(random.unit() < 0.3, moment),
+            0 => set.set_weight(layer, random.unit(), seconds, played_at),
+            1 => set.set_paused(random.unit() < 0.3, played_at),
             _ => {
                 let fade = if random.unit() < 0.2 { 0.0 } else { 1.5 * seconds };
                 let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
@@ -54,7 +54,7 @@ fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: 
                     .speed(random.within(-1.5, 1.5))
                     .phase(random.unit())
                     .repeat(if once { Repeat::Once } else { Repeat::Loop })
-                    .record(meta, moment)
+                    .record(meta, played_at)
                     .playback();
                 let mask = random.below(4).checked_sub(1).map(|mask| mask as u8);
                 set.play(
@@ -63,7 +63,7 @@ fn set(meta: &Metadata, random: &mut Random, live: Option<&LiveBones<'_>>, now: 
                     mask,
                     &transition,
                     if random.unit() < 0.3 { 1.0 } else { random.unit() },
-                    moment,
+                    played_at,
                 );
                 if random.unit() < 0.5 {
                     set.fade_out_at_end(layer, fade);
@@ -164,19 +164,19 @@ fn standing(i: u32) -> Instance<Dynamic> {
 }
 
 /// Random live poses.
-fn poses(test: &TestModel, moment: u64) -> (Vec<LocalTransform>, Vec<[[f32; 4]; 3]>) {
-    let random = &mut Random(moment);
+fn poses(test: &TestModel, step: u64) -> (Vec<LocalTransform>, Vec<[[f32; 4]; 3]>) {
+    let random = &mut Random(step);
     let (nodes, bones) = (test.tracks().node_count(), test.tracks().bone_count());
     ((0..nodes).map(|_| local(random)).collect(), (0..bones).map(|_| matrix(random)).collect())
 }
 
 /// Sends the commands of step 1, 2 or 3 to the instance of a square.
-fn command(crowd: &Crowd<Dynamic>, id: InstanceId, i: u32, moment: u32, test: &TestModel) {
+fn command(crowd: &Crowd<Dynamic>, id: InstanceId, i: u32, step: u32, test: &TestModel) {
     let over = Transition::crossfade(1.5).repeat(Repeat::Loop);
-    let (locals, matrices) = poses(test, u64::from(moment + i % 2));
+    let (locals, matrices) = poses(test, u64::from(step + i % 2));
     let live = if i % 8 == 3 { LiveBones::Local(&locals) } else { LiveBones::Model(&matrices) };
     let mask = (i % 5 < 3).then(|| Mask::new((i % 3) as u8));
-    match (moment, i % 4) {
+    match (step, i % 4) {
         (1, 1 | 2) => assert!(crowd.play_layer(id, 0, Clip::new(1), mask, over, 0.7).is_ok()),
         (2, 2) => assert!(crowd.play_layer(id, 1, Clip::new((i % 3) as u16), mask, over, 1.0).is_ok()),
         (3, 1) if i.is_multiple_of(3) => assert!(crowd.stop_layer(id, 0, 2.0).is_ok()),
@@ -226,7 +226,7 @@ pub fn layers_follow_their_instances() {
             // Other instances with layers of their own spawn and despawn in between.
             let other = |i: u32| {
                 let id = crowd.spawn(standing(i));
-                (1..3).for_each(|moment| command(&crowd, id, i, moment, &test));
+                (1..3).for_each(|step| command(&crowd, id, i, step, &test));
                 id
             };
             let mut ids = Vec::new();
@@ -237,10 +237,10 @@ pub fn layers_follow_their_instances() {
                 }
                 ids.push(crowd.spawn(standing(i)));
             }
-            for moment in 1..4 {
-                prepare(&gpu, &mut renderer, moment.into());
-                (0..COUNT).for_each(|i| command(&crowd, ids[i as usize], i, moment, &test));
-                if moment == 2 {
+            for step in 1..4 {
+                prepare(&gpu, &mut renderer, step.into());
+                (0..COUNT).for_each(|i| command(&crowd, ids[i as usize], i, step, &test));
+                if step == 2 {
                     update(&crowd, &ids, &test, capacity == 300);
                 }
                 let gone = others.len() / 2;

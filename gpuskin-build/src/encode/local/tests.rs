@@ -44,8 +44,8 @@ fn errors(model: &Model, grids: &[FrameGrid], words: &[u8], limit: f64) -> Error
     let (mut encoding, mut motion, mut beyond, mut count) = (0.0_f64, 0.0_f64, 0_u64, 0_u64);
     for (c, grid) in grids.iter().enumerate() {
         let sampler = Sampler::new(model, Some(&model.clips[c]));
-        let moments: Vec<u32> = (0..=grid.intervals * 4).filter(|i| grid.duration > 0.0 || *i == 0).collect();
-        let found: Vec<(bool, f64, u64, u64)> = moments
+        let samples: Vec<u32> = (0..=grid.intervals * 4).filter(|i| grid.duration > 0.0 || *i == 0).collect();
+        let found: Vec<(bool, f64, u64, u64)> = samples
             .into_par_iter()
             .map(|i| {
                 let seconds = grid.duration * f64::from(i) / f64::from(grid.intervals * 4);

@@ -17,7 +17,7 @@ const MAX_POSITIONS: usize = 1 << 23;
 /// A clip, or `None` for the rest pose, and a time in seconds.
 type PoseTime<'a> = (Option<&'a Clip>, f64);
 
-fn moments(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
+fn pose_times(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
     let most = (MAX_POSITIONS / vertices.max(1)).clamp(4, MAX_POSES) - 1;
     let of_clip = |clip: &'_ Clip| {
         let count = if clip.end > 0.0 { OF_A_CLIP } else { 1 };
@@ -42,17 +42,17 @@ pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
         };
         geometry.vertices.iter().map(at).collect()
     };
-    moments(model, geometry.vertices.len()).into_iter().map(skinned).collect()
+    pose_times(model, geometry.vertices.len()).into_iter().map(skinned).collect()
 }
 
 /// Returns the positions of vertices in vertex mode.
 pub(crate) fn of_vertices(model: &Model, mesh: &VertexMesh) -> LodPoses {
     let posed = |(clip, seconds): PoseTime<'_>| {
-        let moment = Evaluator::new(model, clip).at(seconds);
-        let rows: Vec<Vec3> = mesh.at(model, &moment).map(|sample| sample.position.as_vec3()).collect();
+        let evaluated = Evaluator::new(model, clip).at(seconds);
+        let rows: Vec<Vec3> = mesh.at(model, &evaluated).map(|sample| sample.position.as_vec3()).collect();
         mesh.geometry.vertices.iter().map(|vertex| rows[vertex.joints[0] as usize]).collect()
     };
-    moments(model, mesh.geometry.vertices.len()).into_iter().map(posed).collect()
+    pose_times(model, mesh.geometry.vertices.len()).into_iter().map(posed).collect()
 }
 
 /// Positions of all vertices in some poses, in metres; the rest pose comes first. `[pose][vertex]`

@@ -3,6 +3,7 @@
 
 pub mod bake;
 pub mod build;
+pub mod manifest;
 pub mod mutate;
 pub mod samples;
 
