@@ -53,41 +53,41 @@ macro_rules! bit_fields {
 bit_fields! {
     /// Word 10 of a record, and the first half-word of a fading clip: index of the clip.
     CLIP, "clip": 0, 10;
-    /// The same words: the clip plays once.
+    /// Word 10 of a record, and the first half-word of a fading clip: the clip plays once.
     ONCE, "once": 10, 1;
-    /// The same words: the clip reverses at its ends.
+    /// Word 10 of a record, and the first half-word of a fading clip: the clip reverses at its ends.
     PING_PONG, "ping_pong": 11, 1;
     /// Word 10 of a record: number of the layer set, 0 for none.
     LAYER_SET, "layer_set": 12, 20;
     /// Word 8 of a record: mantissa of the playback rate.
     RATE, "rate_mantissa": 0, 26;
-    /// The same word: left shift of the mantissa.
+    /// Word 8 of a record: left shift of the mantissa.
     RATE_SHIFT, "rate_shift": 26, 5;
-    /// The same word: the clip plays backwards.
+    /// Word 8 of a record: the clip plays backwards.
     RATE_SIGN, "rate_sign": 31, 1;
     /// Second half-word of a fading clip: mantissa of its rate.
     FADING_RATE, "fading_rate_mantissa": 0, 10;
-    /// The same half-word: left shift of the mantissa.
+    /// Second half-word of a fading clip: left shift of the mantissa.
     FADING_RATE_SHIFT, "fading_rate_shift": 10, 5;
-    /// The same half-word: the clip plays backwards.
+    /// Second half-word of a fading clip: the clip plays backwards.
     FADING_RATE_SIGN, "fading_rate_sign": 15, 1;
     /// Second half-word of a fade: mantissa of the progress per second.
     FADE_RATE, "fade_rate_mantissa": 0, 11;
-    /// The same half-word: left shift of the mantissa.
+    /// Second half-word of a fade: left shift of the mantissa.
     FADE_RATE_SHIFT, "fade_rate_shift": 11, 5;
     /// Last half-word of a record: curve of the fade.
     FADE_CURVE, "fade_curve": 0, 2;
-    /// The same half-word: the instance is paused.
+    /// Last half-word of a record: the instance is paused.
     PAUSED, "paused": 2, 1;
     /// Word 4 of a layer: index of the mask plus 1.
     MASK, "mask": 12, 9;
-    /// The same word: curve of the weight.
+    /// Word 4 of a layer: curve of the weight.
     WEIGHT_CURVE, "weight_curve": 21, 2;
-    /// The same word: fade-out at the end of the clip.
+    /// Word 4 of a layer: fade-out at the end of the clip.
     FADE_OUT, "layer_fade_out": 23, 9;
     /// Word 28 of a layer set: kind of the live bones.
     LIVE_KIND, "live_kind": 0, 2;
-    /// The same word: curve of the weight of live bones.
+    /// Word 28 of a layer set: curve of the weight of live bones.
     LIVE_CURVE, "live_curve": 2, 2;
     /// Second word of an appearance: the whole instance is hidden.
     INVISIBLE, "invisible": 31, 1;

@@ -41,8 +41,8 @@ pub struct RendererDescriptor {
     /// which then take twice the memory and twice the time to evaluate. Without it, these poses and
     /// instances that commands move have no motion; other poses and fields have.
     ///
-    /// Where shaders can bind fewer than five storage buffers (the default limit of wgpu is eight), moved
-    /// instances of [`crate::Encoding::LocalPacked`] have no motion.
+    /// Moved instances of [`crate::Encoding::LocalPacked`] have no motion where shaders can bind fewer than
+    /// five storage buffers; the default limit of wgpu is eight.
     pub motion_vectors: bool,
 }
 
