@@ -20,7 +20,7 @@ pub(crate) use clips::ClipSummary;
 use manifest_text::{model_name, string, without_locations};
 use rig::Rig;
 pub(crate) use rig::Role;
-pub(crate) use summary::{Analysis, Geometry, INFLUENCE_BINS};
+pub(crate) use summary::{Analysis, GeometrySummary, INFLUENCE_BINS};
 
 impl Analysis {
     /// Analyses a glTF file.
@@ -49,7 +49,7 @@ impl Analysis {
         let model = import_with_or_without_clips(&manifest, &manifest.models[0], &mut diagnostics, &mut inputs);
         let diagnostics = without_locations(diagnostics);
 
-        let geometry = model.as_ref().filter(|m| !m.primitives.is_empty()).map(Geometry::new);
+        let geometry = model.as_ref().filter(|m| !m.primitives.is_empty()).map(GeometrySummary::new);
         let rig = Rig::new(&outline, model.as_ref());
         let clips = model.as_ref().map(clips::summaries).unwrap_or_default();
         let mut analysis = Self {

@@ -25,7 +25,7 @@ pub(crate) struct Analysis {
     /// The imported model; `None` if it has errors.
     pub model: Option<Model>,
     /// Shape of the mesh; `None` without a model.
-    pub geometry: Option<Geometry>,
+    pub geometry: Option<GeometrySummary>,
     /// Role of each node of the rig, for example hand or head. `[node]`
     pub roles: Vec<Option<(Role, Option<Side>)>>,
     pub clips: Vec<ClipSummary>,
@@ -47,7 +47,7 @@ pub(crate) struct Analysis {
 
 /// Shape of the mesh in the rest pose, one unit of the file being one metre.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Geometry {
+pub(crate) struct GeometrySummary {
     /// Corners of the bounding box, in metres.
     pub min: [f32; 3],
     pub max: [f32; 3],
@@ -57,7 +57,7 @@ pub(crate) struct Geometry {
     pub influences: [usize; INFLUENCE_BINS],
 }
 
-impl Geometry {
+impl GeometrySummary {
     pub(super) fn new(model: &Model) -> Self {
         let bounds = rest_bounds(model);
         let mut influences = [0; INFLUENCE_BINS];

@@ -52,7 +52,7 @@ enum SequenceArgs {
 
 /// Rows of the sheet.
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "used only with the feature `gpu`"))]
-enum Rows {
+enum SheetRows {
     /// Clips in the given encoding or in the manifest's.
     Clips(Option<Encoding>),
     /// Clips in two encodings, with the difference.
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     }
     let (rows, picture) = (rows(args)?, PictureArgs::new(args)?);
     let clips = names(args, "clips")?;
-    if matches!(rows, Rows::Sequences(..)) && !clips.is_empty() {
+    if matches!(rows, SheetRows::Sequences(..)) && !clips.is_empty() {
         return Err(Failure::Usage("`--crossfade` and `--layer` name their clips: remove `--clips`".to_owned()));
     }
     need_gpu("preview")?;
@@ -76,27 +76,27 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     draw(&manifest, args.required("model")?, rows, clips, picture, &out)
 }
 
-fn rows(args: &Args) -> Result<Rows, Failure> {
+fn rows(args: &Args) -> Result<SheetRows, Failure> {
     let names = args.words("encoding", &Encoding::ALL.map(Encoding::name))?.unwrap_or_default();
     let encodings: Vec<Encoding> = names.into_iter().filter_map(Encoding::from_name).collect();
     let sequences = sequences(args)?;
     if !sequences.is_empty() {
         return match encodings[..] {
-            [] => Ok(Rows::Sequences(None, sequences)),
-            [one] => Ok(Rows::Sequences(Some(one), sequences)),
+            [] => Ok(SheetRows::Sequences(None, sequences)),
+            [one] => Ok(SheetRows::Sequences(Some(one), sequences)),
             _ => Err(Failure::Usage("`--crossfade` and `--layer` accept only one encoding".to_owned())),
         };
     }
     match encodings[..] {
-        [] => Ok(Rows::Clips(None)),
-        [one] => Ok(Rows::Clips(Some(one))),
+        [] => Ok(SheetRows::Clips(None)),
+        [one] => Ok(SheetRows::Clips(Some(one))),
         [a, b] if a == b => {
             let name = a.name();
             Err(Failure::Usage(format!(
                 "`--encoding {name},{name}` compares {name} with itself: expected two different encodings"
             )))
         }
-        [a, b] => Ok(Rows::Compared([a, b])),
+        [a, b] => Ok(SheetRows::Compared([a, b])),
         _ => Err(Failure::Usage(format!(
             "`--encoding` names {} encodings: expected one, or two separated by a comma",
             encodings.len()
@@ -129,7 +129,7 @@ fn sequences(args: &Args) -> Result<Vec<SequenceArgs>, Failure> {
 fn draw(
     manifest: &Manifest,
     model: &str,
-    rows: Rows,
+    rows: SheetRows,
     clips: Vec<String>,
     picture: PictureArgs,
     out: &Path,
@@ -138,9 +138,9 @@ fn draw(
 
     let options = |encoding| SheetOptions { encoding, clips, ..picture.options() };
     let preview = match rows {
-        Rows::Clips(encoding) => crate::preview::preview(manifest, model, &options(encoding))?,
-        Rows::Compared(encodings) => crate::preview::compare(manifest, model, encodings, &options(None))?,
-        Rows::Sequences(encoding, sequences) => {
+        SheetRows::Clips(encoding) => crate::preview::preview(manifest, model, &options(encoding))?,
+        SheetRows::Compared(encodings) => crate::preview::compare(manifest, model, encodings, &options(None))?,
+        SheetRows::Sequences(encoding, sequences) => {
             let sequence = |sequence| match sequence {
                 SequenceArgs::Crossfade([from, to]) => Sequence::Crossfade { from, to },
                 SequenceArgs::Layer([base, clip], mask) => Sequence::Layer { base, clip, mask },
@@ -172,6 +172,13 @@ fn page(out: &Path, index: usize) -> PathBuf {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn draw(_: &Manifest, _: &str, _: Rows, _: Vec<String>, _: PictureArgs, _: &Path) -> Result<CommandOutput, Failure> {
+fn draw(
+    _: &Manifest,
+    _: &str,
+    _: SheetRows,
+    _: Vec<String>,
+    _: PictureArgs,
+    _: &Path,
+) -> Result<CommandOutput, Failure> {
     unreachable!("`need_gpu` fails in builds without the feature `gpu`")
 }

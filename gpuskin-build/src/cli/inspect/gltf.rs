@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::analysis::{Analysis, Geometry, INFLUENCE_BINS, Role};
+use crate::analysis::{Analysis, GeometrySummary, INFLUENCE_BINS, Role};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::loop_guess::LoopKind;
 use crate::model::{Model, Texture};
@@ -167,7 +167,7 @@ fn clips(analysis: &Analysis) -> String {
     table.render()
 }
 
-fn mesh(geometry: &Geometry, model: Option<&Model>) -> String {
+fn mesh(geometry: &GeometrySummary, model: Option<&Model>) -> String {
     let number = |x: f32| digits(x.into());
     let [x, y, z] = geometry.size().map(number);
     let corner = |p: [f32; 3]| format!("({})", p.map(|c| format!("{c:.3}")).join(", "));
