@@ -3,7 +3,7 @@
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::own::{Own, OwnDescriptor};
-use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with, wide_targets};
 use glam::Vec3;
 use gpuskin_rt::internals::render::{
     CacheState, CustomDraw, CustomPart, DrawPath, PoseSharing, time_grid_errors, vertex_buffers,
@@ -234,9 +234,7 @@ pub fn cached_vertices_match_cpu_reference() {
     let formats = [Packing::Full, Packing::Narrow, Packing::Wide]
         .into_iter()
         .flat_map(|packing| [false, true].map(|tangent| VertexFormat { packing, tangent, color: tangent }));
-    let mut limits = wgpu::Limits::downlevel_defaults();
-    limits.max_color_attachment_bytes_per_sample = 64;
-    let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
+    let gpu = gpu_with(wgpu::Backends::VULKAN, wide_targets()).expect("a device, which the test needs");
     let everything = Camera::orthographic_look_at([0.0, 0.0, 200.0], [0.0; 3], 150.0, 150.0, 400.0);
     let now = Time::from_secs(seconds_of(3));
     let clock: [u32; 4] = [now.words()[0], now.words()[1], 0, 0];
@@ -289,9 +287,7 @@ pub fn cached_vertices_match_cpu_reference() {
 /// An instance whose sharing error would be visible has a pose of its own; the error of every other
 /// one is below the limit.
 pub fn sharing_error_is_never_visible() {
-    let mut limits = wgpu::Limits::downlevel_defaults();
-    limits.max_color_attachment_bytes_per_sample = 64;
-    let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
+    let gpu = gpu_with(wgpu::Backends::VULKAN, wide_targets()).expect("a device, which the test needs");
     let test = narrow();
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let mut shared_at = Vec::new();

@@ -14,17 +14,37 @@ use std::sync::OnceLock;
 use gpuskin_rt::wgpu;
 use gpuskin_test_harness::{Need, note};
 
-/// Need of a device on one of the [`BACKENDS`], which is searched once.
-pub const GPU: Need = Need {
-    variable: "GPUSKIN_REQUIRE_GPU",
-    missing: || {
-        static FOUND: OnceLock<bool> = OnceLock::new();
-        let limits = wgpu::Limits::downlevel_webgl2_defaults;
-        let opens = |backends| request(backends, limits(), wgpu::Features::empty()).is_ok();
-        let found = *FOUND.get_or_init(|| BACKENDS.into_iter().any(opens));
-        (!found).then(|| "no GPU or software renderer on Vulkan or OpenGL".to_owned())
-    },
-};
+/// Creates a [`Need`] of a device, which is searched once.
+macro_rules! device {
+    ($backends:expr, $limits:path, $missing:literal) => {
+        Need {
+            variable: "GPUSKIN_REQUIRE_GPU",
+            missing: || {
+                static FOUND: OnceLock<bool> = OnceLock::new();
+                let opens = |backends| request(backends, $limits(), wgpu::Features::empty()).is_ok();
+                let found = *FOUND.get_or_init(|| $backends.into_iter().any(opens));
+                (!found).then(|| $missing.to_owned())
+            },
+        }
+    };
+}
+
+/// Need of a device on one of the [`BACKENDS`].
+pub const GPU: Need =
+    device!(BACKENDS, wgpu::Limits::downlevel_webgl2_defaults, "no GPU or software renderer on Vulkan or OpenGL");
+
+/// Need of a device with compute shaders on one of the [`BACKENDS`].
+pub const COMPUTE: Need =
+    device!(BACKENDS, wgpu::Limits::downlevel_defaults, "no device with compute shaders on Vulkan or OpenGL");
+
+/// Need of a Vulkan device with [`wide_targets`].
+pub const WIDE_TARGETS: Need =
+    device!([wgpu::Backends::VULKAN], wide_targets, "no Vulkan device that draws 64 bytes per pixel");
+
+/// Limits of a device with compute shaders that draws 64 bytes per pixel.
+pub fn wide_targets() -> wgpu::Limits {
+    wgpu::Limits { max_color_attachment_bytes_per_sample: 64, ..wgpu::Limits::downlevel_defaults() }
+}
 
 /// Backends that the tests run on, one at a time.
 pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
