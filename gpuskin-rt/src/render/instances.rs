@@ -89,8 +89,9 @@ impl Instances {
         self.slot_of.push(slot);
         self.changed_records.mark(index as usize);
         self.changed_appearances.mark(index as usize);
-        self.previous.iter_mut().for_each(|previous| previous.spawn(&record));
-        InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation }
+        let id = InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation };
+        self.previous.iter_mut().for_each(|previous| previous.spawn(id, &record));
+        id
     }
 
     pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), StaleId> {
@@ -151,7 +152,7 @@ impl Instances {
     /// Makes an instance stand still in its place, also if it has just been moved there.
     pub(crate) fn place(&mut self, id: InstanceId) {
         if let (Some(index), Some(previous)) = (self.index(id), &mut self.previous) {
-            previous.place(index, &self.records[index]);
+            previous.place(index, id);
         }
     }
 
@@ -336,7 +337,15 @@ mod tests {
         to(&mut crowd, 2, 20.0);
         crowd.place(ids[2]);
         assert_eq!(frame(&mut crowd), [(2, 20.0)]);
+        // Wherever it goes before it is drawn there.
+        crowd.place(ids[2]);
         to(&mut crowd, 2, 21.0);
+        let new = crowd.spawn(record(50.0), Appearance::default());
+        crowd.change(new, |r| r.translation[0] = 60.0).unwrap();
+        assert_eq!(frame(&mut crowd), [(2, 21.0), (3, 60.0)]);
+        crowd.change(new, |r| r.translation[0] = 61.0).unwrap();
+        assert_eq!(frame(&mut crowd), [(3, 60.0)]);
+        to(&mut crowd, 2, 22.0);
         crowd.clear();
         assert_eq!(frame(&mut crowd), []);
     }

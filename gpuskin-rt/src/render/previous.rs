@@ -12,10 +12,14 @@ pub(crate) type Transform = [u32; 8];
 #[derive(Debug, Default)]
 pub(super) struct PreviousTransforms {
     transforms: Vec<Transform>,
-    /// Whether the instance has moved since the last upload. `[index]`
-    moved: Vec<bool>,
+    /// Whether the transform for the next upload is decided: the instance has moved or been placed since
+    /// the last one. `[index]`
+    decided: Vec<bool>,
     /// Instances that have moved since the last upload.
     moving: Vec<InstanceId>,
+    /// Instances that were spawned or placed since the last upload: they stand still, wherever further
+    /// commands move them before they are drawn.
+    placed: Vec<InstanceId>,
     /// Instances that had moved before it: unless they move again, they now stand still.
     resting: Vec<InstanceId>,
     changed: Changes,
@@ -27,15 +31,15 @@ fn transform(record: &InstanceRecord) -> Transform {
 }
 
 impl PreviousTransforms {
-    pub(super) fn spawn(&mut self, record: &InstanceRecord) {
-        self.changed.mark(self.transforms.len());
+    pub(super) fn spawn(&mut self, id: InstanceId, record: &InstanceRecord) {
         self.transforms.push(transform(record));
-        self.moved.push(false);
+        self.decided.push(true);
+        self.placed.push(id);
     }
 
     pub(super) fn despawn(&mut self, index: usize) {
         self.transforms.swap_remove(index);
-        self.moved.swap_remove(index);
+        self.decided.swap_remove(index);
         if index < self.transforms.len() {
             self.changed.mark(index);
         }
@@ -43,14 +47,14 @@ impl PreviousTransforms {
 
     pub(super) fn clear(&mut self) {
         self.transforms.clear();
-        self.moved.clear();
+        self.decided.clear();
     }
 
     /// Notes the transform that an instance had before its record changed.
     pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &InstanceRecord, after: &InstanceRecord) {
         let moves =
             (before.translation, before.scale, before.rotation) != (after.translation, after.scale, after.rotation);
-        if moves && !core::mem::replace(&mut self.moved[index], true) {
+        if moves && !core::mem::replace(&mut self.decided[index], true) {
             self.transforms[index] = transform(before);
             self.changed.mark(index);
             self.moving.push(id);
@@ -58,9 +62,9 @@ impl PreviousTransforms {
     }
 
     /// Notes that an instance stands still in its new place.
-    pub(super) fn place(&mut self, index: usize, record: &InstanceRecord) {
-        self.transforms[index] = transform(record);
-        self.changed.mark(index);
+    pub(super) fn place(&mut self, index: usize, id: InstanceId) {
+        self.decided[index] = true;
+        self.placed.push(id);
     }
 
     pub(super) fn mark_all(&mut self) {
@@ -76,13 +80,18 @@ impl PreviousTransforms {
         index: impl Fn(InstanceId) -> Option<usize>,
     ) -> (&[Transform], &mut Changes) {
         for index in self.resting.drain(..).filter_map(&index) {
-            if !self.moved[index] {
+            if !self.decided[index] {
                 self.transforms[index] = transform(&records[index]);
                 self.changed.mark(index);
             }
         }
+        for index in self.placed.drain(..).filter_map(&index) {
+            self.transforms[index] = transform(&records[index]);
+            self.changed.mark(index);
+            self.decided[index] = false;
+        }
         for index in self.moving.iter().copied().filter_map(index) {
-            self.moved[index] = false;
+            self.decided[index] = false;
         }
         core::mem::swap(&mut self.moving, &mut self.resting);
         (&self.transforms, &mut self.changed)
