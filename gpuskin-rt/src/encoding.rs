@@ -52,6 +52,11 @@ impl EncodingInfo {
     }
 }
 
+/// Texts of WGSL files, by their names.
+macro_rules! wgsl {
+    ($($name:literal),*) => { &[$(include_str!(concat!("../shaders/", $name, ".wgsl"))),*] };
+}
+
 /// Declares the encodings, in the order that files number them.
 macro_rules! encodings {
     ($($(#[$doc:meta])* $variant:ident = $info:expr;)*) => {
@@ -82,21 +87,21 @@ encodings! {
     /// frame. The exact baseline.
     MatrixF32 = EncodingInfo {
         is_exact: true,
-        ..EncodingInfo::bones("matrix-f32", 3, TexelFormat::Rgba32Float, &[include_str!("../shaders/bone_matrix.wgsl"), include_str!("../shaders/matrix.wgsl")])
+        ..EncodingInfo::bones("matrix-f32", 3, TexelFormat::Rgba32Float, wgsl!["bone_matrix", "matrix"])
     };
     /// Skinning matrices in half floats, three RGBA16F texels: 24 bytes per bone per frame.
-    MatrixF16 = EncodingInfo::bones("matrix-f16", 3, TexelFormat::Rgba16Float, &[include_str!("../shaders/bone_matrix.wgsl"), include_str!("../shaders/matrix.wgsl")]);
+    MatrixF16 = EncodingInfo::bones("matrix-f16", 3, TexelFormat::Rgba16Float, wgsl!["bone_matrix", "matrix"]);
     /// Skinning matrices in 16-bit fractions of ranges per model, one range for the 3x3 and one per
     /// axis of the translation. Three RGBA16Uint texels: 24 bytes per bone per frame.
     MatrixUnorm = EncodingInfo {
         has_model_range: true,
-        ..EncodingInfo::bones("matrix-unorm", 3, TexelFormat::Rgba16Uint, &[include_str!("../shaders/bone_matrix.wgsl"), include_str!("../shaders/matrix_unorm.wgsl")])
+        ..EncodingInfo::bones("matrix-unorm", 3, TexelFormat::Rgba16Uint, wgsl!["bone_matrix", "matrix_unorm"])
     };
     /// Quaternion, translation and uniform scale in half floats, two RGBA16F texels: 16 bytes per
     /// bone per frame. No shear, no non-uniform scale.
     TrsF16 = EncodingInfo {
         holds_shear: false,
-        ..EncodingInfo::bones("trs-f16", 2, TexelFormat::Rgba16Float, &[include_str!("../shaders/bone_trs.wgsl"), include_str!("../shaders/trs.wgsl")])
+        ..EncodingInfo::bones("trs-f16", 2, TexelFormat::Rgba16Float, wgsl!["bone_trs", "trs"])
     };
     /// Quaternion, translation and uniform scale in 18-bit integers within ranges per bone and
     /// clip, one RGBA32Uint texel: 16 bytes per bone per frame. The rotation is about the bone's
@@ -104,14 +109,14 @@ encodings! {
     TrsPacked = EncodingInfo {
         holds_shear: false,
         range_frames: packed::RANGE_FRAMES,
-        ..EncodingInfo::bones("trs-packed", 1, TexelFormat::Rgba32Uint, &[include_str!("../shaders/trs_packed.wgsl")])
+        ..EncodingInfo::bones("trs-packed", 1, TexelFormat::Rgba32Uint, wgsl!["trs_packed"])
     };
     /// Quaternion, translation and uniform scale with sign, 7 integer bits and 8 fraction bits
     /// each, four RGBA8Uint texels: 16 bytes per bone per frame. For devices without half floats.
     /// Values up to 127.99, in steps of 1/256: coarse.
     Fixed16 = EncodingInfo {
         holds_shear: false,
-        ..EncodingInfo::bones("fixed16", 4, TexelFormat::Rgba8Uint, &[include_str!("../shaders/bone_trs.wgsl"), include_str!("../shaders/fixed16.wgsl")])
+        ..EncodingInfo::bones("fixed16", 4, TexelFormat::Rgba8Uint, wgsl!["bone_trs", "fixed16"])
     };
     /// Rotation, translation and scale relative to the parent, for nodes that move, in as few bits
     /// as the tolerance allows: commonly 2 to 7 bytes per bone per frame. Stored in a buffer of
@@ -119,46 +124,46 @@ encodings! {
     /// as glTF specifies. Represents any matrix. Requires compute and storage buffers.
     LocalPacked = EncodingInfo {
         needs_compute: true,
-        ..EncodingInfo::bones("local-packed", 1, TexelFormat::R32Uint, &[include_str!("../shaders/bone_palette.wgsl")])
+        ..EncodingInfo::bones("local-packed", 1, TexelFormat::R32Uint, wgsl!["bone_palette"])
     };
     /// Vertices: position, normal and tangent in two RGBA32F texels: 32 bytes per vertex per frame.
     VatF32 = EncodingInfo {
         is_exact: true,
-        ..EncodingInfo::vertices("vat-f32", 2, TexelFormat::Rgba32Float, &[include_str!("../shaders/vat_float.wgsl")])
+        ..EncodingInfo::vertices("vat-f32", 2, TexelFormat::Rgba32Float, wgsl!["vat_float"])
     };
     /// Vertices: position, normal and tangent in half floats, two RGBA16F texels: 16 bytes per
     /// vertex per frame.
-    VatF16 = EncodingInfo::vertices("vat-f16", 2, TexelFormat::Rgba16Float, &[include_str!("../shaders/vat_float.wgsl")]);
+    VatF16 = EncodingInfo::vertices("vat-f16", 2, TexelFormat::Rgba16Float, wgsl!["vat_float"]);
     /// Vertices: positions in 8-bit fractions of the model's range per axis, normals in 32 bits,
     /// two RGBA8Uint texels: 8 bytes per vertex per frame. Coarse.
     VatUnorm8 = EncodingInfo {
         has_model_range: true,
-        ..EncodingInfo::vertices("vat-unorm8", 2, TexelFormat::Rgba8Uint, &[include_str!("../shaders/vat_unorm.wgsl"), include_str!("../shaders/vat_unorm8.wgsl")])
+        ..EncodingInfo::vertices("vat-unorm8", 2, TexelFormat::Rgba8Uint, wgsl!["vat_unorm", "vat_unorm8"])
     };
     /// Vertices: positions in 16-bit fractions of the model's range per axis, split over the bytes
     /// of two texels; 12 bytes per vertex per frame.
     VatUnorm16 = EncodingInfo {
         has_model_range: true,
-        ..EncodingInfo::vertices("vat-unorm16", 3, TexelFormat::Rgba8Uint, &[include_str!("../shaders/vat_unorm.wgsl"), include_str!("../shaders/vat_unorm16.wgsl")])
+        ..EncodingInfo::vertices("vat-unorm16", 3, TexelFormat::Rgba8Uint, wgsl!["vat_unorm", "vat_unorm16"])
     };
     /// Vertices: positions in 24-bit fractions of the model's range per axis, split over the bytes
     /// of three texels; 16 bytes per vertex per frame.
     VatUnorm24 = EncodingInfo {
         has_model_range: true,
-        ..EncodingInfo::vertices("vat-unorm24", 4, TexelFormat::Rgba8Uint, &[include_str!("../shaders/vat_unorm.wgsl"), include_str!("../shaders/vat_unorm24.wgsl")])
+        ..EncodingInfo::vertices("vat-unorm24", 4, TexelFormat::Rgba8Uint, wgsl!["vat_unorm", "vat_unorm24"])
     };
     /// Vertices: positions in 16-bit fractions of the frame's range, normals in 16 bits, one
     /// RGBA16Uint texel: 8 bytes per vertex per frame. No tangents.
     VatPacked = EncodingInfo {
         holds_tangents: false,
         range_rows: 3,
-        ..EncodingInfo::vertices("vat-packed", 1, TexelFormat::Rgba16Uint, &[include_str!("../shaders/vat_packed.wgsl")])
+        ..EncodingInfo::vertices("vat-packed", 1, TexelFormat::Rgba16Uint, wgsl!["vat_packed"])
     };
     /// Vertices: positions in 24-bit fractions of the frame's range, normals in 32 bits, tangents
     /// in 16, one RGBA32Uint texel: 16 bytes per vertex per frame.
     VatPackedFine = EncodingInfo {
         range_rows: 2,
-        ..EncodingInfo::vertices("vat-packed-fine", 1, TexelFormat::Rgba32Uint, &[include_str!("../shaders/vat_packed_fine.wgsl")])
+        ..EncodingInfo::vertices("vat-packed-fine", 1, TexelFormat::Rgba32Uint, wgsl!["vat_packed_fine"])
     };
 }
 

@@ -284,7 +284,7 @@ pub fn layers_follow_their_instances() {
 
 pub fn layer_sets_are_reused() {
     let test = model(Encoding::LocalPacked, 4);
-    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
     let mut renderer = renderer(&gpu);
     let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor::default()).unwrap();
     let (locals, _) = poses(&test, 1);
@@ -333,7 +333,7 @@ pub fn invalid_layers_and_live_bones_are_refused() {
                 && others.layers(id).is_none()
         );
     }
-    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
     let mut renderer = renderer(&gpu);
     let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
     let id = crowd.spawn(standing(0));

@@ -205,7 +205,7 @@ pub fn instances_beyond_palette_slots_share_poses() {
 
 pub fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
     let test = test_model(true);
-    let Some(gpu) = BACKENDS.into_iter().find_map(compute) else { return };
+    let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
     let mut scene = scene(&gpu, &test, RendererDescriptor::default(), None);
     let away = [Camera::perspective_look_at([0.0, 0.0, 200.0], [0.0, 0.0, 300.0], 1.0, 1.0, 0.1, 90.0); 2];
     let drawn = |scene: &mut Scene| {

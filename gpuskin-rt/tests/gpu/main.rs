@@ -26,7 +26,7 @@ mod picking;
 mod surface;
 mod textures;
 
-use common::{COMPUTE, GPU, WIDE_TARGETS};
+use common::{COMPUTE, GPU, VULKAN, WIDE_TARGETS};
 use gpuskin_test_harness::{run, test};
 
 fn main() -> std::process::ExitCode {
@@ -74,7 +74,7 @@ fn main() -> std::process::ExitCode {
         test!(layers::layers_and_live_bones_match_cpu_reference, COMPUTE),
         test!(layers::layers_follow_their_instances, GPU),
         test!(layers::layer_sets_are_reused, COMPUTE),
-        test!(layers::invalid_layers_and_live_bones_are_refused, GPU),
+        test!(layers::invalid_layers_and_live_bones_are_refused, COMPUTE),
         test!(limits::webgl2_is_enough),
         test!(limits::models_beyond_device_limits_are_refused_with_numbers),
         test!(limits::error_without_compute_names_alternatives),
@@ -98,9 +98,9 @@ fn main() -> std::process::ExitCode {
         test!(motion::clip_of_length_zero_finishes_at_its_start),
         test!(occlusion::occlusion_keeps_pictures_and_skips_occluded_instances, GPU),
         test!(occlusion::occluded_instances_match_cpu_reference, GPU),
-        test!(occlusion::depth_prepass_draws_both_passes, GPU),
-        test!(occlusion::scarce_poses_are_shared_and_live_bones_are_never_occluded, GPU),
-        test!(occlusion::unreadable_depth_occludes_nothing_and_is_reported, GPU),
+        test!(occlusion::depth_prepass_draws_both_passes, VULKAN),
+        test!(occlusion::scarce_poses_are_shared_and_live_bones_are_never_occluded, VULKAN),
+        test!(occlusion::unreadable_depth_occludes_nothing_and_is_reported, VULKAN),
         test!(own_pipeline::documented_example_draws_outlines, GPU),
         test!(own_pipeline::tangents_and_texture_coordinates_match_cpu_reference, GPU),
         test!(palette::every_instance_has_its_own_pose_in_split_palettes, GPU),

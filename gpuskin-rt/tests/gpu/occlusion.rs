@@ -310,7 +310,7 @@ impl Scene {
 
 pub fn depth_prepass_draws_both_passes() {
     let test = test_model();
-    let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
+    let gpu = compute(wgpu::Backends::VULKAN).expect("a device, which the test needs");
     let [mut whole, mut part] = [false, true].map(|occlusion| scene(&gpu, &test, Way { occlusion, ..PLAIN }));
     for frame in 0..3 {
         let expected = whole.draw(&gpu, frame, false);
@@ -333,7 +333,7 @@ pub fn depth_prepass_draws_both_passes() {
 
 pub fn scarce_poses_are_shared_and_live_bones_are_never_occluded() {
     let test = test_model();
-    let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
+    let gpu = compute(wgpu::Backends::VULKAN).expect("a device, which the test needs");
     // Every instance is drawn, some with the pose of another one.
     let mut few = scene(&gpu, &test, Way { visible: Some(10), sun: true, ..PLAIN });
     let mut whole = scene(&gpu, &test, Way { occlusion: false, sun: true, ..PLAIN });
@@ -365,7 +365,7 @@ pub fn scarce_poses_are_shared_and_live_bones_are_never_occluded() {
 
 pub fn unreadable_depth_occludes_nothing_and_is_reported() {
     let test = test_model();
-    let Some(gpu) = compute(wgpu::Backends::VULKAN) else { return };
+    let gpu = compute(wgpu::Backends::VULKAN).expect("a device, which the test needs");
     let mut scene = scene(&gpu, &test, PLAIN);
     scene.draw(&gpu, 0, true);
     scene.draw(&gpu, 0, true);

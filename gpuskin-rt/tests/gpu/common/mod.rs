@@ -37,6 +37,10 @@ pub const GPU: Need =
 pub const COMPUTE: Need =
     device!(BACKENDS, wgpu::Limits::downlevel_defaults, "no device with compute shaders on Vulkan or OpenGL");
 
+/// Need of a device with compute shaders on Vulkan.
+pub const VULKAN: Need =
+    device!([wgpu::Backends::VULKAN], wgpu::Limits::downlevel_defaults, "no GPU or software renderer on Vulkan");
+
 /// Need of a Vulkan device with [`wide_targets`].
 pub const WIDE_TARGETS: Need =
     device!([wgpu::Backends::VULKAN], wide_targets, "no Vulkan device that draws 64 bytes per pixel");
