@@ -1,5 +1,6 @@
 //! Events, root motion, layers, parts and sockets in `gpuskin.toml`, and their diagnostics.
 
+use crate::common::manifest::has_errors;
 use gpuskin_build::internals::manifest::RootMotion;
 use gpuskin_build::{Manifest, Style};
 
@@ -15,15 +16,7 @@ fn parse(text: &str) -> Result<Manifest, String> {
 fn refuses(keys: &str, expected: &[(&str, &str, &str)]) {
     let rendered = parse(&format!("{HOUND}{keys}")).expect_err("the manifest must be rejected");
     // A long path of the checkout wraps the message: words are compared, not lines.
-    let rendered = rendered.replace("\n  │ ", " ");
-    let mut at = 0;
-    for (place, message, help) in expected {
-        for part in [message, place, help] {
-            let found = rendered[at..].find(part);
-            at += found.unwrap_or_else(|| panic!("`{part}` is missing or out of order in:\n{rendered}")) + part.len();
-        }
-    }
-    assert_eq!(rendered.matches("  × ").count(), expected.len(), "{rendered}");
+    has_errors(&rendered.replace("\n  │ ", " "), expected);
 }
 
 #[test]

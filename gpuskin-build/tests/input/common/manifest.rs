@@ -29,7 +29,12 @@ pub fn good(text: &str) -> Manifest {
 /// Asserts the diagnostics of a manifest, in order: location, message and help.
 #[track_caller]
 pub fn refuses(text: &str, expected: &[(&str, &str, &str)]) {
-    let rendered = parse(text).expect_err("the manifest must be rejected");
+    has_errors(&parse(text).expect_err("the manifest must be rejected"), expected);
+}
+
+/// Asserts that a rendered list of errors consists of these, in order: location, message and help.
+#[track_caller]
+pub fn has_errors(rendered: &str, expected: &[(&str, &str, &str)]) {
     let mut at = 0;
     for (place, message, help) in expected {
         for part in [message, place, help] {
