@@ -12,17 +12,14 @@ struct GpuskinSharedPose {
 
 // metre: largest projected size of one metre, over all views.
 fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
-    let at = number * 4u;
-    let words_2 = gpuskin_instances[at + 2u];
-    let word = gpuskin_bounds.clips[gpuskin_get_clip(words_2.z)].w;
+    let instance = gpuskin_playing_instance(number);
+    let word = gpuskin_bounds.clips[instance.playback.clip & gpuskin_clip_mask].w;
     let steps = word >> 20u;
     // Error of the nearest sample: it must not be visible.
     let error = gpuskin_bounds.error / f32(1u << ((word >> 17u) & 7u));
-    if (steps == 0u || gpuskin_get_layer_set(words_2.z) != 0u || error * error_scale > 1.0) {
+    if (steps == 0u || gpuskin_get_layer_set(gpuskin_playbacks[number * 5u + 2u].x) != 0u || error * error_scale > 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
-    let instance =
-        gpuskin_instance(gpuskin_instances[at], gpuskin_instances[at + 1u], words_2, gpuskin_instances[at + 3u]);
     if (gpuskin_weight(instance, gpuskin_parameters.time) < 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
@@ -33,17 +30,19 @@ fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
     return GpuskinSharedPose(select(nearest * step, 0xffffffffu, nearest == steps), (word & 0x1ffffu) + nearest, true);
 }
 
-// Writes the record of an instance to a slot, so that the palette pass evaluates it there. For a
-// shared pose, playback is stopped at its sample.
+// Writes the playback record of an instance to a slot, so that the palette pass evaluates it there.
+// For a shared pose, playback is stopped at its sample: no rate, no fade, not paused.
 fn gpuskin_write_pose_record(slot: u32, number: u32, shared_pose: GpuskinSharedPose) {
-    let at = number * 4u;
-    let words_2 = gpuskin_instances[at + 2u];
-    gpuskin_visible_instances[slot * 4u] = gpuskin_instances[at];
-    gpuskin_visible_instances[slot * 4u + 1u] = gpuskin_instances[at + 1u];
-    // No rate, no fade, not paused.
-    gpuskin_visible_instances[slot * 4u + 2u] =
-        select(words_2, vec4<u32>(0u, shared_pose.offset, gpuskin_get_clip(words_2.z), 0xffffu), shared_pose.is_shared);
-    gpuskin_visible_instances[slot * 4u + 3u] = select(gpuskin_instances[at + 3u], vec4<u32>(0u), shared_pose.is_shared);
+    let read = number * 5u;
+    let written = slot * 5u;
+    let clip_fade = gpuskin_playbacks[read + 2u];
+    gpuskin_visible_playbacks[written] = gpuskin_playbacks[read];
+    gpuskin_visible_playbacks[written + 1u] =
+        select(gpuskin_playbacks[read + 1u], vec2<u32>(0u, shared_pose.offset), shared_pose.is_shared);
+    gpuskin_visible_playbacks[written + 2u] =
+        select(clip_fade, vec2<u32>(gpuskin_get_clip(clip_fade.x), 0xffffu), shared_pose.is_shared);
+    gpuskin_visible_playbacks[written + 3u] = select(gpuskin_playbacks[read + 3u], vec2<u32>(0u), shared_pose.is_shared);
+    gpuskin_visible_playbacks[written + 4u] = select(gpuskin_playbacks[read + 4u], vec2<u32>(0u), shared_pose.is_shared);
 }
 
 // Returns the slot plus one of an instance's shared pose; 0 if it needs a pose of its own. The

@@ -133,11 +133,15 @@ fn gpuskin_field_instance(number: u32, time: vec2<u32>) -> GpuskinInstance {
         // 65535 shows nothing of the gust.
         fade -= u32(wave * wave * (3.0 - 2.0 * wave) * gpuskin_field.gusts * 65535.0);
     }
-    return gpuskin_instance(
-        bitcast<vec4<u32>>(vec4<f32>(position.x, gpuskin_field.origin.y, position.y, scale)),
-        vec4<u32>(u32(y) << 16u, u32(32767 - abs(y)) << 16u, 0u, 0u),
-        vec4<u32>(pace, offset, clip.y, fade),
-        vec4<u32>(gpuskin_field.gust, offset >> 16u, 0u, 0u),
+    return gpuskin_with_transform(
+        gpuskin_playing(
+            vec2<u32>(0u),
+            vec2<u32>(pace, offset),
+            vec2<u32>(clip.y, fade),
+            vec4<u32>(gpuskin_field.gust, offset >> 16u, 0u, 0u),
+        ),
+        vec4<f32>(position.x, gpuskin_field.origin.y, position.y, scale),
+        vec4<f32>(0.0, f32(y), 0.0, f32(32767 - abs(y))) / 32767.0,
     );
 }
 

@@ -1,4 +1,4 @@
-// Instance: 64 bytes, four attributes of four words that step per instance. CPU reference:
+// Instance: a transform of 32 bytes and a playback record of 40 bytes. CPU reference:
 // gpuskin-rt/src/record.rs, which documents the layout.
 
 struct GpuskinInstance {
@@ -6,18 +6,13 @@ struct GpuskinInstance {
     translation: vec3<f32>,
     // Applied first.
     scale: f32,
-    // Quaternion x, y, z, w, 16 bits per component; its length is close to 1.
+    // Quaternion x, y, z, w; its length is close to 1.
     rotation: vec4<f32>,
     // Current clip.
     playback: GpuskinPlayback,
-    // Fade, and the clips that fade out: words 11 to 15.
+    // Fade, and the clips that fade out: words 5 to 9 of the playback record.
     fade: u32,
     sources: vec4<u32>,
-}
-
-// Number in the upper 16 bits, as -1..1.
-fn gpuskin_high_snorm16(word: u32) -> f32 {
-    return max(f32(bitcast<i32>(word) >> 16u) / 32767.0, -1.0);
 }
 
 // Word shifted left by less than 32, as 64 bits (high, low).
@@ -99,46 +94,41 @@ fn gpuskin_older_weight(instance: GpuskinInstance) -> f32 {
     return f32(instance.sources.y >> 16u) * (1.0 / 65535.0);
 }
 
-// Instance with another transform, from words 0 to 5 of a record.
-fn gpuskin_with_transform(instance: GpuskinInstance, words_0: vec4<u32>, words_1: vec4<u32>) -> GpuskinInstance {
-    let transform = bitcast<vec4<f32>>(words_0);
+// Instance with another transform. place: translation, scale; rotation: quaternion.
+fn gpuskin_with_transform(instance: GpuskinInstance, place: vec4<f32>, rotation: vec4<f32>) -> GpuskinInstance {
     return GpuskinInstance(
-        transform.xyz,
-        transform.w,
-        vec4<f32>(
-            gpuskin_high_snorm16(words_1.x << 16u),
-            gpuskin_high_snorm16(words_1.x),
-            gpuskin_high_snorm16(words_1.y << 16u),
-            gpuskin_high_snorm16(words_1.y),
-        ),
+        place.xyz,
+        place.w,
+        rotation,
         instance.playback,
         instance.fade,
         instance.sources,
     );
 }
 
-fn gpuskin_instance(
-    words_0: vec4<u32>,
-    words_1: vec4<u32>,
-    words_2: vec4<u32>,
-    words_3: vec4<u32>,
+// Instance at the origin, from the words of a playback record: start time; rate and phase; clip and
+// fade; the clips that fade out.
+fn gpuskin_playing(
+    start: vec2<u32>,
+    rate_phase: vec2<u32>,
+    clip_fade: vec2<u32>,
+    sources: vec4<u32>,
 ) -> GpuskinInstance {
-    let shift = gpuskin_get_rate_shift(words_2.x);
-    let rate = gpuskin_rate(gpuskin_get_rate_mantissa(words_2.x), shift, gpuskin_get_rate_sign(words_2.x) != 0u);
-    let instance = GpuskinInstance(
+    let shift = gpuskin_get_rate_shift(rate_phase.x);
+    let rate = gpuskin_rate(gpuskin_get_rate_mantissa(rate_phase.x), shift, gpuskin_get_rate_sign(rate_phase.x) != 0u);
+    return GpuskinInstance(
         vec3<f32>(0.0),
-        0.0,
-        vec4<f32>(0.0),
+        1.0,
+        vec4<f32>(0.0, 0.0, 0.0, 1.0),
         GpuskinPlayback(
-            words_1.zw,
-            select(rate, vec2<u32>(0u), gpuskin_is_paused(words_3)),
-            words_2.y,
-            gpuskin_unpack_clip(words_2.z),
+            start,
+            select(rate, vec2<u32>(0u), gpuskin_is_paused(sources)),
+            rate_phase.y,
+            gpuskin_unpack_clip(clip_fade.x),
         ),
-        words_2.w,
-        words_3,
+        clip_fade.y,
+        sources,
     );
-    return gpuskin_with_transform(instance, words_0, words_1);
 }
 
 // Rotates by a quaternion of any length but zero: v + 2 u x (u x v + w v) / |q|^2, where q = (u,

@@ -6,7 +6,13 @@ fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
 }
 
 fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
-    return gpuskin_instance(input.instance_0, input.instance_1, input.instance_2, input.instance_3);
+    let playing = gpuskin_playing(
+        input.playback_0.xy,
+        input.playback_0.zw,
+        input.playback_1.xy,
+        vec4<u32>(input.playback_1.zw, input.playback_2),
+    );
+    return gpuskin_with_transform(playing, input.place, input.rotation);
 }
 
 fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {

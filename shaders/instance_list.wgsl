@@ -1,14 +1,10 @@
 // Instances from storage buffers, by the list of drawn instances.
 
-// Record of the drawn instance.
+// Transform of the drawn instance. Its pose is in the palette: what it plays is zero.
 fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
-    let at = gpuskin_list[input.drawn].y * 4u;
-    return gpuskin_instance(
-        gpuskin_instances[at],
-        gpuskin_instances[at + 1u],
-        gpuskin_instances[at + 2u],
-        gpuskin_instances[at + 3u],
-    );
+    let at = gpuskin_list[input.drawn].y * 2u;
+    var instance: GpuskinInstance;
+    return gpuskin_with_transform(instance, gpuskin_transforms[at], gpuskin_transforms[at + 1u]);
 }
 
 // Number of the drawn instance among those that share a palette.

@@ -71,7 +71,7 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
         let at = (slot - 1u) * gpuskin_slot_vectors + (layer - 1u) * gpuskin_layer_vectors;
         let a = gpuskin_layer_words[at];
         let b = gpuskin_layer_words[at + 1u];
-        instance = gpuskin_instance(vec4<u32>(0u), vec4<u32>(0u, 0u, a.xy), vec4<u32>(a.zw, b.xy), gpuskin_layer_words[at + 2u]);
+        instance = gpuskin_playing(a.xy, a.zw, b.xy, gpuskin_layer_words[at + 2u]);
         let curve = gpuskin_get_weight_curve(b.x);
         sample.weight = gpuskin_layer_weight(b.z, b.w, curve, gpuskin_seconds_since_start(instance, time));
         sample.weight *= gpuskin_fade_out(gpuskin_get_layer_fade_out(b.x), a.z, curve, instance.playback, time);

@@ -14,17 +14,11 @@ fn gpuskin_write_palette(
         return;
     }
     let number = gpuskin_parameters.first_instance + index;
-    let at = number * 4u;
-    let instance = gpuskin_instance(
-        gpuskin_instances[at],
-        gpuskin_instances[at + 1u],
-        gpuskin_instances[at + 2u],
-        gpuskin_instances[at + 3u],
-    );
+    let instance = gpuskin_playing_instance(number);
     let is_previous = group.z != 0u;
     let time = select(gpuskin_parameters.time, gpuskin_parameters.previous_time, is_previous);
     let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.previous_live_at, is_previous);
-    let slot = gpuskin_get_layer_set(gpuskin_instances[at + 2u].z);
+    let slot = gpuskin_get_layer_set(gpuskin_playbacks[number * 5u + 2u].x);
     gpuskin_find_pose_blend(thread, instance, slot, time, live_at);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);

@@ -2,5 +2,5 @@
 
 // Instance at the previous time.
 fn gpuskin_previous_instance_of(input: GpuskinInput, previous_time: vec2<u32>) -> GpuskinInstance {
-    return gpuskin_with_transform(gpuskin_instance_of(input, previous_time), input.previous_0, input.previous_1);
+    return gpuskin_with_transform(gpuskin_instance_of(input, previous_time), input.previous_place, input.previous_rotation);
 }

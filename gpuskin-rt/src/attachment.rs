@@ -1,9 +1,9 @@
 //! Attachments: models carried by a bone of every instance of a crowd.
 
-use glam::{Quat, Vec3, Vec4};
+use glam::{Vec3, Vec4};
 
-use crate::instance::{finite_position, finite_scale, packed_rotation};
 use crate::skin_matrix::compose;
+use crate::transform::{finite_position, finite_scale, unit_rotation};
 use crate::{Affine3, Bone, Metadata, Part};
 
 /// Bone and offset of an attachment of model `M`: `crowd.attach(&mut renderer, &models::SWORD,
@@ -78,12 +78,9 @@ impl<M> Attachment<M> {
     /// becomes 1, a quaternion no rotation.
     #[doc(hidden)]
     pub fn offset(&self) -> Affine3 {
-        let given = Quat::from_array(self.rotation);
-        let nearly_unit = (given.length() - 1.0).abs() < 1e-3;
-        // A quaternion of nearly unit length is not packed, and keeps its precision.
-        let q = if nearly_unit { given } else { Quat::from_array(packed_rotation(self.rotation).map(f32::from)) };
+        let rotation = Vec4::from(unit_rotation(self.rotation));
         let translation = Vec3::from(finite_position(self.translation));
-        Affine3::from_trs(Vec4::from(q.normalize()), translation, finite_scale(self.scale))
+        Affine3::from_trs(rotation, translation, finite_scale(self.scale))
     }
 
     /// Returns the attachment-to-model transform in the owner's bind pose; `None` if the owner has
@@ -109,6 +106,8 @@ fn without_scale(transform: Affine3) -> Affine3 {
 
 #[cfg(test)]
 mod tests {
+    use glam::Quat;
+
     use super::*;
     use crate::Dynamic;
 

@@ -51,19 +51,19 @@ macro_rules! bit_fields {
 
 // Name in WGSL: shift, number of bits.
 bit_fields! {
-    /// Word 10 of a record, and the first half-word of a fading clip: index of the clip.
+    /// Word 4 of a playback record, and the first half-word of a fading clip: index of the clip.
     CLIP, "clip": 0, 10;
-    /// Word 10 of a record, and the first half-word of a fading clip: the clip plays once.
+    /// Word 4 of a playback record, and the first half-word of a fading clip: the clip plays once.
     ONCE, "once": 10, 1;
-    /// Word 10 of a record, and the first half-word of a fading clip: the clip reverses at its ends.
+    /// Word 4 of a playback record, and the first half-word of a fading clip: the clip reverses at its ends.
     PING_PONG, "ping_pong": 11, 1;
-    /// Word 10 of a record: number of the layer set, 0 for none.
+    /// Word 4 of a playback record: number of the layer set, 0 for none.
     LAYER_SET, "layer_set": 12, 20;
-    /// Word 8 of a record: mantissa of the playback rate.
+    /// Word 2 of a playback record: mantissa of the playback rate.
     RATE, "rate_mantissa": 0, 26;
-    /// Word 8 of a record: left shift of the mantissa.
+    /// Word 2 of a playback record: left shift of the mantissa.
     RATE_SHIFT, "rate_shift": 26, 5;
-    /// Word 8 of a record: the clip plays backwards.
+    /// Word 2 of a playback record: the clip plays backwards.
     RATE_SIGN, "rate_sign": 31, 1;
     /// Second half-word of a fading clip: mantissa of its rate.
     FADING_RATE, "fading_rate_mantissa": 0, 10;
@@ -75,10 +75,13 @@ bit_fields! {
     FADE_RATE, "fade_rate_mantissa": 0, 11;
     /// Second half-word of a fade: left shift of the mantissa.
     FADE_RATE_SHIFT, "fade_rate_shift": 11, 5;
-    /// Last half-word of a record: curve of the fade.
+    /// Last half-word of a playback record: curve of the fade.
     FADE_CURVE, "fade_curve": 0, 2;
-    /// Last half-word of a record: the instance is paused.
+    /// Last half-word of a playback record: the instance is paused.
     PAUSED, "paused": 2, 1;
+    /// Last half-word of a playback record: the instance is hidden, as its appearance says. Culling
+    /// reads this copy, so that it needs no appearances.
+    HIDDEN, "hidden": 3, 1;
     /// Word 4 of a layer: index of the mask plus 1.
     MASK, "mask": 12, 9;
     /// Word 4 of a layer: curve of the weight.
@@ -115,7 +118,7 @@ mod tests {
         for word in [
             &[CLIP, ONCE, PING_PONG, LAYER_SET][..],
             &[CLIP, ONCE, PING_PONG, MASK, WEIGHT_CURVE, FADE_OUT],
-            &[FADE_CURVE, PAUSED],
+            &[FADE_CURVE, PAUSED, HIDDEN],
             &[RATE, RATE_SHIFT, RATE_SIGN],
             &[FADING_RATE, FADING_RATE_SHIFT, FADING_RATE_SIGN],
             &[FADE_RATE, FADE_RATE_SHIFT],

@@ -287,6 +287,7 @@ fn text(own: &[&str]) -> String {
         PARAMETERS,
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/playback_words.wgsl"),
         include_str!("../shaders/cull_cache.wgsl"),
         include_str!("../shaders/cull.wgsl"),
     ];

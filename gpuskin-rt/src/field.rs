@@ -28,10 +28,10 @@ use glam::{Vec2, Vec3};
 
 use crate::appearance::packed_tint;
 use crate::bit_fields::{FADING_RATE, RATE};
-use crate::instance::{finite_position, finite_scale};
 use crate::playback::rate;
 use crate::record::pack_rate;
-use crate::{Aabb, Appearance, Clip, InstanceRecord, Metadata, Time};
+use crate::transform::{finite_position, finite_scale};
+use crate::{Aabb, Appearance, Clip, InstanceRecord, Metadata, Time, Transform};
 
 /// Greatest number of clips that the instances of a field choose from.
 #[doc(hidden)]
@@ -278,11 +278,9 @@ impl FieldUniform {
             offset = offset.wrapping_add(fraction(wave * self.sway));
             fade -= (wave * wave * (3.0 - 2.0 * wave) * self.gusts * 65_535.0) as u16;
         }
-        let rotation = [0, turn as i16, 0, (32_767 - turn.abs()) as i16];
-        let words = [[0, 0, 0, 0], [0, 0, 0, 0], [pace, offset, clip, fade.into()], [self.gust, offset >> 16, 0, 0]];
-        let mut record: InstanceRecord = bytemuck::cast(words);
-        (record.translation, record.scale, record.rotation) = ([place.x, y, place.y], scale, rotation);
-        record
+        let rotation = [0.0, turn as f32, 0.0, (32_767 - turn.abs()) as f32].map(|part| part / 32_767.0);
+        let transform = Transform { translation: [place.x, y, place.y], scale, rotation };
+        InstanceRecord::new(transform, [0, 0, pace, offset, clip, fade.into(), self.gust, offset >> 16, 0, 0])
     }
 
     /// Returns the appearance of the instance with the given number. CPU reference of

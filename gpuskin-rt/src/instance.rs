@@ -7,27 +7,7 @@ use glam::Quat;
 use crate::appearance::packed_tint;
 use crate::playback::Repeat;
 use crate::transition::{Offset, Start};
-use crate::{Appearance, Clip, InstanceRecord, Metadata, Part, Time};
-
-/// Replaces components that are not finite by 0.
-pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
-    position.map(|c| if c.is_finite() { c } else { 0.0 })
-}
-
-/// Replaces a scale that is not finite by 1.
-pub(crate) fn finite_scale(scale: f32) -> f32 {
-    if scale.is_finite() { scale } else { 1.0 }
-}
-
-/// Packs a quaternion for [`InstanceRecord::rotation`]; no rotation if it has no length or is not
-/// finite.
-pub(crate) fn packed_rotation(quaternion: [f32; 4]) -> [i16; 4] {
-    // f64: the square of an f32 neither overflows nor vanishes.
-    let q = quaternion.map(f64::from);
-    let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
-    let unit = if length.is_finite() && length > 0.0 { q.map(|c| c / length) } else { [0.0, 0.0, 0.0, 1.0] };
-    unit.map(|c| (c * 32_767.0).round() as i16)
-}
+use crate::{Appearance, Clip, InstanceRecord, Metadata, Part, Time, Transform};
 
 /// An instance of a crowd before it is spawned: transform, playback and appearance.
 ///
@@ -38,9 +18,7 @@ pub(crate) fn packed_rotation(quaternion: [f32; 4]) -> [i16; 4] {
 /// ```
 #[derive(Debug)]
 pub struct Instance<M> {
-    position: [f32; 3],
-    rotation: [f32; 4],
-    scale: f32,
+    transform: Transform,
     clip: u16,
     begins: Start,
     start: Option<Time>,
@@ -61,9 +39,7 @@ impl<M> Instance<M> {
     /// first clip from its start.
     pub fn at(position: impl Into<[f32; 3]>) -> Self {
         Self {
-            position: position.into(),
-            rotation: [0.0, 0.0, 0.0, 1.0],
-            scale: 1.0,
+            transform: Transform::at(position),
             clip: 0,
             begins: Start::default(),
             start: None,
@@ -72,9 +48,15 @@ impl<M> Instance<M> {
         }
     }
 
-    /// Sets the rotation, a unit quaternion `x, y, z, w`. Stored to within 0.004 degrees.
+    /// Sets the whole transform.
+    pub fn with_transform(mut self, transform: Transform) -> Self {
+        self.transform = transform;
+        self
+    }
+
+    /// Sets the rotation, a unit quaternion `x, y, z, w`.
     pub fn rotated(mut self, quaternion: impl Into<[f32; 4]>) -> Self {
-        self.rotation = quaternion.into();
+        self.transform.rotation = quaternion.into();
         self
     }
 
@@ -85,7 +67,7 @@ impl<M> Instance<M> {
 
     /// Sets the uniform scale, about the model's origin.
     pub fn scaled(mut self, scale: f32) -> Self {
-        self.scale = scale;
+        self.transform.scale = scale;
         self
     }
 
@@ -166,9 +148,7 @@ impl<M> Instance<M> {
     pub fn record(&self, meta: &Metadata, time: Time) -> InstanceRecord {
         let playback = self.begins.playback(meta, self.clip, self.start.unwrap_or(time));
         let mut record = InstanceRecord::playing(playback);
-        record.translation = finite_position(self.position);
-        record.scale = finite_scale(self.scale);
-        record.rotation = packed_rotation(self.rotation);
+        record.set_transform(self.transform.finite());
         record
     }
 }

@@ -16,7 +16,8 @@ pub use crate::skin_matrix::{Affine3, compose};
 pub use crate::vertex::{Packing, VertexFormat, VertexRange};
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind, Instance,
-    InstancePose, InstanceRecord, LayerSet, LiveBones, Playback, Repeat, SocketError, Sockets, Time, Transition, Wind,
+    InstancePose, InstanceRecord, LayerSet, LiveBones, Playback, Repeat, SocketError, Sockets, Time, Transform,
+    Transition, Wind,
 };
 #[cfg(feature = "wgpu")]
 pub use crate::{

@@ -38,12 +38,12 @@
 //!
 //! | word | from bit 0 up |
 //! |---|---|
-//! | 0-3 | layer 0: start time, rate, phase at the start time: words 6 to 9 of an [`InstanceRecord`] |
-//! | 4 | clip as in word 10 there, 12 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits; fade-out at the end of the clip, 9 bits |
-//! | 5 | crossfade of the clip: word 11 there |
+//! | 0-3 | layer 0: start time, rate, phase at the start time: words 0 to 3 of a playback record, see `record` |
+//! | 4 | clip as in word 4 there, 12 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits; fade-out at the end of the clip, 9 bits |
+//! | 5 | crossfade of the clip: word 5 there |
 //! | 6 | weight: start and target value, 16 bits each |
 //! | 7 | progress from start to target, and progress per second, encoded like a crossfade |
-//! | 8-11 | fading clips: words 12 to 15 there |
+//! | 8-11 | fading clips: words 6 to 9 there |
 //! | 12-23 | layer 1 |
 //! | 24-25 | live bones: start time of their weight |
 //! | 26-27 | their weight, like words 6 and 7 |
@@ -51,6 +51,8 @@
 //! | 29 | number of their pose in the crowd |
 //! | 30-31 | zero |
 
+#[cfg(feature = "wgpu")]
+use crate::Transform;
 use crate::bit_fields::{FADE_OUT, LAYER_SET, LIVE_CURVE, LIVE_KIND, MASK, WEIGHT_CURVE};
 use crate::local::LocalTransform;
 use crate::record::{NO_FADE, elapsed, fade_over, progress, rebased};
@@ -202,13 +204,13 @@ impl Layer {
     }
 
     fn words(&self) -> [u32; 12] {
-        let w: [u32; 16] = bytemuck::cast(self.playing);
+        let (_, w) = self.playing.split();
         // In place of the number of the layer set.
         let [mask, curve, fade_out] = [self.mask, self.weight.curve.to_bits(), self.fade_out.0].map(u32::from);
         let of_layer = MASK.word(mask) | WEIGHT_CURVE.word(curve) | FADE_OUT.word(fade_out);
-        let clip = w[10] & !LAYER_SET.mask() | of_layer;
+        let clip = w[4] & !LAYER_SET.mask() | of_layer;
         let [ends, fade] = self.weight.words();
-        [w[6], w[7], w[8], w[9], clip, w[11], ends, fade, w[12], w[13], w[14], w[15]]
+        [w[0], w[1], w[2], w[3], clip, w[5], ends, fade, w[6], w[7], w[8], w[9]]
     }
 }
 
@@ -217,15 +219,19 @@ impl Layer {
     /// Unpacks a layer that [`Self::words`] packed.
     fn from_words(words: &[u32; 12]) -> Self {
         let halves = |word: u32| [word as u16, (word >> 16) as u16];
-        let mut record: [u32; 16] = bytemuck::cast(InstanceRecord::default());
-        record[6..10].copy_from_slice(&words[..4]);
-        record[10] = words[4] & !LAYER_SET.mask();
-        record[11] = words[5];
-        record[12..].copy_from_slice(&words[8..]);
+        let [start, start_fraction, rate, offset, clip, fade, _, _, rest @ ..] = *words;
+        let clip = clip & !LAYER_SET.mask();
+        let [a, b, c, d] = rest;
+        let playing = [start, start_fraction, rate, offset, clip, fade, a, b, c, d];
         let curve = Curve::from_bits(WEIGHT_CURVE.of(words[4]) as u16);
         let weight = Weight { ends: halves(words[6]), fade: halves(words[7]), curve };
         let fade_out = FadeOut(FADE_OUT.of(words[4]) as u16);
-        Self { playing: bytemuck::cast(record), mask: MASK.of(words[4]) as u16, weight, fade_out }
+        Self {
+            playing: InstanceRecord::new(Transform::default(), playing),
+            mask: MASK.of(words[4]) as u16,
+            weight,
+            fade_out,
+        }
     }
 }
 

@@ -125,6 +125,7 @@ mod socket;
 mod time;
 mod timeline;
 pub mod tools;
+mod transform;
 mod transition;
 mod vertex;
 
@@ -154,6 +155,7 @@ pub use render::{
 pub use root_motion::Displacement;
 pub use socket::{InstancePose, SocketError, Sockets};
 pub use time::Time;
+pub use transform::Transform;
 pub use transition::{Curve, Transition};
 #[cfg(feature = "wgpu")]
 pub use wgpu;

@@ -1,18 +1,26 @@
-//! Instance record: transform, current clip and fading clips of an instance as the GPU reads them,
-//! 64 bytes. CPU reference of `shaders/instance.wgsl`.
+//! Instance record: transform, current clip and fading clips of an instance. The GPU has transforms
+//! ([`Transform`], 32 bytes) and the rest ([`PlaybackRecord`], 40 bytes) in a buffer each, so that
+//! moving an instance writes its transform alone. CPU reference of `shaders/instance.wgsl`.
+//!
+//! Words of a transform:
+//!
+//! | word | |
+//! |---|---|
+//! | 0-2, 3 | translation in metres, scale: `f32` |
+//! | 4-7 | unit quaternion x, y, z, w: `f32` |
+//!
+//! Words of a playback record:
 //!
 //! | word | from bit 0 up |
 //! |---|---|
-//! | 0-2, 3 | translation in metres, scale: `f32` |
-//! | 4-5 | unit quaternion x, y, z, w: signed 16 bits each |
-//! | 6-7 | start time: [`Time::words`] |
-//! | 8 | playback rate: 26 bits, left shift 5 bits, sign 1 bit |
-//! | 9 | phase in the cycle at the start time: 0.32 fixed point |
-//! | 10 | clip 10 bits, once 1 bit, ping-pong 1 bit; number of the [`LayerSet`](crate::LayerSet): 20 bits |
-//! | 11 | progress of the crossfade at the start time: 16 bits, 65535 is complete; progress per second: 11 bits, left shift 5 bits |
-//! | 12 | first fading clip: clip 10 bits, once, ping-pong; 4 bits zero; rate 10 bits, left shift 5 bits, sign 1 bit |
-//! | 13 | its phase at the start time: 16 bits; weight of the second fading clip in the mix of both: 16 bits |
-//! | 14-15 | second fading clip, same layout; bits 16-18 of the last word: curve of the crossfade, and whether the instance is paused |
+//! | 0-1 | start time: [`Time::words`] |
+//! | 2 | playback rate: 26 bits, left shift 5 bits, sign 1 bit |
+//! | 3 | phase in the cycle at the start time: 0.32 fixed point |
+//! | 4 | clip 10 bits, once 1 bit, ping-pong 1 bit; number of the [`LayerSet`](crate::LayerSet): 20 bits |
+//! | 5 | progress of the crossfade at the start time: 16 bits, 65535 is complete; progress per second: 11 bits, left shift 5 bits |
+//! | 6 | first fading clip: clip 10 bits, once, ping-pong; 4 bits zero; rate 10 bits, left shift 5 bits, sign 1 bit |
+//! | 7 | its phase at the start time: 16 bits; weight of the second fading clip in the mix of both: 16 bits |
+//! | 8-9 | second fading clip, same layout; bits 16-19 of the last word: curve of the crossfade, whether the instance is paused, and whether it is hidden |
 //!
 //! An interrupted crossfade continues from the current blend: its two clips become the fading clips
 //! of the next crossfade, with their weights at that time. A record holds two fading clips; if
@@ -21,11 +29,11 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
-use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
+use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, HIDDEN, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
-use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transition};
+use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transform, Transition};
 
-/// An instance as the shaders read it: four vertex attributes of four words, stepped per instance.
+/// State of an instance: its transform, and what it plays. 72 bytes of plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct InstanceRecord {
@@ -33,9 +41,8 @@ pub struct InstanceRecord {
     pub translation: [f32; 3],
     /// Uniform scale, applied before the rotation.
     pub scale: f32,
-    /// Unit quaternion `x, y, z, w`, signed 16 bits each, 32767 for 1.
-    #[doc(hidden)]
-    pub rotation: [i16; 4],
+    /// Unit quaternion `x, y, z, w`, from model space to world space.
+    pub rotation: [f32; 4],
     start: [u32; 2],
     rate: u32,
     offset: u32,
@@ -43,6 +50,9 @@ pub struct InstanceRecord {
     fade: [u16; 2],
     sources: [Source; 2],
 }
+
+/// What an instance plays: an [`InstanceRecord`] without its transform, as the shaders read it.
+pub(crate) type PlaybackRecord = [u32; 10];
 
 /// A clip that fades out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -52,7 +62,7 @@ struct Source {
     rate: u16,
     offset: u16,
     /// In the first fading clip: weight of the second one in the mix of both. In the second:
-    /// [`CURVE`] and [`PAUSED`].
+    /// [`FADE_CURVE`], [`PAUSED`] and [`HIDDEN`].
     extra: u16,
 }
 
@@ -108,8 +118,7 @@ impl PoseBlend {
 impl Default for InstanceRecord {
     /// An instance at the origin, in the first pose of the first clip.
     fn default() -> Self {
-        let rotation = [0, 0, 0, i16::MAX];
-        Self { scale: 1.0, rotation, fade: [FADED, 0], ..Zeroable::zeroed() }
+        Self { scale: 1.0, rotation: [0.0, 0.0, 0.0, 1.0], fade: [FADED, 0], ..Zeroable::zeroed() }
     }
 }
 
@@ -126,16 +135,31 @@ impl InstanceRecord {
         }
     }
 
-    /// Returns the rotation, a unit quaternion `x, y, z, w`.
-    #[doc(hidden)]
-    pub fn quaternion(&self) -> [f32; 4] {
-        self.rotation().normalize_or(Vec4::W).into()
+    /// Makes a record from its two parts.
+    pub(crate) fn new(transform: Transform, playback: PlaybackRecord) -> Self {
+        let transform: [u32; 8] = bytemuck::cast(transform);
+        bytemuck::cast(core::array::from_fn::<u32, 18, _>(|i| if i < 8 { transform[i] } else { playback[i - 8] }))
     }
 
-    /// Returns the rotation quaternion, of unit length up to 16-bit rounding.
-    #[doc(hidden)]
-    pub fn rotation(&self) -> Vec4 {
-        Vec4::from(self.rotation.map(|c| f32::from(c) / 32_767.0))
+    /// Returns the two parts of the record.
+    pub(crate) fn split(self) -> (Transform, PlaybackRecord) {
+        let words: [u32; 18] = bytemuck::cast(self);
+        (self.transform(), core::array::from_fn(|i| words[8 + i]))
+    }
+
+    /// Returns the transform.
+    pub fn transform(&self) -> Transform {
+        Transform { translation: self.translation, scale: self.scale, rotation: self.rotation }
+    }
+
+    /// Replaces the transform.
+    pub fn set_transform(&mut self, transform: Transform) {
+        (self.translation, self.scale, self.rotation) = (transform.translation, transform.scale, transform.rotation);
+    }
+
+    /// Returns the rotation, a quaternion close to unit length.
+    pub(crate) fn rotation(&self) -> Vec4 {
+        Vec4::from(self.rotation)
     }
 
     /// Transforms a point from model space to world space.
@@ -221,6 +245,13 @@ impl InstanceRecord {
         self.rebase(time);
         let extra = &mut self.sources[1].extra;
         *extra = PAUSED.with((*extra).into(), paused.into()) as u16;
+    }
+
+    /// Hides the instance from culling, or shows it.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn set_hidden(&mut self, hidden: bool) {
+        let extra = &mut self.sources[1].extra;
+        *extra = HIDDEN.with((*extra).into(), hidden.into()) as u16;
     }
 
     /// Returns the record with the same transform, without layers, frozen in one pose of the

@@ -2,8 +2,8 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::instance::{finite_position, packed_rotation};
 use crate::timeline::{CYCLE, PlaybackTimeline};
+use crate::transform::{finite_position, unit_rotation};
 use crate::{ClipInfo, InstanceRecord, Playback, RootKey, Time};
 
 /// A rigid displacement: first a rotation about the model's origin, then a translation.
@@ -73,7 +73,7 @@ impl InstanceRecord {
         let progress = rotation * (by.translation * f64::from(self.scale));
         let position = DVec3::from(self.translation.map(f64::from)) + progress;
         self.translation = finite_position(position.as_vec3().into());
-        self.rotation = packed_rotation((rotation * by.rotation).as_quat().into());
+        self.rotation = unit_rotation((rotation * by.rotation).as_quat().into());
     }
 }
 

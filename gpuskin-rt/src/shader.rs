@@ -100,24 +100,26 @@ impl Variant {
     }
 }
 
-/// Location of the first instance attribute; vertex attributes have lower locations.
+/// Location of the first instance attribute, the transform; vertex attributes have lower locations.
 pub const INSTANCE_LOCATION: u32 = 5;
-/// Number of instance attributes, four words each.
-pub const INSTANCE_ATTRIBUTES: u32 = 4;
+/// Number of attributes of a [`Transform`](crate::Transform), four words each.
+pub const TRANSFORM_ATTRIBUTES: u32 = 2;
+/// Location of the first attribute of a playback record.
+pub const PLAYBACK_LOCATION: u32 = INSTANCE_LOCATION + TRANSFORM_ATTRIBUTES;
+/// Words of the attributes of a playback record.
+pub const PLAYBACK_ATTRIBUTES: [u32; 3] = [4, 4, 2];
 /// Location of the [`Appearance`](crate::Appearance).
-pub const APPEARANCE_LOCATION: u32 = INSTANCE_LOCATION + INSTANCE_ATTRIBUTES;
+pub const APPEARANCE_LOCATION: u32 = PLAYBACK_LOCATION + PLAYBACK_ATTRIBUTES.len() as u32;
 /// Location of the first of two attributes with the transform of the previous frame.
 pub const PREVIOUS_LOCATION: u32 = APPEARANCE_LOCATION + 1;
-/// Number of attributes with the transform of the previous frame, four words each.
-pub const PREVIOUS_ATTRIBUTES: u32 = 2;
 /// First location that no variant uses.
-pub const FREE_LOCATION: u32 = PREVIOUS_LOCATION + PREVIOUS_ATTRIBUTES;
+pub const FREE_LOCATION: u32 = PREVIOUS_LOCATION + TRANSFORM_ATTRIBUTES;
 /// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
 pub const MODEL_BINDING: u32 = 1;
-/// Binding of the instance records in the model's bind group, if there is a palette.
-pub const INSTANCES_BINDING: u32 = 2;
+/// Binding of the transforms in the model's bind group, if there is a palette.
+pub const TRANSFORMS_BINDING: u32 = 2;
 /// Binding of the instance list in the model's bind group, with a dynamic offset, if there is a
 /// palette.
 pub const LIST_BINDING: u32 = 3;
@@ -265,8 +267,8 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
             "    // Index into gpuskin_list.\n    @builtin(instance_index) drawn: u32,\n{number}}}\n\n\
              @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> {poses};\n\
              @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
-             // Four vectors per instance record.\n\
-             @group({group}) @binding({INSTANCES_BINDING}) var<storage, read> gpuskin_instances: array<vec4<u32>>;\n\
+             // Translation and scale, then rotation: two vectors per instance.\n\
+             @group({group}) @binding({TRANSFORMS_BINDING}) var<storage, read> gpuskin_transforms: array<vec4<f32>>;\n\
              // Palette slot; instance number.\n\
              @group({group}) @binding({LIST_BINDING}) var<storage, read> gpuskin_list: array<vec2<u32>>;\n\
              // Indexed by instance number.\n\
@@ -275,19 +277,23 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
         if variant.previous_transforms {
             let _ = write!(
                 text,
-                "// Two vectors per instance: the first words of its record in the previous frame.\n\
-                 @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_transforms: array<vec4<u32>>;\n"
+                "// Transforms in the previous frame, two vectors per instance.\n\
+                 @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_transforms: array<vec4<f32>>;\n"
             );
         }
         return text;
     }
     if instances == InstanceSource::Records {
-        for i in 0..INSTANCE_ATTRIBUTES {
-            let _ = writeln!(text, "    @location({}) instance_{i}: vec4<u32>,", INSTANCE_LOCATION + i);
+        for (location, name) in (INSTANCE_LOCATION..).zip(["place", "rotation"]) {
+            let _ = writeln!(text, "    @location({location}) {name}: vec4<f32>,");
+        }
+        for (i, words) in (0..).zip(PLAYBACK_ATTRIBUTES) {
+            let _ = writeln!(text, "    @location({}) playback_{i}: vec{words}<u32>,", PLAYBACK_LOCATION + i);
         }
         let _ = writeln!(text, "    @location({APPEARANCE_LOCATION}) appearance: vec4<u32>,");
-        for i in (0..PREVIOUS_ATTRIBUTES).filter(|_| variant.previous_transforms) {
-            let _ = writeln!(text, "    @location({}) previous_{i}: vec4<u32>,", PREVIOUS_LOCATION + i);
+        let previous = ["previous_place", "previous_rotation"].into_iter().filter(|_| variant.previous_transforms);
+        for (location, name) in (PREVIOUS_LOCATION..).zip(previous) {
+            let _ = writeln!(text, "    @location({location}) {name}: vec4<f32>,");
         }
     }
     text.push_str("    @builtin(instance_index) number: u32,\n");

@@ -8,7 +8,7 @@ use gpuskin_rt::internals::{
     BakedModel, Clip, ColorFormat, CrowdRenderer, Data, Encoding, FORMAT_VERSION, Metadata, Model, RendererDescriptor,
     TexelFormat,
 };
-use gpuskin_tests::gpu::open_compute;
+use gpuskin_tests::gpu::vulkan;
 use gpuskin_tests::shared::content_folder;
 use gpuskin_tests::{bones, clips, models};
 use ktx2::dfd::Basic;
@@ -161,7 +161,7 @@ pub fn program_contains_only_the_texture_formats_of_its_target() {
 }
 
 pub fn side_files_are_those_that_the_device_reads() {
-    let gpu = open_compute(gpuskin_rt::wgpu::Backends::VULKAN).expect("a device, which the test needs");
+    let gpu = vulkan();
     let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor::default()).unwrap();
     assert!(renderer.side_files(&models::SOLDIER).unwrap().is_empty(), "all files are part of the program");
     let mut model = models::SOLDIER.clone();

@@ -66,15 +66,12 @@ pub fn instances_are_drawn_at_their_positions() {
 
         assert!(soldiers.move_to(soldier, [5.0, 1.0, 0.0]).is_ok());
         let turned = |yaw: f32| {
-            Instance::<models::Soldier>::at([0.0; 3]).facing(yaw).record(soldiers.meta(), Time::ZERO).quaternion()
+            Instance::<models::Soldier>::at([0.0; 3]).facing(yaw).record(soldiers.meta(), Time::ZERO).rotation
         };
         assert!(soldiers.move_and_face(soldier, [4.0, 1.0, 0.0], 1.0).is_ok());
-        assert_eq!(
-            soldiers.get(soldier).map(|r| (r.translation, r.quaternion())),
-            Some(([4.0, 1.0, 0.0], turned(1.0)))
-        );
+        assert_eq!(soldiers.get(soldier).map(|r| (r.translation, r.rotation)), Some(([4.0, 1.0, 0.0], turned(1.0))));
         assert!(soldiers.face(soldier, 0.0).is_ok() && soldiers.move_to(soldier, [5.0, 1.0, 0.0]).is_ok());
-        assert_eq!(soldiers.get(soldier).map(|r| r.quaternion()), Some(turned(0.0)));
+        assert_eq!(soldiers.get(soldier).map(|r| r.rotation), Some(turned(0.0)));
         assert!(hounds.despawn(hound).is_ok());
         let picture = draw(&gpu, &mut renderer, 0.0);
         let moved = covered(&picture, [4.0, 6.0], [0.9, 3.2]);

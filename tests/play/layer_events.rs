@@ -4,14 +4,14 @@ use gpuskin_rt::internals::{
     Camera, Crowd, CrowdDescriptor, CrowdRenderer, FiredEventKind, Instance, InstanceId, RendererDescriptor, Repeat,
     Transition,
 };
-use gpuskin_tests::gpu::open_compute;
+use gpuskin_tests::gpu::vulkan;
 use gpuskin_tests::{clips, events, masks, models};
 
 const HIT: FiredEventKind = FiredEventKind::Event(events::SOLDIER_HIT.index());
 const STEP: FiredEventKind = FiredEventKind::Event(events::SOLDIER_FOOTSTEP.index());
 
 pub fn layers_fire_events_and_end() {
-    let gpu = open_compute(gpuskin_rt::wgpu::Backends::VULKAN).expect("a device, which the test needs");
+    let gpu = vulkan();
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor::default()).unwrap();
     let crowd = Crowd::<models::Soldier>::new(&mut renderer, CrowdDescriptor::default()).unwrap();
     let camera = Camera::orthographic_look_at([0.0, 1.0, 10.0], [0.0, 1.0, 0.0], 4.0, 4.0, 20.0);

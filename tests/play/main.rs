@@ -12,6 +12,7 @@ use gpuskin_tests::gpu::{COMPUTE, GPU, Gpu, VULKAN};
 
 mod attachments;
 mod baked_module;
+mod bulk;
 mod crowd;
 mod dynamic;
 mod layer_events;
@@ -35,6 +36,9 @@ fn main() -> ExitCode {
         test!(baked_module::mesh_file_matches_the_constants),
         test!(baked_module::program_contains_only_the_texture_formats_of_its_target),
         test!(baked_module::side_files_are_those_that_the_device_reads, VULKAN),
+        test!(bulk::bulk_commands_equal_single_ones, VULKAN),
+        test!(bulk::wrong_slices_are_refused_and_stale_ids_skipped, VULKAN),
+        test!(bulk::threads_change_one_crowd, VULKAN),
         test!(crowd::instances_are_drawn_at_their_positions, GPU),
         test!(crowd::gpu_matches_the_cpu_reference, COMPUTE),
         test!(dynamic::loaded_model_equals_the_baked_one),

@@ -6,7 +6,7 @@ use gpuskin_rt::internals::{
     Transition, View, wgpu,
 };
 use gpuskin_test_harness::note;
-use gpuskin_tests::gpu::{Canvas, Gpu, Picture, open_compute};
+use gpuskin_tests::gpu::{Canvas, Gpu, Picture, vulkan};
 use gpuskin_tests::{bones, models};
 
 const SIDE: u32 = 192;
@@ -71,7 +71,7 @@ impl Scene {
 }
 
 pub fn occlusion_culling_draws_the_same_picture_with_fewer_instances() {
-    let gpu = open_compute(wgpu::Backends::VULKAN).expect("a device, which the test needs");
+    let gpu = vulkan();
     let [mut whole, mut part] = [false, true].map(|occlusion| scene(&gpu, occlusion));
     let (mut all, mut drawn, mut revealed) = (0, 0, 0);
     for frame in 0..5 {

@@ -4,7 +4,7 @@ use gpuskin_rt::internals::{
     Appearance, Attachment, BakedModel, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceId,
     InstanceRecord, LiveBones, RendererDescriptor, Repeat, Transition,
 };
-use gpuskin_tests::gpu::{Canvas, Gpu, Picture, open_compute};
+use gpuskin_tests::gpu::{Canvas, Gpu, Picture, vulkan};
 use gpuskin_tests::{bones, clips, masks, models, parts};
 
 const SIDE: u32 = 256;
@@ -31,10 +31,6 @@ impl Stage {
         canvas.pass(&mut encoder, |pass| self.renderer.draw(pass));
         canvas.finish(&self.gpu, encoder)
     }
-}
-
-fn vulkan() -> Gpu {
-    open_compute(gpuskin_rt::wgpu::Backends::VULKAN).expect("a device, which the test needs")
 }
 
 /// Spawns soldiers in all states, and removes some, so that slots and order differ.
@@ -136,7 +132,7 @@ pub fn records_can_be_written_back() {
     assert_eq!(crowd.get(ids[6]).unwrap().translation, record.translation);
 
     // Bytes from a network.
-    let mut hostile: InstanceRecord = bytemuck::cast([0xff_u32; 16]);
+    let mut hostile: InstanceRecord = bytemuck::cast([0xff_u32; 18]);
     hostile.translation = [f32::NAN, 1.0, f32::INFINITY];
     let error = crowd.spawn_record(hostile, Appearance::default()).expect_err("a clip that does not exist").to_string();
     assert!(error.contains("of the record does not exist; the model has 5 clips"), "{error}");

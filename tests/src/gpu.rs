@@ -65,6 +65,14 @@ pub fn open_with(backends: wgpu::Backends, features: wgpu::Features) -> Option<G
     report(backends, request(backends, wgpu::Limits::downlevel_webgl2_defaults(), features))
 }
 
+/// Opens a device with compute on Vulkan.
+///
+/// # Panics
+/// If there is none: for tests that need it.
+pub fn vulkan() -> Gpu {
+    open_compute(wgpu::Backends::VULKAN).expect("a device, which the test needs")
+}
+
 /// Opens a device with compute shaders and storage buffers, and with `INDIRECT_FIRST_INSTANCE` if the adapter has it, so
 /// that all levels of detail are one draw call.
 pub fn open_compute(backends: wgpu::Backends) -> Option<Gpu> {

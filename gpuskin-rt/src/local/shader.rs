@@ -92,6 +92,7 @@ pub fn palette(scratch: Scratch) -> String {
         include_str!("../../shaders/instance.wgsl"),
         include_str!("../../shaders/skin_matrix.wgsl"),
         include_str!("../../shaders/local_bindings.wgsl"),
+        include_str!("../../shaders/playback_words.wgsl"),
         include_str!("../../shaders/local.wgsl"),
         include_str!("../../shaders/local_layers.wgsl"),
         scratch,

@@ -33,11 +33,16 @@ fn same(a: &[(u32, f32, f64)], b: &[(u32, f32, f64)], tolerance: f64) {
 }
 
 #[test]
-fn record_is_64_bytes_of_four_attributes() {
-    assert_eq!(size_of::<InstanceRecord>(), 64);
+fn record_is_a_transform_and_ten_words() {
+    assert_eq!(size_of::<InstanceRecord>(), size_of::<Transform>() + size_of::<PlaybackRecord>());
     assert_eq!(core::mem::offset_of!(InstanceRecord, rotation), 16);
-    assert_eq!(core::mem::offset_of!(InstanceRecord, start), 24);
-    assert_eq!(core::mem::offset_of!(InstanceRecord, fade), 44);
+    assert_eq!(core::mem::offset_of!(InstanceRecord, start), 32);
+    assert_eq!(core::mem::offset_of!(InstanceRecord, fade), 52);
+    let mut record = InstanceRecord::playing(playback(3, 1.5, 77));
+    record.set_transform(Transform::at([1.0, 2.0, 3.0]).facing(0.4).scaled(2.0));
+    let (transform, words) = record.split();
+    assert_eq!((transform, &words[..2]), (record.transform(), &NOW.words()[..]));
+    assert_eq!(InstanceRecord::new(transform, words), record);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::Error;
 use super::compute::LazyPipelines;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu_model::playable;
-use super::layouts::{Layouts, entry, uniform, vertex_buffers};
+use super::layouts::{Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
 use super::palette::{LayerBuffer, PalettePipelines, PoseEvaluator, identity_list};
@@ -194,10 +194,14 @@ impl Capture {
         let frames = &frames[within.start as usize..within.end as usize];
 
         let slot = self.slot::<CaptureUniform>();
-        let mut records = Vec::with_capacity(frames.len());
+        let mut transforms = Vec::with_capacity(frames.len());
+        let mut playbacks = Vec::with_capacity(frames.len());
         let mut parameters = vec![0_u8; frames.len() * slot as usize];
         for (i, CaptureFrame { record, layers, time, .. }) in frames.iter().enumerate() {
-            records.push(record.with_layer_set(if layers.is_some() { i as u32 + 1 } else { 0 }));
+            let record = record.with_layer_set(if layers.is_some() { i as u32 + 1 } else { 0 });
+            let (transform, playback) = record.split();
+            transforms.push(transform);
+            playbacks.push(playback);
             let first_vertex = (within.start + i as u64) * vertices;
             let uniform = CaptureUniform {
                 time: time.words(),
@@ -222,7 +226,8 @@ impl Capture {
         };
         let storage = self.geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::VERTEX | storage;
-        let instances = buffer("gpuskin instances", usage, bytemuck::cast_slice(&records));
+        let transforms = buffer("gpuskin transforms", usage, bytemuck::cast_slice(&transforms));
+        let playbacks = buffer("gpuskin playback records", usage, bytemuck::cast_slice(&playbacks));
         let looks = vec![Appearance::default(); frames.len()];
         let looks = buffer("gpuskin appearances", usage, bytemuck::cast_slice(&looks));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
@@ -240,8 +245,10 @@ impl Capture {
         });
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let palette =
-            self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&instances, &looks]));
+        let palette = self
+            .geometry
+            .poses()
+            .map(|poses| self.evaluate(&mut encoder, poses, frames, [&transforms, &playbacks, &looks]));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
@@ -250,18 +257,18 @@ impl Capture {
                 None => pass.set_bind_group(1, self.geometry.texture(), &[]),
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
-            pass.set_vertex_buffer(2, looks.slice(..));
+            pass.set_vertex_buffer(3, looks.slice(..));
             for i in 0..frames.len() as u64 {
                 let first_vertex = (within.start + i) * vertices;
                 let from = numbers.start.saturating_sub(first_vertex) as u32;
                 let to = (numbers.end - first_vertex).min(vertices) as u32;
-                let record = size_of::<InstanceRecord>() as u64;
                 pass.set_bind_group(0, &bind_group, &[(i * slot) as u32]);
                 if palette.is_some() {
                     // The shader reads instances and palettes by instance number.
                     pass.draw(from..to, i as u32..i as u32 + 1);
                 } else {
-                    pass.set_vertex_buffer(1, instances.slice(i * record..(i + 1) * record));
+                    pass.set_vertex_buffer(1, transforms.slice(i * TRANSFORM_BYTES..(i + 1) * TRANSFORM_BYTES));
+                    pass.set_vertex_buffer(2, playbacks.slice(i * PLAYBACK_BYTES..(i + 1) * PLAYBACK_BYTES));
                     pass.draw(from..to, 0..1);
                 }
             }
@@ -279,7 +286,7 @@ impl Capture {
         encoder: &mut wgpu::CommandEncoder,
         poses: &PoseEvaluator,
         frames: &[CaptureFrame<'_>],
-        [records, looks]: [&wgpu::Buffer; 2],
+        [transforms, playbacks, looks]: [&wgpu::Buffer; 3],
     ) -> wgpu::BindGroup {
         let slot = self.slot::<PaletteUniform>();
         // One dispatch per frame, because each has its own time; one palette for all, so that one
@@ -301,13 +308,13 @@ impl Capture {
         let palette = poses.palette(&self.device, frames.len() as u32);
         let list = identity_list(&self.device, &self.queue, frames.len() as u32);
         let whole = wgpu::Buffer::as_entire_buffer_binding;
-        let (records, appearances, list) = (whole(records), whole(looks), whole(&list));
-        let bind_group = poses.bind_group(&self.device, &parameters, records.clone(), &palette, &layers);
+        let (transforms, appearances, list) = (whole(transforms), whole(looks), whole(&list));
+        let bind_group = poses.bind_group(&self.device, &parameters, whole(playbacks), &palette, &layers);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1);
         }
-        let instances = InstanceBindings { records, list, appearances, previous: None };
+        let instances = InstanceBindings { transforms, list, appearances, previous: None };
         self.geometry.with_palette(&self.device, &self.layouts, &palette, instances)
     }
 }

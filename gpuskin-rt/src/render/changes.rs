@@ -22,6 +22,9 @@ pub(in crate::render) enum Changed<'a> {
 
 impl Changes {
     pub(in crate::render) fn mark(&mut self, index: usize) {
+        if self.all {
+            return;
+        }
         if index >= self.is_changed.len() {
             self.is_changed.resize(index + 1, false);
         }

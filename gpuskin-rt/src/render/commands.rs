@@ -5,8 +5,8 @@ use super::crowd_core::CrowdState;
 use super::crowd_events::CrowdEvents;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
-use crate::instance::{finite_position, finite_scale, packed_rotation};
-use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Part, Transition, playback};
+use crate::transform::{finite_position, finite_scale, unit_rotation};
+use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Part, Transform, Transition, playback};
 use glam::Quat;
 
 impl<M> Crowd<M> {
@@ -30,7 +30,10 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn despawn(&self, id: InstanceId) -> Result<(), StaleId> {
-        let state = &mut *self.core.state();
+        self.remove(&mut self.core.state(), id)
+    }
+
+    pub(super) fn remove(&self, state: &mut CrowdState, id: InstanceId) -> Result<(), StaleId> {
         let layers = state.layer_set(id);
         state.layers.release(&state.instances, id);
         if let (Some(queue), Some(_)) = (&mut state.events, state.instances.get(id)) {
@@ -63,9 +66,18 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> Result<(), StaleId> {
+        self.start(&mut self.core.state(), id, clip, transition)
+    }
+
+    pub(super) fn start(
+        &self,
+        state: &mut CrowdState,
+        id: InstanceId,
+        clip: Clip<M>,
+        transition: Transition,
+    ) -> Result<(), StaleId> {
         let time = self.time();
         let next = transition.start.playback(&self.meta, clip.index(), time);
-        let state = &mut *self.core.state();
         self.pause_layers(state, id, false);
         self.change(state, id, |r| r.play(&next, transition.fade, transition.curve, time))
     }
@@ -135,8 +147,12 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_speed(&self, id: InstanceId, speed: f32) -> Result<(), StaleId> {
+        self.pace(&mut self.core.state(), id, speed)
+    }
+
+    pub(super) fn pace(&self, state: &mut CrowdState, id: InstanceId, speed: f32) -> Result<(), StaleId> {
         let time = self.time();
-        self.change(&mut self.core.state(), id, |r| {
+        self.change(state, id, |r| {
             let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
             let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
             // A clip without duration has no rate; a clip that plays once stays at its end.
@@ -177,13 +193,28 @@ impl<M> Crowd<M> {
         Ok(self.get(id).ok_or(StaleId::Instance(id))?.is_finished(self.time()))
     }
 
+    /// Returns the transform of an instance; `None` if it no longer exists.
+    pub fn transform(&self, id: InstanceId) -> Option<Transform> {
+        Some(self.get(id)?.transform())
+    }
+
+    /// Sets the transform of an instance. Playback continues. Numbers that are not finite become 0, a
+    /// scale 1, a quaternion no rotation.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_transform(&self, id: InstanceId, transform: Transform) -> Result<(), StaleId> {
+        let transform = transform.finite();
+        self.core.state().instances.change_transform(id, |t| *t = transform)
+    }
+
     /// Moves an instance; `position` is in world space, metres. Playback continues.
     ///
     /// # Errors
     /// If the instance no longer exists.
     pub fn move_to(&self, id: InstanceId, position: impl Into<[f32; 3]>) -> Result<(), StaleId> {
         let translation = finite_position(position.into());
-        self.core.state().instances.change(id, |r| r.translation = translation)
+        self.core.state().instances.change_transform(id, |t| t.translation = translation)
     }
 
     /// Rotates an instance by a unit quaternion `x, y, z, w`, from model space to world space.
@@ -192,8 +223,8 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn rotate_to(&self, id: InstanceId, quaternion: impl Into<[f32; 4]>) -> Result<(), StaleId> {
-        let rotation = packed_rotation(quaternion.into());
-        self.core.state().instances.change(id, |r| r.rotation = rotation)
+        let rotation = unit_rotation(quaternion.into());
+        self.core.state().instances.change_transform(id, |t| t.rotation = rotation)
     }
 
     /// Turns an instance about the y axis: radians, counter-clockwise seen from above. Playback continues.
@@ -211,8 +242,8 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn move_and_face(&self, id: InstanceId, position: impl Into<[f32; 3]>, yaw: f32) -> Result<(), StaleId> {
         let translation = finite_position(position.into());
-        let rotation = packed_rotation(Quat::from_rotation_y(yaw).into());
-        self.core.state().instances.change(id, |r| (r.translation, r.rotation) = (translation, rotation))
+        let rotation = unit_rotation(Quat::from_rotation_y(yaw).into());
+        self.core.state().instances.change_transform(id, |t| (t.translation, t.rotation) = (translation, rotation))
     }
 
     /// Sets the uniform scale of an instance; 1 is the size of the model. Playback continues.
@@ -220,7 +251,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn scale_to(&self, id: InstanceId, scale: f32) -> Result<(), StaleId> {
-        self.core.state().instances.change(id, |r| r.scale = finite_scale(scale))
+        self.core.state().instances.change_transform(id, |t| t.scale = finite_scale(scale))
     }
 
     /// Sets the tint of an instance: linear RGBA, 0..1, multiplied with its base colours.
@@ -277,15 +308,15 @@ impl<M> Crowd<M> {
         self.core.state().instances.id_at(index as usize)
     }
 
-    /// Returns the record of an instance, as the shaders read it; `None` if the instance no longer
+    /// Returns the record of an instance: its transform, and what it plays; `None` if the instance no longer
     /// exists.
     pub fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
-        self.core.state().instances.get(id).copied()
+        self.core.state().instances.get(id)
     }
 
     /// Number of instances.
     pub fn len(&self) -> usize {
-        self.core.state().instances.records().len()
+        self.core.state().instances.len()
     }
 
     /// Whether there are no instances.

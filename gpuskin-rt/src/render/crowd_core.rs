@@ -13,7 +13,7 @@ use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
-use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES, TRANSFORM_BYTES};
+use super::layouts::{APPEARANCE_BYTES, Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES};
 use super::palettes::{CrowdBuffers, Palettes};
 use super::pipelines::DrawnPart;
 use super::scatter::{Scatter, ScatterPipeline, scatters};
@@ -44,26 +44,55 @@ pub(super) struct CrowdState {
     pub(super) bounds_changed: bool,
     /// Created by the first call of [`Crowd::events`].
     pub(super) events: Option<CrowdEvents>,
-    buffer: Option<wgpu::Buffer>,
-    appearances: Option<wgpu::Buffer>,
-    /// Transforms of the previous frame, if shaders read them.
-    previous: Option<wgpu::Buffer>,
-    /// Changed elements of `buffer`, of `appearances` and of `previous`.
-    scatter: [Scatter; 3],
-    /// Number of records that `buffer` can hold.
+    buffers: Option<InstanceBuffers>,
+    /// Changed elements of each of `buffers`.
+    scatter: [Scatter; 4],
+    /// Number of instances that `buffers` can hold.
     capacity: usize,
     /// [`CrowdDescriptor::visible`].
     visible: Option<u32>,
-    /// Number of records in `buffer` that are drawn.
+    /// Number of instances in `buffers` that are drawn.
     uploaded: u32,
-    /// Bytes of records and appearances that the last upload wrote.
+    /// Bytes of transforms, playback records and appearances that the last upload wrote.
     uploaded_bytes: u64,
     /// Whether the second pass has run since the last upload. `ignore_marks`: whether it had not run
     /// before that upload, so that the first pass draws all instances in view.
     revealed: bool,
     ignore_marks: bool,
-    /// Palettes for the records in `buffer`, if the model uses palettes.
+    /// Palettes for the instances in `buffers`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
+}
+
+/// Instances on the device.
+#[derive(Clone, Debug)]
+struct InstanceBuffers {
+    transforms: wgpu::Buffer,
+    playbacks: wgpu::Buffer,
+    appearances: wgpu::Buffer,
+    /// Transforms of the previous frame, if shaders read them.
+    previous: Option<wgpu::Buffer>,
+}
+
+impl InstanceBuffers {
+    /// `storage`: whether compute passes read and write them. `previous`: whether shaders read
+    /// transforms of the previous frame.
+    fn new(device: &wgpu::Device, capacity: usize, storage: bool, previous: bool) -> Self {
+        let storage = if storage { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() };
+        let buffer = |label, bytes| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: capacity as u64 * bytes,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
+                mapped_at_creation: false,
+            })
+        };
+        Self {
+            transforms: buffer("gpuskin transforms", TRANSFORM_BYTES),
+            playbacks: buffer("gpuskin playback records", PLAYBACK_BYTES),
+            appearances: buffer("gpuskin appearances", APPEARANCE_BYTES),
+            previous: previous.then(|| buffer("gpuskin previous transforms", TRANSFORM_BYTES)),
+        }
+    }
 }
 
 impl CrowdState {
@@ -83,9 +112,7 @@ impl CrowdState {
 
 /// Drawable state of a crowd, as of the last upload.
 pub(crate) struct Drawn {
-    buffer: wgpu::Buffer,
-    appearances: wgpu::Buffer,
-    previous: Option<wgpu::Buffer>,
+    buffers: InstanceBuffers,
     pub(crate) instances: u32,
     /// Whether any instance has live bones.
     pub(crate) live: bool,
@@ -104,9 +131,10 @@ impl Drawn {
     /// visible in `view`, or in any view with `None`.
     pub(crate) fn draw_runs(&self, view: Option<View>) -> impl Iterator<Item = DrawRun<'_>> {
         let run = |first, instances, palette| DrawRun {
-            records: self.buffer.slice(..),
-            appearances: self.appearances.slice(..),
-            previous: self.previous.as_ref().map(|previous| previous.slice(..)),
+            transforms: self.buffers.transforms.slice(..),
+            playbacks: self.buffers.playbacks.slice(..),
+            appearances: self.buffers.appearances.slice(..),
+            previous: self.buffers.previous.as_ref().map(|previous| previous.slice(..)),
             instances,
             first,
             palette,
@@ -145,9 +173,7 @@ impl CrowdCore {
             attachments: Attachments::default(),
             bounds_changed: false,
             events: None,
-            buffer: None,
-            appearances: None,
-            previous: None,
+            buffers: None,
             scatter: Default::default(),
             capacity,
             visible,
@@ -179,7 +205,7 @@ impl CrowdCore {
         let mut state = self.state();
         let state = &mut *state;
         state.ignore_marks = !core::mem::take(&mut state.revealed);
-        let count = state.instances.records().len();
+        let count = state.instances.len();
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
             let CrowdState { layers, instances, .. } = state;
@@ -187,7 +213,7 @@ impl CrowdCore {
             state.layers.upload(uploads, queue, poses);
         }
         state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
-        if state.buffer.is_none() && count > 0 || count > state.capacity {
+        if state.buffers.is_none() && count > 0 || count > state.capacity {
             // Here instead of at load time: creating bind groups is a tenth of the cost of loading.
             geometry.bind_texture(device, layouts);
             self.model.materials.bind(device, layouts, geometry);
@@ -196,19 +222,8 @@ impl CrowdCore {
                 state.capacity = (state.capacity * 2).max(64);
             }
             state.capacity = state.capacity.min(max_capacity);
-            let storage = if scatters { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() };
-            let buffer = |label, bytes| {
-                device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some(label),
-                    size: state.capacity as u64 * bytes,
-                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
-                    mapped_at_creation: false,
-                })
-            };
-            state.appearances = Some(buffer("gpuskin appearances", APPEARANCE_BYTES));
             let previous = geometry.variant.previous_transforms;
-            state.previous = previous.then(|| buffer("gpuskin previous transforms", TRANSFORM_BYTES));
-            state.buffer = Some(buffer("gpuskin instances", RECORD_BYTES));
+            state.buffers = Some(InstanceBuffers::new(device, state.capacity, scatters, previous));
             state.palettes = None;
             state.instances.mark_all();
         }
@@ -219,15 +234,16 @@ impl CrowdCore {
         let fits_views = |palettes: &Arc<Palettes>| {
             palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
         };
-        if let (Some(poses), Some(layers), Some(buffer), Some(appearances)) =
-            (geometry.poses(), state.layers.buffer(), &state.buffer, &state.appearances)
+        if let (Some(poses), Some(layers), Some(InstanceBuffers { transforms, playbacks, appearances, previous })) =
+            (geometry.poses(), state.layers.buffer(), &state.buffers)
         {
             let gpu = Gpu { device, queue };
             let (capacity, visible) = (state.capacity as u32, state.visible);
             let reach = state.attachments.reach();
             let sharing = self.sharing.as_ref();
-            let previous = state.previous.as_ref();
-            let instances = CrowdBuffers { records: buffer, appearances, previous, capacity, visible, reach, sharing };
+            let previous = previous.as_ref();
+            let instances =
+                CrowdBuffers { transforms, playbacks, appearances, previous, capacity, visible, reach, sharing };
             state.palettes = Some(match state.palettes.take().filter(fits_views) {
                 Some(palettes) if palettes.layers == *layers => palettes,
                 Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
@@ -235,21 +251,26 @@ impl CrowdCore {
             });
         }
         state.uploaded_bytes = 0;
-        if let (Some(buffer), Some(appearances)) = (&state.buffer, &state.appearances) {
+        if let Some(buffers) = &state.buffers {
             let scatter = scatters.then_some(scatter);
-            let (records, changes) = state.instances.changed_records();
-            state.uploaded_bytes = state.scatter[0].upload((uploads, queue), scatter, changes, records, buffer);
-            let (list, changes) = state.instances.changed_appearances();
-            state.uploaded_bytes += state.scatter[1].upload((uploads, queue), scatter, changes, list, appearances);
-            if let (Some(buffer), Some((list, changes))) = (&state.previous, state.instances.previous_transforms()) {
-                state.uploaded_bytes += state.scatter[2].upload((uploads, queue), scatter, changes, list, buffer);
+            let [of_transforms, of_playbacks, of_appearances, of_previous] = &mut state.scatter;
+            let instances = &mut state.instances;
+            let (list, changes) = instances.changed_transforms();
+            let mut bytes = of_transforms.upload((uploads, queue), scatter, changes, list, &buffers.transforms);
+            let (list, changes) = instances.changed_playbacks();
+            bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, &buffers.playbacks);
+            let (list, changes) = instances.changed_appearances();
+            bytes += of_appearances.upload((uploads, queue), scatter, changes, list, &buffers.appearances);
+            if let (Some(buffer), Some((list, changes))) = (&buffers.previous, instances.previous_transforms()) {
+                bytes += of_previous.upload((uploads, queue), scatter, changes, list, buffer);
             }
+            state.uploaded_bytes = bytes;
         }
         state.uploaded = count as u32;
         Ok(())
     }
 
-    /// Bytes of records and appearances that the last upload wrote.
+    /// Bytes of transforms, playback records and appearances that the last upload wrote.
     pub(crate) fn uploaded_bytes(&self) -> u64 {
         self.state().uploaded_bytes
     }
@@ -257,13 +278,11 @@ impl CrowdCore {
     /// Drawable state as of the last upload; `None` if there are no instances.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
-        let (buffer, appearances) = (state.buffer.clone()?, state.appearances.clone()?);
-        let previous = state.previous.clone();
+        let buffers = state.buffers.clone()?;
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
         let (instances, live) = (state.uploaded, state.layers.live.any());
         let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
-        let drawn =
-            Drawn { buffer, appearances, previous, instances, live, ignore_marks, revealed, palettes, attached };
+        let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, attached };
         (state.uploaded > 0).then_some(drawn)
     }
 
@@ -298,6 +317,6 @@ const SPLIT: &str = "make several crowds of the model, or request the device wit
 /// `needed`.
 fn max_instances(device: &wgpu::Device, name: &str, needed: u64) -> Result<usize, Error> {
     let bytes = device.limits().max_buffer_size;
-    at_most(needed * RECORD_BYTES, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
-    Ok((bytes / RECORD_BYTES) as usize)
+    at_most(needed * PLAYBACK_BYTES, bytes, SPLIT, || format!("{name}: bytes of {needed} instances"))?;
+    Ok((bytes / PLAYBACK_BYTES) as usize)
 }

@@ -5,7 +5,7 @@
 use core::ops::Range;
 
 use super::compute::{LazyPipelines, layout, pipeline};
-use super::layouts::{RECORD_BYTES, bind_group, storage, uniform};
+use super::layouts::{PLAYBACK_BYTES, bind_group, storage, uniform};
 use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
     self, BOUNDS_BYTES, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT, MARK_BYTES,
@@ -82,7 +82,7 @@ impl Views {
         let lists = self.sets() * self.lods(mesh) * kinds(cache_samples.is_some()) as usize;
         let each = lists as u64 * ENTRY_BYTES + if self.occlusion { MARK_BYTES } else { 0 };
         let room = binding.saturating_sub(LISTS_AT) / each.max(1);
-        (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / RECORD_BYTES)
+        (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / PLAYBACK_BYTES)
     }
 
     /// Copies the views' uniform buffers, in their state at the submission of the encoder.
@@ -141,7 +141,7 @@ const LABEL: Option<&str> = Some("gpuskin culling");
 #[derive(Debug)]
 pub(crate) struct Culling {
     parameters: wgpu::Buffer,
-    pub(crate) visible_instances: wgpu::Buffer,
+    pub(crate) visible_playbacks: wgpu::Buffer,
     pub(crate) lists: wgpu::Buffer,
     /// Indirect arguments of the palette pass and of the draws.
     pub(crate) arguments: wgpu::Buffer,
@@ -182,8 +182,8 @@ impl<'a> Draws<'a> {
 
 /// Instances of a palette in the buffers of a crowd.
 pub(crate) struct CullChunk<'a> {
-    pub(crate) records: wgpu::BufferBinding<'a>,
-    pub(crate) appearances: wgpu::BufferBinding<'a>,
+    pub(crate) transforms: wgpu::BufferBinding<'a>,
+    pub(crate) playbacks: wgpu::BufferBinding<'a>,
     pub(crate) instances: u32,
     /// Palette slots for instances with a pose of their own.
     pub(crate) palette_slots: u32,
@@ -222,8 +222,8 @@ impl Culling {
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
-        let visible_instances =
-            buffer(u64::from(chunk.cached_poses + chunk.palette_slots) * RECORD_BYTES, Usages::STORAGE);
+        let visible_playbacks =
+            buffer(u64::from(chunk.cached_poses + chunk.palette_slots) * PLAYBACK_BYTES, Usages::STORAGE);
         let list_bytes = u64::from(capacity) * ENTRY_BYTES;
         let marks_at = LISTS_AT + (sets * kinds * lods) as u64 * list_bytes;
         // Zero-initialised: with occlusion culling, no instance was visible before, and no pose is
@@ -249,10 +249,10 @@ impl Culling {
             whole(&parameters),
             whole(&bounds_buffer),
             whole(&views.buffer),
-            wgpu::BindingResource::Buffer(chunk.records),
-            whole(&visible_instances),
+            wgpu::BindingResource::Buffer(chunk.transforms),
+            whole(&visible_playbacks),
             whole(&lists),
-            wgpu::BindingResource::Buffer(chunk.appearances),
+            wgpu::BindingResource::Buffer(chunk.playbacks),
         ];
         let cull = group(&pipelines.cull.0, &resources);
         let [of_palette, of_cache] = parameters_of_poses.map(whole);
@@ -275,7 +275,7 @@ impl Culling {
             ..CullUniform::default()
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
-        Self { parameters, visible_instances, lists, arguments, cull, write, pipelines, constants, step }
+        Self { parameters, visible_playbacks, lists, arguments, cull, write, pipelines, constants, step }
     }
 
     /// Culls the first `instances` instances. `live`: layers of some of them hold live bones.

@@ -14,8 +14,8 @@ use super::model_checks::{allowed, consistent};
 use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
 use crate::shader::{
-    ANIMATION_BINDING, APPEARANCES_BINDING, FIELD_BINDING, INSTANCES_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
-    ModelUniform, PREVIOUS_BINDING, Variant,
+    ANIMATION_BINDING, APPEARANCES_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
+    PREVIOUS_BINDING, TRANSFORMS_BINDING, Variant,
 };
 use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
 
@@ -55,7 +55,7 @@ const STORAGE_BUFFERS_WITH_PREVIOUS: u32 = 5;
 /// Buffers of the instances that are drawn from a palette.
 #[derive(Clone)]
 pub(crate) struct InstanceBindings<'a> {
-    pub(crate) records: wgpu::BufferBinding<'a>,
+    pub(crate) transforms: wgpu::BufferBinding<'a>,
     /// Instance lists.
     pub(crate) list: wgpu::BufferBinding<'a>,
     pub(crate) appearances: wgpu::BufferBinding<'a>,
@@ -161,7 +161,7 @@ impl Geometry {
     }
 
     /// Creates the model's bind group for a palette, or for a cache's vertex buffer in its place.
-    /// `records` and `appearances`: instances of the palette. `list`: drawn instances, the whole list or
+    /// `instances`: those of the palette. Their list: drawn instances, the whole list or
     /// the part at the dynamic offset.
     pub(crate) fn with_palette(
         &self,
@@ -170,12 +170,12 @@ impl Geometry {
         palette: &wgpu::Buffer,
         instances: InstanceBindings<'_>,
     ) -> wgpu::BindGroup {
-        let InstanceBindings { records, list, appearances, previous } = instances;
+        let InstanceBindings { transforms, list, appearances, previous } = instances;
         let previous = previous.map(|previous| (PREVIOUS_BINDING, wgpu::BindingResource::Buffer(previous)));
         let resources = [
             (ANIMATION_BINDING, palette.as_entire_binding()),
             (MODEL_BINDING, self.mesh.constants()),
-            (INSTANCES_BINDING, wgpu::BindingResource::Buffer(records)),
+            (TRANSFORMS_BINDING, wgpu::BindingResource::Buffer(transforms)),
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
             (APPEARANCES_BINDING, wgpu::BindingResource::Buffer(appearances)),
         ];
@@ -246,9 +246,10 @@ impl Geometry {
             Some(palette) => pass.set_bind_group(group, palette.bind_group, &[palette.offset]),
             None => {
                 pass.set_bind_group(group, self.texture(), &[]);
-                pass.set_vertex_buffer(1, run.records);
-                pass.set_vertex_buffer(2, run.appearances);
-                run.previous.into_iter().for_each(|previous| pass.set_vertex_buffer(3, previous));
+                pass.set_vertex_buffer(1, run.transforms);
+                pass.set_vertex_buffer(2, run.playbacks);
+                pass.set_vertex_buffer(3, run.appearances);
+                run.previous.into_iter().for_each(|previous| pass.set_vertex_buffer(4, previous));
             }
         }
         self.bind_mesh(pass);

@@ -4,8 +4,9 @@
 use super::StaleId;
 use super::changes::Changes;
 use super::ids::InstanceId;
-use super::previous::{PreviousTransforms, Transform};
-use crate::{Appearance, InstanceRecord};
+use super::previous::PreviousTransforms;
+use crate::record::PlaybackRecord;
+use crate::{Appearance, InstanceRecord, Transform};
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceSlot {
@@ -21,13 +22,15 @@ const NO_SLOT: u32 = u32::MAX;
 pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
-    records: Vec<InstanceRecord>,
+    transforms: Vec<Transform>,
+    playbacks: Vec<PlaybackRecord>,
     appearances: Vec<Appearance>,
-    /// Slot of each record.
+    /// Slot of each instance.
     slot_of: Vec<u32>,
     slots: Vec<InstanceSlot>,
     first_free: u32,
-    changed_records: Changes,
+    changed_transforms: Changes,
+    changed_playbacks: Changes,
     changed_appearances: Changes,
     /// Transforms of the previous frame, if shaders read them.
     previous: Option<PreviousTransforms>,
@@ -38,12 +41,14 @@ impl Instances {
     pub(crate) fn new(crowd: u32, capacity: usize, previous: bool) -> Self {
         Self {
             crowd,
-            records: Vec::with_capacity(capacity),
+            transforms: Vec::with_capacity(capacity),
+            playbacks: Vec::with_capacity(capacity),
             appearances: Vec::with_capacity(capacity),
             slot_of: Vec::with_capacity(capacity),
             slots: Vec::with_capacity(capacity),
             first_free: NO_SLOT,
-            changed_records: Changes::default(),
+            changed_transforms: Changes::default(),
+            changed_playbacks: Changes::default(),
             changed_appearances: Changes::default(),
             previous: previous.then(PreviousTransforms::default),
         }
@@ -63,8 +68,20 @@ impl Instances {
         }
     }
 
-    pub(crate) fn records(&self) -> &[InstanceRecord] {
-        &self.records
+    pub(crate) fn len(&self) -> usize {
+        self.slot_of.len()
+    }
+
+    /// Records of all instances, in drawing order.
+    pub(crate) fn records(&self) -> impl ExactSizeIterator<Item = InstanceRecord> {
+        (0..self.len()).map(|index| self.record(index))
+    }
+
+    /// Record of an instance, without the copy of a bit of its appearance.
+    fn record(&self, index: usize) -> InstanceRecord {
+        let mut record = InstanceRecord::new(self.transforms[index], self.playbacks[index]);
+        record.set_hidden(false);
+        record
     }
 
     pub(crate) fn appearances(&self) -> &[Appearance] {
@@ -72,10 +89,10 @@ impl Instances {
     }
 
     /// # Panics
-    /// With 2^32 - 1 instances, 256 GiB of records.
-    pub(crate) fn spawn(&mut self, record: InstanceRecord, appearance: Appearance) -> InstanceId {
-        let index = self.records.len() as u32;
-        assert!(self.records.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
+    /// With 2^32 - 1 instances, 288 GiB of records.
+    pub(crate) fn spawn(&mut self, mut record: InstanceRecord, appearance: Appearance) -> InstanceId {
+        let index = self.len() as u32;
+        assert!(self.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
         let slot = if self.first_free == NO_SLOT {
             self.slots.push(InstanceSlot { generation: 0, index });
             self.slots.len() as u32 - 1
@@ -84,26 +101,28 @@ impl Instances {
             self.first_free = core::mem::replace(&mut self.slots[slot as usize].index, index);
             slot
         };
-        self.records.push(record);
+        record.set_hidden(is_hidden(&appearance));
+        let (transform, playback) = record.split();
+        self.transforms.push(transform);
+        self.playbacks.push(playback);
         self.appearances.push(appearance);
         self.slot_of.push(slot);
-        self.changed_records.mark(index as usize);
-        self.changed_appearances.mark(index as usize);
+        self.mark(index as usize);
         let id = InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation };
-        self.previous.iter_mut().for_each(|previous| previous.spawn(id, &record));
+        self.previous.iter_mut().for_each(|previous| previous.spawn(id, &transform));
         id
     }
 
     pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        self.records.swap_remove(index);
+        self.transforms.swap_remove(index);
+        self.playbacks.swap_remove(index);
         self.appearances.swap_remove(index);
         self.slot_of.swap_remove(index);
         self.previous.iter_mut().for_each(|previous| previous.despawn(index));
         if let Some(&moved) = self.slot_of.get(index) {
             self.slots[moved as usize].index = index as u32;
-            self.changed_records.mark(index);
-            self.changed_appearances.mark(index);
+            self.mark(index);
         }
         self.release(id.slot);
         Ok(())
@@ -113,7 +132,8 @@ impl Instances {
         for i in 0..self.slot_of.len() {
             self.release(self.slot_of[i]);
         }
-        self.records.clear();
+        self.transforms.clear();
+        self.playbacks.clear();
         self.appearances.clear();
         self.slot_of.clear();
         self.previous.iter_mut().for_each(PreviousTransforms::clear);
@@ -130,23 +150,108 @@ impl Instances {
         }
     }
 
-    pub(crate) fn get(&self, id: InstanceId) -> Option<&InstanceRecord> {
-        self.index(id).map(|index| &self.records[index])
+    fn mark(&mut self, index: usize) {
+        self.changed_transforms.mark(index);
+        self.changed_playbacks.mark(index);
+        self.changed_appearances.mark(index);
+    }
+
+    pub(crate) fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
+        self.index(id).map(|index| self.record(index))
     }
 
     /// Changes the record of an instance.
     pub(crate) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        self.changed_records.mark(index);
-        match &mut self.previous {
-            None => change(&mut self.records[index]),
-            Some(previous) => {
-                let before = self.records[index];
-                change(&mut self.records[index]);
-                previous.change(index, id, &before, &self.records[index]);
+        let mut record = self.record(index);
+        change(&mut record);
+        record.set_hidden(is_hidden(&self.appearances[index]));
+        let (transform, playback) = record.split();
+        if playback != self.playbacks[index] {
+            self.playbacks[index] = playback;
+            self.changed_playbacks.mark(index);
+        }
+        self.move_to(index, id, transform);
+        Ok(())
+    }
+
+    /// Changes the transform of an instance.
+    pub(crate) fn change_transform(
+        &mut self,
+        id: InstanceId,
+        change: impl FnOnce(&mut Transform),
+    ) -> Result<(), StaleId> {
+        let index = self.index(id).ok_or(StaleId::Instance(id))?;
+        let mut transform = self.transforms[index];
+        change(&mut transform);
+        self.move_to(index, id, transform);
+        Ok(())
+    }
+
+    /// Sets the transforms of instances. Returns the first id that no instance has; the others are set.
+    pub(crate) fn set_transforms(&mut self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), StaleId> {
+        if ids.len() >= self.len() / 2 {
+            self.changed_transforms.mark_all();
+        }
+        self.each(ids, transforms, |instances, index, id, transform| instances.move_to(index, id, transform.finite()))
+    }
+
+    /// Changes the appearances of instances by a list of values. Returns the first id that no instance
+    /// has; the others are changed.
+    pub(crate) fn change_appearances<T: Copy>(
+        &mut self,
+        ids: &[InstanceId],
+        values: &[T],
+        change: impl Fn(&mut Appearance, T),
+    ) -> Result<(), StaleId> {
+        if ids.len() >= self.len() / 2 {
+            self.changed_appearances.mark_all();
+        }
+        self.each(ids, values, |instances, index, _, value| {
+            change(&mut instances.appearances[index], value);
+            instances.changed_appearances.mark(index);
+        })
+    }
+
+    fn each<T: Copy>(
+        &mut self,
+        ids: &[InstanceId],
+        values: &[T],
+        mut set: impl FnMut(&mut Self, usize, InstanceId, T),
+    ) -> Result<(), StaleId> {
+        let mut stale = None;
+        for (id, value) in ids.iter().zip(values) {
+            match self.index(*id) {
+                Some(index) => set(self, index, *id, *value),
+                None => stale = stale.or(Some(*id)),
             }
         }
-        Ok(())
+        stale.map_or(Ok(()), |id| Err(StaleId::Instance(id)))
+    }
+
+    /// Passes the transforms of all instances in drawing order, to be changed.
+    pub(crate) fn update_transforms(&mut self, update: impl FnOnce(&mut [Transform])) {
+        let before = self.previous.as_ref().map(|_| self.transforms.clone());
+        // Before the call, which may panic.
+        self.changed_transforms.mark_all();
+        update(&mut self.transforms);
+        self.transforms.iter_mut().for_each(|transform| *transform = transform.finite());
+        let Some(before) = before else { return };
+        for (index, before) in before.iter().enumerate().filter(|(i, before)| self.transforms[*i] != **before) {
+            if let (Some(id), Some(previous)) = (self.id_at(index), &mut self.previous) {
+                previous.change(index, id, before);
+            }
+        }
+    }
+
+    fn move_to(&mut self, index: usize, id: InstanceId, transform: Transform) {
+        let before = core::mem::replace(&mut self.transforms[index], transform);
+        if before != transform {
+            self.changed_transforms.mark(index);
+            if let Some(previous) = &mut self.previous {
+                previous.change(index, id, &before);
+            }
+        }
     }
 
     /// Makes an instance stand still in its place, also if it has just been moved there.
@@ -163,8 +268,13 @@ impl Instances {
         change: impl FnOnce(&mut Appearance),
     ) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
+        let before = self.appearances[index];
         change(&mut self.appearances[index]);
         self.changed_appearances.mark(index);
+        if is_hidden(&before) != is_hidden(&self.appearances[index]) {
+            // Copies the bit.
+            return self.change(id, |_| ());
+        }
         Ok(())
     }
 
@@ -173,9 +283,9 @@ impl Instances {
     }
 
     /// Instances in drawing order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (InstanceId, &InstanceRecord)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (InstanceId, InstanceRecord)> {
         let id = |i: usize| self.id_at(i).expect("every record has a slot");
-        self.records.iter().enumerate().map(move |(i, record)| (id(i), record))
+        self.records().enumerate().map(move |(i, record)| (id(i), record))
     }
 
     /// Id of the instance at an index of the dense list.
@@ -188,9 +298,10 @@ impl Instances {
         index(self.crowd, &self.slots, &self.slot_of, id)
     }
 
-    /// Marks all records and appearances as changed.
+    /// Marks everything as changed.
     pub(crate) fn mark_all(&mut self) {
-        self.changed_records.mark_all();
+        self.changed_transforms.mark_all();
+        self.changed_playbacks.mark_all();
         self.changed_appearances.mark_all();
         self.previous.iter_mut().for_each(PreviousTransforms::mark_all);
     }
@@ -198,19 +309,28 @@ impl Instances {
     /// Transforms of the previous frame, and the changes since the last upload; `None` if they are not
     /// kept. Called once per frame.
     pub(crate) fn previous_transforms(&mut self) -> Option<(&[Transform], &mut Changes)> {
-        let Self { crowd, records, slot_of, slots, previous, .. } = self;
-        Some(previous.as_mut()?.next_frame(records, |id| index(*crowd, slots, slot_of, id)))
+        let Self { crowd, transforms, slot_of, slots, previous, .. } = self;
+        Some(previous.as_mut()?.next_frame(transforms, |id| index(*crowd, slots, slot_of, id)))
     }
 
-    /// All records, and the changes since the last upload.
-    pub(crate) fn changed_records(&mut self) -> (&[InstanceRecord], &mut Changes) {
-        (&self.records, &mut self.changed_records)
+    /// All transforms, and the changes since the last upload.
+    pub(crate) fn changed_transforms(&mut self) -> (&[Transform], &mut Changes) {
+        (&self.transforms, &mut self.changed_transforms)
+    }
+
+    /// All playback records, and the changes since the last upload.
+    pub(crate) fn changed_playbacks(&mut self) -> (&[PlaybackRecord], &mut Changes) {
+        (&self.playbacks, &mut self.changed_playbacks)
     }
 
     /// All appearances, and the changes since the last upload.
     pub(crate) fn changed_appearances(&mut self) -> (&[Appearance], &mut Changes) {
         (&self.appearances, &mut self.changed_appearances)
     }
+}
+
+fn is_hidden(appearance: &Appearance) -> bool {
+    appearance.hidden & Appearance::INVISIBLE_BIT != 0
 }
 
 /// Returns the index of an instance in the dense list.
@@ -240,8 +360,13 @@ mod tests {
     }
 
     fn uploads(instances: &mut Instances) -> Vec<(usize, usize)> {
-        let (records, changes) = instances.changed_records();
-        taken((records.len(), changes))
+        let (transforms, changes) = instances.changed_transforms();
+        taken((transforms.len(), changes))
+    }
+
+    fn playbacks(instances: &mut Instances) -> Vec<(usize, usize)> {
+        let (playbacks, changes) = instances.changed_playbacks();
+        taken((playbacks.len(), changes))
     }
 
     #[test]
@@ -258,7 +383,7 @@ mod tests {
         assert!(crowd.get(ids[1]).is_none() && crowd.get(again).is_some());
         assert!(crowd.change(ids[1], |r| r.scale = 7.0).is_err());
         crowd.clear();
-        assert!(crowd.records().is_empty() && crowd.get(again).is_none() && crowd.despawn(ids[0]).is_err());
+        assert!(crowd.len() == 0 && crowd.get(again).is_none() && crowd.despawn(ids[0]).is_err());
         let reborn = crowd.spawn(record(1.0), Appearance::default());
         assert_eq!(crowd.get(reborn).unwrap().translation[0], 1.0);
         assert!(ids.iter().all(|id| crowd.get(*id).is_none()));
@@ -311,7 +436,7 @@ mod tests {
             let (transforms, changes) = crowd.previous_transforms().unwrap();
             let mut found = Vec::new();
             changes.take(transforms.len(), |changed| {
-                let x = |index: usize| (index, f32::from_bits(transforms[index][0]));
+                let x = |index: usize| (index, transforms[index].translation[0]);
                 changed.runs(transforms.len()).for_each(|run| found.extend(run.map(x)));
             });
             found
@@ -346,6 +471,13 @@ mod tests {
         crowd.change(new, |r| r.translation[0] = 61.0).unwrap();
         assert_eq!(frame(&mut crowd), [(3, 60.0)]);
         to(&mut crowd, 2, 22.0);
+        // All at once: one instance moves, from where it was drawn.
+        crowd.update_transforms(|all| all.iter_mut().for_each(|transform| transform.translation[0] = 22.0));
+        let moved: Vec<_> = frame(&mut crowd);
+        assert_eq!(moved.len(), crowd.len());
+        assert!(moved.iter().all(|(_, x)| *x != 22.0), "{moved:?}");
+        crowd.set_transforms(&[ids[1], ids[0]], &[Transform::at([30.0, 0.0, 0.0]); 2]).unwrap_err();
+        assert!(frame(&mut crowd).contains(&(1, 22.0)));
         crowd.clear();
         assert_eq!(frame(&mut crowd), []);
     }
@@ -360,7 +492,14 @@ mod tests {
         crowd.change(ids[71], |r| r.scale = 2.0).unwrap();
         crowd.change(ids[70], |r| r.scale = 2.0).unwrap();
         crowd.change(ids[71], |r| r.scale = 3.0).unwrap();
-        assert_eq!(uploads(&mut crowd), [(70, 72), (299, 300)]);
+        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(70, 72), (299, 300)], vec![(0, 300)]));
+        // Neither a transform that stays nor one that changes uploads a playback record.
+        crowd.change(ids[5], |_| ()).unwrap();
+        crowd.change_transform(ids[6], |t| t.scale = 3.0).unwrap();
+        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(6, 7)], vec![]));
+        crowd.change(ids[7], |r| r.set_paused(true, crate::Time::ZERO)).unwrap();
+        crowd.change_appearance(ids[9], |a| a.hidden |= Appearance::INVISIBLE_BIT).unwrap();
+        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![], vec![(7, 8), (9, 10)]));
         crowd.despawn(ids[299]).unwrap();
         assert!(uploads(&mut crowd).is_empty());
         crowd.despawn(ids[0]).unwrap();

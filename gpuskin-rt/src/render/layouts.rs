@@ -1,12 +1,13 @@
 //! Bind group layouts and vertex buffer layouts of the shaders.
 
 use crate::field::FieldUniform;
+use crate::record::PlaybackRecord;
 use crate::shader::{
-    ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_ATTRIBUTES, INSTANCE_LOCATION,
-    INSTANCES_BINDING, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, PREVIOUS_ATTRIBUTES, PREVIOUS_BINDING,
-    PREVIOUS_LOCATION, Variant,
+    ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource,
+    LIST_BINDING, MODEL_BINDING, MODEL_BYTES, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PREVIOUS_BINDING,
+    PREVIOUS_LOCATION, TRANSFORM_ATTRIBUTES, TRANSFORMS_BINDING, Variant,
 };
-use crate::{Appearance, InstanceRecord};
+use crate::{Appearance, Transform};
 use std::sync::OnceLock;
 
 /// Bind group layouts that all models of a renderer share.
@@ -76,7 +77,7 @@ impl Layouts {
                 let mut entries = vec![
                     entry(ANIMATION_BINDING, vertex, storage(true, false)),
                     entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
-                    entry(INSTANCES_BINDING, vertex, storage(true, false)),
+                    entry(TRANSFORMS_BINDING, vertex, storage(true, false)),
                     entry(LIST_BINDING, vertex, storage(true, true)),
                     entry(APPEARANCES_BINDING, vertex, storage(true, false)),
                 ];
@@ -137,12 +138,12 @@ impl Layouts {
 /// Number of model layouts that have an animation texture.
 const TEXTURES: usize = 4;
 
-/// Bytes per instance record.
-pub(crate) const RECORD_BYTES: u64 = size_of::<InstanceRecord>() as u64;
+/// Bytes per playback record.
+pub(crate) const PLAYBACK_BYTES: u64 = size_of::<PlaybackRecord>() as u64;
 /// Bytes per appearance.
 pub(crate) const APPEARANCE_BYTES: u64 = size_of::<Appearance>() as u64;
-/// Bytes per transform of the previous frame.
-pub(crate) const TRANSFORM_BYTES: u64 = PREVIOUS_ATTRIBUTES as u64 * 16;
+/// Bytes per transform.
+pub(crate) const TRANSFORM_BYTES: u64 = size_of::<Transform>() as u64;
 
 /// Index of the model layout of a variant, by texel type and number of layers of its animation
 /// texture. Palettes come last.
@@ -186,19 +187,20 @@ pub(crate) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
 }
 
-/// Vertex buffer layouts of a shader variant: vertices, and instance records and appearances unless
-/// the shader reads these from storage buffers.
+/// Vertex buffer layouts of a shader variant: vertices, and transforms, playback records and appearances
+/// of instances unless the shader reads these from storage buffers.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
     stride: u64,
-    instance: Option<[wgpu::VertexAttribute; INSTANCE_ATTRIBUTES as usize]>,
+    transform: Option<[wgpu::VertexAttribute; TRANSFORM_ATTRIBUTES as usize]>,
+    playback: Option<[wgpu::VertexAttribute; PLAYBACK_ATTRIBUTES.len()]>,
     look: Option<[wgpu::VertexAttribute; 1]>,
-    previous: Option<[wgpu::VertexAttribute; PREVIOUS_ATTRIBUTES as usize]>,
+    previous: Option<[wgpu::VertexAttribute; TRANSFORM_ATTRIBUTES as usize]>,
 }
 
 /// Returns the vertex buffer layouts of a shader variant, for a game's own pipelines: vertices,
-/// instance records, appearances, transforms of the previous frame. With a palette, the shader reads
+/// transforms, playback records, appearances, transforms of the previous frame. With a palette, the shader reads
 /// all but the vertices from storage buffers, because vertex attributes are slower.
 ///
 /// ```no_run
@@ -234,32 +236,45 @@ pub(crate) fn buffers(variant: Variant, instances: InstanceSource) -> VertexBuff
         offset,
         shader_location: location,
     };
+    let transform = |location| {
+        let vector = |i: u32| wgpu::VertexAttribute {
+            format: wgpu::VertexFormat::Float32x4,
+            offset: u64::from(i) * 16,
+            shader_location: location + i,
+        };
+        core::array::from_fn(|i| vector(i as u32))
+    };
     let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
     let textured = !variant.encoding.needs_compute() && instances == InstanceSource::Records;
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
         look: textured.then(|| [attribute(APPEARANCE_LOCATION, 0, 4)]),
-        instance: textured.then(|| {
-            core::array::from_fn(|i| i as u32).map(|i| attribute(INSTANCE_LOCATION + i, u64::from(i) * 16, 4))
+        transform: textured.then(|| transform(INSTANCE_LOCATION)),
+        playback: textured.then(|| {
+            let at = core::array::from_fn::<_, { PLAYBACK_ATTRIBUTES.len() }, _>(|i| i as u32);
+            at.map(|i| attribute(PLAYBACK_LOCATION + i, u64::from(i) * 16, PLAYBACK_ATTRIBUTES[i as usize]))
         }),
-        previous: (textured && variant.previous_transforms).then(|| {
-            core::array::from_fn(|i| i as u32).map(|i| attribute(PREVIOUS_LOCATION + i, u64::from(i) * 16, 4))
-        }),
+        previous: (textured && variant.previous_transforms).then(|| transform(PREVIOUS_LOCATION)),
     }
 }
 
 impl VertexBuffers {
     /// Returns the layouts for `wgpu::VertexState::buffers`.
-    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 4] {
+    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 5] {
         [
             Some(wgpu::VertexBufferLayout {
                 array_stride: self.stride,
                 step_mode: wgpu::VertexStepMode::Vertex,
                 attributes: &self.vertex,
             }),
-            self.instance.as_ref().map(|attributes| wgpu::VertexBufferLayout {
-                array_stride: size_of::<InstanceRecord>() as u64,
+            self.transform.as_ref().map(|attributes| wgpu::VertexBufferLayout {
+                array_stride: TRANSFORM_BYTES,
+                step_mode: wgpu::VertexStepMode::Instance,
+                attributes,
+            }),
+            self.playback.as_ref().map(|attributes| wgpu::VertexBufferLayout {
+                array_stride: PLAYBACK_BYTES,
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
@@ -278,8 +293,9 @@ impl VertexBuffers {
 
     /// Number of attributes of all buffers.
     pub(crate) fn attributes(&self) -> usize {
-        let instance = self.instance.map_or(0, |attributes| attributes.len());
+        let transform = self.transform.map_or(0, |attributes| attributes.len());
+        let playback = self.playback.map_or(0, |attributes| attributes.len());
         let look = self.look.map_or(0, |attributes| attributes.len());
-        self.vertex.len() + instance + look + self.previous.map_or(0, |attributes| attributes.len())
+        self.vertex.len() + transform + playback + look + self.previous.map_or(0, |attributes| attributes.len())
     }
 }

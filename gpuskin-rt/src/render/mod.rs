@@ -6,8 +6,8 @@
 //! | 1 | animation texture or palette, value ranges and clips of a model | per model |
 //! | 2 | colour and texture of a material | per part |
 //!
-//! Vertex buffer 0 holds vertices, buffer 1 the [`InstanceRecord`](crate::InstanceRecord)s, buffer
-//! 2 the [`Appearance`](crate::Appearance)s. WebGL2's limits are enough: no storage buffers, no
+//! Vertex buffer 0 holds vertices, buffer 1 [`Transform`](crate::Transform)s, buffer 2 what instances
+//! play, buffer 3 [`Appearance`](crate::Appearance)s. WebGL2's limits are enough: no storage buffers, no
 //! compute. Only models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) need compute:
 //! one pass finds the instances that a view sees, another writes their bones into a palette, and
 //! the vertex shader reads both from storage buffers. Draws are indirect, and their number does not
@@ -22,7 +22,7 @@
 //! | layer | files |
 //! |---|---|
 //! | tools | `capture` |
-//! | public handles and commands | `crowd`, `field`, `commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
+//! | public handles and commands | `crowd`, `field`, `commands`, `bulk_commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
 //! | renderer | `loading`, `reveal`, `renderer` |
 //! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
 //! | crowd state | `instances`, `layers`, `live`, `sharing`, `palettes` |
@@ -36,6 +36,7 @@
 
 mod attach;
 mod attachments;
+mod bulk_commands;
 mod cache;
 #[cfg(feature = "testing")]
 mod capture;

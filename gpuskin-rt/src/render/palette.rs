@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::Error;
 use super::compute::{self, LazyPipelines};
 use super::error::at_most;
-use super::layouts::{self, RECORD_BYTES, storage, uniform};
+use super::layouts::{self, PLAYBACK_BYTES, storage, uniform};
 use crate::cull::ENTRY_BYTES;
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
@@ -18,9 +18,9 @@ pub(crate) const MATRIX_BYTES: u64 = 48;
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a shader stage binds on this path.
 const BUFFERS: u32 = 4;
-/// Palettes begin at a multiple of this many instances, so that their appearances, of 16 bytes,
-/// begin at a multiple of 256 bytes, as bindings must.
-pub(crate) const INSTANCE_ALIGNMENT: u64 = 16;
+/// Palettes begin at a multiple of this many instances, so that their appearances, of 16 bytes, and
+/// playback records, of 40, begin at a multiple of 256 bytes, as bindings must.
+pub(crate) const INSTANCE_ALIGNMENT: u64 = 32;
 
 const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
     devices without compute as well, `devices = [\"compute\", \"webgl2\"]`, or in an encoding that needs none: \
@@ -142,7 +142,7 @@ impl PoseEvaluator {
             u64::from(matrices * pose_times) * MATRIX_BYTES * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
-            what("bytes of the bones of 16 instances"),
+            what("bytes of the bones of 32 instances"),
         )?;
 
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -208,7 +208,7 @@ impl PoseEvaluator {
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(self.max_groups).pow(2);
         let max_instances = (binding / (u64::from(self.stride()) * MATRIX_BYTES))
-            .min(binding / RECORD_BYTES)
+            .min(binding / PLAYBACK_BYTES)
             .min(binding / ENTRY_BYTES)
             .min(groups);
         (max_instances / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(1 << 31) as u32
@@ -229,7 +229,7 @@ impl PoseEvaluator {
         &self,
         device: &wgpu::Device,
         parameters: &wgpu::Buffer,
-        records: wgpu::BufferBinding<'_>,
+        playbacks: wgpu::BufferBinding<'_>,
         palette: &wgpu::Buffer,
         layers: &LayerBuffer,
     ) -> wgpu::BindGroup {
@@ -241,7 +241,7 @@ impl PoseEvaluator {
         let resources = [
             wgpu::BindingResource::Buffer(parameters),
             self.words.as_entire_binding(),
-            wgpu::BindingResource::Buffer(records),
+            wgpu::BindingResource::Buffer(playbacks),
             palette.as_entire_binding(),
             layers.buffer.as_entire_binding(),
         ];

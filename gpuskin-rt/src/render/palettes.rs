@@ -8,7 +8,7 @@ use super::cull::{self, Culling, RevealPipelines, Views};
 use super::draw_run::PaletteDraw;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
-use super::layouts::{APPEARANCE_BYTES, Layouts, RECORD_BYTES, TRANSFORM_BYTES};
+use super::layouts::{APPEARANCE_BYTES, Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES};
 use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseEvaluator, identity_list};
 use super::sharing::SharedPoses;
 use crate::cull::expand_bounds;
@@ -29,11 +29,12 @@ pub(crate) struct Palettes {
 
 /// Buffers and limits of a crowd.
 pub(crate) struct CrowdBuffers<'a> {
-    pub(crate) records: &'a wgpu::Buffer,
+    pub(crate) transforms: &'a wgpu::Buffer,
+    pub(crate) playbacks: &'a wgpu::Buffer,
     pub(crate) appearances: &'a wgpu::Buffer,
     /// Transforms of the previous frame, if shaders read them.
     pub(crate) previous: Option<&'a wgpu::Buffer>,
-    /// Instances that both buffers can hold.
+    /// Instances that the buffers can hold.
     pub(crate) capacity: u32,
     /// Distance by which attachments extend the bounds of clips, metres.
     pub(crate) reach: f32,
@@ -70,7 +71,7 @@ impl PaletteChunk {
 }
 
 impl Palettes {
-    /// Creates palettes for the capacity of the record buffer. With `views`, only instances visible
+    /// Creates palettes for the capacity of the buffers. With `views`, only instances visible
     /// in one of them are drawn.
     pub(crate) fn new(
         Gpu { device, queue }: Gpu<'_>,
@@ -119,12 +120,13 @@ impl Palettes {
                     mapped_at_creation: false,
                 })
             });
-            let records = part(buffers.records, RECORD_BYTES, first, instances);
+            let transforms = part(buffers.transforms, TRANSFORM_BYTES, first, instances);
+            let playbacks = part(buffers.playbacks, PLAYBACK_BYTES, first, instances);
             let appearances = part(buffers.appearances, APPEARANCE_BYTES, first, instances);
             let culling = culled.map(|(views, bounds)| {
-                let (records, appearances) = (records.clone(), appearances.clone());
+                let (transforms, playbacks) = (transforms.clone(), playbacks.clone());
                 let chunk =
-                    cull::CullChunk { records, appearances, instances, palette_slots, cached_poses, cache_samples };
+                    cull::CullChunk { transforms, playbacks, instances, palette_slots, cached_poses, cache_samples };
                 let parameters = [&parameters, &of_cache];
                 let mesh = geometry.cull_mesh();
                 Arc::new(Culling::new(device, queue, (&mesh, bounds), views, chunk, parameters))
@@ -136,9 +138,9 @@ impl Palettes {
                 size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.bound_bytes())),
             };
             let previous = buffers.previous.map(|previous| part(previous, TRANSFORM_BYTES, first, instances));
-            let of_instances = InstanceBindings { records: records.clone(), list, appearances, previous };
+            let of_instances = InstanceBindings { transforms, list, appearances, previous };
             let drawing = |poses: &wgpu::Buffer| geometry.with_palette(device, layouts, poses, of_instances.clone());
-            let seen = culling.as_ref().map_or(records.clone(), |c| c.visible_instances.as_entire_buffer_binding());
+            let seen = culling.as_ref().map_or(playbacks, |c| c.visible_playbacks.as_entire_buffer_binding());
             let cache = (cached_poses > 0).then(|| {
                 let compute = poses.bind_group(device, &of_cache, seen.clone(), &palette, layers);
                 PoseCache::new(
@@ -159,14 +161,14 @@ impl Palettes {
         Self { poses: poses.clone(), chunks, instances_per_chunk, views, layers: layers.clone() }
     }
 
-    /// Returns the same palettes for the same records, with another layer buffer.
+    /// Returns the same palettes for the same instances, with another layer buffer.
     pub(crate) fn with_layers(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, layers: &LayerBuffer) -> Self {
         let chunk = |(first, chunk): (u32, &PaletteChunk)| {
-            let all =
-                || part(buffers.records, RECORD_BYTES, first, self.instances_per_chunk.min(buffers.capacity - first));
-            let records = chunk.culling.as_ref().map_or_else(all, |c| c.visible_instances.as_entire_buffer_binding());
+            let instances = self.instances_per_chunk.min(buffers.capacity - first);
+            let all = || part(buffers.playbacks, PLAYBACK_BYTES, first, instances);
+            let playbacks = chunk.culling.as_ref().map_or_else(all, |c| c.visible_playbacks.as_entire_buffer_binding());
             let bind_group =
-                |parameters| self.poses.bind_group(device, parameters, records.clone(), &chunk.palette, layers);
+                |parameters| self.poses.bind_group(device, parameters, playbacks.clone(), &chunk.palette, layers);
             let cache = chunk.cache.as_ref().map(|cache| cache.with_compute(bind_group(&cache.parameters)));
             PaletteChunk { compute: bind_group(&chunk.parameters), cache, ..chunk.clone() }
         };

@@ -2,13 +2,9 @@
 
 use super::changes::Changes;
 use super::ids::InstanceId;
-use crate::InstanceRecord;
+use crate::Transform;
 
-/// First 32 bytes of an instance record: translation, scale, rotation, and a time that nothing
-/// reads.
-pub(crate) type Transform = [u32; 8];
-
-/// Transforms as of the last upload, in the order of the records.
+/// Transforms as of the last upload, in drawing order.
 #[derive(Debug, Default)]
 pub(super) struct PreviousTransforms {
     transforms: Vec<Transform>,
@@ -25,14 +21,9 @@ pub(super) struct PreviousTransforms {
     changed: Changes,
 }
 
-fn transform(record: &InstanceRecord) -> Transform {
-    let words: [u32; 16] = bytemuck::cast(*record);
-    core::array::from_fn(|i| words[i])
-}
-
 impl PreviousTransforms {
-    pub(super) fn spawn(&mut self, id: InstanceId, record: &InstanceRecord) {
-        self.transforms.push(transform(record));
+    pub(super) fn spawn(&mut self, id: InstanceId, transform: &Transform) {
+        self.transforms.push(*transform);
         self.decided.push(true);
         self.placed.push(id);
     }
@@ -50,12 +41,10 @@ impl PreviousTransforms {
         self.decided.clear();
     }
 
-    /// Notes the transform that an instance had before its record changed.
-    pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &InstanceRecord, after: &InstanceRecord) {
-        let moves =
-            (before.translation, before.scale, before.rotation) != (after.translation, after.scale, after.rotation);
-        if moves && !core::mem::replace(&mut self.decided[index], true) {
-            self.transforms[index] = transform(before);
+    /// Notes the transform that an instance had before it moved.
+    pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &Transform) {
+        if !core::mem::replace(&mut self.decided[index], true) {
+            self.transforms[index] = *before;
             self.changed.mark(index);
             self.moving.push(id);
         }
@@ -76,17 +65,17 @@ impl PreviousTransforms {
     /// an instance.
     pub(super) fn next_frame(
         &mut self,
-        records: &[InstanceRecord],
+        current: &[Transform],
         index: impl Fn(InstanceId) -> Option<usize>,
     ) -> (&[Transform], &mut Changes) {
         for index in self.resting.drain(..).filter_map(&index) {
             if !self.decided[index] {
-                self.transforms[index] = transform(&records[index]);
+                self.transforms[index] = current[index];
                 self.changed.mark(index);
             }
         }
         for index in self.placed.drain(..).filter_map(&index) {
-            self.transforms[index] = transform(&records[index]);
+            self.transforms[index] = current[index];
             self.changed.mark(index);
             self.decided[index] = false;
         }

@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
-use crate::{Appearance, ClipRecord, InstanceRecord, Playback, cache, cull};
+use crate::{ClipRecord, Playback, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -248,9 +248,9 @@ fn vertex_input_has_all_words_of_vertex_and_instance() {
         let (members, _) = layout(&module, "GpuskinInput");
         // With a palette, the instance number is the only attribute: the shader loads the rest by
         // it.
-        let instance = (size_of::<InstanceRecord>() + size_of::<Appearance>()) / 16;
+        let instance = TRANSFORM_ATTRIBUTES as usize + PLAYBACK_ATTRIBUTES.len() + 1;
         let palette = variant.encoding.needs_compute();
-        let previous = if variant.previous_transforms { PREVIOUS_ATTRIBUTES as usize } else { 0 };
+        let previous = if variant.previous_transforms { TRANSFORM_ATTRIBUTES as usize } else { 0 };
         assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance + previous });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }

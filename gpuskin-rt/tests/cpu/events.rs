@@ -277,9 +277,8 @@ fn each_loop_continues_where_previous_one_ended() {
     assert!(near(moved(0.5, Repeat::PingPong, 2.0), 0.0, 0.0));
     assert!(near(moved(0.5, Repeat::PingPong, 1.5), 1.0, 0.0));
     // Rotated by half a turn and scaled by 2: moves along -x.
-    let turned = [0.0, 1.0, 0.0, 0.0].map(|c: f32| (c * 32_767.0) as i16);
     let mut instance = InstanceRecord::default();
-    (instance.translation, instance.rotation, instance.scale) = ([10.0, 5.0, 0.0], turned, 2.0);
+    (instance.translation, instance.rotation, instance.scale) = ([10.0, 5.0, 0.0], [0.0, 1.0, 0.0, 0.0], 2.0);
     instance.displace(moved(1.0, Repeat::Loop, 1.0));
     assert!(Vec3::from(instance.translation).distance(Vec3::new(6.0, 5.0, 0.0)) < 1e-4);
     // Rotates to its own left, which is the world's +z: x' = -z.

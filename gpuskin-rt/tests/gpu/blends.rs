@@ -320,8 +320,8 @@ fn bone(test: &TestModel, playing: &Playing, bone: u32) -> DMat4 {
 
 fn vertices(test: &TestModel, frame: &CaptureFrame<'_>) -> Vec<DVec3> {
     let meta = &test.model.meta;
-    let words: [u32; 16] = bytemuck::cast(frame.record);
-    let playing = Playing { words: words[6..].try_into().unwrap(), now: frame.time };
+    let words: [u32; 18] = bytemuck::cast(frame.record);
+    let playing = Playing { words: words[8..].try_into().unwrap(), now: frame.time };
     let in_model: Vec<DVec3> = if meta.encoding.is_vertex() {
         let texels = test.texels();
         let at = |vertex: u32, frame| texels.stored_vertex(frame, vertex).position.as_dvec3();

@@ -156,10 +156,10 @@ pub fn adjacent_fields_continue_and_instances_vary() {
     let instances: Vec<_> = (0..48).map(|number| all.instance(number, now)).collect();
     let differing =
         |of: &dyn Fn(&InstanceRecord) -> u64| instances.iter().map(of).collect::<std::collections::BTreeSet<_>>().len();
-    assert!(differing(&|i| u64::from(i.scale.to_bits())) > 40 && differing(&|i| i.rotation[1] as u64) > 40);
+    assert!(differing(&|i| u64::from(i.scale.to_bits())) > 40 && differing(&|i| i.rotation[1].to_bits().into()) > 40);
     assert_eq!((differing(&|i| i.playback().offset.into()), differing(&|i| i.clip_index() as u64)), (48, 2));
     for instance in &instances {
-        let [w, y] = [3, 1].map(|i| i32::from(instance.rotation[i]));
+        let [w, y] = [3, 1].map(|i| (instance.rotation[i] * 32_767.0).round() as i32);
         assert_eq!(w + y.abs(), 32_767);
         assert!((0.8..=1.2).contains(&instance.scale));
         let box_of = whole.bounds(meta);
@@ -169,7 +169,7 @@ pub fn adjacent_fields_continue_and_instances_vary() {
     let still = FieldDescriptor { turn: 0.0, jitter: 0.0, scatter: 0.0, wind: None, speed: [1.0; 2], ..whole };
     let still = FieldUniform::new(&still, meta);
     let [a, b] = [0, 9].map(|number| still.instance(number, now));
-    assert_eq!((a.rotation, a.playback().offset), ([0, 0, 0, 32_767], b.playback().offset));
+    assert_eq!((a.rotation, a.playback().offset), ([0.0, 0.0, 0.0, 1.0], b.playback().offset));
     assert_eq!(a.translation, [-3.75, 0.0, 2.125]);
 }
 

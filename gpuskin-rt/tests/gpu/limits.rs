@@ -62,7 +62,7 @@ pub fn models_beyond_device_limits_are_refused_with_numbers() {
             small(|l| l.max_vertex_buffer_array_stride = 64),
             "bytes per vertex: 72 needed, but the device allows 64",
         ),
-        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 10 needed, but the device allows 6"),
+        (&one, small(|l| l.max_vertex_attributes = 6), "vertex attributes: 11 needed, but the device allows 6"),
         (
             &one,
             small(|l| l.max_uniform_buffer_binding_size = 4096),
@@ -132,7 +132,7 @@ pub fn words_that_contradict_metadata_are_refused() {
 
 pub fn crowd_beyond_device_limits_keeps_its_last_state() {
     let mut limits = webgl2();
-    limits.max_buffer_size = 64 * 500;
+    limits.max_buffer_size = 40 * 800;
     let gpu = noop(limits);
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
@@ -147,19 +147,19 @@ pub fn crowd_beyond_device_limits_keeps_its_last_state() {
         gpu.queue.submit([encoder.finish()]);
         result
     };
-    // Doubling would exceed the limit at 640; the buffers grow to 500.
-    let ids: Vec<_> = (0..500).map(|_| crowd.spawn(Instance::at([0.0; 3]))).collect();
+    // Doubling would exceed the limit at 1280; the buffers grow to 800.
+    let ids: Vec<_> = (0..800).map(|_| crowd.spawn(Instance::at([0.0; 3]))).collect();
     prepare(&mut renderer).unwrap();
     let more = crowd.spawn(Instance::at([0.0; 3]));
     let error = prepare(&mut renderer).unwrap_err().to_string();
     assert_eq!(
         error,
-        "test: bytes of 501 instances: 32064 needed, but the device allows 32000; \
+        "test: bytes of 801 instances: 32040 needed, but the device allows 32000; \
          make several crowds of the model, or request the device with a higher max_buffer_size"
     );
     assert!(crowd.despawn(more).is_ok());
     prepare(&mut renderer).unwrap();
-    assert_eq!((crowd.len(), crowd.despawn(ids[0])), (500, Ok(())));
+    assert_eq!((crowd.len(), crowd.despawn(ids[0])), (800, Ok(())));
     prepare(&mut renderer).unwrap();
 }
 
@@ -167,13 +167,13 @@ const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: f
 
 pub fn capacity_beyond_device_limits_does_not_panic() {
     let mut limits = webgl2();
-    limits.max_buffer_size = 64 * 500;
+    limits.max_buffer_size = 40 * 800;
     let gpu = noop(limits);
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let model = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1).build(|_, _| Pose::REST).model;
     let error =
-        Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 501, ..Default::default() }).unwrap_err();
-    assert!(error.to_string().starts_with("test: bytes of 501 instances"), "{error}");
+        Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: 801, ..Default::default() }).unwrap_err();
+    assert!(error.to_string().starts_with("test: bytes of 801 instances"), "{error}");
     let error = Crowd::with_model(&mut renderer, &model, CrowdDescriptor { capacity: u32::MAX, ..Default::default() })
         .unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");

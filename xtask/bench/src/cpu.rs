@@ -3,8 +3,9 @@
 
 use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, RendererDescriptor,
-    Transition,
+    Transform, Transition,
 };
+use gpuskin_rt::wgpu;
 
 use crate::context::Context;
 use crate::report::{heading, line, median, seconds, time};
@@ -20,6 +21,7 @@ const COMMANDS: [usize; 3] = [100, 1_000, 10_000];
 pub(crate) fn measure(context: &Context) -> Result<(), String> {
     idle(context)?;
     commands(context)?;
+    moves(context)?;
     snapshots(context)
 }
 
@@ -153,5 +155,61 @@ fn commands(context: &Context) -> Result<(), String> {
             format!("{:.3} ms{asked}; {bytes:.0} bytes, {:.0} per command", time * 1e3, bytes / count as f64),
         );
     }
+    Ok(())
+}
+
+/// Transforms of all instances from slices, against plain writes of the same bytes into a buffer.
+fn moves(context: &Context) -> Result<(), String> {
+    heading(&format!("CPU time per frame, all of {COMMANDED} instances move and turn"));
+    let mut scene = Scene::new(context, &context.models[0], COMMANDED)?;
+    scene.frame(context, 0, |_| ())?;
+    let bytes = u64::from(COMMANDED) * size_of::<Transform>() as u64;
+    let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: bytes,
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    // Two sets of transforms, so that all of them change in every frame.
+    let sets = [0.0, 1.0].map(|by| {
+        let at = |i: u32| [(i % 316) as f32 + by, 0.0, (i / 316) as f32];
+        (0..COMMANDED).map(|i| Transform::at(at(i)).facing(i as f32 + by)).collect::<Vec<_>>()
+    });
+    let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
+    let mut times = [const { Vec::new() }; 5];
+    for frame in 1..=frames {
+        let set = &sets[frame % 2];
+        let plain = |_: &Scene| context.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(set));
+        let bulk = |scene: &Scene| scene.crowd.set_transforms(&scene.ids, set).unwrap();
+        let threads = |scene: &Scene| {
+            scene.crowd.update_transforms(|all| {
+                std::thread::scope(|scope| {
+                    for (all, set) in all.chunks_mut(25_000).zip(set.chunks(25_000)) {
+                        scope.spawn(move || all.copy_from_slice(set));
+                    }
+                });
+            });
+        };
+        let single = |scene: &Scene| {
+            scene.ids.iter().zip(set).for_each(|(id, transform)| scene.crowd.set_transform(*id, *transform).unwrap());
+        };
+        // In turns, each after a frame that moves them back.
+        let back = &sets[1 - frame % 2];
+        times[0].push(scene.frame(context, frame, |_| ())?[0]);
+        times[1].push(scene.frame(context, frame, plain)?[0]);
+        times[2].push(scene.frame(context, frame, bulk)?[0]);
+        scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
+        times[3].push(scene.frame(context, frame, threads)?[0]);
+        scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
+        times[4].push(scene.frame(context, frame, single)?[0]);
+        scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
+    }
+    let [idle, plain, bulk, threads, single] = times.map(median);
+    line("no command: prepare", format!("{:.3} ms", idle * 1e3));
+    line(&format!("plain writes of {bytes} bytes, and prepare"), format!("{:.3} ms", plain * 1e3));
+    let of_plain = |time: f64| format!("{:.3} ms: {:.2} x plain writes", time * 1e3, time / plain);
+    line("set_transforms, and prepare (target: 1.2 x)", of_plain(bulk));
+    line("update_transforms on four threads, and prepare", of_plain(threads));
+    line("set_transform for each, and prepare", of_plain(single));
     Ok(())
 }

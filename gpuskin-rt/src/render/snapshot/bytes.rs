@@ -3,23 +3,22 @@
 //! | bytes | |
 //! |---|---|
 //! | 8 | `gpuskinC` |
-//! | 4 | version: 1 |
+//! | 4 | version: 2 |
 //! | 4 | zero |
 //! | 8 | checksum of all bytes after it |
 //! | 8 | time of the snapshot: [`Time::to_bits`] |
 //! | | names of clips, masks and parts: three lists |
 //! | 4, 4 | number of instances, number of layer sets |
-//! | 64 each | records of the instances, in drawing order |
+//! | 72 each | records of the instances, in drawing order |
 //! | 16 each | appearances of the instances |
 //! | 132 each | layer sets: index of the instance, words of the set |
 //!
 //! A list of names has its length in 4 bytes, then for each name its length in 2 bytes and its UTF-8.
 
-use crate::instance::{finite_position, finite_scale};
 use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Time};
 
 const MAGIC: [u8; 8] = *b"gpuskinC";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// First byte that the checksum covers.
 const CHECKED: usize = 24;
 const SET_BYTES: usize = 4 * LayerSet::WORDS;
@@ -164,8 +163,7 @@ impl<'a> SnapshotState<'a> {
         let mut records: Vec<InstanceRecord> = unread.list(count)?;
         let appearances = unread.list(count)?;
         for record in &mut records {
-            record.translation = finite_position(record.translation);
-            record.scale = finite_scale(record.scale);
+            record.set_transform(record.transform().finite());
             *record = record.with_layer_set(0);
         }
         let mut layers: Vec<(u32, LayerSet)> = Vec::new();

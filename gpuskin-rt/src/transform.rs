@@ -1,0 +1,111 @@
+//! Transforms of instances.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{DQuat, DVec4, Quat, Vec4};
+
+/// Position, uniform scale and rotation of an instance, from model space to world space: first the
+/// scale, then the rotation, then the translation. 32 bytes, as the shaders read it.
+///
+/// ```
+/// # use gpuskin_rt::Transform;
+/// let there = Transform::at([4.0, 0.0, -2.0]).facing(1.6);
+/// assert_eq!((there.translation, there.scale), ([4.0, 0.0, -2.0], 1.0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Transform {
+    /// Position of the model's origin. World space, metres.
+    pub translation: [f32; 3],
+    /// Uniform scale; 1 is the size of the model.
+    pub scale: f32,
+    /// Unit quaternion `x, y, z, w`.
+    pub rotation: [f32; 4],
+}
+
+impl Default for Transform {
+    /// At the origin, with scale 1 and no rotation.
+    fn default() -> Self {
+        Self { translation: [0.0; 3], scale: 1.0, rotation: [0.0, 0.0, 0.0, 1.0] }
+    }
+}
+
+impl Transform {
+    /// Makes a transform at a position in world space, metres: scale 1, no rotation.
+    pub fn at(position: impl Into<[f32; 3]>) -> Self {
+        Self { translation: position.into(), ..Self::default() }
+    }
+
+    /// Sets the rotation about the y axis, radians, counter-clockwise seen from above.
+    pub fn facing(self, yaw: f32) -> Self {
+        self.rotated(Quat::from_rotation_y(yaw))
+    }
+
+    /// Sets the rotation, a unit quaternion `x, y, z, w`.
+    pub fn rotated(mut self, quaternion: impl Into<[f32; 4]>) -> Self {
+        self.rotation = quaternion.into();
+        self
+    }
+
+    /// Sets the uniform scale, about the model's origin.
+    pub fn scaled(mut self, scale: f32) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// Returns the transform with a rotation of unit length, and without numbers that are not finite:
+    /// they become 0, a scale 1, a quaternion no rotation.
+    pub(crate) fn finite(self) -> Self {
+        Self {
+            translation: finite_position(self.translation),
+            scale: finite_scale(self.scale),
+            rotation: unit_rotation(self.rotation),
+        }
+    }
+}
+
+/// Replaces components that are not finite by 0.
+pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
+    position.map(|c| if c.is_finite() { c } else { 0.0 })
+}
+
+/// Replaces a scale that is not finite by 1.
+pub(crate) fn finite_scale(scale: f32) -> f32 {
+    if scale.is_finite() { scale } else { 1.0 }
+}
+
+/// Normalises a quaternion; no rotation if it has no length or is not finite.
+pub(crate) fn unit_rotation(quaternion: [f32; 4]) -> [f32; 4] {
+    let q = Vec4::from(quaternion);
+    let square = q.length_squared();
+    if (square - 1.0).abs() < 1e-6 {
+        return quaternion;
+    }
+    // f64: the square of an f32 neither overflows nor vanishes.
+    let unit = DVec4::from(quaternion.map(f64::from)).try_normalize();
+    unit.map_or(DQuat::IDENTITY, DQuat::from_vec4).as_quat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotations_have_unit_length() {
+        let odd = [f32::NAN, 1.0, 0.0, 0.0];
+        for given in [[0.0; 4], odd, [f32::INFINITY, 0.0, 0.0, 1.0]] {
+            assert_eq!(unit_rotation(given), [0.0, 0.0, 0.0, 1.0]);
+        }
+        for size in [1e-30, 1e-5, 0.8, 1.0, 1.3, 1e30_f32] {
+            let unit = Vec4::from(unit_rotation([0.1, -0.4, 0.3, 0.8].map(|c| c * size)));
+            let expected = Vec4::new(0.1, -0.4, 0.3, 0.8).normalize();
+            assert!(unit.abs_diff_eq(expected, 2e-7), "{size} {unit}");
+        }
+        assert_eq!(unit_rotation([0.0, 0.0, 0.0, -1.0]), [0.0, 0.0, 0.0, -1.0]);
+    }
+
+    #[test]
+    fn odd_numbers_are_replaced() {
+        let odd = Transform { translation: [f32::NAN, 1.0, f32::INFINITY], scale: f32::NAN, rotation: [0.0; 4] };
+        assert_eq!(odd.finite(), Transform::at([0.0, 1.0, 0.0]));
+    }
+}
