@@ -7,7 +7,7 @@ use glam::Quat;
 use crate::appearance::packed_tint;
 use crate::playback::Repeat;
 use crate::transition::{Offset, Start};
-use crate::{Appearance, Clip, InstanceRecord, Metadata, Part, Time, Transform};
+use crate::{Appearance, Clip, InstanceRecord, Metadata, Motion, Part, Time, Transform};
 
 /// An instance of a crowd before it is spawned: transform, playback and appearance.
 ///
@@ -23,6 +23,7 @@ pub struct Instance<M> {
     begins: Start,
     start: Option<Time>,
     appearance: Appearance,
+    motion: Motion,
     model: PhantomData<fn() -> M>,
 }
 
@@ -44,6 +45,7 @@ impl<M> Instance<M> {
             begins: Start::default(),
             start: None,
             appearance: Appearance::default(),
+            motion: Motion::STILL,
             model: PhantomData,
         }
     }
@@ -69,6 +71,17 @@ impl<M> Instance<M> {
     pub fn scaled(mut self, scale: f32) -> Self {
         self.transform.scale = scale;
         self
+    }
+
+    /// Sets the motion, from the time of the spawn on.
+    pub fn moving(mut self, motion: Motion) -> Self {
+        self.motion = motion;
+        self
+    }
+
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn motion(&self) -> Motion {
+        self.motion
     }
 
     /// Sets the clip.

@@ -16,7 +16,7 @@ pub use crate::skin_matrix::{Affine3, compose};
 pub use crate::vertex::{Packing, VertexFormat, VertexRange};
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind, Instance,
-    InstancePose, InstanceRecord, LayerSet, LiveBones, Playback, Repeat, SocketError, Sockets, Time, Transform,
+    InstancePose, InstanceRecord, LayerSet, LiveBones, Motion, Playback, Repeat, SocketError, Sockets, Time, Transform,
     Transition, Wind,
 };
 #[cfg(feature = "wgpu")]
@@ -44,6 +44,7 @@ modules!(
     files,
     layers,
     local,
+    motion,
     playback,
     #[cfg(feature = "wgpu")]
     render,

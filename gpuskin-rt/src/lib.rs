@@ -112,6 +112,7 @@ mod list;
 mod local;
 mod material;
 mod model;
+mod motion;
 pub mod pipeline;
 mod playback;
 mod record;
@@ -145,6 +146,7 @@ pub use local::LocalTransform;
 #[cfg(feature = "dynamic")]
 pub use model::MetadataError;
 pub use model::{BoneInfo, ClipInfo, Metadata, Model};
+pub use motion::Motion;
 pub use playback::{Playback, Repeat};
 pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]

@@ -55,6 +55,12 @@ impl Transform {
     /// Returns the transform with a rotation of unit length, and without numbers that are not finite:
     /// they become 0, a scale 1, a quaternion no rotation.
     pub(crate) fn finite(self) -> Self {
+        let [x, y, z] = self.translation;
+        let sound = (Vec4::from(self.rotation).length_squared() - 1.0).abs() < UNIT;
+        // Infinities and NaN stay in the sum.
+        if sound && (x + y + z + self.scale).is_finite() {
+            return self;
+        }
         Self {
             translation: finite_position(self.translation),
             scale: finite_scale(self.scale),
@@ -62,6 +68,9 @@ impl Transform {
         }
     }
 }
+
+/// Largest difference from 1 of the square of a length that counts as 1.
+const UNIT: f32 = 1e-6;
 
 /// Replaces components that are not finite by 0.
 pub(crate) fn finite_position(position: [f32; 3]) -> [f32; 3] {
@@ -77,7 +86,7 @@ pub(crate) fn finite_scale(scale: f32) -> f32 {
 pub(crate) fn unit_rotation(quaternion: [f32; 4]) -> [f32; 4] {
     let q = Vec4::from(quaternion);
     let square = q.length_squared();
-    if (square - 1.0).abs() < 1e-6 {
+    if (square - 1.0).abs() < UNIT {
         return quaternion;
     }
     // f64: the square of an f32 neither overflows nor vanishes.

@@ -3,7 +3,7 @@
 
 use gpuskin_rt::internals::{
     Attachment, BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Instance, RendererDescriptor, Repeat,
-    Transition, View, wgpu,
+    Transition, View,
 };
 use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{Canvas, Gpu, Picture, vulkan};

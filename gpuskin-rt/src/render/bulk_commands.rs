@@ -2,7 +2,7 @@
 
 use super::{Crowd, Error, InstanceId, StaleId};
 use crate::appearance::packed_tint;
-use crate::{Clip, Instance, Transform, Transition};
+use crate::{Clip, Instance, Motion, Transform, Transition};
 
 impl<M> Crowd<M> {
     /// Adds many instances, each as [`Crowd::spawn`] does. Returns their ids in the same order.
@@ -11,18 +11,10 @@ impl<M> Crowd<M> {
     /// With 2^32 - 1 instances in the crowd already.
     pub fn spawn_many(&self, instances: impl IntoIterator<Item = Instance<M>>) -> Vec<InstanceId> {
         let time = self.time();
-        let new = instances.into_iter().map(|instance| (instance.record(&self.meta, time), instance.appearance()));
         // Before the lock: the iterator is the game's, and may use the crowd.
-        let new: Vec<_> = new.collect();
+        let new: Vec<_> = instances.into_iter().map(|instance| (instance.record(&self.meta, time), instance)).collect();
         let state = &mut *self.core.state();
-        let spawn = |(record, appearance): (crate::InstanceRecord, _)| {
-            let id = state.instances.spawn(record, appearance);
-            if let Some(queue) = &mut state.events {
-                queue.play(&self.meta.clips, id, record.playback(), time);
-            }
-            id
-        };
-        new.into_iter().map(spawn).collect()
+        new.into_iter().map(|(record, instance)| self.add(state, record, &instance)).collect()
     }
 
     /// Removes many instances.
@@ -73,6 +65,16 @@ impl<M> Crowd<M> {
     /// ```
     pub fn update_transforms(&self, update: impl FnOnce(&mut [Transform])) {
         self.core.state().instances.update_transforms(update);
+    }
+
+    /// Sets the motions of many instances, `motions[i]` of `ids[i]`, each as [`Crowd::set_motion`] does.
+    ///
+    /// # Errors
+    /// If the slices have different lengths: nothing is set. If an instance no longer exists: all others
+    /// are set, and the error names the first.
+    pub fn set_motions(&self, ids: &[InstanceId], motions: &[Motion]) -> Result<(), Error> {
+        self.same_length("set_motions", ids.len(), "motions", motions.len())?;
+        Ok(self.core.state().instances.set_motions(ids, motions)?)
     }
 
     /// Starts a clip on many instances, `clips[i]` on `ids[i]`, each as [`Crowd::play`] does.

@@ -6,7 +6,7 @@ use super::crowd_events::CrowdEvents;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::transform::{finite_position, finite_scale, unit_rotation};
-use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Part, Transform, Transition, playback};
+use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Motion, Part, Transform, Transition, playback};
 use glam::Quat;
 
 impl<M> Crowd<M> {
@@ -17,8 +17,13 @@ impl<M> Crowd<M> {
     /// With 2^32 - 1 instances in the crowd already.
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
         let record = instance.record(&self.meta, self.time());
-        let state = &mut *self.core.state();
+        self.add(&mut self.core.state(), record, &instance)
+    }
+
+    pub(super) fn add(&self, state: &mut CrowdState, record: InstanceRecord, instance: &Instance<M>) -> InstanceId {
         let id = state.instances.spawn(record, instance.appearance());
+        // A new instance exists.
+        let _ = state.instances.set_motions(&[id], &[instance.motion()]);
         if let Some(queue) = &mut state.events {
             queue.play(&self.meta.clips, id, record.playback(), self.time());
         }
@@ -57,6 +62,7 @@ impl<M> Crowd<M> {
         state.layers.release(&state.instances, id);
         self.change(state, id, |r| *r = record)?;
         state.instances.place(id);
+        state.instances.set_motions(&[id], &[instance.motion()])?;
         state.instances.change_appearance(id, |appearance| *appearance = instance.appearance())
     }
 
@@ -206,6 +212,22 @@ impl<M> Crowd<M> {
     pub fn set_transform(&self, id: InstanceId, transform: Transform) -> Result<(), StaleId> {
         let transform = transform.finite();
         self.core.state().instances.change_transform(id, |t| *t = transform)
+    }
+
+    /// Moves an instance at constant rates from the last prepared time on, until another motion replaces
+    /// this one: [`Motion::STILL`] stops it. The device computes where it is, at no cost to the CPU per
+    /// frame; culling, attachments, sockets and motion vectors follow. Commands that move or turn it
+    /// take effect at once, and the motion goes on from there.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_motion(&self, id: InstanceId, motion: Motion) -> Result<(), StaleId> {
+        self.core.state().instances.set_motions(&[id], &[motion])
+    }
+
+    /// Returns the motion of an instance; `None` if it no longer exists.
+    pub fn motion(&self, id: InstanceId) -> Option<Motion> {
+        self.core.state().instances.motion_of(id)
     }
 
     /// Moves an instance; `position` is in world space, metres. Playback continues.

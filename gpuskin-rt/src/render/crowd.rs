@@ -69,23 +69,29 @@ impl core::ops::Deref for Meta {
     }
 }
 
-/// Reads back one 32-bit word of a buffer. Waits for the GPU.
+/// Reads back elements of a buffer, from a byte offset on. Waits for the GPU.
 #[cfg(feature = "testing")]
-fn read_word(Gpu { device, queue }: Gpu<'_>, buffer: &wgpu::Buffer, at: u64) -> Result<u32, Error> {
+fn read<T: bytemuck::AnyBitPattern>(
+    Gpu { device, queue }: Gpu<'_>,
+    buffer: &wgpu::Buffer,
+    at: u64,
+    count: usize,
+) -> Result<Vec<T>, Error> {
     let failed = |reason: String| Error::Readback { reason };
+    let size = (count * size_of::<T>()) as u64;
     let readback = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("gpuskin readback"),
-        size: 4,
+        size,
         usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
         mapped_at_creation: false,
     });
     let mut encoder = device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, at, &readback, 0, 4);
+    encoder.copy_buffer_to_buffer(buffer, at, &readback, 0, size);
     queue.submit([encoder.finish()]);
     readback.map_async(wgpu::MapMode::Read, .., |_| ());
     device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| failed(e.to_string()))?;
     let bytes = readback.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;
-    bytemuck::try_pod_read_unaligned(&bytes).map_err(|e| failed(e.to_string()))
+    Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
 }
 
 impl<M: BakedModel> Crowd<M> {
@@ -155,12 +161,23 @@ impl<M> Crowd<M> {
                 continue;
             };
             for (lod, at) in lods.zip(draws.counts()) {
-                let count = u64::from(read_word(renderer.gpu(), draws.arguments, at)?);
+                let count = u64::from(read::<u32>(renderer.gpu(), draws.arguments, at, 1)?[0]);
                 counts.lods[lod as usize] += count;
                 counts.cached += if cached { count } else { 0 };
             }
         }
         Ok(counts)
+    }
+
+    /// Reads back the transforms that the last submitted frame drew, in the order of [`Crowd::id_at`]. Waits
+    /// for the GPU: meant for tools and tests.
+    ///
+    /// # Errors
+    /// If they cannot be read back from the device.
+    #[cfg(feature = "testing")]
+    pub fn drawn_transforms(&self, renderer: &CrowdRenderer) -> Result<Vec<crate::Transform>, Error> {
+        let Some(drawn) = self.core.drawn() else { return Ok(Vec::new()) };
+        read(renderer.gpu(), drawn.transforms(), 0, drawn.instances as usize)
     }
 
     pub(super) fn time(&self) -> Time {

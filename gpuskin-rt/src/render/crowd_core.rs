@@ -14,6 +14,7 @@ use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
 use super::layouts::{APPEARANCE_BYTES, Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES};
+use super::motions::{self, MotionPass, MotionPipeline, Motions};
 use super::palettes::{CrowdBuffers, Palettes};
 use super::pipelines::DrawnPart;
 use super::scatter::{Scatter, ScatterPipeline, scatters};
@@ -46,7 +47,7 @@ pub(super) struct CrowdState {
     pub(super) events: Option<CrowdEvents>,
     buffers: Option<InstanceBuffers>,
     /// Changed elements of each of `buffers`.
-    scatter: [Scatter; 4],
+    scatter: [Scatter; 5],
     /// Number of instances that `buffers` can hold.
     capacity: usize,
     /// [`CrowdDescriptor::visible`].
@@ -63,6 +64,9 @@ pub(super) struct CrowdState {
     palettes: Option<Arc<Palettes>>,
 }
 
+/// Buffers are written by copies, and can be read back.
+const COPIES: wgpu::BufferUsages = wgpu::BufferUsages::COPY_DST.union(wgpu::BufferUsages::COPY_SRC);
+
 /// Instances on the device.
 #[derive(Clone, Debug)]
 struct InstanceBuffers {
@@ -71,6 +75,8 @@ struct InstanceBuffers {
     appearances: wgpu::Buffer,
     /// Transforms of the previous frame, if shaders read them.
     previous: Option<wgpu::Buffer>,
+    /// Moves the instances, once one moves; `None` if the device cannot.
+    motion: Option<MotionPass>,
 }
 
 impl InstanceBuffers {
@@ -82,7 +88,7 @@ impl InstanceBuffers {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
                 size: capacity as u64 * bytes,
-                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | storage,
+                usage: wgpu::BufferUsages::VERTEX | COPIES | storage,
                 mapped_at_creation: false,
             })
         };
@@ -91,6 +97,7 @@ impl InstanceBuffers {
             playbacks: buffer("gpuskin playback records", PLAYBACK_BYTES),
             appearances: buffer("gpuskin appearances", APPEARANCE_BYTES),
             previous: previous.then(|| buffer("gpuskin previous transforms", TRANSFORM_BYTES)),
+            motion: None,
         }
     }
 }
@@ -127,6 +134,17 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
+    /// Transforms of the instances.
+    #[cfg(feature = "testing")]
+    pub(crate) fn transforms(&self) -> &wgpu::Buffer {
+        &self.buffers.transforms
+    }
+
+    /// Pass that moves the instances, if any moves.
+    pub(crate) fn motion(&self) -> Option<&MotionPass> {
+        self.buffers.motion.as_ref()
+    }
+
     /// Draw runs of all instances: one, or one per palette. Where instances are culled, only those
     /// visible in `view`, or in any view with `None`.
     pub(crate) fn draw_runs(&self, view: Option<View>) -> impl Iterator<Item = DrawRun<'_>> {
@@ -165,7 +183,7 @@ impl CrowdCore {
         max_instances(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let previous = model.geometry.variant.previous_transforms;
-        let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity, previous);
+        let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity, previous, clock.clone());
         let layers = CrowdLayers::new(model.geometry.poses().map(|poses| &**poses));
         let state = Mutex::new(CrowdState {
             instances,
@@ -197,7 +215,7 @@ impl CrowdCore {
         queue: &wgpu::Queue,
         uploads: &mut Uploads<'_>,
         layouts: &Layouts,
-        scatter: &LazyPipelines<ScatterPipeline>,
+        (scatter, motion): (&LazyPipelines<ScatterPipeline>, &LazyPipelines<MotionPipeline>),
         views: Option<&Views>,
     ) -> Result<(), Error> {
         let device = &self.device;
@@ -234,7 +252,7 @@ impl CrowdCore {
         let fits_views = |palettes: &Arc<Palettes>| {
             palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
         };
-        if let (Some(poses), Some(layers), Some(InstanceBuffers { transforms, playbacks, appearances, previous })) =
+        if let (Some(poses), Some(layers), Some(InstanceBuffers { transforms, playbacks, appearances, previous, .. })) =
             (geometry.poses(), state.layers.buffer(), &state.buffers)
         {
             let gpu = Gpu { device, queue };
@@ -250,13 +268,25 @@ impl CrowdCore {
                 None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views)),
             });
         }
-        state.uploaded_bytes = 0;
-        if let Some(buffers) = &state.buffers {
+        let mut bytes = 0;
+        if let Some(buffers) = &mut state.buffers {
             let scatter = scatters.then_some(scatter);
-            let [of_transforms, of_playbacks, of_appearances, of_previous] = &mut state.scatter;
+            let [of_transforms, of_playbacks, of_appearances, of_previous, of_motions] = &mut state.scatter;
             let instances = &mut state.instances;
+            let moves = scatters && motions::binds(Gpu { device, queue }, state.capacity);
+            if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
+                let targets = core::iter::once(&buffers.transforms).chain(&buffers.previous);
+                let pass =
+                    buffers.motion.get_or_insert_with(|| MotionPass::new(device, motion, state.capacity, targets));
+                let (list, changes) = motions.changed();
+                bytes += of_motions.upload((uploads, queue), scatter, changes, list, &pass.records);
+            } else {
+                buffers.motion = None;
+                instances.motions().into_iter().for_each(Motions::mark_all);
+                instances.move_all();
+            }
             let (list, changes) = instances.changed_transforms();
-            let mut bytes = of_transforms.upload((uploads, queue), scatter, changes, list, &buffers.transforms);
+            bytes += of_transforms.upload((uploads, queue), scatter, changes, list, &buffers.transforms);
             let (list, changes) = instances.changed_playbacks();
             bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, &buffers.playbacks);
             let (list, changes) = instances.changed_appearances();
@@ -264,8 +294,8 @@ impl CrowdCore {
             if let (Some(buffer), Some((list, changes))) = (&buffers.previous, instances.previous_transforms()) {
                 bytes += of_previous.upload((uploads, queue), scatter, changes, list, buffer);
             }
-            state.uploaded_bytes = bytes;
         }
+        state.uploaded_bytes = bytes;
         state.uploaded = count as u32;
         Ok(())
     }

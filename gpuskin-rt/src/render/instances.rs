@@ -2,11 +2,16 @@
 //! changes since the last upload.
 
 use super::StaleId;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::changes::Changes;
 use super::ids::InstanceId;
+use super::motions::{Motions, restarted};
 use super::previous::PreviousTransforms;
+use crate::motion::MotionState;
 use crate::record::PlaybackRecord;
-use crate::{Appearance, InstanceRecord, Transform};
+use crate::{Appearance, InstanceRecord, Motion, Time, Transform};
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceSlot {
@@ -22,6 +27,7 @@ const NO_SLOT: u32 = u32::MAX;
 pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
+    /// Of an instance that moves: the scale alone, and where it was at some time.
     transforms: Vec<Transform>,
     playbacks: Vec<PlaybackRecord>,
     appearances: Vec<Appearance>,
@@ -34,11 +40,15 @@ pub(crate) struct Instances {
     changed_appearances: Changes,
     /// Transforms of the previous frame, if shaders read them.
     previous: Option<PreviousTransforms>,
+    /// Motions, once an instance moves.
+    motions: Option<Motions>,
+    /// Last prepared time.
+    clock: Arc<AtomicU64>,
 }
 
 impl Instances {
-    /// `previous`: whether transforms of the previous frame are kept.
-    pub(crate) fn new(crowd: u32, capacity: usize, previous: bool) -> Self {
+    /// `previous`: whether transforms of the previous frame are kept. `clock`: last prepared time.
+    pub(crate) fn new(crowd: u32, capacity: usize, previous: bool, clock: Arc<AtomicU64>) -> Self {
         Self {
             crowd,
             transforms: Vec::with_capacity(capacity),
@@ -51,6 +61,8 @@ impl Instances {
             changed_playbacks: Changes::default(),
             changed_appearances: Changes::default(),
             previous: previous.then(PreviousTransforms::default),
+            motions: None,
+            clock,
         }
     }
 
@@ -79,7 +91,7 @@ impl Instances {
 
     /// Record of an instance, without the copy of a bit of its appearance.
     fn record(&self, index: usize) -> InstanceRecord {
-        let mut record = InstanceRecord::new(self.transforms[index], self.playbacks[index]);
+        let mut record = InstanceRecord::new(self.transform(index), self.playbacks[index]);
         record.set_hidden(false);
         record
     }
@@ -110,6 +122,7 @@ impl Instances {
         self.mark(index as usize);
         let id = InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation };
         self.previous.iter_mut().for_each(|previous| previous.spawn(id, &transform));
+        self.motions.iter_mut().for_each(Motions::spawn);
         id
     }
 
@@ -120,6 +133,7 @@ impl Instances {
         self.appearances.swap_remove(index);
         self.slot_of.swap_remove(index);
         self.previous.iter_mut().for_each(|previous| previous.despawn(index));
+        self.motions.iter_mut().for_each(|motions| motions.despawn(index));
         if let Some(&moved) = self.slot_of.get(index) {
             self.slots[moved as usize].index = index as u32;
             self.mark(index);
@@ -137,6 +151,7 @@ impl Instances {
         self.appearances.clear();
         self.slot_of.clear();
         self.previous.iter_mut().for_each(PreviousTransforms::clear);
+        self.motions.iter_mut().for_each(Motions::clear);
     }
 
     fn release(&mut self, slot: u32) {
@@ -182,7 +197,7 @@ impl Instances {
         change: impl FnOnce(&mut Transform),
     ) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        let mut transform = self.transforms[index];
+        let mut transform = self.transform(index);
         change(&mut transform);
         self.move_to(index, id, transform);
         Ok(())
@@ -192,6 +207,11 @@ impl Instances {
     pub(crate) fn set_transforms(&mut self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), StaleId> {
         if ids.len() >= self.len() / 2 {
             self.changed_transforms.mark_all();
+            if self.motions.is_none() && self.previous.is_none() {
+                return self.each(ids, transforms, |instances, index, _, transform| {
+                    instances.transforms[index] = transform.finite();
+                });
+            }
         }
         self.each(ids, transforms, |instances, index, id, transform| instances.move_to(index, id, transform.finite()))
     }
@@ -231,20 +251,108 @@ impl Instances {
 
     /// Passes the transforms of all instances in drawing order, to be changed.
     pub(crate) fn update_transforms(&mut self, update: impl FnOnce(&mut [Transform])) {
-        let before = self.previous.as_ref().map(|_| self.transforms.clone());
         // Before the call, which may panic.
         self.changed_transforms.mark_all();
-        update(&mut self.transforms);
-        self.transforms.iter_mut().for_each(|transform| *transform = transform.finite());
-        let Some(before) = before else { return };
-        for (index, before) in before.iter().enumerate().filter(|(i, before)| self.transforms[*i] != **before) {
+        if self.motions.is_none() && self.previous.is_none() {
+            update(&mut self.transforms);
+            return self.transforms.iter_mut().for_each(|transform| *transform = transform.finite());
+        }
+        let mut transforms: Vec<_> = (0..self.len()).map(|index| self.transform(index)).collect();
+        update(&mut transforms);
+        for (index, transform) in transforms.iter().enumerate() {
+            if let Some(id) = self.id_at(index) {
+                self.move_to(index, id, transform.finite());
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_bits(self.clock.load(Ordering::Relaxed))
+    }
+
+    /// Transform of an instance at the last prepared time.
+    fn transform(&self, index: usize) -> Transform {
+        let transform = self.transforms[index];
+        match self.motion(index) {
+            Some(state) => state.transform(self.now(), transform.scale),
+            None => transform,
+        }
+    }
+
+    /// Motion of the instance at an index of the dense list; `None` if it stands still.
+    pub(crate) fn motion(&self, index: usize) -> Option<&MotionState> {
+        self.motions.as_ref()?.get(index)
+    }
+
+    /// Motion of an instance; `None` if it no longer exists.
+    pub(crate) fn motion_of(&self, id: InstanceId) -> Option<Motion> {
+        Some(self.motion(self.index(id)?).map_or(Motion::STILL, |state| state.motion))
+    }
+
+    /// Sets the motions of instances from the last prepared time on. Returns the first id that no instance
+    /// has; the others are set.
+    pub(crate) fn set_motions(&mut self, ids: &[InstanceId], motions: &[Motion]) -> Result<(), StaleId> {
+        let now = self.now();
+        self.each(ids, motions, |instances, index, id, motion| {
+            let place = instances.transform(index);
+            let state = restarted(instances.motion(index), (place, place), motion, now);
+            instances.set_motion_state(index, id, state);
+        })
+    }
+
+    /// Sets the motion of an instance, which may have begun earlier.
+    pub(crate) fn set_motion_state(&mut self, index: usize, id: InstanceId, state: MotionState) {
+        let stood = self.motion(index).is_none();
+        if stood && state.is_still() {
+            return;
+        }
+        let len = self.len();
+        let scale = self.transforms[index].scale;
+        self.transforms[index] = state.transform(self.now(), scale);
+        self.motions.get_or_insert_with(|| Motions::new(len)).set(index, state);
+        if state.is_still() {
+            self.changed_transforms.mark(index);
+            // It stood there at the last prepared time already.
+            self.previous.iter_mut().for_each(|previous| previous.place(index, id));
+        }
+    }
+
+    /// Motions of the instances that move, each with its index.
+    pub(crate) fn moving(&self) -> impl Iterator<Item = (u32, MotionState)> {
+        self.motions.iter().flat_map(Motions::iter).map(|(index, state)| (index as u32, *state))
+    }
+
+    /// Motions of all instances, and the changes since the last upload; `None` while none has moved yet.
+    pub(crate) fn motions(&mut self) -> Option<&mut Motions> {
+        self.motions.as_mut()
+    }
+
+    /// Moves instances on the CPU, for devices that cannot: to where they are at the last prepared time.
+    pub(crate) fn move_all(&mut self) {
+        let now = self.now();
+        let Some(motions) = self.motions.as_ref().filter(|motions| motions.any()) else { return };
+        let scale = |index: usize| self.transforms[index].scale;
+        let places: Vec<_> = motions.iter().map(|(i, state)| (i, state.transform(now, scale(i)))).collect();
+        for (index, place) in places {
+            let before = core::mem::replace(&mut self.transforms[index], place);
+            self.changed_transforms.mark(index);
             if let (Some(id), Some(previous)) = (self.id_at(index), &mut self.previous) {
-                previous.change(index, id, before);
+                previous.change(index, id, &before);
             }
         }
     }
 
     fn move_to(&mut self, index: usize, id: InstanceId, transform: Transform) {
+        if let Some(state) = self.motion(index) {
+            let place = self.transform(index);
+            if place != transform {
+                let state = restarted(Some(state), (place, transform), state.motion, self.now());
+                self.transforms[index] = transform;
+                self.changed_transforms.mark(index);
+                self.set_motion_state(index, id, state);
+            }
+            return;
+        }
         let before = core::mem::replace(&mut self.transforms[index], transform);
         if before != transform {
             self.changed_transforms.mark(index);
@@ -304,6 +412,7 @@ impl Instances {
         self.changed_playbacks.mark_all();
         self.changed_appearances.mark_all();
         self.previous.iter_mut().for_each(PreviousTransforms::mark_all);
+        self.motions.iter_mut().for_each(Motions::mark_all);
     }
 
     /// Transforms of the previous frame, and the changes since the last upload; `None` if they are not
@@ -371,7 +480,7 @@ mod tests {
 
     #[test]
     fn ids_outlive_moves_and_are_refused_when_stale() {
-        let mut crowd = Instances::new(1, 0, false);
+        let mut crowd = Instances::new(1, 0, false, Arc::default());
         let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         assert!(crowd.despawn(ids[1]).is_ok());
         assert!(crowd.despawn(ids[1]).is_err());
@@ -391,7 +500,7 @@ mod tests {
 
     #[test]
     fn ids_of_another_crowd_are_refused() {
-        let (mut a, mut b) = (Instances::new(1, 0, false), Instances::new(2, 0, false));
+        let (mut a, mut b) = (Instances::new(1, 0, false, Arc::default()), Instances::new(2, 0, false, Arc::default()));
         let id = a.spawn(record(0.0), Appearance::default());
         b.spawn(record(0.0), Appearance::default());
         assert!(b.get(id).is_none() && b.despawn(id).is_err());
@@ -399,7 +508,7 @@ mod tests {
 
     #[test]
     fn a_slot_that_ran_out_of_generations_is_not_used_again() {
-        let mut crowd = Instances::new(1, 0, false);
+        let mut crowd = Instances::new(1, 0, false, Arc::default());
         crowd.spawn(record(0.0), Appearance::default());
         crowd.slots[0].generation = u32::MAX;
         let last = InstanceId { crowd: 1, slot: 0, generation: u32::MAX };
@@ -411,7 +520,7 @@ mod tests {
 
     #[test]
     fn appearances_stay_with_their_instances() {
-        let mut crowd = Instances::new(1, 0, false);
+        let mut crowd = Instances::new(1, 0, false, Arc::default());
         let appearance = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), appearance(i))).collect();
         let appearances = |crowd: &mut Instances| {
@@ -429,7 +538,7 @@ mod tests {
 
     #[test]
     fn previous_transforms_are_those_of_the_last_frame() {
-        let mut crowd = Instances::new(1, 0, true);
+        let mut crowd = Instances::new(1, 0, true, Arc::default());
         let ids: Vec<_> = (0..4).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         // Index and position of each uploaded transform.
         let frame = |crowd: &mut Instances| {
@@ -484,7 +593,7 @@ mod tests {
 
     #[test]
     fn only_changed_elements_are_uploaded() {
-        let mut crowd = Instances::new(1, 0, false);
+        let mut crowd = Instances::new(1, 0, false, Arc::default());
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         assert_eq!(uploads(&mut crowd), [(0, 300)]);
         assert!(uploads(&mut crowd).is_empty());

@@ -25,7 +25,7 @@
 //! | public handles and commands | `crowd`, `field`, `commands`, `bulk_commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
 //! | renderer | `loading`, `reveal`, `renderer` |
 //! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
-//! | crowd state | `instances`, `layers`, `live`, `sharing`, `palettes` |
+//! | crowd state | `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
 //! | graphics pipelines | `pipelines` |
 //! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
 //! | draw runs | `draw_run` |
@@ -69,6 +69,7 @@ mod loading;
 mod material;
 mod materials;
 mod model_checks;
+mod motions;
 mod occlusion;
 mod palette;
 mod palettes;

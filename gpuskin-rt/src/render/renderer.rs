@@ -13,6 +13,7 @@ use super::field_core::FieldCore;
 use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
+use super::motions::MotionPipeline;
 use super::occlusion::Occlusion;
 use super::palette::PalettePipelines;
 use super::pipelines::{PassKind, PipelineCache};
@@ -46,6 +47,7 @@ pub struct CrowdRenderer {
     pub(super) layouts: Layouts,
     pub(super) palette_pipelines: LazyPipelines<PalettePipelines>,
     scatter_pipeline: LazyPipelines<ScatterPipeline>,
+    motion_pipeline: LazyPipelines<MotionPipeline>,
     /// Poses per instance in a palette: 1, or 2 if the previous frame's pose is kept for motion
     /// vectors.
     pub(super) pose_times: u32,
@@ -100,6 +102,7 @@ impl CrowdRenderer {
             layouts: Layouts::new(device),
             palette_pipelines: LazyPipelines::new(device, PalettePipelines::new),
             scatter_pipeline: LazyPipelines::new(device, ScatterPipeline::new),
+            motion_pipeline: LazyPipelines::new(device, MotionPipeline::new),
             pose_times,
             scene,
             views: Vec::new(),
@@ -190,8 +193,8 @@ impl CrowdRenderer {
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         let mut uploads = Uploads::new(&self.device);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            result =
-                result.and(crowd.upload(queue, &mut uploads, &self.layouts, &self.scatter_pipeline, self.culling()));
+            let pipelines = (&self.scatter_pipeline, &self.motion_pipeline);
+            result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, self.culling()));
         }
         uploads.submit(queue);
         self.evaluate(queue, encoder, time);
@@ -211,8 +214,9 @@ impl CrowdRenderer {
     /// Culls, and evaluates the poses of crowds whose models need compute.
     fn evaluate(&self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
         let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn()).collect();
+        let mut moving = drawn.iter().filter_map(|d| Some((d.motion()?, d.instances))).peekable();
         let mut with_palettes = drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
-        if with_palettes.peek().is_none() {
+        if with_palettes.peek().is_none() && moving.peek().is_none() {
             return;
         }
         if let Some(views) = self.culling() {
@@ -221,6 +225,7 @@ impl CrowdRenderer {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         let times = [time, self.previous_time()];
+        moving.for_each(|(motion, instances)| motion.record(queue, &mut pass, instances, times));
         for (palettes, d) in with_palettes {
             palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.ignore_marks), times);
         }

@@ -7,12 +7,14 @@ use bytemuck::Pod;
 use super::changes::{Changed, Changes};
 use super::compute::{LazyPipelines, layout, pipeline};
 use super::layouts::storage;
-use super::staging::Uploads;
+use super::staging::{Staging, Uploads};
 use crate::shader::SCATTER;
 
 const GROUP_SIZE: u32 = 64;
 /// Up to this many separate writes are as fast.
 const FEW: usize = 8;
+/// Runs of at least this many bytes are written to mapped memory that is reused.
+const STAGED: usize = 16 << 10;
 
 /// Whether a device can run the pass.
 pub(crate) fn scatters(limits: &wgpu::Limits) -> bool {
@@ -41,6 +43,7 @@ impl ScatterPipeline {
 pub(crate) struct Scatter {
     words: Vec<u32>,
     buffer: Option<wgpu::Buffer>,
+    staging: Staging,
 }
 
 impl Scatter {
@@ -67,14 +70,24 @@ impl Scatter {
                 _ => {
                     let write = |range: core::ops::Range<usize>| {
                         let bytes: &[u8] = bytemuck::cast_slice(&elements[range.clone()]);
-                        queue.write_buffer(target, (range.start * size_of::<T>()) as u64, bytes);
+                        self.write((uploads.device, queue), target, (range.start * size_of::<T>()) as u64, bytes);
                         bytes.len() as u64
                     };
-                    changed.runs(elements.len()).map(write).sum()
+                    let bytes = changed.runs(elements.len()).map(write).sum();
+                    self.staging.copy(uploads, target, 0);
+                    bytes
                 }
             };
         });
         bytes
+    }
+
+    fn write(&mut self, (device, queue): (&wgpu::Device, &wgpu::Queue), target: &wgpu::Buffer, at: u64, bytes: &[u8]) {
+        let staged = bytes.len() >= STAGED;
+        match staged.then(|| self.staging.put(device, at, bytes.len() as u64)).flatten() {
+            Some(mut memory) => memory.copy_from_slice(bytes),
+            None => queue.write_buffer(target, at, bytes),
+        }
     }
 
     fn fill<T: Pod>(&mut self, indices: &[u32], elements: &[T]) {

@@ -10,12 +10,12 @@ use super::{Crowd, Error, InstanceId, StaleId};
 use crate::{Appearance, InstanceRecord, Metadata};
 
 impl<M> Crowd<M> {
-    /// Returns the state of all instances as bytes: transforms, clips, fades, timing, appearances and
+    /// Returns the state of all instances as bytes: transforms, motions, clips, fades, timing, appearances and
     /// layers, and the last prepared time. Poses of live bones are not part of it, because the game
     /// computes them.
     ///
     /// The bytes have a version and a checksum, and name clips, masks and parts, so that they outlive
-    /// another bake of the model. 88 bytes per instance, and 132 more with layers.
+    /// another bake of the model. 88 bytes per instance, 132 more with layers, and 84 more where it moves.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
@@ -35,9 +35,9 @@ impl<M> Crowd<M> {
             let set = set(&record)?.without_live_bones();
             (!set.is_over(time)).then_some((i as u32, set))
         });
-        let records: Vec<_> = state.instances.records().map(|record| record.with_layer_set(0)).collect();
+        let records = state.instances.records().map(|record| record.with_layer_set(0));
         let appearances = state.instances.appearances();
-        bytes::write(&Names::of(&self.meta), time, &records, appearances, layers)
+        bytes::write(&Names::of(&self.meta), time, records, appearances, layers, state.instances.moving())
     }
 
     /// Replaces all instances by those of a [`Crowd::snapshot`], and returns their ids in the order of
@@ -75,6 +75,9 @@ impl<M> Crowd<M> {
             if let Some(queue) = events {
                 queue.play_layers(clips, id, (slot, set), time);
             }
+        }
+        for (index, motion) in &saved.motions {
+            instances.set_motion_state(*index as usize, ids[*index as usize], *motion);
         }
         if let Some(queue) = events {
             for (id, record) in ids.iter().zip(&saved.records) {

@@ -66,7 +66,7 @@ struct Copy {
 
 impl Staging {
     /// Returns mapped memory for the bytes `to..to + bytes` of the target, valid until the next
-    /// call. Bytes left unwritten are undefined. `to` and `bytes` must be multiples of 16. `None`
+    /// call. Bytes left unwritten are undefined. `to` and `bytes` must be multiples of 4. `None`
     /// if the device is lost.
     pub(crate) fn put(&mut self, device: &wgpu::Device, to: u64, bytes: u64) -> Option<wgpu::WriteOnly<'_, [u8]>> {
         if self.open.last().is_none_or(|chunk| chunk.buffer.size() - chunk.used < bytes) {

@@ -7,6 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
+use crate::motion::{self, MotionUniform};
 use crate::{ClipRecord, Playback, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
@@ -34,7 +35,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain([("cull".into(), cull::cull()), ("reveal".into(), cull::reveal())])
         .chain([("arguments".into(), cull::arguments())])
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
-        .chain([("scatter".into(), SCATTER.to_owned())])
+        .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
 }
 
 fn befores() -> impl Iterator<Item = cull::PyramidSource> {
@@ -136,6 +137,10 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(MODEL_BYTES, 16 << 10);
     let (clips, _) = layout(&module, "GpuskinModel");
     assert_eq!(clips[12], ("clips".into(), size_of::<ModelUniform>() as u32));
+
+    let (moved, _) = parse(&motion::motion());
+    let motion = same_layout!(&moved, "GpuskinMotionParameters", MotionUniform, [time, instances, max_groups]);
+    assert_eq!(motion, (3, size_of::<MotionUniform>()));
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, held]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));

@@ -18,6 +18,7 @@ mod layers;
 mod limits;
 mod lods;
 mod motion;
+mod moving;
 mod occlusion;
 mod own_pipeline;
 mod palette;
@@ -91,6 +92,9 @@ fn main() -> std::process::ExitCode {
         test!(lods::lods_draw_same_picture_in_one_or_many_calls, GPU),
         test!(lods::instances_beyond_palette_slots_share_poses, COMPUTE),
         test!(lods::layers_are_culled_by_model_bounds_and_live_bones_are_never_culled, COMPUTE),
+        test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
+        test!(moving::commands_continue_or_stop_a_motion, GPU),
+        test!(motion::moving_instances_have_motion_vectors, GPU),
         test!(motion::motion_vectors_include_pose_and_camera, GPU),
         test!(motion::moved_instances_have_motion_of_their_own, GPU),
         test!(motion::palette_keeps_pose_of_previous_frame, COMPUTE),

@@ -244,6 +244,46 @@ pub fn moved_instances_have_motion_of_their_own() {
     }
 }
 
+/// Instances that move at constant rates, on devices with compute and without.
+pub fn moving_instances_have_motion_vectors() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute)) {
+        for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
+            let storage_buffers = gpu.device.limits().max_storage_buffers_per_shader_stage;
+            if encoding.needs_compute() && storage_buffers < 5 {
+                continue;
+            }
+            let test = squares(square_recipe(encoding, plain([1.0; 4])));
+            let descriptor = RendererDescriptor { motion_vectors: true, ..Default::default() };
+            let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+            let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+            let along = |speed: f32| Motion { velocity: [speed, 0.0, 0.0], turn_rate: 0.0 };
+            let id = crowd.spawn(Instance::at([4.0, 4.0, 0.0]).scaled(40.0).moving(along(1.0)));
+            let mut frame = |time: f64, next: Option<Motion>| {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), time).unwrap();
+                gpu.queue.submit([encoder.finish()]);
+                let found = motion(&gpu, &renderer, &crowd, [map(8.0); 2], [time; 2])[0];
+                next.into_iter().for_each(|motion| crowd.set_motion(id, motion).unwrap());
+                found
+            };
+            // Metres per frame, over 4 metres per half of the picture.
+            let found = [
+                frame(1.0, None),
+                frame(1.5, Some(along(-0.5))),
+                frame(2.5, None),
+                frame(2.75, Some(Motion::STILL)),
+                frame(3.0, None),
+                frame(3.5, Some(along(2.0))),
+                frame(3.75, None),
+            ];
+            let expected = [0.0, 0.125, -0.125, -0.031_25, 0.0, 0.0, 0.125];
+            for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+                assert!((found - expected).abs() < 1e-4, "{} {encoding:?} {i}: {found}, expected {expected}", gpu.name);
+            }
+        }
+    }
+}
+
 pub fn previous_poses_are_kept_only_on_request() {
     let gpu = noop(wgpu::Limits::downlevel_defaults());
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };

@@ -8,20 +8,25 @@
 //! | 8 | checksum of all bytes after it |
 //! | 8 | time of the snapshot: [`Time::to_bits`] |
 //! | | names of clips, masks and parts: three lists |
-//! | 4, 4 | number of instances, number of layer sets |
+//! | 4, 4, 4 | number of instances, number of layer sets, number of motions |
 //! | 72 each | records of the instances, in drawing order |
 //! | 16 each | appearances of the instances |
 //! | 132 each | layer sets: index of the instance, words of the set |
+//! | 84 each | motions: index of the instance, origin and rotation in `f64`, velocity and turn rate in `f32`, start time |
 //!
 //! A list of names has its length in 4 bytes, then for each name its length in 2 bytes and its UTF-8.
 
-use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Time};
+use glam::{DQuat, DVec3};
+
+use crate::motion::MotionState;
+use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Motion, Time};
 
 const MAGIC: [u8; 8] = *b"gpuskinC";
 const VERSION: u32 = 2;
 /// First byte that the checksum covers.
 const CHECKED: usize = 24;
 const SET_BYTES: usize = 4 * LayerSet::WORDS;
+const MOTION_BYTES: usize = 80;
 const CUT_OFF: &str = "the snapshot is cut off";
 
 /// Names that instances refer to by index.
@@ -51,22 +56,26 @@ pub(super) struct SnapshotState<'a> {
     pub(super) appearances: Vec<Appearance>,
     /// Layer sets, each with the index of its instance.
     pub(super) layers: Vec<(u32, LayerSet)>,
+    /// Motions, each with the index of its instance.
+    pub(super) motions: Vec<(u32, MotionState)>,
 }
 
-/// Writes a snapshot. `layers`: layer sets, each with the index of its instance.
+/// Writes a snapshot. `layers` and `motions`: each with the index of its instance.
 pub(super) fn write(
     names: &Names<'_>,
     time: Time,
-    records: &[InstanceRecord],
+    records: impl ExactSizeIterator<Item = InstanceRecord>,
     appearances: &[Appearance],
     layers: impl Iterator<Item = (u32, LayerSet)>,
+    motions: impl Iterator<Item = (u32, MotionState)>,
 ) -> Vec<u8> {
     let layers: Vec<_> = layers.collect();
+    let motions: Vec<_> = motions.collect();
     let lists = [&names.clips, &names.masks, &names.parts];
     let of_names: usize = lists.iter().flat_map(|list| list.iter()).map(|name| name.len() + 2).sum();
     // Exact, because the pages of a larger copy can cost more time than all of the writing.
-    let length = CHECKED + 28 + of_names + size_of_val(records) + size_of_val(appearances);
-    let length = length + layers.len() * (4 + SET_BYTES);
+    let length = CHECKED + 32 + of_names + records.len() * size_of::<InstanceRecord>() + size_of_val(appearances);
+    let length = length + layers.len() * (4 + SET_BYTES) + motions.len() * (4 + MOTION_BYTES);
     let mut bytes = Vec::with_capacity(length);
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
@@ -82,11 +91,19 @@ pub(super) fn write(
     }
     bytes.extend((records.len() as u32).to_le_bytes());
     bytes.extend((layers.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(bytemuck::cast_slice(records));
+    bytes.extend((motions.len() as u32).to_le_bytes());
+    records.for_each(|record| bytes.extend_from_slice(bytemuck::bytes_of(&record)));
     bytes.extend_from_slice(bytemuck::cast_slice(appearances));
     for (index, set) in layers {
         bytes.extend(index.to_le_bytes());
         bytes.extend(set.words().into_iter().flat_map(u32::to_le_bytes));
+    }
+    for (index, MotionState { origin, rotation, motion, start }) in motions {
+        bytes.extend(index.to_le_bytes());
+        let exact = origin.to_array().into_iter().chain(rotation.to_array());
+        bytes.extend(exact.flat_map(f64::to_le_bytes));
+        bytes.extend(motion.velocity.into_iter().chain([motion.turn_rate]).flat_map(f32::to_le_bytes));
+        bytes.extend(start.to_bits().to_le_bytes());
     }
     let sum = checksum(&bytes[CHECKED..]);
     bytes[CHECKED - 8..CHECKED].copy_from_slice(&sum.to_le_bytes());
@@ -135,6 +152,18 @@ impl<'a> Unread<'a> {
         Ok(names)
     }
 
+    fn motion(&mut self) -> Result<MotionState, String> {
+        let mut exact = || self.array().map(f64::from_le_bytes);
+        let [x, y, z] = [exact()?, exact()?, exact()?];
+        let rotation = DQuat::from_xyzw(exact()?, exact()?, exact()?, exact()?);
+        let mut number = || self.array().map(f32::from_le_bytes);
+        let motion = Motion { velocity: [number()?, number()?, number()?], turn_rate: number()? };
+        let start = Time::from_bits(u64::from_le_bytes(self.array()?));
+        let state = MotionState { origin: DVec3::new(x, y, z), rotation, motion: motion.finite(), start };
+        let sound = state.origin.is_finite() && (rotation.length_squared() - 1.0).abs() < 1e-6;
+        if sound { Ok(state) } else { Err("a motion has numbers that are not finite".into()) }
+    }
+
     /// Takes a number of elements; the bytes need no alignment.
     fn list<T: bytemuck::AnyBitPattern>(&mut self, count: u32) -> Result<Vec<T>, String> {
         let bytes = (count as usize).checked_mul(size_of::<T>()).ok_or(CUT_OFF)?;
@@ -159,7 +188,7 @@ impl<'a> SnapshotState<'a> {
         }
         let time = Time::from_bits(u64::from_le_bytes(unread.array()?));
         let names = Names { clips: unread.names()?, masks: unread.names()?, parts: unread.names()? };
-        let (count, sets) = (unread.number()?, unread.number()?);
+        let (count, sets, moving) = (unread.number()?, unread.number()?, unread.number()?);
         let mut records: Vec<InstanceRecord> = unread.list(count)?;
         let appearances = unread.list(count)?;
         for record in &mut records {
@@ -176,10 +205,18 @@ impl<'a> SnapshotState<'a> {
             let words = words.as_chunks::<4>().0;
             layers.push((index, LayerSet::from_words(&core::array::from_fn(|i| u32::from_le_bytes(words[i])))));
         }
+        let mut motions: Vec<(u32, MotionState)> = Vec::new();
+        for _ in 0..moving {
+            let index = unread.number()?;
+            if index >= count || motions.last().is_some_and(|(last, _)| *last >= index) {
+                return Err("the motion of an instance does not exist, or is there twice".into());
+            }
+            motions.push((index, unread.motion()?));
+        }
         if !unread.0.is_empty() {
             return Err("the snapshot is longer than its instances".into());
         }
-        Ok(Self { names, time, records, appearances, layers })
+        Ok(Self { names, time, records, appearances, layers, motions })
     }
 
     /// Replaces indices of clips, masks and parts by those of a bake with other names or another order.
@@ -226,6 +263,9 @@ impl<'a> SnapshotState<'a> {
         for (_, set) in &mut self.layers {
             set.move_in_time(self.time, time);
         }
+        for (_, state) in &mut self.motions {
+            *state = state.moved_in_time(self.time, time);
+        }
         self.time = time;
     }
 }
@@ -233,7 +273,7 @@ impl<'a> SnapshotState<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Curve, Playback, Transition};
+    use crate::{Curve, Playback, Transform, Transition};
 
     fn names() -> Names<'static> {
         Names { clips: vec!["idle", "run", "die"], masks: vec!["upper"], parts: vec!["sword", "shield"] }
@@ -253,7 +293,10 @@ mod tests {
         set.play(1, &playing(1, 9.0).playback(), Some(0), &Transition::crossfade(0.7), 0.8, Time::from_secs(9.0));
         let hidden = Appearance { hidden: Appearance::part_bit(1) | Appearance::INVISIBLE_BIT, ..Default::default() };
         let appearances = [Appearance::default(), hidden, Appearance { custom: [7, 8], ..Default::default() }];
-        let bytes = write(&names(), Time::from_secs(10.0), &records, &appearances, [(1, set)].into_iter());
+        let walk = MotionState::new(Transform::at([1.0, 2.0, 3.0]), Motion::forwards(2.0), Time::from_secs(9.5));
+        let all = records.iter().copied();
+        let (layers, motions) = ([(1, set)].into_iter(), [(2, walk)].into_iter());
+        let bytes = write(&names(), Time::from_secs(10.0), all, &appearances, layers, motions);
         assert_eq!(bytes.len(), bytes.capacity(), "the length is known before");
         (bytes, records, set)
     }
@@ -266,6 +309,8 @@ mod tests {
         state.move_to(Time::from_secs(10.0));
         assert_eq!((&state.records, &state.layers), (&records, &vec![(1, set)]));
         assert_eq!(state.appearances[2].custom, [7, 8]);
+        let (index, walk) = state.motions[0];
+        assert_eq!((index, walk.transform(Time::from_secs(10.5), 1.0).translation), (2, [1.0, 2.0, 5.0]));
     }
 
     #[test]
@@ -283,6 +328,7 @@ mod tests {
                 assert!((old.weight(then) - new.weight(later)).abs() < 1e-4, "{now:?}");
             }
             assert_eq!(state.layers[0].1.is_over(later), set.is_over(then));
+            assert_eq!(state.motions[0].1.transform(later, 1.0).translation, [1.0, 2.0, 4.5]);
         }
     }
 

@@ -1,0 +1,249 @@
+//! Motion of instances at constant rates, as a function of time. CPU reference and WGSL source of
+//! `shaders/motion.wgsl`. Does not need wgpu.
+//!
+//! With velocity `v` and turn rate `w` about the y axis, the position after `t` seconds is
+//! `p + R(w t / 2) v' 2 sin(w t / 2) / w`, the integral of `R(w s) v'` over `s` from 0 to `t`, where
+//! `v'` is the velocity in world space at the start. Its vertical part is `v'.y t`.
+//!
+//! Commands store the position at which they find an instance in `f64`, so no number of them lets it
+//! drift. The GPU takes the angle from integers: rates are turns per second with 56 fraction bits,
+//! times seconds with 32, and the fraction of their product is exact after weeks.
+
+use core::f64::consts::TAU;
+
+use bytemuck::{Pod, Zeroable};
+use glam::{DQuat, DVec3, Vec3};
+
+use crate::{Time, Transform};
+
+/// Fraction bits of a turn rate, turns per second.
+const TURN_BITS: i32 = 56;
+/// Greatest turn rate, radians per second: ten turns.
+const FASTEST: f32 = 62.8;
+/// Instances per workgroup of the pass.
+pub const MOTION_GROUP_SIZE: u32 = 64;
+/// Compute entry point of [`motion`]: one thread per instance, workgroups counted along x, then y.
+pub const MOTION_ENTRY_POINT: &str = "gpuskin_move";
+
+/// Motion of an instance: a velocity along its own axes, and a turn about the y axis. The path is a
+/// straight line, an arc or a spiral staircase.
+///
+/// ```
+/// # use gpuskin_rt::{Motion, Transform};
+/// let walk = Motion::forwards(1.4).turning(0.2);
+/// // After a quarter of a turn it faces the world's x axis.
+/// let there = walk.transform_after(Transform::default(), core::f64::consts::FRAC_PI_2 / 0.2);
+/// assert!((there.translation[0] - 7.0).abs() < 1e-4 && (there.translation[2] - 7.0).abs() < 1e-4);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Motion {
+    /// Velocity along the instance's own axes, metres per second; its scale does not change it. Models
+    /// face along z.
+    pub velocity: [f32; 3],
+    /// Turn about the world's y axis, radians per second, counter-clockwise seen from above; at most ten
+    /// turns per second. Velocity turns with the instance.
+    pub turn_rate: f32,
+}
+
+impl Motion {
+    /// No motion.
+    pub const STILL: Self = Self { velocity: [0.0; 3], turn_rate: 0.0 };
+
+    /// Makes a motion along the instance's z axis, metres per second.
+    pub fn forwards(speed: f32) -> Self {
+        Self { velocity: [0.0, 0.0, speed], turn_rate: 0.0 }
+    }
+
+    /// Sets the turn rate, radians per second.
+    pub fn turning(mut self, turn_rate: f32) -> Self {
+        self.turn_rate = turn_rate;
+        self
+    }
+
+    /// Returns the transform of an instance that has moved for some seconds from `start`: for servers, and
+    /// the reference of what is drawn.
+    pub fn transform_after(&self, start: Transform, seconds: f64) -> Transform {
+        MotionState::new(start.finite(), *self, Time::ZERO).after(seconds, start.scale)
+    }
+
+    /// Returns the motion with numbers that can be played: those that are not finite become 0.
+    pub(crate) fn finite(self) -> Self {
+        let finite = |c: f32| if c.is_finite() { c } else { 0.0 };
+        Self { velocity: self.velocity.map(finite), turn_rate: finite(self.turn_rate).clamp(-FASTEST, FASTEST) }
+    }
+}
+
+/// Motion since a time, and where it began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MotionState {
+    pub(crate) origin: DVec3,
+    pub(crate) rotation: DQuat,
+    pub(crate) motion: Motion,
+    pub(crate) start: Time,
+}
+
+impl Default for MotionState {
+    fn default() -> Self {
+        Self { origin: DVec3::ZERO, rotation: DQuat::IDENTITY, motion: Motion::STILL, start: Time::ZERO }
+    }
+}
+
+impl MotionState {
+    /// Starts a motion at a transform whose numbers are finite.
+    pub(crate) fn new(from: Transform, motion: Motion, start: Time) -> Self {
+        let rotation = DQuat::from_array(from.rotation.map(f64::from)).normalize();
+        Self { origin: Vec3::from(from.translation).as_dvec3(), rotation, motion: motion.finite(), start }
+    }
+
+    pub(crate) fn is_still(&self) -> bool {
+        self.motion == Motion::STILL
+    }
+
+    /// Returns the state from `time` on: the same motion from where it has come by then.
+    pub(crate) fn rebased(&self, time: Time) -> Self {
+        let (origin, rotation) = self.place(time.since(self.start));
+        Self { origin, rotation, start: time, ..*self }
+    }
+
+    /// Returns the state that is at `to` where this one is at `from`: the same, unless the start would be
+    /// before [`Time::ZERO`]; then it starts at `to`.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn moved_in_time(&self, from: Time, to: Time) -> Self {
+        let shift = to.to_bits().wrapping_sub(from.to_bits());
+        let start = self.start.to_bits();
+        if to >= from || start >= from.to_bits() - to.to_bits() {
+            return Self { start: Time::from_bits(start.wrapping_add(shift)), ..*self };
+        }
+        Self { start: to, ..self.rebased(from) }
+    }
+
+    /// Returns the transform at a time; before the start, that of the start.
+    pub(crate) fn transform(&self, time: Time, scale: f32) -> Transform {
+        self.after(time.since(self.start), scale)
+    }
+
+    fn after(&self, seconds: f64, scale: f32) -> Transform {
+        let (origin, rotation) = self.place(seconds);
+        Transform { translation: origin.as_vec3().into(), scale, rotation: rotation.as_quat().into() }
+    }
+
+    fn place(&self, seconds: f64) -> (DVec3, DQuat) {
+        let rate = f64::from(self.motion.turn_rate);
+        let velocity = self.rotation * Vec3::from(self.motion.velocity).as_dvec3();
+        let half = 0.5 * rate * seconds;
+        // 2 sin(half) / rate, also for a rate of 0.
+        let chord = if half.abs() < 1e-4 { seconds * (1.0 - half * half / 6.0) } else { 2.0 * half.sin() / rate };
+        let along = DQuat::from_rotation_y(half) * velocity;
+        let moved = DVec3::new(along.x * chord, velocity.y * seconds, along.z * chord);
+        (self.origin + moved, (DQuat::from_rotation_y(2.0 * half) * self.rotation).normalize())
+    }
+
+    /// Returns the words that the GPU reads.
+    pub(crate) fn record(&self) -> MotionRecord {
+        let rate = f64::from(self.motion.turn_rate) / TAU;
+        let turns = (rate.abs() * f64::from(TURN_BITS).exp2()).round() as u64;
+        MotionRecord {
+            origin: self.origin.as_vec3().into(),
+            turn_rate: self.motion.turn_rate,
+            rotation: self.rotation.as_quat().into(),
+            velocity: (self.rotation * Vec3::from(self.motion.velocity).as_dvec3()).as_vec3().into(),
+            moving: (!self.is_still()).into(),
+            start: self.start.words(),
+            turns: Time::from_bits(turns).words(),
+        }
+    }
+}
+
+/// Motion of an instance as the GPU reads it: four vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct MotionRecord {
+    /// Position at the start. World space, metres.
+    origin: [f32; 3],
+    /// Radians per second.
+    turn_rate: f32,
+    /// Rotation at the start.
+    rotation: [f32; 4],
+    /// Velocity at the start. World space, metres per second.
+    velocity: [f32; 3],
+    /// Not 0: the instance moves.
+    moving: u32,
+    /// [`Time::words`] of the start.
+    start: [u32; 2],
+    /// Turn rate without its sign, turns per second: upper word, lower word of 56 fraction bits.
+    turns: [u32; 2],
+}
+
+/// Uniform of the motion pass. CPU layout of `GpuskinMotionParameters` in `shaders/motion.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct MotionUniform {
+    /// Time: [`Time::words`].
+    pub time: [u32; 2],
+    /// Number of instances.
+    pub instances: u32,
+    /// Greatest number of workgroups per dispatch in one dimension.
+    pub max_groups: u32,
+}
+
+/// Returns the WGSL of the pass that writes the transforms of moving instances.
+pub fn motion() -> String {
+    [include_str!("../shaders/playback.wgsl"), include_str!("../shaders/motion.wgsl")].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Integrates the motion in small steps.
+    fn integrated(motion: Motion, from: Transform, seconds: f64) -> (DVec3, DQuat) {
+        let state = MotionState::new(from, motion, Time::ZERO);
+        let (steps, mut place) = (200_000, state.origin);
+        let dt = seconds / f64::from(steps);
+        let turned = |t: f64| DQuat::from_rotation_y(f64::from(motion.turn_rate) * t) * state.rotation;
+        for i in 0..steps {
+            place += turned((f64::from(i) + 0.5) * dt) * Vec3::from(motion.velocity).as_dvec3() * dt;
+        }
+        (place, turned(seconds))
+    }
+
+    #[test]
+    fn place_is_the_integral_of_the_velocity() {
+        let from = Transform::at([3.0, -1.0, 2.0]).facing(0.7).scaled(2.0);
+        for (motion, seconds) in [
+            (Motion::forwards(1.4), 10.0),
+            (Motion { velocity: [0.5, 0.2, 1.0], turn_rate: 0.9 }, 12.0),
+            (Motion { velocity: [0.0, 0.0, 2.0], turn_rate: -3.0 }, 4.0),
+            (Motion { velocity: [0.0, 1.0, 2.0], turn_rate: 1e-6 }, 50.0),
+            (Motion { velocity: [0.0; 3], turn_rate: 2.0 }, 1.0),
+        ] {
+            let found = motion.transform_after(from, seconds);
+            let (place, rotation) = integrated(motion, from, seconds);
+            assert!(Vec3::from(found.translation).as_dvec3().distance(place) < 1e-5, "{motion:?} {found:?} {place}");
+            let angle = DQuat::from_array(found.rotation.map(f64::from)).normalize().angle_between(rotation);
+            assert!(angle < 1e-6 && found.scale == 2.0, "{motion:?} {angle}");
+        }
+    }
+
+    #[test]
+    fn commands_do_not_let_an_instance_drift() {
+        let walk = Motion::forwards(1.4).turning(0.01);
+        let (mut state, mut time) = (MotionState::new(Transform::default(), walk, Time::ZERO), Time::ZERO);
+        for i in 0..100_000 {
+            time = time + (1.0 + f64::from(i % 7) * 0.37);
+            state = state.rebased(time);
+        }
+        let whole = MotionState::new(Transform::default(), walk, Time::ZERO).rebased(time);
+        assert!(state.origin.distance(whole.origin) < 1e-5, "{} {}", state.origin, whole.origin);
+    }
+
+    #[test]
+    fn odd_numbers_stand_still() {
+        let odd = Motion { velocity: [f32::NAN, f32::INFINITY, 1.0], turn_rate: f32::NAN };
+        assert_eq!(odd.finite(), Motion::forwards(1.0));
+        let fast = Motion { turn_rate: -1e30, ..Motion::STILL };
+        assert_eq!(fast.finite().turn_rate, -FASTEST);
+        let early = MotionState::new(Transform::default(), Motion::forwards(1.0), Time::from_secs(5.0));
+        assert_eq!(early.transform(Time::ZERO, 1.0), Transform::default());
+    }
+}
