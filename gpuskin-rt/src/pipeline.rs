@@ -39,7 +39,7 @@
 //! | `gpuskin_skin_vertex(GpuskinInput, time) -> GpuskinSkinned` | skinned vertex of an instance, world space |
 //! | `gpuskin_skin_previous_vertex(GpuskinInput, previous_time) -> GpuskinSkinned` | the vertex at the previous time, for motion vectors |
 //! | `gpuskin_unpack(GpuskinInput) -> GpuskinVertex` | vertex of the mesh before skinning: texture coordinates, colour |
-//! | `gpuskin_instance_of(GpuskinInput, time) -> GpuskinInstance` | transform and playback of the instance |
+//! | `gpuskin_instance_of(GpuskinInput, time) -> GpuskinInstance` | transform of the instance; without a palette also what it plays |
 //! | `gpuskin_appearance_of(GpuskinInput) -> GpuskinAppearance` | tint, hidden parts and custom data of the instance |
 //! | `gpuskin_instance_number(GpuskinInput) -> u32` | number of the instance within its draw, for picking |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | model space to world space |
@@ -90,9 +90,43 @@
 //! }
 //! ```
 
+//! # Instances written by the device
+//!
+//! A compute pass of the game may write the instances of a crowd: spawn them once, then write
+//! [`Crowd::instance_buffers`](crate::Crowd::instance_buffers) in the encoder that is passed to `prepare`, before that call.
+//! [`instance_writer_source`] has the structures and functions:
+//!
+//! | function | result |
+//! |---|---|
+//! | `gpuskin_play(record, clip, rate, phase, seconds, time)` | the record with another clip from `time` on, after a crossfade of some seconds |
+//! | `gpuskin_set_rate(record, rate, time)` | the record with another rate of its clip, without a jump |
+//! | `gpuskin_cycles_per_second(speed, seconds)` | rate of a clip of this length |
+//! | `gpuskin_current_clip(record)` | index of the clip |
+//! | `gpuskin_set_hidden(record, hidden)` | the record, hidden from culling or shown |
+//!
+//! ```wgsl
+//! @group(0) @binding(0) var<uniform> time: vec4<u32>;                 // Time::words(), then padding
+//! @group(0) @binding(1) var<storage, read_write> transforms: array<GpuskinTransform>;
+//! @group(0) @binding(2) var<storage, read_write> playbacks: array<GpuskinPlaybackRecord>;
+//!
+//! @compute @workgroup_size(64)
+//! fn steer(@builtin(global_invocation_id) id: vec3<u32>) {
+//!     if (id.x >= arrayLength(&transforms)) {
+//!         return;
+//!     }
+//!     transforms[id.x].translation.z += 0.02;
+//!     if (gpuskin_current_clip(playbacks[id.x]) != 1u) {
+//!         // Clip 1 lasts 0.7 s; it starts at its first frame, after a crossfade of 0.2 s.
+//!         let rate = gpuskin_cycles_per_second(1.0, 0.7);
+//!         playbacks[id.x] = gpuskin_play(playbacks[id.x], 1u, rate, 0u, 0.2, time.xy);
+//!     }
+//! }
+//! ```
+
 pub use crate::material::Material;
 #[cfg(feature = "wgpu")]
 pub use crate::render::{
-    CustomDraw, CustomPart, MaterialTextures, SampledTexture, VertexBuffers, field_vertex_buffers, vertex_buffers,
+    CustomDraw, CustomPart, InstanceBuffers, MaterialTextures, SampledTexture, VertexBuffers, field_vertex_buffers,
+    vertex_buffers,
 };
-pub use crate::shader::{FREE_LOCATION, Variant, cached_source, field_source, source};
+pub use crate::shader::{FREE_LOCATION, Variant, cached_source, field_source, instance_writer_source, source};

@@ -208,6 +208,23 @@ pub fn field_source(variant: Variant, group: u32) -> String {
     text(variant, group, InstanceSource::Field)
 }
 
+/// Returns WGSL for a game's own compute passes that write the instances of a crowd,
+/// [`Crowd::instance_buffers`](crate::Crowd::instance_buffers): structures and functions, without
+/// bindings and entry points.
+pub fn instance_writer_source() -> String {
+    let bit = bit_fields::HIDDEN.mask();
+    let mut text = bit_fields::wgsl() + &format!("const gpuskin_hidden_bit: u32 = {bit}u;\n");
+    for module in [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/write_playback.wgsl"),
+    ] {
+        text.push('\n');
+        text.push_str(module);
+    }
+    text
+}
+
 /// Source of the instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum InstanceSource {

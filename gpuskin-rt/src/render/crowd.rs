@@ -147,6 +147,18 @@ impl<M> Crowd<M> {
         self.core.model.geometry.variant
     }
 
+    /// Returns the buffers of the instances on the device, for a game's own compute passes: see
+    /// [`pipeline`](crate::pipeline). `None` before the first `prepare` with instances, and on devices
+    /// without storage buffers.
+    ///
+    /// A command on an instance writes its transform, what it plays, or its appearance from the CPU, which
+    /// knows nothing of what a pass has written; so does despawning another instance, whose place the last
+    /// one takes. More instances than [`CrowdDescriptor::capacity`] need larger buffers: what was written
+    /// before that frame is copied, and this returns the new ones.
+    pub fn instance_buffers(&self) -> Option<crate::pipeline::InstanceBuffers> {
+        self.core.instance_buffers()
+    }
+
     /// Counts the instances that the last submitted frame drew in a view. Waits for the GPU: meant for tools and tests.
     ///
     /// # Errors

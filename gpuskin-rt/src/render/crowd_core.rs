@@ -45,7 +45,7 @@ pub(super) struct CrowdState {
     pub(super) bounds_changed: bool,
     /// Created by the first call of [`Crowd::events`].
     pub(super) events: Option<CrowdEvents>,
-    buffers: Option<InstanceBuffers>,
+    buffers: Option<BoundInstances>,
     /// Changed elements of each of `buffers`.
     scatter: [Scatter; 5],
     /// Number of instances that `buffers` can hold.
@@ -69,7 +69,7 @@ const COPIES: wgpu::BufferUsages = wgpu::BufferUsages::COPY_DST.union(wgpu::Buff
 
 /// Instances on the device.
 #[derive(Clone, Debug)]
-struct InstanceBuffers {
+struct BoundInstances {
     transforms: wgpu::Buffer,
     playbacks: wgpu::Buffer,
     appearances: wgpu::Buffer,
@@ -79,7 +79,7 @@ struct InstanceBuffers {
     motion: Option<MotionPass>,
 }
 
-impl InstanceBuffers {
+impl BoundInstances {
     /// `storage`: whether compute passes read and write them. `previous`: whether shaders read
     /// transforms of the previous frame.
     fn new(device: &wgpu::Device, capacity: usize, storage: bool, previous: bool) -> Self {
@@ -100,6 +100,37 @@ impl InstanceBuffers {
             motion: None,
         }
     }
+
+    /// Copies the first `instances` instances of smaller buffers. Submitted by itself, because later
+    /// writes of the queue come before later copies.
+    fn copy(&self, Gpu { device, queue }: Gpu<'_>, from: &Self, instances: u32) {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let mut copy = |from: &wgpu::Buffer, to: &wgpu::Buffer, bytes: u64| {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, u64::from(instances) * bytes);
+        };
+        copy(&from.transforms, &self.transforms, TRANSFORM_BYTES);
+        copy(&from.playbacks, &self.playbacks, PLAYBACK_BYTES);
+        copy(&from.appearances, &self.appearances, APPEARANCE_BYTES);
+        if let (Some(from), Some(to)) = (&from.previous, &self.previous) {
+            copy(from, to, TRANSFORM_BYTES);
+        }
+        queue.submit([encoder.finish()]);
+    }
+}
+
+/// Buffers of the instances of a crowd on the device, for a game's own compute passes. Elements are in
+/// the order of [`Crowd::id_at`](crate::Crowd::id_at).
+///
+/// All have the usages `STORAGE`, `VERTEX`, `COPY_SRC` and `COPY_DST`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct InstanceBuffers {
+    /// [`Transform`](crate::Transform)s, 32 bytes each.
+    pub transforms: wgpu::Buffer,
+    /// What instances play, 40 bytes each: `GpuskinPlaybackRecord`.
+    pub playbacks: wgpu::Buffer,
+    /// [`Appearance`](crate::Appearance)s, 16 bytes each.
+    pub appearances: wgpu::Buffer,
 }
 
 impl CrowdState {
@@ -119,7 +150,7 @@ impl CrowdState {
 
 /// Drawable state of a crowd, as of the last upload.
 pub(crate) struct Drawn {
-    buffers: InstanceBuffers,
+    buffers: BoundInstances,
     pub(crate) instances: u32,
     /// Whether any instance has live bones.
     pub(crate) live: bool,
@@ -241,9 +272,13 @@ impl CrowdCore {
             }
             state.capacity = state.capacity.min(max_capacity);
             let previous = geometry.variant.previous_transforms;
-            state.buffers = Some(InstanceBuffers::new(device, state.capacity, scatters, previous));
+            let new = BoundInstances::new(device, state.capacity, scatters, previous);
+            if let Some(old) = state.buffers.take() {
+                new.copy(Gpu { device, queue }, &old, state.uploaded);
+            }
+            state.buffers = Some(new);
+            state.instances.mark_motions();
             state.palettes = None;
-            state.instances.mark_all();
         }
         if core::mem::take(&mut state.bounds_changed) {
             state.palettes = None;
@@ -252,7 +287,7 @@ impl CrowdCore {
         let fits_views = |palettes: &Arc<Palettes>| {
             palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
         };
-        if let (Some(poses), Some(layers), Some(InstanceBuffers { transforms, playbacks, appearances, previous, .. })) =
+        if let (Some(poses), Some(layers), Some(BoundInstances { transforms, playbacks, appearances, previous, .. })) =
             (geometry.poses(), state.layers.buffer(), &state.buffers)
         {
             let gpu = Gpu { device, queue };
@@ -314,6 +349,13 @@ impl CrowdCore {
         let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
         let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, attached };
         (state.uploaded > 0).then_some(drawn)
+    }
+
+    /// Buffers of the instances; `None` before the first upload, or if shaders cannot bind them.
+    pub(crate) fn instance_buffers(&self) -> Option<InstanceBuffers> {
+        let BoundInstances { transforms, playbacks, appearances, .. } = self.state().buffers.clone()?;
+        let storage = transforms.usage().contains(wgpu::BufferUsages::STORAGE);
+        storage.then_some(InstanceBuffers { transforms, playbacks, appearances })
     }
 
     /// Records that the second pass has run.

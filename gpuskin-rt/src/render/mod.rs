@@ -94,6 +94,7 @@ pub use cpu_model::CpuModel;
 pub use crowd::Crowd;
 #[cfg(feature = "testing")]
 pub use crowd::DrawCounts;
+pub use crowd_core::InstanceBuffers;
 pub use custom_draw::{CustomDraw, CustomPart};
 pub use descriptor::{CrowdDescriptor, DepthPass, DrawPath, PoseSharing, RendererDescriptor};
 pub use error::Error;

@@ -56,10 +56,6 @@ impl PreviousTransforms {
         self.placed.push(id);
     }
 
-    pub(super) fn mark_all(&mut self) {
-        self.changed.mark_all();
-    }
-
     /// Lets instances rest that have not moved again. Returns all transforms, and the changes since the
     /// last call; instances that move from now on belong to the next frame. `index` returns the index of
     /// an instance.

@@ -8,7 +8,7 @@ use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
-use crate::{ClipRecord, Playback, cache, cull};
+use crate::{Appearance, ClipRecord, Playback, Transform, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -36,6 +36,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain([("arguments".into(), cull::arguments())])
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
+        .chain([("instance writer".into(), instance_writer_source())])
 }
 
 fn befores() -> impl Iterator<Item = cull::PyramidSource> {
@@ -141,6 +142,13 @@ fn wgsl_structures_match_rust_layout() {
     let (moved, _) = parse(&motion::motion());
     let motion = same_layout!(&moved, "GpuskinMotionParameters", MotionUniform, [time, instances, max_groups]);
     assert_eq!(motion, (3, size_of::<MotionUniform>()));
+
+    let (writer, _) = parse(&instance_writer_source());
+    let transform = same_layout!(&writer, "GpuskinTransform", Transform, [translation, scale, rotation]);
+    let appearance = same_layout!(&writer, "GpuskinAppearanceRecord", Appearance, [tint, hidden, custom]);
+    assert_eq!([transform.1, appearance.1], [size_of::<Transform>(), size_of::<Appearance>()]);
+    let (_, size) = layout(&writer, "GpuskinPlaybackRecord");
+    assert_eq!(size as usize, size_of::<crate::record::PlaybackRecord>());
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, held]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));

@@ -26,6 +26,7 @@ mod paths;
 mod picking;
 mod surface;
 mod textures;
+mod written;
 
 use common::{COMPUTE, GPU, VULKAN, WIDE_TARGETS};
 use gpuskin_test_harness::{run, test};
@@ -119,5 +120,8 @@ fn main() -> std::process::ExitCode {
         test!(textures::device_uses_first_supported_format, GPU),
         test!(textures::unsupported_formats_are_reported, GPU),
         test!(textures::other_textures_are_loaded_on_request, GPU),
+        test!(written::written_transitions_match_the_cpu, COMPUTE),
+        test!(written::written_instances_are_drawn, COMPUTE),
+        test!(written::written_garbage_is_survived, COMPUTE),
     ])
 }

@@ -195,13 +195,13 @@ fn moves(context: &Context) -> Result<(), String> {
         };
         // In turns, each after a frame that moves them back.
         let back = &sets[1 - frame % 2];
-        times[0].push(scene.frame(context, frame, |_| ())?[0]);
-        times[1].push(scene.frame(context, frame, plain)?[0]);
-        times[2].push(scene.frame(context, frame, bulk)?[0]);
+        times[0].push(scene.frame(context, frame, |_| ())?[1]);
+        times[1].push(scene.frame(context, frame, plain)?[1]);
+        times[2].push(scene.frame(context, frame, bulk)?[1]);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
-        times[3].push(scene.frame(context, frame, threads)?[0]);
+        times[3].push(scene.frame(context, frame, threads)?[1]);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
-        times[4].push(scene.frame(context, frame, single)?[0]);
+        times[4].push(scene.frame(context, frame, single)?[1]);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
     }
     let [idle, plain, bulk, threads, single] = times.map(median);
