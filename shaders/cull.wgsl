@@ -30,11 +30,11 @@ struct GpuskinBounds {
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
 @group(0) @binding(1) var<uniform> gpuskin_bounds: GpuskinBounds;
 @group(0) @binding(2) var<uniform> gpuskin_views: array<GpuskinCullView, gpuskin_max_views>;
-// Translation and scale, then rotation: two vectors per instance.
-@group(0) @binding(3) var<storage, read> gpuskin_transforms: array<vec4<f32>>;
+// Place records, two vectors per instance.
+@group(0) @binding(3) var<storage, read> gpuskin_places: array<vec4<u32>>;
 // Playback records of the cached poses, then of the visible instances, one after the other, up to
-// the number of palette slots. Five vectors each.
-@group(0) @binding(4) var<storage, read_write> gpuskin_visible_playbacks: array<vec2<u32>>;
+// the number of palette slots. Three vectors each.
+@group(0) @binding(4) var<storage, read_write> gpuskin_visible_playbacks: array<vec4<u32>>;
 // Header: length of each list, number of instances that need a palette slot, slots assigned in the
 // first pass, number of cached poses, number of them already evaluated, padding. Then the lists,
 // one per level of detail: sets for every view, for all views together if there are several, and
@@ -51,8 +51,8 @@ const gpuskin_mark_visible: u32 = 0x80000000u;
 // Bits of a mark after the first pass: palette slot plus one, or 0.
 const gpuskin_mark_slot: u32 = 0x7fffffffu;
 
-// Playback records, five vectors per instance.
-@group(0) @binding(6) var<storage, read> gpuskin_playbacks: array<vec2<u32>>;
+// Playback records, three vectors per instance.
+@group(0) @binding(6) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;
 
 // Per list, the number of instances in the workgroup; last, the number that need a palette slot.
 // Later in the pass: the next free entry of each list, and the next free slot.
@@ -134,14 +134,15 @@ fn gpuskin_lod(error_scale: f32) -> u32 {
 // Bounding box of an instance. CPU reference: reach in gpuskin-rt/src/cull.rs.
 fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
     var bounds: GpuskinInstanceBox;
-    let playing = gpuskin_playing_instance(number);
-    bounds.visible = gpuskin_get_hidden(playing.sources.w >> 16u) == 0u;
+    let look = gpuskin_places[number * 2u + 1u];
+    bounds.visible = gpuskin_get_invisible(look.w) == 0u;
     if (!bounds.visible) {
         return bounds;
     }
+    let place = bitcast<vec4<f32>>(gpuskin_places[number * 2u]);
     let instance =
-        gpuskin_with_transform(playing, gpuskin_transforms[number * 2u], gpuskin_transforms[number * 2u + 1u]);
-    let layered = gpuskin_get_layer_set(gpuskin_playbacks[number * 5u + 2u].x) != 0u;
+        gpuskin_with_transform(gpuskin_playing_instance(number), place, gpuskin_unpack_rotation(look.xy));
+    let layered = gpuskin_layer_set_of(number) != 0u;
     var low = vec3<f32>(0.0);
     var high = vec3<f32>(1.0);
     // A blend of clips can leave the bounds of each of them.

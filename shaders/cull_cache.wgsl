@@ -17,7 +17,7 @@ fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
     let steps = word >> 20u;
     // Error of the nearest sample: it must not be visible.
     let error = gpuskin_bounds.error / f32(1u << ((word >> 17u) & 7u));
-    if (steps == 0u || gpuskin_get_layer_set(gpuskin_playbacks[number * 5u + 2u].x) != 0u || error * error_scale > 1.0) {
+    if (steps == 0u || gpuskin_layer_set_of(number) != 0u || error * error_scale > 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
     if (gpuskin_weight(instance, gpuskin_parameters.time) < 1.0) {
@@ -33,16 +33,17 @@ fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
 // Writes the playback record of an instance to a slot, so that the palette pass evaluates it there.
 // For a shared pose, playback is stopped at its sample: no rate, no fade, not paused.
 fn gpuskin_write_pose_record(slot: u32, number: u32, shared_pose: GpuskinSharedPose) {
-    let read = number * 5u;
-    let written = slot * 5u;
-    let clip_fade = gpuskin_playbacks[read + 2u];
-    gpuskin_visible_playbacks[written] = gpuskin_playbacks[read];
-    gpuskin_visible_playbacks[written + 1u] =
-        select(gpuskin_playbacks[read + 1u], vec2<u32>(0u, shared_pose.offset), shared_pose.is_shared);
-    gpuskin_visible_playbacks[written + 2u] =
-        select(clip_fade, vec2<u32>(gpuskin_get_clip(clip_fade.x), 0xffffu), shared_pose.is_shared);
-    gpuskin_visible_playbacks[written + 3u] = select(gpuskin_playbacks[read + 3u], vec2<u32>(0u), shared_pose.is_shared);
-    gpuskin_visible_playbacks[written + 4u] = select(gpuskin_playbacks[read + 4u], vec2<u32>(0u), shared_pose.is_shared);
+    var words_0 = gpuskin_playbacks[number * 3u];
+    var words_1 = gpuskin_playbacks[number * 3u + 1u];
+    var words_2 = gpuskin_playbacks[number * 3u + 2u];
+    if (shared_pose.is_shared) {
+        words_0 = vec4<u32>(words_0.xy, 0u, shared_pose.offset);
+        words_1 = vec4<u32>(gpuskin_get_clip(words_1.x), 0xffffu, 0u, 0u);
+        words_2 = vec4<u32>(0u);
+    }
+    gpuskin_visible_playbacks[slot * 3u] = words_0;
+    gpuskin_visible_playbacks[slot * 3u + 1u] = words_1;
+    gpuskin_visible_playbacks[slot * 3u + 2u] = words_2;
 }
 
 // Returns the slot plus one of an instance's shared pose; 0 if it needs a pose of its own. The

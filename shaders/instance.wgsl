@@ -1,4 +1,4 @@
-// Instance: a transform of 32 bytes and a playback record of 40 bytes. CPU reference:
+// Instance: a place record of 32 bytes and a playback record of 48 bytes. CPU reference:
 // gpuskin-rt/src/record.rs, which documents the layout.
 
 struct GpuskinInstance {
@@ -6,7 +6,7 @@ struct GpuskinInstance {
     translation: vec3<f32>,
     // Applied first.
     scale: f32,
-    // Quaternion x, y, z, w; its length is close to 1.
+    // Quaternion x, y, z, w, 16 bits per component; its length is close to 1.
     rotation: vec4<f32>,
     // Current clip.
     playback: GpuskinPlayback,
@@ -94,6 +94,12 @@ fn gpuskin_older_weight(instance: GpuskinInstance) -> f32 {
     return f32(instance.sources.y >> 16u) * (1.0 / 65535.0);
 }
 
+// Quaternion from words 4 and 5 of a place record.
+fn gpuskin_unpack_rotation(words: vec2<u32>) -> vec4<f32> {
+    let all = vec4<i32>(bitcast<vec2<i32>>(words << vec2<u32>(16u)), bitcast<vec2<i32>>(words)) >> vec4<u32>(16u);
+    return max(vec4<f32>(all.xzyw) / 32767.0, vec4<f32>(-1.0));
+}
+
 // Instance with another transform. place: translation, scale; rotation: quaternion.
 fn gpuskin_with_transform(instance: GpuskinInstance, place: vec4<f32>, rotation: vec4<f32>) -> GpuskinInstance {
     return GpuskinInstance(
@@ -107,7 +113,7 @@ fn gpuskin_with_transform(instance: GpuskinInstance, place: vec4<f32>, rotation:
 }
 
 // Instance at the origin, from the words of a playback record: start time; rate and phase; clip and
-// fade; the clips that fade out.
+// fade; the clips that fade out. Custom words are not part of it.
 fn gpuskin_playing(
     start: vec2<u32>,
     rate_phase: vec2<u32>,

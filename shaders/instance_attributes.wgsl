@@ -10,11 +10,11 @@ fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance 
         input.playback_0.xy,
         input.playback_0.zw,
         input.playback_1.xy,
-        vec4<u32>(input.playback_1.zw, input.playback_2),
+        vec4<u32>(input.playback_1.zw, input.playback_2.xy),
     );
-    return gpuskin_with_transform(playing, input.place, input.rotation);
+    return gpuskin_with_transform(playing, input.place, gpuskin_unpack_rotation(input.look.xy));
 }
 
 fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
-    return gpuskin_appearance(input.appearance);
+    return gpuskin_appearance(vec4<u32>(input.look.zw, input.playback_2.zw));
 }

@@ -4,7 +4,8 @@
 fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
     let at = gpuskin_list[input.drawn].y * 2u;
     var instance: GpuskinInstance;
-    return gpuskin_with_transform(instance, gpuskin_transforms[at], gpuskin_transforms[at + 1u]);
+    let rotation = gpuskin_unpack_rotation(gpuskin_places[at + 1u].xy);
+    return gpuskin_with_transform(instance, bitcast<vec4<f32>>(gpuskin_places[at]), rotation);
 }
 
 // Number of the drawn instance among those that share a palette.
@@ -13,5 +14,7 @@ fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
 }
 
 fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
-    return gpuskin_appearance(gpuskin_appearances[gpuskin_instance_number(input)]);
+    let number = gpuskin_instance_number(input);
+    let custom = gpuskin_playbacks[number * 3u + 2u].zw;
+    return gpuskin_appearance(vec4<u32>(gpuskin_places[number * 2u + 1u].zw, custom));
 }

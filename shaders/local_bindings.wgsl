@@ -25,8 +25,8 @@ struct GpuskinPaletteParameters {
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinPaletteParameters;
 @group(0) @binding(1) var<storage, read> gpuskin_words: array<u32>;
-// Playback records, five vectors per instance.
-@group(0) @binding(2) var<storage, read> gpuskin_playbacks: array<vec2<u32>>;
+// Playback records, three vectors per instance.
+@group(0) @binding(2) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;
 // Rows of skinning matrices. [instance][bone]
 @group(0) @binding(3) var<storage, read_write> gpuskin_palette: array<mat3x4<f32>>;
 // Layer sets, then live poses, then the previous live poses.

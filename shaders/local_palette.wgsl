@@ -18,7 +18,7 @@ fn gpuskin_write_palette(
     let is_previous = group.z != 0u;
     let time = select(gpuskin_parameters.time, gpuskin_parameters.previous_time, is_previous);
     let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.previous_live_at, is_previous);
-    let slot = gpuskin_get_layer_set(gpuskin_playbacks[number * 5u + 2u].x);
+    let slot = gpuskin_layer_set_of(number);
     gpuskin_find_pose_blend(thread, instance, slot, time, live_at);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);

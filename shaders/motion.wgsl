@@ -13,8 +13,8 @@ struct GpuskinMotionParameters {
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinMotionParameters;
 // Four vectors per instance: MotionRecord in gpuskin-rt/src/motion.rs.
 @group(0) @binding(1) var<storage, read> gpuskin_motions: array<vec4<u32>>;
-// Translation and scale, then rotation: two vectors per instance.
-@group(0) @binding(2) var<storage, read_write> gpuskin_transforms: array<vec4<f32>>;
+// Place records, two vectors per instance.
+@group(0) @binding(2) var<storage, read_write> gpuskin_places: array<vec4<u32>>;
 
 const gpuskin_group_size: u32 = 64u;
 
@@ -78,12 +78,15 @@ fn gpuskin_move(
     }
     let along = vec2<f32>(v.x * sin_cos.y + v.z * sin_cos.x, v.z * sin_cos.y - v.x * sin_cos.x);
     let moved = vec3<f32>(along.x * chord, v.y * seconds, along.y * chord);
-    gpuskin_transforms[number * 2u] = vec4<f32>(origin.xyz + moved, gpuskin_transforms[number * 2u].w);
+    gpuskin_places[number * 2u] =
+        vec4<u32>(bitcast<vec3<u32>>(origin.xyz + moved), gpuskin_places[number * 2u].w);
     // (0, sin, 0, cos) * rotation.
-    gpuskin_transforms[number * 2u + 1u] = vec4<f32>(
+    let turned_rotation = vec4<f32>(
         sin_cos.y * rotation.x + sin_cos.x * rotation.z,
         sin_cos.y * rotation.y + sin_cos.x * rotation.w,
         sin_cos.y * rotation.z - sin_cos.x * rotation.x,
         sin_cos.y * rotation.w - sin_cos.x * rotation.y,
     );
+    gpuskin_places[number * 2u + 1u] =
+        vec4<u32>(gpuskin_pack_rotation(turned_rotation), gpuskin_places[number * 2u + 1u].zw);
 }

@@ -1,32 +1,28 @@
 // Structures and functions for a game's own compute passes, which write instances of a crowd. CPU
 // reference: gpuskin-rt/src/record.rs, which documents the words.
 
-// Element of the buffer of transforms.
-struct GpuskinTransform {
+// Where an instance is and how it looks: element of the buffer of places.
+struct GpuskinPlaceRecord {
     // World space, metres.
     translation: vec3<f32>,
     scale: f32,
-    // Unit quaternion x, y, z, w.
-    rotation: vec4<f32>,
-}
-
-// Element of the buffer of appearances.
-struct GpuskinAppearanceRecord {
+    // gpuskin_pack_rotation of a unit quaternion.
+    rotation: vec2<u32>,
     // Linear RGBA, 8 bits each, red lowest.
     tint: u32,
-    // Bits 1-16: hidden parts. Bits 17-30: hidden attachments.
+    // Bits 1-16: hidden parts. Bits 17-30: hidden attachments. Bit 31: the whole instance is hidden.
     hidden: u32,
-    // For the game's own shaders.
-    custom: vec2<u32>,
 }
 
-// What an instance plays: element of the buffer of playback records. Written by the functions below.
+// What an instance plays: element of the buffer of playbacks. Written by the functions below.
 struct GpuskinPlaybackRecord {
     start: vec2<u32>,
     rate_phase: vec2<u32>,
     clip_fade: vec2<u32>,
     source_0: vec2<u32>,
     source_1: vec2<u32>,
+    // For the game's own shaders.
+    custom: vec2<u32>,
 }
 
 // Rate of a clip, cycles per second: speed over the length of the clip in seconds, twice that in
@@ -119,14 +115,6 @@ fn gpuskin_set_rate(record: GpuskinPlaybackRecord, rate: vec2<u32>, time: vec2<u
     return changed;
 }
 
-// Hides an instance from culling, or shows it.
-fn gpuskin_set_hidden(record: GpuskinPlaybackRecord, hidden: bool) -> GpuskinPlaybackRecord {
-    var changed = record;
-    let bit = gpuskin_hidden_bit << 16u;
-    changed.source_1.y = (record.source_1.y & ~bit) | select(0u, bit, hidden);
-    return changed;
-}
-
 // Index of the current clip.
 fn gpuskin_current_clip(record: GpuskinPlaybackRecord) -> u32 {
     return gpuskin_get_clip(record.clip_fade.x);
@@ -134,7 +122,7 @@ fn gpuskin_current_clip(record: GpuskinPlaybackRecord) -> u32 {
 
 // Plays another clip from `time` on. clip: its index, plus gpuskin_once or gpuskin_ping_pong. rate:
 // gpuskin_cycles_per_second. phase: where it starts, 0.32 fixed point. seconds: length of the
-// crossfade; 0: at once. Layers and visibility stay.
+// crossfade; 0: at once. Layers and custom words stay.
 fn gpuskin_play(
     record: GpuskinPlaybackRecord,
     clip: u32,
@@ -144,14 +132,14 @@ fn gpuskin_play(
     time: vec2<u32>,
 ) -> GpuskinPlaybackRecord {
     let now = gpuskin_rebase(record, time);
-    let hidden = now.source_1.y & (gpuskin_hidden_bit << 16u);
     let flags = (clip & 0x3ffu) | (u32((clip & gpuskin_once) != 0u) << 10u) | (u32((clip & gpuskin_ping_pong) != 0u) << 11u);
     var next = GpuskinPlaybackRecord(
         time,
         vec2<u32>(gpuskin_pack_rate(rate, 26u), phase),
         vec2<u32>((now.clip_fade.x & 0xfffff000u) | flags, 0xffffu),
         vec2<u32>(0u),
-        vec2<u32>(0u, hidden),
+        vec2<u32>(0u),
+        now.custom,
     );
     if (!(seconds > 0.0)) {
         return next;
@@ -186,7 +174,7 @@ fn gpuskin_play(
         }
         let share = u32(weight_1 / (weight_0 + weight_1) * 65535.0 + 0.5);
         next.source_0 = vec2<u32>(first.x, (first.y & 0xffffu) | (share << 16u));
-        next.source_1 = vec2<u32>(second.x, (second.y & 0xffffu) | hidden);
+        next.source_1 = vec2<u32>(second.x, second.y & 0xffffu);
     }
     // A smooth curve.
     next.source_1.y |= 0x10000u;

@@ -79,9 +79,6 @@ bit_fields! {
     FADE_CURVE, "fade_curve": 0, 2;
     /// Last half-word of a playback record: the instance is paused.
     PAUSED, "paused": 2, 1;
-    /// Last half-word of a playback record: the instance is hidden, as its appearance says. Culling
-    /// reads this copy, so that it needs no appearances.
-    HIDDEN, "hidden": 3, 1;
     /// Word 4 of a layer: index of the mask plus 1.
     MASK, "mask": 12, 9;
     /// Word 4 of a layer: curve of the weight.
@@ -92,7 +89,7 @@ bit_fields! {
     LIVE_KIND, "live_kind": 0, 2;
     /// Word 28 of a layer set: curve of the weight of live bones.
     LIVE_CURVE, "live_curve": 2, 2;
-    /// Second word of an appearance: the whole instance is hidden.
+    /// Last word of a place record: the whole instance is hidden.
     INVISIBLE, "invisible": 31, 1;
 }
 
@@ -118,7 +115,7 @@ mod tests {
         for word in [
             &[CLIP, ONCE, PING_PONG, LAYER_SET][..],
             &[CLIP, ONCE, PING_PONG, MASK, WEIGHT_CURVE, FADE_OUT],
-            &[FADE_CURVE, PAUSED, HIDDEN],
+            &[FADE_CURVE, PAUSED],
             &[RATE, RATE_SHIFT, RATE_SIGN],
             &[FADING_RATE, FADING_RATE_SHIFT, FADING_RATE_SIGN],
             &[FADE_RATE, FADE_RATE_SHIFT],

@@ -280,7 +280,7 @@ impl FieldUniform {
         }
         let rotation = [0.0, turn as f32, 0.0, (32_767 - turn.abs()) as f32].map(|part| part / 32_767.0);
         let transform = Transform { translation: [place.x, y, place.y], scale, rotation };
-        InstanceRecord::new(transform, [0, 0, pace, offset, clip, fade.into(), self.gust, offset >> 16, 0, 0])
+        InstanceRecord::new(transform, [0, 0, pace, offset, clip, fade.into(), self.gust, offset >> 16, 0, 0, 0, 0])
     }
 
     /// Returns the appearance of the instance with the given number. CPU reference of

@@ -204,7 +204,7 @@ impl Layer {
     }
 
     fn words(&self) -> [u32; 12] {
-        let (_, w) = self.playing.split();
+        let w = self.playing.played([0; 2]);
         // In place of the number of the layer set.
         let [mask, curve, fade_out] = [self.mask, self.weight.curve.to_bits(), self.fade_out.0].map(u32::from);
         let of_layer = MASK.word(mask) | WEIGHT_CURVE.word(curve) | FADE_OUT.word(fade_out);
@@ -222,7 +222,7 @@ impl Layer {
         let [start, start_fraction, rate, offset, clip, fade, _, _, rest @ ..] = *words;
         let clip = clip & !LAYER_SET.mask();
         let [a, b, c, d] = rest;
-        let playing = [start, start_fraction, rate, offset, clip, fade, a, b, c, d];
+        let playing = [start, start_fraction, rate, offset, clip, fade, a, b, c, d, 0, 0];
         let curve = Curve::from_bits(WEIGHT_CURVE.of(words[4]) as u16);
         let weight = Weight { ends: halves(words[6]), fade: halves(words[7]), curve };
         let fade_out = FadeOut(FADE_OUT.of(words[4]) as u16);

@@ -188,7 +188,12 @@ pub struct MotionUniform {
 
 /// Returns the WGSL of the pass that writes the transforms of moving instances.
 pub fn motion() -> String {
-    [include_str!("../shaders/playback.wgsl"), include_str!("../shaders/motion.wgsl")].join("\n")
+    let modules = [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/pack_rotation.wgsl"),
+        include_str!("../shaders/motion.wgsl"),
+    ];
+    modules.join("\n")
 }
 
 #[cfg(test)]

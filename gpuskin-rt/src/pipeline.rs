@@ -102,19 +102,19 @@
 //! | `gpuskin_set_rate(record, rate, time)` | the record with another rate of its clip, without a jump |
 //! | `gpuskin_cycles_per_second(speed, seconds)` | rate of a clip of this length |
 //! | `gpuskin_current_clip(record)` | index of the clip |
-//! | `gpuskin_set_hidden(record, hidden)` | the record, hidden from culling or shown |
+//! | `gpuskin_pack_rotation(quaternion)` | rotation of a place record |
 //!
 //! ```wgsl
 //! @group(0) @binding(0) var<uniform> time: vec4<u32>;                 // Time::words(), then padding
-//! @group(0) @binding(1) var<storage, read_write> transforms: array<GpuskinTransform>;
+//! @group(0) @binding(1) var<storage, read_write> places: array<GpuskinPlaceRecord>;
 //! @group(0) @binding(2) var<storage, read_write> playbacks: array<GpuskinPlaybackRecord>;
 //!
 //! @compute @workgroup_size(64)
 //! fn steer(@builtin(global_invocation_id) id: vec3<u32>) {
-//!     if (id.x >= arrayLength(&transforms)) {
+//!     if (id.x >= arrayLength(&places)) {
 //!         return;
 //!     }
-//!     transforms[id.x].translation.z += 0.02;
+//!     places[id.x].translation.z += 0.02;
 //!     if (gpuskin_current_clip(playbacks[id.x]) != 1u) {
 //!         // Clip 1 lasts 0.7 s; it starts at its first frame, after a crossfade of 0.2 s.
 //!         let rate = gpuskin_cycles_per_second(1.0, 0.7);

@@ -1,13 +1,15 @@
-//! Instance record: transform, current clip and fading clips of an instance. The GPU has transforms
-//! ([`Transform`], 32 bytes) and the rest ([`PlaybackRecord`], 40 bytes) in a buffer each, so that
-//! moving an instance writes its transform alone. CPU reference of `shaders/instance.wgsl`.
+//! Instance record: transform, current clip and fading clips of an instance. The GPU has where an
+//! instance is and how it looks ([`PlaceRecord`], 32 bytes) and what it plays ([`PlaybackRecord`],
+//! 48 bytes) in a buffer each, so that moving an instance does not write what it plays. CPU reference
+//! of `shaders/instance.wgsl`.
 //!
-//! Words of a transform:
+//! Words of a place record:
 //!
-//! | word | |
+//! | word | from bit 0 up |
 //! |---|---|
 //! | 0-2, 3 | translation in metres, scale: `f32` |
-//! | 4-7 | unit quaternion x, y, z, w: `f32` |
+//! | 4-5 | unit quaternion x, y, z, w: signed 16 bits each |
+//! | 6-7 | tint and hidden parts: of the [`Appearance`] |
 //!
 //! Words of a playback record:
 //!
@@ -20,7 +22,8 @@
 //! | 5 | progress of the crossfade at the start time: 16 bits, 65535 is complete; progress per second: 11 bits, left shift 5 bits |
 //! | 6 | first fading clip: clip 10 bits, once, ping-pong; 4 bits zero; rate 10 bits, left shift 5 bits, sign 1 bit |
 //! | 7 | its phase at the start time: 16 bits; weight of the second fading clip in the mix of both: 16 bits |
-//! | 8-9 | second fading clip, same layout; bits 16-19 of the last word: curve of the crossfade, whether the instance is paused, and whether it is hidden |
+//! | 8-9 | second fading clip, same layout; bits 16-18 of the last word: curve of the crossfade, and whether the instance is paused |
+//! | 10-11 | custom words: of the [`Appearance`] |
 //!
 //! An interrupted crossfade continues from the current blend: its two clips become the fading clips
 //! of the next crossfade, with their weights at that time. A record holds two fading clips; if
@@ -29,9 +32,10 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
-use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, HIDDEN, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
+use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
-use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transform, Transition};
+use crate::transform::{packed_rotation, unpacked_rotation};
+use crate::{Appearance, Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transform, Transition};
 
 /// State of an instance: its transform, and what it plays. 72 bytes of plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -51,8 +55,51 @@ pub struct InstanceRecord {
     sources: [Source; 2],
 }
 
-/// What an instance plays: an [`InstanceRecord`] without its transform, as the shaders read it.
-pub(crate) type PlaybackRecord = [u32; 10];
+/// Where an instance is and how it looks, as the shaders read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct PlaceRecord {
+    translation: [f32; 3],
+    scale: f32,
+    rotation: [i16; 4],
+    tint: [u8; 4],
+    hidden: u32,
+}
+
+impl PlaceRecord {
+    pub(crate) fn new(transform: Transform, appearance: &Appearance) -> Self {
+        let mut record = Self { tint: appearance.tint, hidden: appearance.hidden, ..Self::default() };
+        record.set_transform(transform);
+        record
+    }
+
+    /// Returns the transform; its rotation is within 0.004 degrees of the one that was set.
+    pub(crate) fn transform(&self) -> Transform {
+        Transform { translation: self.translation, scale: self.scale, rotation: unpacked_rotation(self.rotation) }
+    }
+
+    pub(crate) fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    pub(crate) fn set_transform(&mut self, Transform { translation, scale, rotation }: Transform) {
+        (self.translation, self.scale) = (translation, scale);
+        self.rotation = packed_rotation(rotation);
+    }
+
+    /// Returns the appearance, with the words of what the instance plays.
+    pub(crate) fn appearance(&self, playback: &PlaybackRecord) -> Appearance {
+        Appearance { tint: self.tint, hidden: self.hidden, custom: [playback[10], playback[11]] }
+    }
+
+    pub(crate) fn set_appearance(&mut self, appearance: &Appearance) {
+        (self.tint, self.hidden) = (appearance.tint, appearance.hidden);
+    }
+}
+
+/// What an instance plays, as the shaders read it: an [`InstanceRecord`] without its transform, then
+/// the custom words of its appearance.
+pub(crate) type PlaybackRecord = [u32; 12];
 
 /// A clip that fades out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -62,7 +109,7 @@ struct Source {
     rate: u16,
     offset: u16,
     /// In the first fading clip: weight of the second one in the mix of both. In the second:
-    /// [`FADE_CURVE`], [`PAUSED`] and [`HIDDEN`].
+    /// [`FADE_CURVE`] and [`PAUSED`].
     extra: u16,
 }
 
@@ -141,10 +188,10 @@ impl InstanceRecord {
         bytemuck::cast(core::array::from_fn::<u32, 18, _>(|i| if i < 8 { transform[i] } else { playback[i - 8] }))
     }
 
-    /// Returns the two parts of the record.
-    pub(crate) fn split(self) -> (Transform, PlaybackRecord) {
+    /// Returns what the instance plays, with the custom words of its appearance.
+    pub(crate) fn played(self, custom: [u32; 2]) -> PlaybackRecord {
         let words: [u32; 18] = bytemuck::cast(self);
-        (self.transform(), core::array::from_fn(|i| words[8 + i]))
+        core::array::from_fn(|i| if i < 10 { words[8 + i] } else { custom[i - 10] })
     }
 
     /// Returns the transform.
@@ -152,9 +199,10 @@ impl InstanceRecord {
         Transform { translation: self.translation, scale: self.scale, rotation: self.rotation }
     }
 
-    /// Replaces the transform.
+    /// Replaces the transform; its rotation is rounded to 16 bits per component, as the shaders read it.
     pub fn set_transform(&mut self, transform: Transform) {
-        (self.translation, self.scale, self.rotation) = (transform.translation, transform.scale, transform.rotation);
+        (self.translation, self.scale) = (transform.translation, transform.scale);
+        self.rotation = unpacked_rotation(packed_rotation(transform.rotation));
     }
 
     /// Returns the rotation, a quaternion close to unit length.
@@ -245,13 +293,6 @@ impl InstanceRecord {
         self.rebase(time);
         let extra = &mut self.sources[1].extra;
         *extra = PAUSED.with((*extra).into(), paused.into()) as u16;
-    }
-
-    /// Hides the instance from culling, or shows it.
-    #[cfg(feature = "wgpu")]
-    pub(crate) fn set_hidden(&mut self, hidden: bool) {
-        let extra = &mut self.sources[1].extra;
-        *extra = HIDDEN.with((*extra).into(), hidden.into()) as u16;
     }
 
     /// Returns the record with the same transform, without layers, frozen in one pose of the

@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 
 use crate::timeline::{CYCLE, PlaybackTimeline};
 use crate::transform::{finite_position, unit_rotation};
-use crate::{ClipInfo, InstanceRecord, Playback, RootKey, Time};
+use crate::{ClipInfo, InstanceRecord, Playback, RootKey, Time, Transform};
 
 /// A rigid displacement: first a rotation about the model's origin, then a translation.
 ///
@@ -72,8 +72,9 @@ impl InstanceRecord {
         let rotation = unit(self.rotation().to_array());
         let progress = rotation * (by.translation * f64::from(self.scale));
         let position = DVec3::from(self.translation.map(f64::from)) + progress;
-        self.translation = finite_position(position.as_vec3().into());
-        self.rotation = unit_rotation((rotation * by.rotation).as_quat().into());
+        let translation = finite_position(position.as_vec3().into());
+        let rotation = unit_rotation((rotation * by.rotation).as_quat().into());
+        self.set_transform(Transform { translation, scale: self.scale, rotation });
     }
 }
 

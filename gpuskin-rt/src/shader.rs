@@ -100,32 +100,29 @@ impl Variant {
     }
 }
 
-/// Location of the first instance attribute, the transform; vertex attributes have lower locations.
+/// Location of the first instance attribute, of the place record; vertex attributes have lower locations.
 pub const INSTANCE_LOCATION: u32 = 5;
-/// Number of attributes of a [`Transform`](crate::Transform), four words each.
-pub const TRANSFORM_ATTRIBUTES: u32 = 2;
+/// Number of attributes of a place record, four words each.
+pub const PLACE_ATTRIBUTES: u32 = 2;
 /// Location of the first attribute of a playback record.
-pub const PLAYBACK_LOCATION: u32 = INSTANCE_LOCATION + TRANSFORM_ATTRIBUTES;
-/// Words of the attributes of a playback record.
-pub const PLAYBACK_ATTRIBUTES: [u32; 3] = [4, 4, 2];
-/// Location of the [`Appearance`](crate::Appearance).
-pub const APPEARANCE_LOCATION: u32 = PLAYBACK_LOCATION + PLAYBACK_ATTRIBUTES.len() as u32;
-/// Location of the first of two attributes with the transform of the previous frame.
-pub const PREVIOUS_LOCATION: u32 = APPEARANCE_LOCATION + 1;
+pub const PLAYBACK_LOCATION: u32 = INSTANCE_LOCATION + PLACE_ATTRIBUTES;
+/// Number of attributes of a playback record, four words each.
+pub const PLAYBACK_ATTRIBUTES: u32 = 3;
+/// Location of the first of two attributes with the place record of the previous frame.
+pub const PREVIOUS_LOCATION: u32 = PLAYBACK_LOCATION + PLAYBACK_ATTRIBUTES;
 /// First location that no variant uses.
-pub const FREE_LOCATION: u32 = PREVIOUS_LOCATION + TRANSFORM_ATTRIBUTES;
+pub const FREE_LOCATION: u32 = PREVIOUS_LOCATION + PLACE_ATTRIBUTES;
 /// Binding of the animation texture, or of the palette, in the model's bind group.
 pub const ANIMATION_BINDING: u32 = 0;
 /// Binding of the [`ModelUniform`] in the model's bind group.
 pub const MODEL_BINDING: u32 = 1;
-/// Binding of the transforms in the model's bind group, if there is a palette.
-pub const TRANSFORMS_BINDING: u32 = 2;
+/// Binding of the place records in the model's bind group, if there is a palette.
+pub const PLACES_BINDING: u32 = 2;
 /// Binding of the instance list in the model's bind group, with a dynamic offset, if there is a
 /// palette.
 pub const LIST_BINDING: u32 = 3;
-/// Binding of the [`Appearance`](crate::Appearance)s in the model's bind group, if there is a
-/// palette.
-pub const APPEARANCES_BINDING: u32 = 4;
+/// Binding of the playback records in the model's bind group, if there is a palette.
+pub const PLAYBACKS_BINDING: u32 = 4;
 /// Binding of the transforms of the previous frame in the model's bind group, if there is a palette
 /// and [`Variant::previous_transforms`].
 pub const PREVIOUS_BINDING: u32 = 5;
@@ -212,11 +209,11 @@ pub fn field_source(variant: Variant, group: u32) -> String {
 /// [`Crowd::instance_buffers`](crate::Crowd::instance_buffers): structures and functions, without
 /// bindings and entry points.
 pub fn instance_writer_source() -> String {
-    let bit = bit_fields::HIDDEN.mask();
-    let mut text = bit_fields::wgsl() + &format!("const gpuskin_hidden_bit: u32 = {bit}u;\n");
+    let mut text = bit_fields::wgsl();
     for module in [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/pack_rotation.wgsl"),
         include_str!("../shaders/write_playback.wgsl"),
     ] {
         text.push('\n');
@@ -284,33 +281,29 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
             "    // Index into gpuskin_list.\n    @builtin(instance_index) drawn: u32,\n{number}}}\n\n\
              @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> {poses};\n\
              @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
-             // Translation and scale, then rotation: two vectors per instance.\n\
-             @group({group}) @binding({TRANSFORMS_BINDING}) var<storage, read> gpuskin_transforms: array<vec4<f32>>;\n\
+             // Place records, two vectors per instance.\n\
+             @group({group}) @binding({PLACES_BINDING}) var<storage, read> gpuskin_places: array<vec4<u32>>;\n\
              // Palette slot; instance number.\n\
              @group({group}) @binding({LIST_BINDING}) var<storage, read> gpuskin_list: array<vec2<u32>>;\n\
-             // Indexed by instance number.\n\
-             @group({group}) @binding({APPEARANCES_BINDING}) var<storage, read> gpuskin_appearances: array<vec4<u32>>;\n"
+             // Playback records, three vectors per instance.\n\
+             @group({group}) @binding({PLAYBACKS_BINDING}) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;\n"
         );
         if variant.previous_transforms {
             let _ = write!(
                 text,
-                "// Transforms in the previous frame, two vectors per instance.\n\
-                 @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_transforms: array<vec4<f32>>;\n"
+                "// Place records of the previous frame, two vectors per instance.\n\
+                 @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_places: array<vec4<u32>>;\n"
             );
         }
         return text;
     }
     if instances == InstanceSource::Records {
-        for (location, name) in (INSTANCE_LOCATION..).zip(["place", "rotation"]) {
-            let _ = writeln!(text, "    @location({location}) {name}: vec4<f32>,");
+        text.push_str(&place_record(INSTANCE_LOCATION, ""));
+        for i in 0..PLAYBACK_ATTRIBUTES {
+            let _ = writeln!(text, "    @location({}) playback_{i}: vec4<u32>,", PLAYBACK_LOCATION + i);
         }
-        for (i, words) in (0..).zip(PLAYBACK_ATTRIBUTES) {
-            let _ = writeln!(text, "    @location({}) playback_{i}: vec{words}<u32>,", PLAYBACK_LOCATION + i);
-        }
-        let _ = writeln!(text, "    @location({APPEARANCE_LOCATION}) appearance: vec4<u32>,");
-        let previous = ["previous_place", "previous_rotation"].into_iter().filter(|_| variant.previous_transforms);
-        for (location, name) in (PREVIOUS_LOCATION..).zip(previous) {
-            let _ = writeln!(text, "    @location({location}) {name}: vec4<f32>,");
+        if variant.previous_transforms {
+            text.push_str(&place_record(PREVIOUS_LOCATION, "previous_"));
         }
     }
     text.push_str("    @builtin(instance_index) number: u32,\n");
@@ -327,6 +320,14 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
         let _ = writeln!(text, "@group({group}) @binding({FIELD_BINDING}) var<uniform> gpuskin_field: GpuskinField;");
     }
     text
+}
+
+/// Attributes of a place record: translation and scale, then the rest.
+fn place_record(location: u32, prefix: &str) -> String {
+    format!(
+        "    @location({location}) {prefix}place: vec4<f32>,\n    @location({}) {prefix}look: vec4<u32>,\n",
+        location + 1
+    )
 }
 
 /// Returns a function that reads the word of the vertex colour, the last word of the vertex; empty

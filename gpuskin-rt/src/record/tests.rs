@@ -34,15 +34,21 @@ fn same(a: &[(u32, f32, f64)], b: &[(u32, f32, f64)], tolerance: f64) {
 
 #[test]
 fn record_is_a_transform_and_ten_words() {
-    assert_eq!(size_of::<InstanceRecord>(), size_of::<Transform>() + size_of::<PlaybackRecord>());
+    assert_eq!([size_of::<PlaceRecord>(), size_of::<PlaybackRecord>(), size_of::<InstanceRecord>()], [32, 48, 72]);
     assert_eq!(core::mem::offset_of!(InstanceRecord, rotation), 16);
     assert_eq!(core::mem::offset_of!(InstanceRecord, start), 32);
     assert_eq!(core::mem::offset_of!(InstanceRecord, fade), 52);
     let mut record = InstanceRecord::playing(playback(3, 1.5, 77));
     record.set_transform(Transform::at([1.0, 2.0, 3.0]).facing(0.4).scaled(2.0));
-    let (transform, words) = record.split();
-    assert_eq!((transform, &words[..2]), (record.transform(), &NOW.words()[..]));
-    assert_eq!(InstanceRecord::new(transform, words), record);
+    let words = record.played([5, 6]);
+    assert_eq!((&words[..2], &words[10..]), (&NOW.words()[..], &[5, 6][..]));
+    assert_eq!(InstanceRecord::new(record.transform(), words), record);
+    let look = Appearance { tint: [1, 2, 3, 4], hidden: 9, custom: [5, 6] };
+    let place = PlaceRecord::new(record.transform(), &look);
+    assert_eq!(place.appearance(&words), look);
+    let (found, set) = (place.transform(), record.transform());
+    assert_eq!((found.translation, found.scale), (set.translation, set.scale));
+    assert!(Vec4::from(found.rotation).abs_diff_eq(Vec4::from(set.rotation), 2e-5));
 }
 
 #[test]

@@ -7,11 +7,12 @@ use super::Error;
 use super::compute::LazyPipelines;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu_model::playable;
-use super::layouts::{Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES, entry, uniform, vertex_buffers};
+use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
 use super::palette::{LayerBuffer, PalettePipelines, PoseEvaluator, identity_list};
 use crate::local::shader::PaletteUniform;
+use crate::record::PlaceRecord;
 use crate::{Appearance, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
 /// Vertex of an instance, in world space, as computed on the GPU.
@@ -194,14 +195,14 @@ impl Capture {
         let frames = &frames[within.start as usize..within.end as usize];
 
         let slot = self.slot::<CaptureUniform>();
-        let mut transforms = Vec::with_capacity(frames.len());
+        let mut places = Vec::with_capacity(frames.len());
         let mut playbacks = Vec::with_capacity(frames.len());
         let mut parameters = vec![0_u8; frames.len() * slot as usize];
         for (i, CaptureFrame { record, layers, time, .. }) in frames.iter().enumerate() {
             let record = record.with_layer_set(if layers.is_some() { i as u32 + 1 } else { 0 });
-            let (transform, playback) = record.split();
-            transforms.push(transform);
-            playbacks.push(playback);
+            let appearance = Appearance::default();
+            places.push(PlaceRecord::new(record.transform(), &appearance));
+            playbacks.push(record.played(appearance.custom));
             let first_vertex = (within.start + i as u64) * vertices;
             let uniform = CaptureUniform {
                 time: time.words(),
@@ -226,10 +227,8 @@ impl Capture {
         };
         let storage = self.geometry.poses().map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::VERTEX | storage;
-        let transforms = buffer("gpuskin transforms", usage, bytemuck::cast_slice(&transforms));
+        let places = buffer("gpuskin place records", usage, bytemuck::cast_slice(&places));
         let playbacks = buffer("gpuskin playback records", usage, bytemuck::cast_slice(&playbacks));
-        let looks = vec![Appearance::default(); frames.len()];
-        let looks = buffer("gpuskin appearances", usage, bytemuck::cast_slice(&looks));
         let parameters = buffer("gpuskin capture", wgpu::BufferUsages::UNIFORM, &parameters);
         let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin capture"),
@@ -245,10 +244,8 @@ impl Capture {
         });
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let palette = self
-            .geometry
-            .poses()
-            .map(|poses| self.evaluate(&mut encoder, poses, frames, [&transforms, &playbacks, &looks]));
+        let palette =
+            self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&places, &playbacks]));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
@@ -257,7 +254,6 @@ impl Capture {
                 None => pass.set_bind_group(1, self.geometry.texture(), &[]),
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
-            pass.set_vertex_buffer(3, looks.slice(..));
             for i in 0..frames.len() as u64 {
                 let first_vertex = (within.start + i) * vertices;
                 let from = numbers.start.saturating_sub(first_vertex) as u32;
@@ -267,7 +263,7 @@ impl Capture {
                     // The shader reads instances and palettes by instance number.
                     pass.draw(from..to, i as u32..i as u32 + 1);
                 } else {
-                    pass.set_vertex_buffer(1, transforms.slice(i * TRANSFORM_BYTES..(i + 1) * TRANSFORM_BYTES));
+                    pass.set_vertex_buffer(1, places.slice(i * PLACE_BYTES..(i + 1) * PLACE_BYTES));
                     pass.set_vertex_buffer(2, playbacks.slice(i * PLAYBACK_BYTES..(i + 1) * PLAYBACK_BYTES));
                     pass.draw(from..to, 0..1);
                 }
@@ -286,7 +282,7 @@ impl Capture {
         encoder: &mut wgpu::CommandEncoder,
         poses: &PoseEvaluator,
         frames: &[CaptureFrame<'_>],
-        [transforms, playbacks, looks]: [&wgpu::Buffer; 3],
+        [places, playbacks]: [&wgpu::Buffer; 2],
     ) -> wgpu::BindGroup {
         let slot = self.slot::<PaletteUniform>();
         // One dispatch per frame, because each has its own time; one palette for all, so that one
@@ -308,13 +304,13 @@ impl Capture {
         let palette = poses.palette(&self.device, frames.len() as u32);
         let list = identity_list(&self.device, &self.queue, frames.len() as u32);
         let whole = wgpu::Buffer::as_entire_buffer_binding;
-        let (transforms, appearances, list) = (whole(transforms), whole(looks), whole(&list));
-        let bind_group = poses.bind_group(&self.device, &parameters, whole(playbacks), &palette, &layers);
+        let (places, playbacks, list) = (whole(places), whole(playbacks), whole(&list));
+        let bind_group = poses.bind_group(&self.device, &parameters, playbacks.clone(), &palette, &layers);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for i in 0..frames.len() as u64 {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1);
         }
-        let instances = InstanceBindings { transforms, list, appearances, previous: None };
+        let instances = InstanceBindings { places, list, playbacks, previous: None };
         self.geometry.with_palette(&self.device, &self.layouts, &palette, instances)
     }
 }

@@ -319,7 +319,7 @@ impl<M> Crowd<M> {
     /// Returns the appearance of an instance, as the shaders read it; `None` if the instance no
     /// longer exists.
     pub fn appearance(&self, id: InstanceId) -> Option<Appearance> {
-        self.core.state().instances.appearance(id).copied()
+        self.core.state().instances.appearance(id)
     }
 
     /// Returns the instance with a given number, for picking: the number is `first_instance` of

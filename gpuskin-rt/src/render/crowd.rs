@@ -189,7 +189,9 @@ impl<M> Crowd<M> {
     #[cfg(feature = "testing")]
     pub fn drawn_transforms(&self, renderer: &CrowdRenderer) -> Result<Vec<crate::Transform>, Error> {
         let Some(drawn) = self.core.drawn() else { return Ok(Vec::new()) };
-        read(renderer.gpu(), drawn.transforms(), 0, drawn.instances as usize)
+        let places: Vec<crate::record::PlaceRecord> =
+            read(renderer.gpu(), drawn.places(), 0, drawn.instances as usize)?;
+        Ok(places.iter().map(|place| place.transform()).collect())
     }
 
     pub(super) fn time(&self) -> Time {

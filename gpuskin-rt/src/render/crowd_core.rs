@@ -13,7 +13,7 @@ use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
-use super::layouts::{APPEARANCE_BYTES, Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES};
+use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::motions::{self, MotionPass, MotionPipeline, Motions};
 use super::palettes::{CrowdBuffers, Palettes};
 use super::pipelines::DrawnPart;
@@ -47,14 +47,14 @@ pub(super) struct CrowdState {
     pub(super) events: Option<CrowdEvents>,
     buffers: Option<BoundInstances>,
     /// Changed elements of each of `buffers`.
-    scatter: [Scatter; 5],
+    scatter: [Scatter; 4],
     /// Number of instances that `buffers` can hold.
     capacity: usize,
     /// [`CrowdDescriptor::visible`].
     visible: Option<u32>,
     /// Number of instances in `buffers` that are drawn.
     uploaded: u32,
-    /// Bytes of transforms, playback records and appearances that the last upload wrote.
+    /// Bytes that the last upload wrote.
     uploaded_bytes: u64,
     /// Whether the second pass has run since the last upload. `ignore_marks`: whether it had not run
     /// before that upload, so that the first pass draws all instances in view.
@@ -70,10 +70,9 @@ const COPIES: wgpu::BufferUsages = wgpu::BufferUsages::COPY_DST.union(wgpu::Buff
 /// Instances on the device.
 #[derive(Clone, Debug)]
 struct BoundInstances {
-    transforms: wgpu::Buffer,
+    places: wgpu::Buffer,
     playbacks: wgpu::Buffer,
-    appearances: wgpu::Buffer,
-    /// Transforms of the previous frame, if shaders read them.
+    /// Place records of the previous frame, if shaders read them.
     previous: Option<wgpu::Buffer>,
     /// Moves the instances, once one moves; `None` if the device cannot.
     motion: Option<MotionPass>,
@@ -93,10 +92,9 @@ impl BoundInstances {
             })
         };
         Self {
-            transforms: buffer("gpuskin transforms", TRANSFORM_BYTES),
+            places: buffer("gpuskin place records", PLACE_BYTES),
             playbacks: buffer("gpuskin playback records", PLAYBACK_BYTES),
-            appearances: buffer("gpuskin appearances", APPEARANCE_BYTES),
-            previous: previous.then(|| buffer("gpuskin previous transforms", TRANSFORM_BYTES)),
+            previous: previous.then(|| buffer("gpuskin previous place records", PLACE_BYTES)),
             motion: None,
         }
     }
@@ -108,11 +106,10 @@ impl BoundInstances {
         let mut copy = |from: &wgpu::Buffer, to: &wgpu::Buffer, bytes: u64| {
             encoder.copy_buffer_to_buffer(from, 0, to, 0, u64::from(instances) * bytes);
         };
-        copy(&from.transforms, &self.transforms, TRANSFORM_BYTES);
+        copy(&from.places, &self.places, PLACE_BYTES);
         copy(&from.playbacks, &self.playbacks, PLAYBACK_BYTES);
-        copy(&from.appearances, &self.appearances, APPEARANCE_BYTES);
         if let (Some(from), Some(to)) = (&from.previous, &self.previous) {
-            copy(from, to, TRANSFORM_BYTES);
+            copy(from, to, PLACE_BYTES);
         }
         queue.submit([encoder.finish()]);
     }
@@ -121,16 +118,14 @@ impl BoundInstances {
 /// Buffers of the instances of a crowd on the device, for a game's own compute passes. Elements are in
 /// the order of [`Crowd::id_at`](crate::Crowd::id_at).
 ///
-/// All have the usages `STORAGE`, `VERTEX`, `COPY_SRC` and `COPY_DST`.
+/// Both have the usages `STORAGE`, `VERTEX`, `COPY_SRC` and `COPY_DST`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InstanceBuffers {
-    /// [`Transform`](crate::Transform)s, 32 bytes each.
-    pub transforms: wgpu::Buffer,
-    /// What instances play, 40 bytes each: `GpuskinPlaybackRecord`.
+    /// Where instances are and how they look, 32 bytes each: `GpuskinPlaceRecord`.
+    pub places: wgpu::Buffer,
+    /// What instances play, 48 bytes each: `GpuskinPlaybackRecord`.
     pub playbacks: wgpu::Buffer,
-    /// [`Appearance`](crate::Appearance)s, 16 bytes each.
-    pub appearances: wgpu::Buffer,
 }
 
 impl CrowdState {
@@ -165,10 +160,10 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Transforms of the instances.
+    /// Place records of the instances.
     #[cfg(feature = "testing")]
-    pub(crate) fn transforms(&self) -> &wgpu::Buffer {
-        &self.buffers.transforms
+    pub(crate) fn places(&self) -> &wgpu::Buffer {
+        &self.buffers.places
     }
 
     /// Pass that moves the instances, if any moves.
@@ -180,9 +175,8 @@ impl Drawn {
     /// visible in `view`, or in any view with `None`.
     pub(crate) fn draw_runs(&self, view: Option<View>) -> impl Iterator<Item = DrawRun<'_>> {
         let run = |first, instances, palette| DrawRun {
-            transforms: self.buffers.transforms.slice(..),
+            places: self.buffers.places.slice(..),
             playbacks: self.buffers.playbacks.slice(..),
-            appearances: self.buffers.appearances.slice(..),
             previous: self.buffers.previous.as_ref().map(|previous| previous.slice(..)),
             instances,
             first,
@@ -287,7 +281,7 @@ impl CrowdCore {
         let fits_views = |palettes: &Arc<Palettes>| {
             palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
         };
-        if let (Some(poses), Some(layers), Some(BoundInstances { transforms, playbacks, appearances, previous, .. })) =
+        if let (Some(poses), Some(layers), Some(BoundInstances { places, playbacks, previous, .. })) =
             (geometry.poses(), state.layers.buffer(), &state.buffers)
         {
             let gpu = Gpu { device, queue };
@@ -295,8 +289,7 @@ impl CrowdCore {
             let reach = state.attachments.reach();
             let sharing = self.sharing.as_ref();
             let previous = previous.as_ref();
-            let instances =
-                CrowdBuffers { transforms, playbacks, appearances, previous, capacity, visible, reach, sharing };
+            let instances = CrowdBuffers { places, playbacks, previous, capacity, visible, reach, sharing };
             state.palettes = Some(match state.palettes.take().filter(fits_views) {
                 Some(palettes) if palettes.layers == *layers => palettes,
                 Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
@@ -306,11 +299,11 @@ impl CrowdCore {
         let mut bytes = 0;
         if let Some(buffers) = &mut state.buffers {
             let scatter = scatters.then_some(scatter);
-            let [of_transforms, of_playbacks, of_appearances, of_previous, of_motions] = &mut state.scatter;
+            let [of_places, of_playbacks, of_previous, of_motions] = &mut state.scatter;
             let instances = &mut state.instances;
             let moves = scatters && motions::binds(Gpu { device, queue }, state.capacity);
             if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
-                let targets = core::iter::once(&buffers.transforms).chain(&buffers.previous);
+                let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
                 let pass =
                     buffers.motion.get_or_insert_with(|| MotionPass::new(device, motion, state.capacity, targets));
                 let (list, changes) = motions.changed();
@@ -320,12 +313,10 @@ impl CrowdCore {
                 instances.motions().into_iter().for_each(Motions::mark_all);
                 instances.move_all();
             }
-            let (list, changes) = instances.changed_transforms();
-            bytes += of_transforms.upload((uploads, queue), scatter, changes, list, &buffers.transforms);
+            let (list, changes) = instances.changed_places();
+            bytes += of_places.upload((uploads, queue), scatter, changes, list, &buffers.places);
             let (list, changes) = instances.changed_playbacks();
             bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, &buffers.playbacks);
-            let (list, changes) = instances.changed_appearances();
-            bytes += of_appearances.upload((uploads, queue), scatter, changes, list, &buffers.appearances);
             if let (Some(buffer), Some((list, changes))) = (&buffers.previous, instances.previous_transforms()) {
                 bytes += of_previous.upload((uploads, queue), scatter, changes, list, buffer);
             }
@@ -335,7 +326,7 @@ impl CrowdCore {
         Ok(())
     }
 
-    /// Bytes of transforms, playback records and appearances that the last upload wrote.
+    /// Bytes that the last upload wrote.
     pub(crate) fn uploaded_bytes(&self) -> u64 {
         self.state().uploaded_bytes
     }
@@ -353,9 +344,8 @@ impl CrowdCore {
 
     /// Buffers of the instances; `None` before the first upload, or if shaders cannot bind them.
     pub(crate) fn instance_buffers(&self) -> Option<InstanceBuffers> {
-        let BoundInstances { transforms, playbacks, appearances, .. } = self.state().buffers.clone()?;
-        let storage = transforms.usage().contains(wgpu::BufferUsages::STORAGE);
-        storage.then_some(InstanceBuffers { transforms, playbacks, appearances })
+        let BoundInstances { places, playbacks, .. } = self.state().buffers.clone()?;
+        places.usage().contains(wgpu::BufferUsages::STORAGE).then_some(InstanceBuffers { places, playbacks })
     }
 
     /// Records that the second pass has run.

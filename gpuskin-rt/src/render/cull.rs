@@ -182,7 +182,7 @@ impl<'a> Draws<'a> {
 
 /// Instances of a palette in the buffers of a crowd.
 pub(crate) struct CullChunk<'a> {
-    pub(crate) transforms: wgpu::BufferBinding<'a>,
+    pub(crate) places: wgpu::BufferBinding<'a>,
     pub(crate) playbacks: wgpu::BufferBinding<'a>,
     pub(crate) instances: u32,
     /// Palette slots for instances with a pose of their own.
@@ -249,7 +249,7 @@ impl Culling {
             whole(&parameters),
             whole(&bounds_buffer),
             whole(&views.buffer),
-            wgpu::BindingResource::Buffer(chunk.transforms),
+            wgpu::BindingResource::Buffer(chunk.places),
             whole(&visible_playbacks),
             whole(&lists),
             wgpu::BindingResource::Buffer(chunk.playbacks),

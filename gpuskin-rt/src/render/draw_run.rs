@@ -7,9 +7,8 @@ use crate::MeshPart;
 
 /// Draw run: instances that are drawn together.
 pub(crate) struct DrawRun<'a> {
-    pub(crate) transforms: wgpu::BufferSlice<'a>,
+    pub(crate) places: wgpu::BufferSlice<'a>,
     pub(crate) playbacks: wgpu::BufferSlice<'a>,
-    pub(crate) appearances: wgpu::BufferSlice<'a>,
     /// Transforms of the previous frame, if shaders read them.
     pub(crate) previous: Option<wgpu::BufferSlice<'a>>,
     pub(crate) instances: u32,

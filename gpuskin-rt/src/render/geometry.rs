@@ -14,8 +14,8 @@ use super::model_checks::{allowed, consistent};
 use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
 use crate::shader::{
-    ANIMATION_BINDING, APPEARANCES_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
-    PREVIOUS_BINDING, TRANSFORMS_BINDING, Variant,
+    ANIMATION_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, PLACES_BINDING,
+    PLAYBACKS_BINDING, PREVIOUS_BINDING, Variant,
 };
 use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
 
@@ -55,10 +55,10 @@ const STORAGE_BUFFERS_WITH_PREVIOUS: u32 = 5;
 /// Buffers of the instances that are drawn from a palette.
 #[derive(Clone)]
 pub(crate) struct InstanceBindings<'a> {
-    pub(crate) transforms: wgpu::BufferBinding<'a>,
+    pub(crate) places: wgpu::BufferBinding<'a>,
     /// Instance lists.
     pub(crate) list: wgpu::BufferBinding<'a>,
-    pub(crate) appearances: wgpu::BufferBinding<'a>,
+    pub(crate) playbacks: wgpu::BufferBinding<'a>,
     /// Transforms of the previous frame, if shaders read them.
     pub(crate) previous: Option<wgpu::BufferBinding<'a>>,
 }
@@ -170,14 +170,14 @@ impl Geometry {
         palette: &wgpu::Buffer,
         instances: InstanceBindings<'_>,
     ) -> wgpu::BindGroup {
-        let InstanceBindings { transforms, list, appearances, previous } = instances;
+        let InstanceBindings { places, list, playbacks, previous } = instances;
         let previous = previous.map(|previous| (PREVIOUS_BINDING, wgpu::BindingResource::Buffer(previous)));
         let resources = [
             (ANIMATION_BINDING, palette.as_entire_binding()),
             (MODEL_BINDING, self.mesh.constants()),
-            (TRANSFORMS_BINDING, wgpu::BindingResource::Buffer(transforms)),
+            (PLACES_BINDING, wgpu::BindingResource::Buffer(places)),
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
-            (APPEARANCES_BINDING, wgpu::BindingResource::Buffer(appearances)),
+            (PLAYBACKS_BINDING, wgpu::BindingResource::Buffer(playbacks)),
         ];
         let entries = resources.into_iter().chain(previous);
         let entries: Vec<_> = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
@@ -246,10 +246,9 @@ impl Geometry {
             Some(palette) => pass.set_bind_group(group, palette.bind_group, &[palette.offset]),
             None => {
                 pass.set_bind_group(group, self.texture(), &[]);
-                pass.set_vertex_buffer(1, run.transforms);
+                pass.set_vertex_buffer(1, run.places);
                 pass.set_vertex_buffer(2, run.playbacks);
-                pass.set_vertex_buffer(3, run.appearances);
-                run.previous.into_iter().for_each(|previous| pass.set_vertex_buffer(4, previous));
+                run.previous.into_iter().for_each(|previous| pass.set_vertex_buffer(3, previous));
             }
         }
         self.bind_mesh(pass);

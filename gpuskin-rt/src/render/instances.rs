@@ -10,7 +10,7 @@ use super::ids::InstanceId;
 use super::motions::{Motions, restarted};
 use super::previous::PreviousTransforms;
 use crate::motion::MotionState;
-use crate::record::PlaybackRecord;
+use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::{Appearance, InstanceRecord, Motion, Time, Transform};
 
 #[derive(Clone, Copy, Debug)]
@@ -27,17 +27,15 @@ const NO_SLOT: u32 = u32::MAX;
 pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
-    /// Of an instance that moves: the scale alone, and where it was at some time.
-    transforms: Vec<Transform>,
+    /// Of an instance that moves: where it was at some time.
+    places: Vec<PlaceRecord>,
     playbacks: Vec<PlaybackRecord>,
-    appearances: Vec<Appearance>,
     /// Slot of each instance.
     slot_of: Vec<u32>,
     slots: Vec<InstanceSlot>,
     first_free: u32,
-    changed_transforms: Changes,
+    changed_places: Changes,
     changed_playbacks: Changes,
-    changed_appearances: Changes,
     /// Transforms of the previous frame, if shaders read them.
     previous: Option<PreviousTransforms>,
     /// Motions, once an instance moves.
@@ -51,15 +49,13 @@ impl Instances {
     pub(crate) fn new(crowd: u32, capacity: usize, previous: bool, clock: Arc<AtomicU64>) -> Self {
         Self {
             crowd,
-            transforms: Vec::with_capacity(capacity),
+            places: Vec::with_capacity(capacity),
             playbacks: Vec::with_capacity(capacity),
-            appearances: Vec::with_capacity(capacity),
             slot_of: Vec::with_capacity(capacity),
             slots: Vec::with_capacity(capacity),
             first_free: NO_SLOT,
-            changed_transforms: Changes::default(),
+            changed_places: Changes::default(),
             changed_playbacks: Changes::default(),
-            changed_appearances: Changes::default(),
             previous: previous.then(PreviousTransforms::default),
             motions: None,
             clock,
@@ -72,11 +68,12 @@ impl Instances {
 
     /// Clears a bit of [`Appearance::hidden`] in all instances.
     pub(crate) fn show_all(&mut self, bit: u32) {
-        for (i, appearance) in
-            self.appearances.iter_mut().enumerate().filter(|(_, appearance)| appearance.hidden & bit != 0)
-        {
-            appearance.show(bit, true);
-            self.changed_appearances.mark(i);
+        for index in 0..self.len() {
+            let mut appearance = self.appearance_at(index);
+            if appearance.hidden & bit != 0 {
+                appearance.show(bit, true);
+                self.set_appearance(index, &appearance);
+            }
         }
     }
 
@@ -89,20 +86,34 @@ impl Instances {
         (0..self.len()).map(|index| self.record(index))
     }
 
-    /// Record of an instance, without the copy of a bit of its appearance.
     fn record(&self, index: usize) -> InstanceRecord {
-        let mut record = InstanceRecord::new(self.transform(index), self.playbacks[index]);
-        record.set_hidden(false);
-        record
+        InstanceRecord::new(self.transform(index), self.playbacks[index])
     }
 
-    pub(crate) fn appearances(&self) -> &[Appearance] {
-        &self.appearances
+    /// Appearances of all instances, in drawing order.
+    pub(crate) fn appearances(&self) -> impl ExactSizeIterator<Item = Appearance> {
+        (0..self.len()).map(|index| self.appearance_at(index))
+    }
+
+    fn appearance_at(&self, index: usize) -> Appearance {
+        self.places[index].appearance(&self.playbacks[index])
+    }
+
+    fn set_appearance(&mut self, index: usize, appearance: &Appearance) {
+        let before = self.appearance_at(index);
+        if (before.tint, before.hidden) != (appearance.tint, appearance.hidden) {
+            self.places[index].set_appearance(appearance);
+            self.changed_places.mark(index);
+        }
+        if before.custom != appearance.custom {
+            self.playbacks[index][10..].copy_from_slice(&appearance.custom);
+            self.changed_playbacks.mark(index);
+        }
     }
 
     /// # Panics
     /// With 2^32 - 1 instances, 288 GiB of records.
-    pub(crate) fn spawn(&mut self, mut record: InstanceRecord, appearance: Appearance) -> InstanceId {
+    pub(crate) fn spawn(&mut self, record: InstanceRecord, appearance: Appearance) -> InstanceId {
         let index = self.len() as u32;
         assert!(self.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
         let slot = if self.first_free == NO_SLOT {
@@ -113,24 +124,21 @@ impl Instances {
             self.first_free = core::mem::replace(&mut self.slots[slot as usize].index, index);
             slot
         };
-        record.set_hidden(is_hidden(&appearance));
-        let (transform, playback) = record.split();
-        self.transforms.push(transform);
-        self.playbacks.push(playback);
-        self.appearances.push(appearance);
+        let place = PlaceRecord::new(record.transform(), &appearance);
+        self.places.push(place);
+        self.playbacks.push(record.played(appearance.custom));
         self.slot_of.push(slot);
         self.mark(index as usize);
         let id = InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation };
-        self.previous.iter_mut().for_each(|previous| previous.spawn(id, &transform));
+        self.previous.iter_mut().for_each(|previous| previous.spawn(id, &place));
         self.motions.iter_mut().for_each(Motions::spawn);
         id
     }
 
     pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        self.transforms.swap_remove(index);
+        self.places.swap_remove(index);
         self.playbacks.swap_remove(index);
-        self.appearances.swap_remove(index);
         self.slot_of.swap_remove(index);
         self.previous.iter_mut().for_each(|previous| previous.despawn(index));
         self.motions.iter_mut().for_each(|motions| motions.despawn(index));
@@ -146,9 +154,8 @@ impl Instances {
         for i in 0..self.slot_of.len() {
             self.release(self.slot_of[i]);
         }
-        self.transforms.clear();
+        self.places.clear();
         self.playbacks.clear();
-        self.appearances.clear();
         self.slot_of.clear();
         self.previous.iter_mut().for_each(PreviousTransforms::clear);
         self.motions.iter_mut().for_each(Motions::clear);
@@ -166,9 +173,8 @@ impl Instances {
     }
 
     fn mark(&mut self, index: usize) {
-        self.changed_transforms.mark(index);
+        self.changed_places.mark(index);
         self.changed_playbacks.mark(index);
-        self.changed_appearances.mark(index);
     }
 
     pub(crate) fn get(&self, id: InstanceId) -> Option<InstanceRecord> {
@@ -179,14 +185,18 @@ impl Instances {
     pub(crate) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut InstanceRecord)) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
         let mut record = self.record(index);
+        let before = record.transform();
         change(&mut record);
-        record.set_hidden(is_hidden(&self.appearances[index]));
-        let (transform, playback) = record.split();
+        let custom = self.appearance_at(index).custom;
+        let playback = record.played(custom);
         if playback != self.playbacks[index] {
             self.playbacks[index] = playback;
             self.changed_playbacks.mark(index);
         }
-        self.move_to(index, id, transform);
+        // A rotation that was rounded when it was stored is not rounded again.
+        if record.transform() != before {
+            self.move_to(index, id, record.transform());
+        }
         Ok(())
     }
 
@@ -198,18 +208,21 @@ impl Instances {
     ) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
         let mut transform = self.transform(index);
+        let before = transform;
         change(&mut transform);
-        self.move_to(index, id, transform);
+        if transform != before {
+            self.move_to(index, id, transform);
+        }
         Ok(())
     }
 
     /// Sets the transforms of instances. Returns the first id that no instance has; the others are set.
     pub(crate) fn set_transforms(&mut self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), StaleId> {
         if ids.len() >= self.len() / 2 {
-            self.changed_transforms.mark_all();
+            self.changed_places.mark_all();
             if self.motions.is_none() && self.previous.is_none() {
                 return self.each(ids, transforms, |instances, index, _, transform| {
-                    instances.transforms[index] = transform.finite();
+                    instances.places[index].set_transform(transform.finite());
                 });
             }
         }
@@ -224,12 +237,10 @@ impl Instances {
         values: &[T],
         change: impl Fn(&mut Appearance, T),
     ) -> Result<(), StaleId> {
-        if ids.len() >= self.len() / 2 {
-            self.changed_appearances.mark_all();
-        }
         self.each(ids, values, |instances, index, _, value| {
-            change(&mut instances.appearances[index], value);
-            instances.changed_appearances.mark(index);
+            let mut appearance = instances.appearance_at(index);
+            change(&mut appearance, value);
+            instances.set_appearance(index, &appearance);
         })
     }
 
@@ -251,14 +262,9 @@ impl Instances {
 
     /// Passes the transforms of all instances in drawing order, to be changed.
     pub(crate) fn update_transforms(&mut self, update: impl FnOnce(&mut [Transform])) {
-        // Before the call, which may panic.
-        self.changed_transforms.mark_all();
-        if self.motions.is_none() && self.previous.is_none() {
-            update(&mut self.transforms);
-            return self.transforms.iter_mut().for_each(|transform| *transform = transform.finite());
-        }
         let mut transforms: Vec<_> = (0..self.len()).map(|index| self.transform(index)).collect();
         update(&mut transforms);
+        self.changed_places.mark_all();
         for (index, transform) in transforms.iter().enumerate() {
             if let Some(id) = self.id_at(index) {
                 self.move_to(index, id, transform.finite());
@@ -272,11 +278,8 @@ impl Instances {
 
     /// Transform of an instance at the last prepared time.
     fn transform(&self, index: usize) -> Transform {
-        let transform = self.transforms[index];
-        match self.motion(index) {
-            Some(state) => state.transform(self.now(), transform.scale),
-            None => transform,
-        }
+        let place = &self.places[index];
+        self.motion(index).map_or_else(|| place.transform(), |state| state.transform(self.now(), place.scale()))
     }
 
     /// Motion of the instance at an index of the dense list; `None` if it stands still.
@@ -307,11 +310,11 @@ impl Instances {
             return;
         }
         let len = self.len();
-        let scale = self.transforms[index].scale;
-        self.transforms[index] = state.transform(self.now(), scale);
+        let transform = state.transform(self.now(), self.places[index].scale());
+        self.places[index].set_transform(transform);
         self.motions.get_or_insert_with(|| Motions::new(len)).set(index, state);
         if state.is_still() {
-            self.changed_transforms.mark(index);
+            self.changed_places.mark(index);
             // It stood there at the last prepared time already.
             self.previous.iter_mut().for_each(|previous| previous.place(index, id));
         }
@@ -331,32 +334,31 @@ impl Instances {
     pub(crate) fn move_all(&mut self) {
         let now = self.now();
         let Some(motions) = self.motions.as_ref().filter(|motions| motions.any()) else { return };
-        let scale = |index: usize| self.transforms[index].scale;
-        let places: Vec<_> = motions.iter().map(|(i, state)| (i, state.transform(now, scale(i)))).collect();
-        for (index, place) in places {
-            let before = core::mem::replace(&mut self.transforms[index], place);
-            self.changed_transforms.mark(index);
-            if let (Some(id), Some(previous)) = (self.id_at(index), &mut self.previous) {
-                previous.change(index, id, &before);
-            }
+        let scale = |index: usize| self.places[index].scale();
+        let moved: Vec<_> = motions.iter().map(|(i, state)| (i, state.transform(now, scale(i)))).collect();
+        for (index, transform) in moved {
+            self.put(index, transform);
         }
     }
 
     fn move_to(&mut self, index: usize, id: InstanceId, transform: Transform) {
-        if let Some(state) = self.motion(index) {
-            let place = self.transform(index);
-            if place != transform {
-                let state = restarted(Some(state), (place, transform), state.motion, self.now());
-                self.transforms[index] = transform;
-                self.changed_transforms.mark(index);
-                self.set_motion_state(index, id, state);
-            }
-            return;
-        }
-        let before = core::mem::replace(&mut self.transforms[index], transform);
+        let Some(state) = self.motion(index) else { return self.put(index, transform) };
+        let before = self.transform(index);
         if before != transform {
-            self.changed_transforms.mark(index);
-            if let Some(previous) = &mut self.previous {
+            let state = restarted(Some(state), (before, transform), state.motion, self.now());
+            self.places[index].set_transform(transform);
+            self.changed_places.mark(index);
+            self.set_motion_state(index, id, state);
+        }
+    }
+
+    /// Writes the transform of an instance.
+    fn put(&mut self, index: usize, transform: Transform) {
+        let before = self.places[index];
+        self.places[index].set_transform(transform);
+        if self.places[index] != before {
+            self.changed_places.mark(index);
+            if let (Some(id), Some(previous)) = (self.id_at(index), &mut self.previous) {
                 previous.change(index, id, &before);
             }
         }
@@ -376,18 +378,14 @@ impl Instances {
         change: impl FnOnce(&mut Appearance),
     ) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
-        let before = self.appearances[index];
-        change(&mut self.appearances[index]);
-        self.changed_appearances.mark(index);
-        if is_hidden(&before) != is_hidden(&self.appearances[index]) {
-            // Copies the bit.
-            return self.change(id, |_| ());
-        }
+        let mut appearance = self.appearance_at(index);
+        change(&mut appearance);
+        self.set_appearance(index, &appearance);
         Ok(())
     }
 
-    pub(crate) fn appearance(&self, id: InstanceId) -> Option<&Appearance> {
-        self.index(id).map(|index| &self.appearances[index])
+    pub(crate) fn appearance(&self, id: InstanceId) -> Option<Appearance> {
+        self.index(id).map(|index| self.appearance_at(index))
     }
 
     /// Instances in drawing order.
@@ -413,29 +411,20 @@ impl Instances {
 
     /// Transforms of the previous frame, and the changes since the last upload; `None` if they are not
     /// kept. Called once per frame.
-    pub(crate) fn previous_transforms(&mut self) -> Option<(&[Transform], &mut Changes)> {
-        let Self { crowd, transforms, slot_of, slots, previous, .. } = self;
-        Some(previous.as_mut()?.next_frame(transforms, |id| index(*crowd, slots, slot_of, id)))
+    pub(crate) fn previous_transforms(&mut self) -> Option<(&[PlaceRecord], &mut Changes)> {
+        let Self { crowd, places, slot_of, slots, previous, .. } = self;
+        Some(previous.as_mut()?.next_frame(places, |id| index(*crowd, slots, slot_of, id)))
     }
 
-    /// All transforms, and the changes since the last upload.
-    pub(crate) fn changed_transforms(&mut self) -> (&[Transform], &mut Changes) {
-        (&self.transforms, &mut self.changed_transforms)
+    /// All place records, and the changes since the last upload.
+    pub(crate) fn changed_places(&mut self) -> (&[PlaceRecord], &mut Changes) {
+        (&self.places, &mut self.changed_places)
     }
 
     /// All playback records, and the changes since the last upload.
     pub(crate) fn changed_playbacks(&mut self) -> (&[PlaybackRecord], &mut Changes) {
         (&self.playbacks, &mut self.changed_playbacks)
     }
-
-    /// All appearances, and the changes since the last upload.
-    pub(crate) fn changed_appearances(&mut self) -> (&[Appearance], &mut Changes) {
-        (&self.appearances, &mut self.changed_appearances)
-    }
-}
-
-fn is_hidden(appearance: &Appearance) -> bool {
-    appearance.hidden & Appearance::INVISIBLE_BIT != 0
 }
 
 /// Returns the index of an instance in the dense list.
@@ -465,8 +454,8 @@ mod tests {
     }
 
     fn uploads(instances: &mut Instances) -> Vec<(usize, usize)> {
-        let (transforms, changes) = instances.changed_transforms();
-        taken((transforms.len(), changes))
+        let (places, changes) = instances.changed_places();
+        taken((places.len(), changes))
     }
 
     fn playbacks(instances: &mut Instances) -> Vec<(usize, usize)> {
@@ -519,15 +508,12 @@ mod tests {
         let mut crowd = Instances::new(1, 0, false, Arc::default());
         let appearance = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
         let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), appearance(i))).collect();
-        let appearances = |crowd: &mut Instances| {
-            let (appearances, changes) = crowd.changed_appearances();
-            taken((appearances.len(), changes))
-        };
-        assert_eq!((appearances(&mut crowd), uploads(&mut crowd)), (vec![(0, 300)], vec![(0, 300)]));
+        assert_eq!((playbacks(&mut crowd), uploads(&mut crowd)), (vec![(0, 300)], vec![(0, 300)]));
         crowd.despawn(ids[70]).unwrap();
         crowd.change_appearance(ids[0], |appearance| appearance.hidden = 2).unwrap();
-        assert_eq!((appearances(&mut crowd), uploads(&mut crowd)), (vec![(0, 1), (70, 71)], vec![(70, 71)]));
-        assert_eq!(crowd.appearance(ids[299]), Some(&appearance(299)));
+        crowd.change_appearance(ids[1], |appearance| appearance.custom = [9, 9]).unwrap();
+        assert_eq!((playbacks(&mut crowd), uploads(&mut crowd)), (vec![(1, 2), (70, 71)], vec![(0, 1), (70, 71)]));
+        assert_eq!(crowd.appearance(ids[299]), Some(appearance(299)));
         assert_eq!((crowd.id_at(70), crowd.id_at(299)), (Some(ids[299]), None));
         assert!(crowd.appearance(ids[70]).is_none() && crowd.change_appearance(ids[70], |_| ()).is_err());
     }
@@ -538,11 +524,11 @@ mod tests {
         let ids: Vec<_> = (0..4).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
         // Index and position of each uploaded transform.
         let frame = |crowd: &mut Instances| {
-            let (transforms, changes) = crowd.previous_transforms().unwrap();
+            let (places, changes) = crowd.previous_transforms().unwrap();
             let mut found = Vec::new();
-            changes.take(transforms.len(), |changed| {
-                let x = |index: usize| (index, transforms[index].translation[0]);
-                changed.runs(transforms.len()).for_each(|run| found.extend(run.map(x)));
+            changes.take(places.len(), |changed| {
+                let x = |index: usize| (index, places[index].transform().translation[0]);
+                changed.runs(places.len()).for_each(|run| found.extend(run.map(x)));
             });
             found
         };
@@ -604,7 +590,7 @@ mod tests {
         assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(6, 7)], vec![]));
         crowd.change(ids[7], |r| r.set_paused(true, crate::Time::ZERO)).unwrap();
         crowd.change_appearance(ids[9], |a| a.hidden |= Appearance::INVISIBLE_BIT).unwrap();
-        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![], vec![(7, 8), (9, 10)]));
+        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(9, 10)], vec![(7, 8)]));
         crowd.despawn(ids[299]).unwrap();
         assert!(uploads(&mut crowd).is_empty());
         crowd.despawn(ids[0]).unwrap();

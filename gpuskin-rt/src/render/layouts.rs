@@ -1,13 +1,12 @@
 //! Bind group layouts and vertex buffer layouts of the shaders.
 
 use crate::field::FieldUniform;
-use crate::record::PlaybackRecord;
+use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::{
-    ANIMATION_BINDING, APPEARANCE_LOCATION, APPEARANCES_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource,
-    LIST_BINDING, MODEL_BINDING, MODEL_BYTES, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PREVIOUS_BINDING,
-    PREVIOUS_LOCATION, TRANSFORM_ATTRIBUTES, TRANSFORMS_BINDING, Variant,
+    ANIMATION_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
+    PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING, PREVIOUS_BINDING,
+    PREVIOUS_LOCATION, Variant,
 };
-use crate::{Appearance, Transform};
 use std::sync::OnceLock;
 
 /// Bind group layouts that all models of a renderer share.
@@ -77,9 +76,9 @@ impl Layouts {
                 let mut entries = vec![
                     entry(ANIMATION_BINDING, vertex, storage(true, false)),
                     entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
-                    entry(TRANSFORMS_BINDING, vertex, storage(true, false)),
+                    entry(PLACES_BINDING, vertex, storage(true, false)),
                     entry(LIST_BINDING, vertex, storage(true, true)),
-                    entry(APPEARANCES_BINDING, vertex, storage(true, false)),
+                    entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
                 ];
                 entries.extend(variant.previous_transforms.then_some(previous));
                 self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
@@ -140,10 +139,8 @@ const TEXTURES: usize = 4;
 
 /// Bytes per playback record.
 pub(crate) const PLAYBACK_BYTES: u64 = size_of::<PlaybackRecord>() as u64;
-/// Bytes per appearance.
-pub(crate) const APPEARANCE_BYTES: u64 = size_of::<Appearance>() as u64;
-/// Bytes per transform.
-pub(crate) const TRANSFORM_BYTES: u64 = size_of::<Transform>() as u64;
+/// Bytes per place record.
+pub(crate) const PLACE_BYTES: u64 = size_of::<PlaceRecord>() as u64;
 
 /// Index of the model layout of a variant, by texel type and number of layers of its animation
 /// texture. Palettes come last.
@@ -187,20 +184,18 @@ pub(crate) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
 }
 
-/// Vertex buffer layouts of a shader variant: vertices, and transforms, playback records and appearances
-/// of instances unless the shader reads these from storage buffers.
+/// Vertex buffer layouts of a shader variant: vertices, and place and playback records of instances unless the shader reads these from storage buffers.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,
     stride: u64,
-    transform: Option<[wgpu::VertexAttribute; TRANSFORM_ATTRIBUTES as usize]>,
-    playback: Option<[wgpu::VertexAttribute; PLAYBACK_ATTRIBUTES.len()]>,
-    look: Option<[wgpu::VertexAttribute; 1]>,
-    previous: Option<[wgpu::VertexAttribute; TRANSFORM_ATTRIBUTES as usize]>,
+    place: Option<[wgpu::VertexAttribute; PLACE_ATTRIBUTES as usize]>,
+    playback: Option<[wgpu::VertexAttribute; PLAYBACK_ATTRIBUTES as usize]>,
+    previous: Option<[wgpu::VertexAttribute; PLACE_ATTRIBUTES as usize]>,
 }
 
 /// Returns the vertex buffer layouts of a shader variant, for a game's own pipelines: vertices,
-/// transforms, playback records, appearances, transforms of the previous frame. With a palette, the shader reads
+/// place records, playback records, place records of the previous frame. With a palette, the shader reads
 /// all but the vertices from storage buffers, because vertex attributes are slower.
 ///
 /// ```no_run
@@ -236,40 +231,34 @@ pub(crate) fn buffers(variant: Variant, instances: InstanceSource) -> VertexBuff
         offset,
         shader_location: location,
     };
-    let transform = |location| {
-        let vector = |i: u32| wgpu::VertexAttribute {
-            format: wgpu::VertexFormat::Float32x4,
-            offset: u64::from(i) * 16,
-            shader_location: location + i,
-        };
-        core::array::from_fn(|i| vector(i as u32))
+    let place = |location| {
+        let format = wgpu::VertexFormat::Float32x4;
+        [wgpu::VertexAttribute { format, offset: 0, shader_location: location }, attribute(location + 1, 16, 4)]
     };
     let vertex = (0..).zip(variant.vertex_attributes()).map(|(i, &words)| attribute(i, u64::from(i) * 16, words));
     let textured = !variant.encoding.needs_compute() && instances == InstanceSource::Records;
     VertexBuffers {
         vertex: vertex.collect(),
         stride: variant.vertex.stride() as u64,
-        look: textured.then(|| [attribute(APPEARANCE_LOCATION, 0, 4)]),
-        transform: textured.then(|| transform(INSTANCE_LOCATION)),
+        place: textured.then(|| place(INSTANCE_LOCATION)),
         playback: textured.then(|| {
-            let at = core::array::from_fn::<_, { PLAYBACK_ATTRIBUTES.len() }, _>(|i| i as u32);
-            at.map(|i| attribute(PLAYBACK_LOCATION + i, u64::from(i) * 16, PLAYBACK_ATTRIBUTES[i as usize]))
+            core::array::from_fn(|i| i as u32).map(|i| attribute(PLAYBACK_LOCATION + i, u64::from(i) * 16, 4))
         }),
-        previous: (textured && variant.previous_transforms).then(|| transform(PREVIOUS_LOCATION)),
+        previous: (textured && variant.previous_transforms).then(|| place(PREVIOUS_LOCATION)),
     }
 }
 
 impl VertexBuffers {
     /// Returns the layouts for `wgpu::VertexState::buffers`.
-    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 5] {
+    pub fn layouts(&self) -> [Option<wgpu::VertexBufferLayout<'_>>; 4] {
         [
             Some(wgpu::VertexBufferLayout {
                 array_stride: self.stride,
                 step_mode: wgpu::VertexStepMode::Vertex,
                 attributes: &self.vertex,
             }),
-            self.transform.as_ref().map(|attributes| wgpu::VertexBufferLayout {
-                array_stride: TRANSFORM_BYTES,
+            self.place.as_ref().map(|attributes| wgpu::VertexBufferLayout {
+                array_stride: PLACE_BYTES,
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
@@ -278,13 +267,8 @@ impl VertexBuffers {
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
-            self.look.as_ref().map(|attributes| wgpu::VertexBufferLayout {
-                array_stride: size_of::<Appearance>() as u64,
-                step_mode: wgpu::VertexStepMode::Instance,
-                attributes,
-            }),
             self.previous.as_ref().map(|attributes| wgpu::VertexBufferLayout {
-                array_stride: TRANSFORM_BYTES,
+                array_stride: PLACE_BYTES,
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes,
             }),
@@ -293,9 +277,8 @@ impl VertexBuffers {
 
     /// Number of attributes of all buffers.
     pub(crate) fn attributes(&self) -> usize {
-        let transform = self.transform.map_or(0, |attributes| attributes.len());
+        let place = self.place.map_or(0, |attributes| attributes.len());
         let playback = self.playback.map_or(0, |attributes| attributes.len());
-        let look = self.look.map_or(0, |attributes| attributes.len());
-        self.vertex.len() + transform + playback + look + self.previous.map_or(0, |attributes| attributes.len())
+        self.vertex.len() + place + playback + self.previous.map_or(0, |attributes| attributes.len())
     }
 }

@@ -6,8 +6,8 @@
 //! | 1 | animation texture or palette, value ranges and clips of a model | per model |
 //! | 2 | colour and texture of a material | per part |
 //!
-//! Vertex buffer 0 holds vertices, buffer 1 [`Transform`](crate::Transform)s, buffer 2 what instances
-//! play, buffer 3 [`Appearance`](crate::Appearance)s. WebGL2's limits are enough: no storage buffers, no
+//! Vertex buffer 0 holds vertices, buffer 1 where instances are and how they look, buffer 2 what they
+//! play. WebGL2's limits are enough: no storage buffers, no
 //! compute. Only models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) need compute:
 //! one pass finds the instances that a view sees, another writes their bones into a palette, and
 //! the vertex shader reads both from storage buffers. Draws are indirect, and their number does not

@@ -127,7 +127,7 @@ pub(crate) struct MotionPass {
 }
 
 impl MotionPass {
-    /// `targets`: transforms, then those of the previous frame if there are any.
+    /// `targets`: place records, then those of the previous frame if there are any.
     pub(crate) fn new<'b>(
         device: &wgpu::Device,
         pipeline: &LazyPipelines<MotionPipeline>,
@@ -140,10 +140,9 @@ impl MotionPass {
         };
         let records = buffer(capacity as u64 * MOTION_BYTES, wgpu::BufferUsages::STORAGE);
         let MotionPipeline { layout, pipeline } = pipeline.get();
-        let target = |transforms: &wgpu::Buffer| {
+        let target = |places: &wgpu::Buffer| {
             let parameters = buffer(size_of::<MotionUniform>() as u64, wgpu::BufferUsages::UNIFORM);
-            let resources =
-                [parameters.as_entire_binding(), records.as_entire_binding(), transforms.as_entire_binding()];
+            let resources = [parameters.as_entire_binding(), records.as_entire_binding(), places.as_entire_binding()];
             let group = bind_group(device, LABEL, layout, &resources);
             (parameters, group)
         };

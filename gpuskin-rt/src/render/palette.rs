@@ -18,9 +18,9 @@ pub(crate) const MATRIX_BYTES: u64 = 48;
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a shader stage binds on this path.
 const BUFFERS: u32 = 4;
-/// Palettes begin at a multiple of this many instances, so that their appearances, of 16 bytes, and
-/// playback records, of 40, begin at a multiple of 256 bytes, as bindings must.
-pub(crate) const INSTANCE_ALIGNMENT: u64 = 32;
+/// Palettes begin at a multiple of this many instances, so that their playback records, of 48 bytes,
+/// begin at a multiple of 256 bytes, as bindings must.
+pub(crate) const INSTANCE_ALIGNMENT: u64 = 16;
 
 const NO_COMPUTE: &str = "request a device with at least wgpu::Limits::downlevel_defaults(), or bake the model for \
     devices without compute as well, `devices = [\"compute\", \"webgl2\"]`, or in an encoding that needs none: \
@@ -142,7 +142,7 @@ impl PoseEvaluator {
             u64::from(matrices * pose_times) * MATRIX_BYTES * INSTANCE_ALIGNMENT,
             binding,
             TOO_LARGE,
-            what("bytes of the bones of 32 instances"),
+            what("bytes of the bones of 16 instances"),
         )?;
 
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {

@@ -8,7 +8,7 @@ use super::cull::{self, Culling, RevealPipelines, Views};
 use super::draw_run::PaletteDraw;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
-use super::layouts::{APPEARANCE_BYTES, Layouts, PLAYBACK_BYTES, TRANSFORM_BYTES};
+use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseEvaluator, identity_list};
 use super::sharing::SharedPoses;
 use crate::cull::expand_bounds;
@@ -29,9 +29,8 @@ pub(crate) struct Palettes {
 
 /// Buffers and limits of a crowd.
 pub(crate) struct CrowdBuffers<'a> {
-    pub(crate) transforms: &'a wgpu::Buffer,
+    pub(crate) places: &'a wgpu::Buffer,
     pub(crate) playbacks: &'a wgpu::Buffer,
-    pub(crate) appearances: &'a wgpu::Buffer,
     /// Transforms of the previous frame, if shaders read them.
     pub(crate) previous: Option<&'a wgpu::Buffer>,
     /// Instances that the buffers can hold.
@@ -120,13 +119,12 @@ impl Palettes {
                     mapped_at_creation: false,
                 })
             });
-            let transforms = part(buffers.transforms, TRANSFORM_BYTES, first, instances);
+            let places = part(buffers.places, PLACE_BYTES, first, instances);
             let playbacks = part(buffers.playbacks, PLAYBACK_BYTES, first, instances);
-            let appearances = part(buffers.appearances, APPEARANCE_BYTES, first, instances);
             let culling = culled.map(|(views, bounds)| {
-                let (transforms, playbacks) = (transforms.clone(), playbacks.clone());
+                let (places, playbacks) = (places.clone(), playbacks.clone());
                 let chunk =
-                    cull::CullChunk { transforms, playbacks, instances, palette_slots, cached_poses, cache_samples };
+                    cull::CullChunk { places, playbacks, instances, palette_slots, cached_poses, cache_samples };
                 let parameters = [&parameters, &of_cache];
                 let mesh = geometry.cull_mesh();
                 Arc::new(Culling::new(device, queue, (&mesh, bounds), views, chunk, parameters))
@@ -137,8 +135,8 @@ impl Palettes {
                 offset: 0,
                 size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.bound_bytes())),
             };
-            let previous = buffers.previous.map(|previous| part(previous, TRANSFORM_BYTES, first, instances));
-            let of_instances = InstanceBindings { transforms, list, appearances, previous };
+            let previous = buffers.previous.map(|previous| part(previous, PLACE_BYTES, first, instances));
+            let of_instances = InstanceBindings { places, list, playbacks: playbacks.clone(), previous };
             let drawing = |poses: &wgpu::Buffer| geometry.with_palette(device, layouts, poses, of_instances.clone());
             let seen = culling.as_ref().map_or(playbacks, |c| c.visible_playbacks.as_entire_buffer_binding());
             let cache = (cached_poses > 0).then(|| {

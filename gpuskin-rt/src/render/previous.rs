@@ -2,12 +2,12 @@
 
 use super::changes::Changes;
 use super::ids::InstanceId;
-use crate::Transform;
+use crate::record::PlaceRecord;
 
 /// Transforms as of the last upload, in drawing order.
 #[derive(Debug, Default)]
 pub(super) struct PreviousTransforms {
-    transforms: Vec<Transform>,
+    places: Vec<PlaceRecord>,
     /// Whether the transform for the next upload is decided: the instance has moved or been placed since
     /// the last one. `[index]`
     decided: Vec<bool>,
@@ -22,29 +22,29 @@ pub(super) struct PreviousTransforms {
 }
 
 impl PreviousTransforms {
-    pub(super) fn spawn(&mut self, id: InstanceId, transform: &Transform) {
-        self.transforms.push(*transform);
+    pub(super) fn spawn(&mut self, id: InstanceId, place: &PlaceRecord) {
+        self.places.push(*place);
         self.decided.push(true);
         self.placed.push(id);
     }
 
     pub(super) fn despawn(&mut self, index: usize) {
-        self.transforms.swap_remove(index);
+        self.places.swap_remove(index);
         self.decided.swap_remove(index);
-        if index < self.transforms.len() {
+        if index < self.places.len() {
             self.changed.mark(index);
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.transforms.clear();
+        self.places.clear();
         self.decided.clear();
     }
 
     /// Notes the transform that an instance had before it moved.
-    pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &Transform) {
+    pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &PlaceRecord) {
         if !core::mem::replace(&mut self.decided[index], true) {
-            self.transforms[index] = *before;
+            self.places[index] = *before;
             self.changed.mark(index);
             self.moving.push(id);
         }
@@ -56,22 +56,22 @@ impl PreviousTransforms {
         self.placed.push(id);
     }
 
-    /// Lets instances rest that have not moved again. Returns all transforms, and the changes since the
+    /// Lets instances rest that have not moved again. Returns all places, and the changes since the
     /// last call; instances that move from now on belong to the next frame. `index` returns the index of
     /// an instance.
     pub(super) fn next_frame(
         &mut self,
-        current: &[Transform],
+        current: &[PlaceRecord],
         index: impl Fn(InstanceId) -> Option<usize>,
-    ) -> (&[Transform], &mut Changes) {
+    ) -> (&[PlaceRecord], &mut Changes) {
         for index in self.resting.drain(..).filter_map(&index) {
             if !self.decided[index] {
-                self.transforms[index] = current[index];
+                self.places[index] = current[index];
                 self.changed.mark(index);
             }
         }
         for index in self.placed.drain(..).filter_map(&index) {
-            self.transforms[index] = current[index];
+            self.places[index] = current[index];
             self.changed.mark(index);
             self.decided[index] = false;
         }
@@ -79,6 +79,6 @@ impl PreviousTransforms {
             self.decided[index] = false;
         }
         core::mem::swap(&mut self.moving, &mut self.resting);
-        (&self.transforms, &mut self.changed)
+        (&self.places, &mut self.changed)
     }
 }

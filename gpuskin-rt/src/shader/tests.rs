@@ -8,7 +8,8 @@ use super::*;
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
-use crate::{Appearance, ClipRecord, Playback, Transform, cache, cull};
+use crate::record::{PlaceRecord, PlaybackRecord};
+use crate::{ClipRecord, Playback, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -144,11 +145,8 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(motion, (3, size_of::<MotionUniform>()));
 
     let (writer, _) = parse(&instance_writer_source());
-    let transform = same_layout!(&writer, "GpuskinTransform", Transform, [translation, scale, rotation]);
-    let appearance = same_layout!(&writer, "GpuskinAppearanceRecord", Appearance, [tint, hidden, custom]);
-    assert_eq!([transform.1, appearance.1], [size_of::<Transform>(), size_of::<Appearance>()]);
-    let (_, size) = layout(&writer, "GpuskinPlaybackRecord");
-    assert_eq!(size as usize, size_of::<crate::record::PlaybackRecord>());
+    let sizes = ["GpuskinPlaceRecord", "GpuskinPlaybackRecord"].map(|name| layout(&writer, name).1 as usize);
+    assert_eq!(sizes, [size_of::<PlaceRecord>(), size_of::<PlaybackRecord>()]);
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, held]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
@@ -261,9 +259,9 @@ fn vertex_input_has_all_words_of_vertex_and_instance() {
         let (members, _) = layout(&module, "GpuskinInput");
         // With a palette, the instance number is the only attribute: the shader loads the rest by
         // it.
-        let instance = TRANSFORM_ATTRIBUTES as usize + PLAYBACK_ATTRIBUTES.len() + 1;
+        let instance = (PLACE_ATTRIBUTES + PLAYBACK_ATTRIBUTES) as usize;
         let palette = variant.encoding.needs_compute();
-        let previous = if variant.previous_transforms { TRANSFORM_ATTRIBUTES as usize } else { 0 };
+        let previous = if variant.previous_transforms { PLACE_ATTRIBUTES as usize } else { 0 };
         assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance + previous });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }

@@ -53,7 +53,7 @@ pub fn explanation_names_encoding_views_and_buffers() {
          3 instances in 1 palette (240 bytes per instance), 1 draw per view\n  \
          culling: on, instances outside the view cost neither a pose nor a draw"
     );
-    assert_eq!(few.uploaded_bytes, 3 * (32 + 40 + 16));
+    assert_eq!(few.uploaded_bytes, 3 * (32 + 48));
     assert_eq!(scene.explain(0).uploaded_bytes, 0, "no command, no upload");
     scene.renderer.add_view();
     let two = scene.explain(0).to_string();

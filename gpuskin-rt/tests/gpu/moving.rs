@@ -105,7 +105,7 @@ pub fn a_week_of_commands_stays_within_a_millimetre() {
             }
         }
         assert!(commands > 5_000, "{commands}");
-        assert!(worst[0] < 1e-3 && worst[1] < 2e-6, "{}: {} m, {} radians", gpu.name, worst[0], worst[1]);
+        assert!(worst[0] < 1e-3 && worst[1] < 1e-4, "{}: {} m, {} radians", gpu.name, worst[0], worst[1]);
     }
 }
 

@@ -136,7 +136,7 @@ pub fn written_transitions_match_the_cpu() {
             run(&gpu, &mut encoder, COMMANDS, "obey", &[&commands, &playbacks]);
             gpu.queue.submit([encoder.finish()]);
             let found = read(&gpu, &playbacks);
-            for (i, (record, found)) in records.iter_mut().zip(found.as_chunks::<10>().0).enumerate() {
+            for (i, (record, found)) in records.iter_mut().zip(found.as_chunks::<12>().0).enumerate() {
                 let all: [u32; 18] = bytemuck::cast(*record);
                 let expected = &all[8..];
                 // Times, rates and clips to the bit; phases and progress may be rounded otherwise.
@@ -186,7 +186,7 @@ pub fn written_instances_are_drawn() {
             let time = Time::from_secs(f64::from(frame));
             let uniform = buffer(&gpu, wgpu::BufferUsages::UNIFORM, &[time.words()[0], time.words()[1], 0, 0]);
             let mut encoder = encoder(&gpu);
-            run(&gpu, &mut encoder, &documented(), "steer", &[&uniform, &buffers.transforms, &buffers.playbacks]);
+            run(&gpu, &mut encoder, &documented(), "steer", &[&uniform, &buffers.places, &buffers.playbacks]);
             if frame == 5 {
                 // Needs larger buffers: what was written before this frame stays.
                 crowd.spawn_many((3..200).map(|i| Instance::at([i as f32, 0.0, 0.0])));
@@ -201,7 +201,7 @@ pub fn written_instances_are_drawn() {
         (0..3).for_each(|i| near(i, 0.18));
         (3..200).for_each(|i| near(i, 0.1));
         let playbacks = read(&gpu, &crowd.instance_buffers().unwrap().playbacks);
-        let clips: Vec<_> = playbacks.as_chunks::<10>().0[..200].iter().map(|words| words[4] & 0x3ff).collect();
+        let clips: Vec<_> = playbacks.as_chunks::<12>().0[..200].iter().map(|words| words[4] & 0x3ff).collect();
         assert_eq!(clips, [1; 200]);
     }
     // Without storage buffers there is nothing to write.
@@ -230,9 +230,9 @@ pub fn written_garbage_is_survived() {
                 let crowd = Crowd::with_model(&mut renderer, &model, descriptor).unwrap();
                 crowd.spawn_many((0..COUNT).map(|i| Instance::at([i as f32, 0.0, 0.0])));
                 prepare(&gpu, &mut renderer, encoder(&gpu), 0.0);
-                let InstanceBuffers { transforms, playbacks, appearances, .. } = crowd.instance_buffers().unwrap();
+                let InstanceBuffers { places, playbacks, .. } = crowd.instance_buffers().unwrap();
                 for round in 0..6 {
-                    for target in [&transforms, &playbacks, &appearances] {
+                    for target in [&places, &playbacks] {
                         let any = |random: &mut Random| {
                             [0, u32::MAX, 0x7fc0_0000, random.bits() as u32][random.below(4) as usize]
                         };

@@ -65,7 +65,7 @@ pub(super) fn write(
     names: &Names<'_>,
     time: Time,
     records: impl ExactSizeIterator<Item = InstanceRecord>,
-    appearances: &[Appearance],
+    appearances: impl ExactSizeIterator<Item = Appearance>,
     layers: impl Iterator<Item = (u32, LayerSet)>,
     motions: impl Iterator<Item = (u32, MotionState)>,
 ) -> Vec<u8> {
@@ -74,7 +74,11 @@ pub(super) fn write(
     let lists = [&names.clips, &names.masks, &names.parts];
     let of_names: usize = lists.iter().flat_map(|list| list.iter()).map(|name| name.len() + 2).sum();
     // Exact, because the pages of a larger copy can cost more time than all of the writing.
-    let length = CHECKED + 32 + of_names + records.len() * size_of::<InstanceRecord>() + size_of_val(appearances);
+    let length = CHECKED
+        + 32
+        + of_names
+        + records.len() * size_of::<InstanceRecord>()
+        + appearances.len() * size_of::<Appearance>();
     let length = length + layers.len() * (4 + SET_BYTES) + motions.len() * (4 + MOTION_BYTES);
     let mut bytes = Vec::with_capacity(length);
     bytes.extend(MAGIC);
@@ -93,7 +97,7 @@ pub(super) fn write(
     bytes.extend((layers.len() as u32).to_le_bytes());
     bytes.extend((motions.len() as u32).to_le_bytes());
     records.for_each(|record| bytes.extend_from_slice(bytemuck::bytes_of(&record)));
-    bytes.extend_from_slice(bytemuck::cast_slice(appearances));
+    appearances.for_each(|appearance| bytes.extend_from_slice(bytemuck::bytes_of(&appearance)));
     for (index, set) in layers {
         bytes.extend(index.to_le_bytes());
         bytes.extend(set.words().into_iter().flat_map(u32::to_le_bytes));
@@ -296,7 +300,7 @@ mod tests {
         let walk = MotionState::new(Transform::at([1.0, 2.0, 3.0]), Motion::forwards(2.0), Time::from_secs(9.5));
         let all = records.iter().copied();
         let (layers, motions) = ([(1, set)].into_iter(), [(2, walk)].into_iter());
-        let bytes = write(&names(), Time::from_secs(10.0), all, &appearances, layers, motions);
+        let bytes = write(&names(), Time::from_secs(10.0), all, appearances.into_iter(), layers, motions);
         assert_eq!(bytes.len(), bytes.capacity(), "the length is known before");
         (bytes, records, set)
     }
