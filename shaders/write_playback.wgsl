@@ -1,7 +1,7 @@
 // Structures and functions for a game's own compute passes, which write instances of a crowd. CPU
 // reference: gpuskin-rt/src/record.rs, which documents the words.
 
-// Where an instance is and how it looks: element of the buffer of places.
+// Element of the buffer of places: transform and appearance of an instance.
 struct GpuskinPlaceRecord {
     // World space, metres.
     translation: vec3<f32>,
@@ -14,7 +14,7 @@ struct GpuskinPlaceRecord {
     hidden: u32,
 }
 
-// What an instance plays: element of the buffer of playbacks. Written by the functions below.
+// Element of the buffer of playbacks: clips of an instance. The functions below write it.
 struct GpuskinPlaybackRecord {
     start: vec2<u32>,
     rate_phase: vec2<u32>,

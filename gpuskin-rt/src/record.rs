@@ -55,7 +55,7 @@ pub struct InstanceRecord {
     sources: [Source; 2],
 }
 
-/// Where an instance is and how it looks, as the shaders read it.
+/// Transform and appearance of an instance, as the shaders read them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct PlaceRecord {
@@ -97,7 +97,7 @@ impl PlaceRecord {
     }
 }
 
-/// What an instance plays, as the shaders read it: an [`InstanceRecord`] without its transform, then
+/// Clips of an instance, as the shaders read them: an [`InstanceRecord`] without its transform, then
 /// the custom words of its appearance.
 pub(crate) type PlaybackRecord = [u32; 12];
 

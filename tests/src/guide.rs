@@ -16,6 +16,7 @@ chapters! {
     playback: "playback.md",
     layers: "layers.md",
     events_and_sockets: "events-and-sockets.md",
+    moving: "moving.md",
     root_motion: "root-motion.md",
     attachments: "attachments.md",
     materials: "materials.md",

@@ -122,9 +122,9 @@ impl BoundInstances {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InstanceBuffers {
-    /// Where instances are and how they look, 32 bytes each: `GpuskinPlaceRecord`.
+    /// Transforms and appearances, 32 bytes each: `GpuskinPlaceRecord`.
     pub places: wgpu::Buffer,
-    /// What instances play, 48 bytes each: `GpuskinPlaybackRecord`.
+    /// Clips of the instances, 48 bytes each: `GpuskinPlaybackRecord`.
     pub playbacks: wgpu::Buffer,
 }
 

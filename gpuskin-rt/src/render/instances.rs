@@ -27,7 +27,7 @@ const NO_SLOT: u32 = u32::MAX;
 pub(crate) struct Instances {
     /// Number of the crowd.
     crowd: u32,
-    /// Of an instance that moves: where it was at some time.
+    /// Place records; a moving instance has one of some earlier time.
     places: Vec<PlaceRecord>,
     playbacks: Vec<PlaybackRecord>,
     /// Slot of each instance.
@@ -265,6 +265,10 @@ impl Instances {
         let mut transforms: Vec<_> = (0..self.len()).map(|index| self.transform(index)).collect();
         update(&mut transforms);
         self.changed_places.mark_all();
+        if self.motions.is_none() && self.previous.is_none() {
+            let both = self.places.iter_mut().zip(&transforms);
+            return both.for_each(|(place, transform)| place.set_transform(transform.finite()));
+        }
         for (index, transform) in transforms.iter().enumerate() {
             if let Some(id) = self.id_at(index) {
                 self.move_to(index, id, transform.finite());

@@ -7,7 +7,7 @@ use crate::common::{BACKENDS, Gpu, compute, gpu};
 use glam::{DVec3, Vec3};
 use gpuskin_rt::internals::*;
 
-/// Where an instance is, by an own formula: heading and position in the plane.
+/// Reference of an instance, by another formula: position and heading.
 #[derive(Clone, Copy, Debug)]
 struct Walker {
     at: DVec3,

@@ -117,7 +117,7 @@ pub fn written_transitions_match_the_cpu() {
                 let time = Time::from_secs(*now);
                 let clip = random.below(3) | *random.of(&[0, Playback::ONCE, Playback::PING_PONG]);
                 let speed = *random.of(&[1.0, -0.7, 0.0, 2.3, 1e-4]);
-                let rate = Time::from_bits((f64::from(speed) * 4_294_967_296.0) as i64 as u64).words();
+                let rate = Time::from_bits((speed * 4_294_967_296.0) as i64 as u64).words();
                 let phase = random.below(u32::MAX);
                 let seconds: f32 = *random.of(&[0.0, 0.3, 2.0]);
                 let kind = u32::from(random.below(4) == 0);
