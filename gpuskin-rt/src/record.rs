@@ -101,6 +101,12 @@ impl PlaceRecord {
 /// the custom words of its appearance.
 pub(crate) type PlaybackRecord = [u32; 12];
 
+/// Returns the number of the layer set in a playback record; 0: none.
+#[cfg(feature = "wgpu")]
+pub(crate) fn layer_set(playback: &PlaybackRecord) -> u32 {
+    LAYER_SET.of(playback[4])
+}
+
 /// A clip that fades out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -182,16 +188,27 @@ impl InstanceRecord {
         }
     }
 
-    /// Makes a record from its two parts.
-    pub(crate) fn new(transform: Transform, playback: PlaybackRecord) -> Self {
-        let transform: [u32; 8] = bytemuck::cast(transform);
-        bytemuck::cast(core::array::from_fn::<u32, 18, _>(|i| if i < 8 { transform[i] } else { playback[i - 8] }))
+    /// Makes a record from a transform and what the instance plays.
+    pub(crate) fn new(Transform { translation, scale, rotation }: Transform, playback: PlaybackRecord) -> Self {
+        let [start, start_fraction, rate, offset, clip, fade, a, b, c, d, ..] = playback;
+        Self {
+            translation,
+            scale,
+            rotation,
+            start: [start, start_fraction],
+            rate,
+            offset,
+            clip,
+            fade: bytemuck::cast(fade),
+            sources: bytemuck::cast([a, b, c, d]),
+        }
     }
 
     /// Returns what the instance plays, with the custom words of its appearance.
     pub(crate) fn played(self, custom: [u32; 2]) -> PlaybackRecord {
-        let words: [u32; 18] = bytemuck::cast(self);
-        core::array::from_fn(|i| if i < 10 { words[8 + i] } else { custom[i - 10] })
+        let Self { start, rate, offset, clip, fade, sources, .. } = self;
+        let [a, b, c, d]: [u32; 4] = bytemuck::cast(sources);
+        [start[0], start[1], rate, offset, clip, bytemuck::cast(fade), a, b, c, d, custom[0], custom[1]]
     }
 
     /// Returns the transform.

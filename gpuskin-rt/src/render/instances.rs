@@ -10,7 +10,7 @@ use super::ids::InstanceId;
 use super::motions::{Motions, restarted};
 use super::previous::PreviousTransforms;
 use crate::motion::MotionState;
-use crate::record::{PlaceRecord, PlaybackRecord};
+use crate::record::{PlaceRecord, PlaybackRecord, layer_set};
 use crate::{Appearance, InstanceRecord, Motion, Time, Transform};
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +88,11 @@ impl Instances {
 
     fn record(&self, index: usize) -> InstanceRecord {
         InstanceRecord::new(self.transform(index), self.playbacks[index])
+    }
+
+    /// Numbers of the layer sets of all instances, in drawing order; 0: none.
+    pub(crate) fn layer_sets(&self) -> impl Iterator<Item = u32> {
+        self.playbacks.iter().map(layer_set)
     }
 
     /// Appearances of all instances, in drawing order.
@@ -301,6 +306,9 @@ impl Instances {
     pub(crate) fn set_motions(&mut self, ids: &[InstanceId], motions: &[Motion]) -> Result<(), StaleId> {
         let now = self.now();
         self.each(ids, motions, |instances, index, id, motion| {
+            if motion == Motion::STILL && instances.motion(index).is_none() {
+                return;
+            }
             let place = instances.transform(index);
             let state = restarted(instances.motion(index), (place, place), motion, now);
             instances.set_motion_state(index, id, state);

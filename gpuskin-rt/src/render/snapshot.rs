@@ -30,9 +30,8 @@ impl<M> Crowd<M> {
     pub fn snapshot(&self) -> Vec<u8> {
         let time = self.time();
         let state = &*self.core.state();
-        let set = |record: &InstanceRecord| record.layer_set().checked_sub(1).map(|slot| state.layers.set(slot));
-        let layers = state.instances.records().enumerate().filter_map(|(i, record)| {
-            let set = set(&record)?.without_live_bones();
+        let layers = state.instances.layer_sets().enumerate().filter_map(|(i, number)| {
+            let set = state.layers.set(number.checked_sub(1)?).without_live_bones();
             (!set.is_over(time)).then_some((i as u32, set))
         });
         let records = state.instances.records().map(|record| record.with_layer_set(0));
