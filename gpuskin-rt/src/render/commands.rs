@@ -85,7 +85,7 @@ impl<M> Crowd<M> {
         let time = self.time();
         let next = transition.start.playback(&self.meta, clip.index(), time);
         self.pause_layers(state, id, false);
-        self.change(state, id, |r| r.play(&next, transition.fade, transition.curve, time))
+        self.change_playback(state, id, |r| r.play(&next, transition.fade, transition.curve, time))
     }
 
     /// Returns the events fired since the last call, in order of time: events of clips, and ends of
@@ -132,10 +132,29 @@ impl<M> Crowd<M> {
         change: impl FnOnce(&mut InstanceRecord),
     ) -> Result<(), StaleId> {
         let changed = state.instances.change(id, change);
-        if let (Some(queue), Some(record)) = (&mut state.events, state.instances.get(id)) {
-            queue.play(&self.meta.clips, id, record.playback(), self.time());
-        }
+        self.follow(state, id);
         changed
+    }
+
+    /// Changes what an instance plays, and updates the event queue.
+    fn change_playback(
+        &self,
+        state: &mut CrowdState,
+        id: InstanceId,
+        change: impl FnOnce(&mut InstanceRecord),
+    ) -> Result<(), StaleId> {
+        let changed = state.instances.change_playback(id, change);
+        self.follow(state, id);
+        changed
+    }
+
+    /// Updates the event queue after a change of an instance.
+    fn follow(&self, state: &mut CrowdState, id: InstanceId) {
+        if let Some(queue) = &mut state.events
+            && let Some(playback) = state.instances.playback(id)
+        {
+            queue.play(&self.meta.clips, id, playback, self.time());
+        }
     }
 
     /// Pauses or resumes the layers of an instance. Called before the instance record changes.
@@ -158,7 +177,7 @@ impl<M> Crowd<M> {
 
     pub(super) fn pace(&self, state: &mut CrowdState, id: InstanceId, speed: f32) -> Result<(), StaleId> {
         let time = self.time();
-        self.change(state, id, |r| {
+        self.change_playback(state, id, |r| {
             let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
             let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
             // A clip without duration has no rate; a clip that plays once stays at its end.
@@ -174,7 +193,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn seek(&self, id: InstanceId, seconds: f64) -> Result<(), StaleId> {
         let time = self.time();
-        self.change(&mut self.core.state(), id, |r| {
+        self.change_playback(&mut self.core.state(), id, |r| {
             let duration = self.meta.clips.get(r.clip_index()).map_or(0.0, |clip| clip.duration);
             r.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, time);
         })
@@ -188,7 +207,7 @@ impl<M> Crowd<M> {
         let time = self.time();
         let state = &mut *self.core.state();
         self.pause_layers(state, id, paused);
-        self.change(state, id, |r| r.set_paused(paused, time))
+        self.change_playback(state, id, |r| r.set_paused(paused, time))
     }
 
     /// Whether an instance has reached the end of a clip that plays once.

@@ -11,7 +11,7 @@ use super::motions::{Motions, restarted};
 use super::previous::PreviousTransforms;
 use crate::motion::MotionState;
 use crate::record::{PlaceRecord, PlaybackRecord, layer_set};
-use crate::{Appearance, InstanceRecord, Motion, Time, Transform};
+use crate::{Appearance, InstanceRecord, Motion, Playback, Time, Transform};
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceSlot {
@@ -203,6 +203,28 @@ impl Instances {
             self.move_to(index, id, record.transform());
         }
         Ok(())
+    }
+
+    /// Changes what an instance plays; its transform stays, whatever `change` does to it. Place records
+    /// are not read, because each is another cache miss.
+    pub(crate) fn change_playback(
+        &mut self,
+        id: InstanceId,
+        change: impl FnOnce(&mut InstanceRecord),
+    ) -> Result<(), StaleId> {
+        let index = self.index(id).ok_or(StaleId::Instance(id))?;
+        let before = self.playbacks[index];
+        let mut record = InstanceRecord::new(Transform::default(), before);
+        change(&mut record);
+        self.playbacks[index] = record.played([before[10], before[11]]);
+        self.changed_playbacks.mark(index);
+        Ok(())
+    }
+
+    /// Playback of the current clip of an instance; `None` if it no longer exists.
+    pub(crate) fn playback(&self, id: InstanceId) -> Option<Playback> {
+        let playback = self.playbacks[self.index(id)?];
+        Some(InstanceRecord::new(Transform::default(), playback).playback())
     }
 
     /// Changes the transform of an instance.

@@ -91,7 +91,7 @@ impl CrowdLayers {
         self.sets[slot as usize] = set;
         self.owners[slot as usize] = Some(id);
         self.changed.mark(slot as usize);
-        instances.change(id, |r| *r = r.with_layer_set(slot + 1))?;
+        instances.change_playback(id, |r| *r = r.with_layer_set(slot + 1))?;
         Ok(slot)
     }
 
@@ -138,7 +138,7 @@ impl CrowdLayers {
         if set.is_over(time) {
             self.owners[slot] = None;
             self.free.push(slot as u32);
-            let _ = instances.change(owner, |r| *r = r.with_layer_set(0));
+            let _ = instances.change_playback(owner, |r| *r = r.with_layer_set(0));
         }
     }
 
