@@ -6,8 +6,8 @@ struct GpuskinMotionParameters {
     // Seconds, fraction.
     time: vec2<u32>,
     instances: u32,
-    // Largest number of workgroups per dispatch dimension.
-    max_groups: u32,
+    // Not used, zero.
+    reserved: u32,
 }
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinMotionParameters;

@@ -78,7 +78,7 @@ impl<M> Attachment<M> {
     /// becomes 1, a quaternion no rotation.
     #[doc(hidden)]
     pub fn offset(&self) -> Affine3 {
-        let rotation = Vec4::from(unit_rotation(self.rotation));
+        let rotation = Vec4::from(unit_rotation(self.rotation)).normalize();
         let translation = Vec3::from(finite_position(self.translation));
         Affine3::from_trs(rotation, translation, finite_scale(self.scale))
     }
@@ -133,6 +133,9 @@ mod tests {
         assert!(tip.distance(Vec3::new(1.0, 4.0, 3.0)) < 1e-6, "{tip}");
         let odd = Attachment::<Dynamic>::to(Bone::new(0)).at([f32::NAN; 3]).rotated([0.0; 4]).scaled(f32::INFINITY);
         assert_eq!(odd.offset(), Affine3::IDENTITY);
+        // A quaternion that is almost a unit scales nothing.
+        let almost = Attachment::<Dynamic>::to(Bone::new(0)).rotated([0.0, 0.0, 0.70713, 0.70713]).offset();
+        assert!((almost.point(Vec3::X).length() - 1.0).abs() < 1e-6);
         let long = Attachment::<Dynamic>::to(Bone::new(0)).rotated([0.0, 0.0, 3.0, 3.0]).offset();
         assert!(long.point(Vec3::X).distance(Vec3::Y) < 1e-4, "{}", long.point(Vec3::X));
     }

@@ -182,8 +182,8 @@ pub struct MotionUniform {
     pub time: [u32; 2],
     /// Number of instances.
     pub instances: u32,
-    /// Greatest number of workgroups per dispatch in one dimension.
-    pub max_groups: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Returns the WGSL of the pass that writes the transforms of moving instances.

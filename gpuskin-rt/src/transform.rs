@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{DQuat, DVec4, Quat, Vec4};
 
 /// Position, uniform scale and rotation of an instance, from model space to world space: first the
-/// scale, then the rotation, then the translation. 32 bytes, as the shaders read it.
+/// scale, then the rotation, then the translation.
 ///
 /// ```
 /// # use gpuskin_rt::Transform;
@@ -52,7 +52,7 @@ impl Transform {
         self
     }
 
-    /// Returns the transform with a rotation of unit length, and without numbers that are not finite:
+    /// Returns the transform with the rotation of [`unit_rotation`], and without numbers that are not finite:
     /// they become 0, a scale 1, a quaternion no rotation.
     pub(crate) fn finite(self) -> Self {
         let [x, y, z] = self.translation;
@@ -85,7 +85,7 @@ pub(crate) fn finite_scale(scale: f32) -> f32 {
 
 /// Returns a rotation in signed 16 bits per component, as it is stored.
 pub(crate) fn packed_rotation(unit: [f32; 4]) -> [i16; 4] {
-    // The sum has the rounded number in its lower bits: twice as fast as a conversion.
+    // Rounds to nearest: the lower bits of the sum are the number in two's complement.
     unit.map(|c| (c.clamp(-1.0, 1.0) * 32_767.0 + 12_582_912.0).to_bits() as i16)
 }
 
@@ -94,7 +94,8 @@ pub(crate) fn unpacked_rotation(packed: [i16; 4]) -> [f32; 4] {
     packed.map(|c| f32::from(c) / 32_767.0)
 }
 
-/// Normalises a quaternion; no rotation if it has no length or is not finite.
+/// Normalises a quaternion, unless its length is within 5e-5 of 1; no rotation if it has no length or is
+/// not finite.
 pub(crate) fn unit_rotation(quaternion: [f32; 4]) -> [f32; 4] {
     let q = Vec4::from(quaternion);
     let square = q.length_squared();

@@ -151,9 +151,10 @@ impl<M> Crowd<M> {
     /// [`pipeline`](crate::pipeline). `None` before the first `prepare` with instances, and on devices
     /// without storage buffers.
     ///
-    /// A command on an instance writes its transform, what it plays, or its appearance from the CPU, which
-    /// knows nothing of what a pass has written; so does despawning another instance, whose place the last
-    /// one takes. More instances than [`CrowdDescriptor::capacity`] need larger buffers: what was written
+    /// The CPU does not know what a pass has written. A command uploads the CPU's copy of a whole record:
+    /// of the place record for a transform, a tint or visibility, of the playback record for a clip, a speed
+    /// or custom words; of both when another instance is despawned, whose place the last one takes. Motion
+    /// vectors of instances that a pass moves count from where the CPU has placed them. More instances than [`CrowdDescriptor::capacity`] need larger buffers: what was written
     /// before that frame is copied, and this returns the new ones.
     pub fn instance_buffers(&self) -> Option<crate::pipeline::InstanceBuffers> {
         self.core.instance_buffers()

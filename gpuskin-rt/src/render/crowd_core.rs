@@ -301,7 +301,7 @@ impl CrowdCore {
             let scatter = scatters.then_some(scatter);
             let [of_places, of_playbacks, of_previous, of_motions] = &mut state.scatter;
             let instances = &mut state.instances;
-            let moves = scatters && motions::binds(Gpu { device, queue }, state.capacity);
+            let moves = scatters && motions::binds(&device.limits(), state.capacity);
             if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
                 let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
                 let pass =

@@ -1,10 +1,10 @@
 //! Instances of a crowd on the CPU: densely packed for the GPU, with stable ids, and tracking of
 //! changes since the last upload.
 
-use super::StaleId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::StaleId;
 use super::changes::Changes;
 use super::ids::InstanceId;
 use super::motions::{Motions, restarted};
@@ -117,7 +117,7 @@ impl Instances {
     }
 
     /// # Panics
-    /// With 2^32 - 1 instances, 288 GiB of records.
+    /// With 2^32 - 1 instances, 320 GiB of records.
     pub(crate) fn spawn(&mut self, record: InstanceRecord, appearance: Appearance) -> InstanceId {
         let index = self.len() as u32;
         assert!(self.len() < NO_SLOT as usize, "a crowd holds fewer than 2^32 - 1 instances");
@@ -192,9 +192,9 @@ impl Instances {
         let mut record = self.record(index);
         let before = record.transform();
         change(&mut record);
-        let custom = self.appearance_at(index).custom;
-        let playback = record.played(custom);
-        if playback != self.playbacks[index] {
+        let old = self.playbacks[index];
+        let playback = record.played([old[10], old[11]]);
+        if playback != old {
             self.playbacks[index] = playback;
             self.changed_playbacks.mark(index);
         }
@@ -314,7 +314,7 @@ impl Instances {
     }
 
     /// Motion of the instance at an index of the dense list; `None` if it stands still.
-    pub(crate) fn motion(&self, index: usize) -> Option<&MotionState> {
+    fn motion(&self, index: usize) -> Option<&MotionState> {
         self.motions.as_ref()?.get(index)
     }
 
@@ -472,169 +472,4 @@ fn index(crowd: u32, slots: &[InstanceSlot], slot_of: &[u32], id: InstanceId) ->
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(x: f32) -> InstanceRecord {
-        let mut record = InstanceRecord::default();
-        record.translation[0] = x;
-        record
-    }
-
-    fn taken((len, changes): (usize, &mut Changes)) -> Vec<(usize, usize)> {
-        let mut ranges = Vec::new();
-        changes.take(len, |changed| ranges.extend(changed.runs(len).map(|run| (run.start, run.end))));
-        ranges
-    }
-
-    fn uploads(instances: &mut Instances) -> Vec<(usize, usize)> {
-        let (places, changes) = instances.changed_places();
-        taken((places.len(), changes))
-    }
-
-    fn playbacks(instances: &mut Instances) -> Vec<(usize, usize)> {
-        let (playbacks, changes) = instances.changed_playbacks();
-        taken((playbacks.len(), changes))
-    }
-
-    #[test]
-    fn ids_outlive_moves_and_are_refused_when_stale() {
-        let mut crowd = Instances::new(1, 0, false, Arc::default());
-        let ids: Vec<_> = (0..5).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
-        assert!(crowd.despawn(ids[1]).is_ok());
-        assert!(crowd.despawn(ids[1]).is_err());
-        assert!(crowd.get(ids[1]).is_none());
-        let x = |crowd: &Instances, i: usize| crowd.get(ids[i]).map(|r| r.translation[0]);
-        assert_eq!([0, 2, 3, 4].map(|i| x(&crowd, i)), [0.0, 2.0, 3.0, 4.0].map(Some));
-        let again = crowd.spawn(record(9.0), Appearance::default());
-        assert_ne!(again, ids[1]);
-        assert!(crowd.get(ids[1]).is_none() && crowd.get(again).is_some());
-        assert!(crowd.change(ids[1], |r| r.scale = 7.0).is_err());
-        crowd.clear();
-        assert!(crowd.len() == 0 && crowd.get(again).is_none() && crowd.despawn(ids[0]).is_err());
-        let reborn = crowd.spawn(record(1.0), Appearance::default());
-        assert_eq!(crowd.get(reborn).unwrap().translation[0], 1.0);
-        assert!(ids.iter().all(|id| crowd.get(*id).is_none()));
-    }
-
-    #[test]
-    fn ids_of_another_crowd_are_refused() {
-        let (mut a, mut b) = (Instances::new(1, 0, false, Arc::default()), Instances::new(2, 0, false, Arc::default()));
-        let id = a.spawn(record(0.0), Appearance::default());
-        b.spawn(record(0.0), Appearance::default());
-        assert!(b.get(id).is_none() && b.despawn(id).is_err());
-    }
-
-    #[test]
-    fn a_slot_that_ran_out_of_generations_is_not_used_again() {
-        let mut crowd = Instances::new(1, 0, false, Arc::default());
-        crowd.spawn(record(0.0), Appearance::default());
-        crowd.slots[0].generation = u32::MAX;
-        let last = InstanceId { crowd: 1, slot: 0, generation: u32::MAX };
-        assert!(crowd.despawn(last).is_ok());
-        let next = crowd.spawn(record(1.0), Appearance::default());
-        assert_eq!(next.slot, 1);
-        assert!(crowd.get(last).is_none());
-    }
-
-    #[test]
-    fn appearances_stay_with_their_instances() {
-        let mut crowd = Instances::new(1, 0, false, Arc::default());
-        let appearance = |i: u32| Appearance { custom: [i, 0], ..Appearance::default() };
-        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(0.0), appearance(i))).collect();
-        assert_eq!((playbacks(&mut crowd), uploads(&mut crowd)), (vec![(0, 300)], vec![(0, 300)]));
-        crowd.despawn(ids[70]).unwrap();
-        crowd.change_appearance(ids[0], |appearance| appearance.hidden = 2).unwrap();
-        crowd.change_appearance(ids[1], |appearance| appearance.custom = [9, 9]).unwrap();
-        assert_eq!((playbacks(&mut crowd), uploads(&mut crowd)), (vec![(1, 2), (70, 71)], vec![(0, 1), (70, 71)]));
-        assert_eq!(crowd.appearance(ids[299]), Some(appearance(299)));
-        assert_eq!((crowd.id_at(70), crowd.id_at(299)), (Some(ids[299]), None));
-        assert!(crowd.appearance(ids[70]).is_none() && crowd.change_appearance(ids[70], |_| ()).is_err());
-    }
-
-    #[test]
-    fn previous_transforms_are_those_of_the_last_frame() {
-        let mut crowd = Instances::new(1, 0, true, Arc::default());
-        let ids: Vec<_> = (0..4).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
-        // Index and position of each uploaded transform.
-        let frame = |crowd: &mut Instances| {
-            let (places, changes) = crowd.previous_transforms().unwrap();
-            let mut found = Vec::new();
-            changes.take(places.len(), |changed| {
-                let x = |index: usize| (index, places[index].transform().translation[0]);
-                changed.runs(places.len()).for_each(|run| found.extend(run.map(x)));
-            });
-            found
-        };
-        let to = |crowd: &mut Instances, id: usize, x: f32| crowd.change(ids[id], |r| r.translation[0] = x).unwrap();
-        assert_eq!(frame(&mut crowd), [(0, 0.0), (1, 1.0), (2, 2.0), (3, 3.0)]);
-        // Two moves within a frame count from where the instance was drawn. Others are not uploaded.
-        to(&mut crowd, 1, 5.0);
-        to(&mut crowd, 1, 6.0);
-        crowd.change(ids[2], |r| r.set_paused(true, crate::Time::ZERO)).unwrap();
-        assert_eq!(frame(&mut crowd), [(1, 1.0)]);
-        to(&mut crowd, 1, 7.0);
-        assert_eq!(frame(&mut crowd), [(1, 6.0)]);
-        // It rests in the frame after.
-        assert_eq!(frame(&mut crowd), [(1, 7.0)]);
-        assert_eq!(frame(&mut crowd), []);
-        // The last instance takes the place of a removed one, and its motion with it.
-        to(&mut crowd, 3, 9.0);
-        crowd.despawn(ids[0]).unwrap();
-        assert_eq!(frame(&mut crowd), [(0, 3.0)]);
-        assert_eq!(frame(&mut crowd), [(0, 9.0)]);
-        // Placed anew, an instance does not move.
-        to(&mut crowd, 2, 20.0);
-        crowd.place(ids[2]);
-        assert_eq!(frame(&mut crowd), [(2, 20.0)]);
-        // Wherever it goes before it is drawn there.
-        crowd.place(ids[2]);
-        to(&mut crowd, 2, 21.0);
-        let new = crowd.spawn(record(50.0), Appearance::default());
-        crowd.change(new, |r| r.translation[0] = 60.0).unwrap();
-        assert_eq!(frame(&mut crowd), [(2, 21.0), (3, 60.0)]);
-        crowd.change(new, |r| r.translation[0] = 61.0).unwrap();
-        assert_eq!(frame(&mut crowd), [(3, 60.0)]);
-        to(&mut crowd, 2, 22.0);
-        // All at once: one instance moves, from where it was drawn.
-        crowd.update_transforms(|all| all.iter_mut().for_each(|transform| transform.translation[0] = 22.0));
-        let moved: Vec<_> = frame(&mut crowd);
-        assert_eq!(moved.len(), crowd.len());
-        assert!(moved.iter().all(|(_, x)| *x != 22.0), "{moved:?}");
-        crowd.set_transforms(&[ids[1], ids[0]], &[Transform::at([30.0, 0.0, 0.0]); 2]).unwrap_err();
-        assert!(frame(&mut crowd).contains(&(1, 22.0)));
-        crowd.clear();
-        assert_eq!(frame(&mut crowd), []);
-    }
-
-    #[test]
-    fn only_changed_elements_are_uploaded() {
-        let mut crowd = Instances::new(1, 0, false, Arc::default());
-        let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
-        assert_eq!(uploads(&mut crowd), [(0, 300)]);
-        assert!(uploads(&mut crowd).is_empty());
-        crowd.change(ids[299], |r| r.scale = 2.0).unwrap();
-        crowd.change(ids[71], |r| r.scale = 2.0).unwrap();
-        crowd.change(ids[70], |r| r.scale = 2.0).unwrap();
-        crowd.change(ids[71], |r| r.scale = 3.0).unwrap();
-        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(70, 72), (299, 300)], vec![(0, 300)]));
-        // Neither a transform that stays nor one that changes uploads a playback record.
-        crowd.change(ids[5], |_| ()).unwrap();
-        crowd.change_transform(ids[6], |t| t.scale = 3.0).unwrap();
-        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(6, 7)], vec![]));
-        crowd.change(ids[7], |r| r.set_paused(true, crate::Time::ZERO)).unwrap();
-        crowd.change_appearance(ids[9], |a| a.hidden |= Appearance::INVISIBLE_BIT).unwrap();
-        assert_eq!((uploads(&mut crowd), playbacks(&mut crowd)), (vec![(9, 10)], vec![(7, 8)]));
-        crowd.despawn(ids[299]).unwrap();
-        assert!(uploads(&mut crowd).is_empty());
-        crowd.despawn(ids[0]).unwrap();
-        assert_eq!(uploads(&mut crowd), [(0, 1)]);
-        crowd.change(ids[290], |r| r.scale = 2.0).unwrap();
-        crowd.clear();
-        assert!(uploads(&mut crowd).is_empty());
-        crowd.spawn(record(0.0), Appearance::default());
-        crowd.spawn(record(1.0), Appearance::default());
-        assert_eq!(uploads(&mut crowd), [(0, 2)]);
-        assert!(crowd.change(ids[1], |r| r.scale = 2.0).is_err());
-    }
-}
+mod tests;

@@ -184,7 +184,8 @@ pub(crate) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
 }
 
-/// Vertex buffer layouts of a shader variant: vertices, and place and playback records of instances unless the shader reads these from storage buffers.
+/// Vertex buffer layouts of a shader variant: vertices, and place and playback records of instances
+/// unless the shader reads these from storage buffers.
 #[derive(Clone, Debug)]
 pub struct VertexBuffers {
     vertex: Vec<wgpu::VertexAttribute>,

@@ -2,7 +2,6 @@
 
 use super::changes::Changes;
 use super::compute::{LazyPipelines, layout, pipeline};
-use super::gpu::Gpu;
 use super::layouts::{bind_group, storage, uniform};
 use crate::motion::{self, MOTION_ENTRY_POINT, MOTION_GROUP_SIZE, MotionRecord, MotionState, MotionUniform};
 use crate::{Motion, Time, Transform};
@@ -162,7 +161,7 @@ impl MotionPass {
         let across = groups.min(self.max_groups).max(1);
         pass.set_pipeline(&self.pipeline);
         for ((parameters, group), time) in self.targets.iter().zip(times) {
-            let uniform = MotionUniform { time: time.words(), instances, max_groups: self.max_groups };
+            let uniform = MotionUniform { time: time.words(), instances, reserved: 0 };
             queue.write_buffer(parameters, 0, bytemuck::bytes_of(&uniform));
             pass.set_bind_group(0, group, &[]);
             pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
@@ -170,9 +169,8 @@ impl MotionPass {
     }
 }
 
-/// Whether shaders of a device can bind the motions of a crowd of some capacity.
-pub(crate) fn binds(Gpu { device, .. }: Gpu<'_>, capacity: usize) -> bool {
-    let limits = device.limits();
+/// Whether a device can bind the motions of a crowd of some capacity.
+pub(crate) fn binds(limits: &wgpu::Limits, capacity: usize) -> bool {
     let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    capacity as u64 * MOTION_BYTES <= most && limits.max_storage_buffers_per_shader_stage >= 2
+    capacity as u64 * MOTION_BYTES <= most
 }

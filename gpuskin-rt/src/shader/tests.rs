@@ -141,7 +141,7 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(clips[12], ("clips".into(), size_of::<ModelUniform>() as u32));
 
     let (moved, _) = parse(&motion::motion());
-    let motion = same_layout!(&moved, "GpuskinMotionParameters", MotionUniform, [time, instances, max_groups]);
+    let motion = same_layout!(&moved, "GpuskinMotionParameters", MotionUniform, [time, instances, reserved]);
     assert_eq!(motion, (3, size_of::<MotionUniform>()));
 
     let (writer, _) = parse(&instance_writer_source());
