@@ -62,7 +62,7 @@ codes! {
     GltfIndex, "gltf::bad_index", "An index refers to an item that the file does not have.", "the file is damaged: export it again";
     GltfBuffer, "gltf::bad_buffer", "A buffer or buffer view is empty, inconsistent, or longer than its data.", "the file is damaged: export it again";
     GltfAccessor, "gltf::bad_accessor", "An accessor has a type or size that does not suit its use.", "the file is damaged, or its exporter is faulty: export it again";
-    GltfCompression, "gltf::bad_compression", "Data compressed with meshopt cannot be decompressed.", "the file is damaged: export it again, or without compression";
+    GltfCompression, "gltf::bad_compression", "Data compressed with meshopt or Draco cannot be decompressed.", "the file is damaged: export it again, or without compression";
     GltfNotFinite, "gltf::not_finite", "A number is infinite, NaN, or beyond the range of 32-bit floats.", "look for extreme values in keys, vertices or transforms, and export the file again";
     NodeCycle, "node::not_a_tree", "The nodes do not form a tree: there is a cycle, a node with two parents, or a child that does not exist.", "the file is damaged: export it again";
     NodeNotFound, "node::not_found", "A key of the manifest names a node that the scene does not have.", "use the name of a node in the scene";
@@ -91,8 +91,8 @@ codes! {
     MaterialInvalid, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";
     MaterialBlend, "material::blend", "Alpha blending is not supported: the material is drawn opaque.", "use alpha mode MASK, which cuts out by a threshold";
-    MaterialTexture, "material::texture_left_out", "A texture other than the base colour is not baked.", "gpuskin's own material does not need the texture; load it separately if the game's pipeline does";
-    ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG or JPEG";
+    MaterialTexture, "material::texture_left_out", "A texture is not baked: it has no image, or does not fit the other textures of its material.", "give the texture an image and the texture coordinates of the base colour, or load it separately";
+    ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
     ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";
     ClipNotFound, "clip::not_found", "A requested clip is not in the file.", "use the name of a clip in the file, or remove the table to bake all clips";

@@ -118,17 +118,26 @@ impl File<'_> {
             return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, "the accessor has no elements"));
         }
         let element = (component.size() * width) as u64;
-        let data = match accessor.buffer_view {
-            Some(view) => {
+        let unpacked = self.unpacked.borrow().clone();
+        let data = match (unpacked.get(&index.value()), accessor.buffer_view) {
+            (_, Some(view)) => {
                 Some(self.strided(view, accessor.byte_offset.unwrap_or_default(), element, accessor.count)?)
             }
-            None if accessor.count.0 > MAX_ZEROS => {
+            (Some(bytes), None) => {
+                let found = bytes.len() as u64 / element;
+                if found != accessor.count.0 {
+                    let message = format!("the compressed data has {found} elements; expected {}", accessor.count.0);
+                    return Err(Diagnostic::error(DiagnosticCode::GltfCompression, message));
+                }
+                Some(Strided { bytes, stride: element as usize })
+            }
+            (None, None) if accessor.count.0 > MAX_ZEROS => {
                 let message =
                     format!("{} elements without a buffer view; at most {MAX_ZEROS} are supported", accessor.count.0);
                 return Err(Diagnostic::error(DiagnosticCode::GltfAccessor, message)
                     .help("the file is damaged: export it again"));
             }
-            None => None,
+            (None, None) => None,
         };
         self.claim(numbers)?;
         let count = at_most(accessor.count);

@@ -8,6 +8,7 @@
 //! - [`GltfNode`]: `gltf::json` rounds transforms to `f32`.
 //! - [`GltfMesh`]: `gltf::json` rounds morph weights to `f32`.
 //! - [`GltfPrimitive`]: `gltf::json` drops unknown attribute names of morph targets.
+//! - [`GltfTexture`]: `gltf::json` reads a texture without an image as image 2^32 - 1.
 //! - [`View`]: `gltf::json` keeps compression as an untyped tree.
 //! - [`Scene`]: `gltf::json` rejects scenes without nodes, which glTF allows.
 //! - [`GltfAnimation`], [`GltfChannel`], [`Target`]: `gltf::json` rejects a whole file for one channel without
@@ -56,7 +57,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub materials: Vec<json::Material>,
     #[serde(default)]
-    pub textures: Vec<json::Texture>,
+    pub textures: Vec<GltfTexture>,
     #[serde(default)]
     pub images: Vec<json::Image>,
     #[serde(default)]
@@ -177,7 +178,47 @@ pub(super) struct GltfPrimitive {
     #[serde(default)]
     pub targets: Vec<BTreeMap<String, Index<Accessor>>>,
     #[serde(default)]
-    pub extensions: BTreeMap<String, IgnoredAny>,
+    pub extensions: PrimitiveExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct PrimitiveExtensions {
+    #[serde(rename = "KHR_draco_mesh_compression")]
+    pub draco: Option<Draco>,
+}
+
+/// Content of `KHR_draco_mesh_compression`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Draco {
+    pub buffer_view: Index<json::buffer::View>,
+    /// Identifiers of attributes in the compressed data, by name, such as `POSITION`.
+    pub attributes: BTreeMap<String, u32>,
+}
+
+/// A texture with the images that extensions give it.
+#[derive(Debug, Deserialize)]
+pub(super) struct GltfTexture {
+    pub sampler: Option<Index<json::texture::Sampler>>,
+    /// The image of the core format: PNG or JPEG.
+    pub source: Option<Index<json::Image>>,
+    /// `None` for the extensions whose content is not read.
+    #[serde(default)]
+    pub extensions: BTreeMap<String, Option<ExtensionImage>>,
+}
+
+/// Content of `EXT_texture_webp` and `KHR_texture_basisu`.
+#[derive(Debug, Deserialize)]
+pub(super) struct ExtensionImage {
+    source: Option<Index<json::Image>>,
+}
+
+impl GltfTexture {
+    /// Returns the image to read: of the core format, else WebP, else KTX2, which loses most.
+    pub(super) fn image(&self) -> Option<Index<json::Image>> {
+        let of = |name| self.extensions.get(name).and_then(|image| image.as_ref()?.source);
+        self.source.or_else(|| of("EXT_texture_webp")).or_else(|| of("KHR_texture_basisu"))
+    }
 }
 
 /// A buffer view with its compression.

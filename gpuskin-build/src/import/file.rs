@@ -6,12 +6,14 @@ use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use gltf::json::validation::USize64;
 use gltf::json::{self, Index};
 
 use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
+use super::draco::Unpacked;
 use super::meshopt::Stream;
 use super::{glb, uri};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
@@ -28,9 +30,8 @@ const MAX_QUOTES: u32 = 32;
 const NUMBER: u64 = 8;
 
 /// Supported extensions that change how meshes are stored.
-const READ: [&str; 3] = ["KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_meshopt_compression"];
-/// The unsupported extension that changes how meshes are stored.
-const DRACO: &str = "KHR_draco_mesh_compression";
+const READ: [&str; 4] =
+    ["KHR_mesh_quantization", "KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"];
 /// Prefixes of extensions that change neither positions nor normals, as in the reference
 /// implementation.
 const HARMLESS: [&str; 6] =
@@ -86,15 +87,6 @@ impl<'a> ImportContext<'a> {
     }
 }
 
-/// Purpose for which a file is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The whole model.
-    Model,
-    /// Only the clips; the storage of meshes does not matter.
-    Clips,
-}
-
 /// A glTF file.
 pub(super) struct File<'a> {
     /// Path as written in the manifest.
@@ -114,22 +106,19 @@ pub(super) struct File<'a> {
     loaded: Vec<OnceCell<Result<Vec<u8>, Diagnostic>>>,
     /// Decompressed buffer views.
     decoded: Vec<OnceCell<Result<Vec<u8>, Box<Diagnostic>>>>,
+    /// Elements that take the place of buffer views while a primitive is read.
+    pub unpacked: RefCell<Rc<Unpacked>>,
     shared: &'a ImportContext<'a>,
 }
 
 impl<'a> File<'a> {
     /// Reads and parses a file; `shown` is its path in messages.
-    pub(super) fn open(
-        path: &Path,
-        shown: &str,
-        purpose: Purpose,
-        shared: &'a ImportContext<'a>,
-    ) -> Result<Self, Vec<Diagnostic>> {
+    pub(super) fn open(path: &Path, shown: &str, shared: &'a ImportContext<'a>) -> Result<Self, Vec<Diagnostic>> {
         let one = |diagnostic: Diagnostic| vec![diagnostic.within(Label::file(shown))];
         let bytes = shared.read(path).map_err(|e| vec![e])?;
         let chunks = glb::chunks(&bytes).map_err(one)?;
         let document = Document::parse(&bytes[chunks.json.clone()], shared.limits.memory).map_err(one)?;
-        let refused = required(&document, purpose);
+        let refused = required(&document);
         if !refused.is_empty() {
             return Err(refused.into_iter().map(|diagnostic| diagnostic.within(Label::file(shown))).collect());
         }
@@ -152,6 +141,7 @@ impl<'a> File<'a> {
             first,
             loaded,
             decoded,
+            unpacked: RefCell::default(),
             shared,
         })
     }
@@ -291,6 +281,11 @@ impl<'a> File<'a> {
         Ok(())
     }
 
+    /// Returns the size that decoded data may still have, in bytes.
+    pub(super) fn memory_left(&self) -> u64 {
+        self.shared.numbers.get().saturating_mul(NUMBER)
+    }
+
     /// Returns the limits for one model.
     pub(super) fn limits(&self) -> &Limits {
         &self.shared.limits
@@ -303,23 +298,14 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// Returns an error for each required extension that is not supported.
-fn required(document: &Document, purpose: Purpose) -> Vec<Diagnostic> {
+fn required(document: &Document) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for name in &document.extensions_required {
-        let name = name.as_str();
-        if is_known(name) || (name == DRACO && purpose == Purpose::Clips) {
-            continue;
+        if !is_known(name) {
+            let message = format!("the required extension {} is unknown", quoted(name));
+            let help = "export the file without the extension";
+            diagnostics.push(Diagnostic::error(DiagnosticCode::GltfRequired, message).help(help));
         }
-        diagnostics.push(if name == DRACO {
-            Diagnostic::error(DiagnosticCode::GltfRequired, format!("the required extension {DRACO} is not supported"))
-                .help("export without Draco compression (Blender: Data > Compression off)")
-        } else {
-            Diagnostic::error(
-                DiagnosticCode::GltfRequired,
-                format!("the required extension {} is unknown", quoted(name)),
-            )
-            .help("export the file without the extension")
-        });
     }
     diagnostics
 }

@@ -24,8 +24,11 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Keys whose values are skipped.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
 /// Extensions whose content is read.
-const READ: [&str; 5] = [
+const READ: [&str; 8] = [
     "KHR_texture_transform",
+    "KHR_texture_basisu",
+    "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
     "KHR_materials_emissive_strength",
     "KHR_materials_pbrSpecularGlossiness",
     "EXT_meshopt_compression",

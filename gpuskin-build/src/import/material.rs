@@ -129,7 +129,15 @@ impl Materials {
             )));
         }
         if let Some(info) = base {
-            result.base_color_texture = Some(self.textures.texture(file, info.index).map_err(within)?);
+            result.base_color_texture = self.textures.texture(file, info.index).map_err(within)?;
+            if result.base_color_texture.is_none() {
+                let message = format!("texture {} has no image; the material is drawn without it", info.index);
+                report.warn(
+                    within(Diagnostic::warning(DiagnosticCode::MaterialTexture, message))
+                        .within(Label::file(&file.shown))
+                        .help("give the texture an image, or remove it from the material"),
+                );
+            }
         }
         let uses = MaterialTextures::of(source);
         let uv = match base {

@@ -1,6 +1,7 @@
 //! Primitives: vertices, triangles, and the joints that move them.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use glam::{DVec2, DVec3, DVec4};
 use gltf::json::accessor::Type as Shape;
@@ -12,13 +13,14 @@ use super::accessor::AllowedComponents;
 use super::attributes::{accessor, same_count, scrub};
 use super::bones::{Bones, Skin};
 use super::document::{self, GltfPrimitive};
+use super::draco::Unpacked;
 use super::file::File;
 use super::hierarchy::node_label;
 use super::material::Materials;
 use super::report::Report;
 use super::unbound::{PrimitiveBinding, UnboundPrimitive};
 use super::weights::Weights;
-use super::{color, morph, topology};
+use super::{color, draco, morph, topology};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{self, Influences};
 use crate::suggest::quoted;
@@ -32,6 +34,8 @@ pub(super) struct MeshReader<'a, 'f> {
     pub materials: Materials,
     pub bones: Bones,
     pub skins: BTreeMap<Index<json::Skin>, Option<Skin>>,
+    /// Decompressed primitives, by mesh and primitive.
+    pub unpacked: BTreeMap<(usize, usize), Result<Rc<Unpacked>, Diagnostic>>,
     /// Number of vertices read so far.
     pub vertices: u64,
 }
@@ -118,16 +122,17 @@ impl MeshReader<'_, '_> {
             Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan => {}
         }
         let Some(position) = accessor(source, Semantic::Positions) else {
-            if source.extensions.contains_key("KHR_draco_mesh_compression") {
-                return Err(Diagnostic::error(
-                    DiagnosticCode::GltfRequired,
-                    "KHR_draco_mesh_compression is not supported",
-                )
-                .help("export without Draco compression"));
-            }
             return skip(report, "the primitive has no positions");
         };
         self.claim_vertices(position).map_err(|e| e.within("POSITION"))?;
+        let unpacked = match source.compressed(file) {
+            None => Rc::default(),
+            Some(draco) => {
+                let read = || draco::unpack(file, source, draco).map(Rc::new);
+                self.unpacked.entry((mesh.value(), index)).or_insert_with(read).clone()?
+            }
+        };
+        file.unpacked.replace(unpacked);
         let positions =
             file.finite(position, Shape::Vec3, AllowedComponents::Quantized).map_err(|e| e.within("POSITION"))?;
         let positions: Vec<DVec3> = positions.as_chunks::<3>().0.iter().copied().map(DVec3::from).collect();

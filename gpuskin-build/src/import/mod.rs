@@ -36,6 +36,7 @@
 //! | integer vertex attributes without `KHR_mesh_quantization` | read as if it were declared, with a warning |
 //! | a number of indices that is not a multiple of three | the remainder is ignored, with a warning |
 //! | triangles with fewer than three different vertices | removed |
+//! | textures without an image | left out, with a warning |
 //! | points and lines, extensions that are not drawn, scenes other than the default one | ignored, with a warning |
 //! | invalid events in `extras`, or events after the end of the clip | ignored, with a warning |
 //! | accessors, views and buffers beyond their data, counts above the limits of the importer | error |
@@ -48,6 +49,7 @@ mod clips;
 mod color;
 mod curve;
 mod document;
+mod draco;
 mod events;
 mod file;
 mod glb;
@@ -65,6 +67,7 @@ mod morph_loss;
 mod node_names;
 #[cfg(feature = "cli")]
 mod outline;
+mod pixels;
 mod references;
 mod report;
 mod select;
@@ -72,6 +75,7 @@ mod surface;
 mod textures;
 mod topology;
 mod unbound;
+mod untrusted;
 mod uri;
 mod weights;
 
@@ -84,7 +88,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::manifest::{At, Manifest, ModelEntry};
 use crate::model::{Clip, Model};
 use bones::Bones;
-use file::{File, ImportContext, Purpose};
+use file::{File, ImportContext};
 use hierarchy::Hierarchy;
 use material::Materials;
 use report::Report;
@@ -124,14 +128,14 @@ pub(crate) fn import_with_inputs(
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, diagnostics);
     let shared = ImportContext::new(manifest, inputs);
-    let mut open = |path: &At<String>, purpose| {
-        let file = File::open(&manifest.folder.join(&path.value), &path.value, purpose, &shared);
+    let mut open = |path: &At<String>| {
+        let file = File::open(&manifest.folder.join(&path.value), &path.value, &shared);
         let refused =
             |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().for_each(|f| report.error_at(&path.span, f));
         file.map_err(refused).ok()
     };
-    let model = open(&entry.path, Purpose::Model);
-    let others: Vec<_> = entry.animations.iter().map(|path| (open(path, Purpose::Clips), path)).collect();
+    let model = open(&entry.path);
+    let others: Vec<_> = entry.animations.iter().map(|path| (open(path), path)).collect();
     let model = read(model.as_ref()?, &others, entry, pixels, &mut report);
     model.filter(|_| !report.failed())
 }
@@ -157,7 +161,8 @@ fn read<'f>(
     references::references(entry, &mut clips);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
-    let mut reader = mesh::MeshReader { file, materials, bones: Bones::default(), skins, vertices: 0 };
+    let mut reader =
+        mesh::MeshReader { file, materials, bones: Bones::default(), skins, unpacked: BTreeMap::new(), vertices: 0 };
     let mut unbound_primitives = reader.read(&taking_part, report);
     let mesh::MeshReader { mut materials, mut bones, skins, .. } = reader;
     if let Some(diagnostic) = materials.textures.images_in_extensions() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::file::{File, ImportContext, Purpose, is_known};
+use super::file::{File, ImportContext, is_known};
 use super::hierarchy::Hierarchy;
 use super::report::Report;
 use super::{Inputs, Pixels, read};
@@ -68,7 +68,7 @@ pub(crate) fn outline(
     inputs: &mut Inputs,
 ) -> Option<FileOutline> {
     let context = ImportContext::new(manifest, inputs);
-    let opened = File::open(&manifest.folder.join(&entry.path.value), &entry.path.value, Purpose::Clips, &context);
+    let opened = File::open(&manifest.folder.join(&entry.path.value), &entry.path.value, &context);
     let file = match opened {
         Ok(file) => file,
         Err(errors) => {
@@ -130,7 +130,7 @@ pub(crate) fn import_with_or_without_clips(
     let mut own = Diagnostics::default();
     let mut report = Report::new(manifest, entry, &mut own);
     let context = ImportContext::new(manifest, inputs);
-    let opened = File::open(&manifest.folder.join(&entry.path.value), &entry.path.value, Purpose::Model, &context);
+    let opened = File::open(&manifest.folder.join(&entry.path.value), &entry.path.value, &context);
     let model = match opened {
         Ok(file) => read(&file, &[], entry, Pixels::SizeOnly, &mut report),
         Err(errors) => {

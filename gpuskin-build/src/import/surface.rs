@@ -119,9 +119,7 @@ impl MaterialTextures {
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
                 .within(label)
                 .within(Label::file(&file.shown));
-            report.warn(diagnostic.help(
-                "gpuskin's own material does not need the texture; load it separately if the game's pipeline does",
-            ));
+            report.warn(diagnostic);
         };
         let mut read = |texture: Option<TextureUse>| -> Option<Texture> {
             let texture = texture?;
@@ -130,7 +128,10 @@ impl MaterialTextures {
                     DiagnosticCode::MaterialTexture,
                     "its texture coordinates differ from those of the base colour, and vertices have only one set",
                 )),
-                _ => textures.texture(file, texture.index),
+                _ => textures.texture(file, texture.index)?.ok_or_else(|| {
+                    let message = format!("texture {} has no image", texture.index);
+                    Diagnostic::error(DiagnosticCode::MaterialTexture, message)
+                }),
             });
             found.map_err(|diagnostic| warn(texture.what, diagnostic)).ok()
         };

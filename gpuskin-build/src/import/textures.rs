@@ -1,7 +1,6 @@
 //! Textures of materials: images, samplers and texture coordinates.
 
 use std::collections::BTreeMap;
-use std::io::Cursor;
 
 use glam::{DMat2, DVec2};
 use gltf::json::extensions::texture::TextureTransform;
@@ -9,27 +8,17 @@ use gltf::json::texture::{MagFilter, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index};
 use gpuskin_rt::internals::Wrap;
-use image::{ImageFormat, ImageReader, Limits};
 
 use super::file::File;
-use super::uri;
+use super::{pixels, uri};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Image, Texture};
 
 /// Maximum side length of an image, in texels: the default texture limit of wgpu.
 const MAX_SIDE: u32 = 8192;
 
-/// Maximum memory for decoding one image, in bytes: the largest image at 16 bits per channel, and a
-/// copy of it.
-const MAX_DECODE: u64 = 1 << 30;
-
 /// Number of textures that an error lists.
 const LISTED: usize = 5;
-
-/// Image index that `gltf::json` reads for a texture without an image of the core format.
-const NO_IMAGE: usize = u32::MAX as usize;
-
-const CONVERT: &str = "convert the image to PNG or JPEG, and export the file again";
 
 /// Whether images are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,19 +80,22 @@ impl TextureReader {
         Self { pixels, image_slots: BTreeMap::new(), texels: 0, in_extensions: BTreeMap::new(), images: Vec::new() }
     }
 
-    pub(super) fn texture(&mut self, file: &File<'_>, index: Index<json::Texture>) -> Result<Texture, Diagnostic> {
+    /// Reads a texture. Returns `None` for a texture without an image, which glTF allows.
+    pub(super) fn texture(
+        &mut self,
+        file: &File<'_>,
+        index: Index<json::Texture>,
+    ) -> Result<Option<Texture>, Diagnostic> {
         let document = &file.document;
         let texture = file.get(&document.textures, index, "texture")?;
-        if texture.source.value() == NO_IMAGE {
-            let kinds = texture.extensions.iter().flat_map(|e| e.others.keys().map(String::as_str));
-            let kinds: Vec<&str> = kinds.collect();
-            if kinds.is_empty() {
-                let message = format!("texture {index} has no image");
-                return Err(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(CONVERT));
+        let Some(image) = texture.image() else {
+            if texture.extensions.is_empty() {
+                return Ok(None);
             }
+            let kinds: Vec<&str> = texture.extensions.keys().map(String::as_str).collect();
             self.in_extensions.insert(index.value(), kinds.join(", "));
-            return Ok(Texture { image: self.placeholder(), wrap: [Wrap::Repeat; 2], nearest: false });
-        }
+            return Ok(Some(Texture { image: self.placeholder(), wrap: [Wrap::Repeat; 2], nearest: false }));
+        };
         let sampler = match texture.sampler {
             Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
             None => None,
@@ -113,11 +105,11 @@ impl TextureReader {
             Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
             _ => Wrap::Repeat,
         };
-        Ok(Texture {
-            image: self.image(file, texture.source)?,
+        Ok(Some(Texture {
+            image: self.image(file, image)?,
             wrap: [wrap(sampler.map(|s| s.wrap_s)), wrap(sampler.map(|s| s.wrap_t))],
             nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m == Checked::Valid(MagFilter::Nearest)),
-        })
+        }))
     }
 
     /// Returns an error about all textures whose image only an extension gives: they have one cause.
@@ -130,8 +122,8 @@ impl TextureReader {
             more => format!(" and {more} more"),
         };
         let (noun, verb) = if names.len() == 1 { ("texture", "has") } else { ("textures", "have") };
-        let message = format!("{noun} {listed}{more} {verb} no PNG or JPEG image, only {kinds}");
-        Some(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(CONVERT))
+        let message = format!("{noun} {listed}{more} {verb} no image in a supported format, only {kinds}");
+        Some(Diagnostic::error(DiagnosticCode::ImageInvalid, message).help(pixels::CONVERT))
     }
 
     /// Returns the index of an image in place of one that cannot be read, until the error is reported.
@@ -178,32 +170,8 @@ impl TextureReader {
     }
 
     fn decode(&mut self, bytes: &[u8], most: u64) -> Result<(u32, u32, Vec<u8>), Diagnostic> {
-        let format = match image::guess_format(bytes) {
-            Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
-            Ok(other) => {
-                return Err(Diagnostic::error(
-                    DiagnosticCode::ImageInvalid,
-                    format!("{other:?} images are not supported"),
-                )
-                .help(CONVERT));
-            }
-            Err(_) if bytes.starts_with(b"\xABKTX 20\xBB") => {
-                return Err(Diagnostic::error(
-                    DiagnosticCode::ImageInvalid,
-                    "KTX2 images are not supported as sources",
-                )
-                .help(CONVERT));
-            }
-            Err(_) => {
-                return Err(
-                    Diagnostic::error(DiagnosticCode::ImageInvalid, "the image is neither PNG nor JPEG").help(CONVERT)
-                );
-            }
-        };
-        let broken = |e: image::ImageError| {
-            Diagnostic::error(DiagnosticCode::ImageInvalid, format!("the image cannot be decoded: {e}")).help(CONVERT)
-        };
-        let (width, height) = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().map_err(broken)?;
+        let image = pixels::Encoded::new(bytes)?;
+        let [width, height] = image.size()?;
         if width.max(height) > MAX_SIDE || width.min(height) == 0 {
             let message = format!("the image has {width} x {height} texels; at most {MAX_SIDE} per side are supported");
             return Err(Diagnostic::error(DiagnosticCode::LimitImage, message));
@@ -216,10 +184,6 @@ impl TextureReader {
         if self.pixels == Pixels::SizeOnly {
             return Ok((width, height, Vec::new()));
         }
-        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-        let mut limits = Limits::default();
-        limits.max_alloc = Some(MAX_DECODE);
-        reader.limits(limits);
-        Ok((width, height, reader.decode().map_err(broken)?.into_rgba8().into_raw()))
+        Ok((width, height, image.rgba()?))
     }
 }

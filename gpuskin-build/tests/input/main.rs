@@ -21,4 +21,5 @@ mod stored;
 mod surfaces;
 mod tricks;
 mod vertex_mode;
+mod web_formats;
 mod wild;

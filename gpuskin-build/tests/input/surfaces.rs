@@ -100,7 +100,7 @@ fn unsupported_textures_are_left_out_with_a_reason() {
             [&good, b"none"],
             "occlusionTexture",
             json!({ "index": 1 }),
-            "occlusion texture is ignored: image 1: the image is neither",
+            "occlusion texture is ignored: image 1: the image is not PNG",
         ),
         ([&good, &good], "normalTexture", json!({ "index": 9 }), "normal texture is ignored: texture 9 does not exist"),
         ([&good, &good], "emissiveTexture", json!({ "index": 1, "texCoord": 1 }), "its texture coordinates differ"),
