@@ -59,6 +59,7 @@ codes! {
     GltfVersion, "gltf::version", "A file has an unsupported glTF version.", "export the model as glTF 2.0 (.glb or .gltf)";
     GltfRequired, "gltf::required_extension", "A file requires an unsupported extension.", "export the file without the extension";
     GltfExtension, "gltf::unknown_extension", "A file uses an unknown extension.", "the extension is ignored; if the model looks wrong, export it without the extension";
+    GltfBrokenRule, "gltf::broken_rule", "A file breaks a rule of glTF; it was read in the same way as other programs do.", "export the file again; if the rule stays broken, report it to the author of the exporter";
     GltfIndex, "gltf::bad_index", "An index refers to an item that the file does not have.", "the file is damaged: export it again";
     GltfBuffer, "gltf::bad_buffer", "A buffer or buffer view is empty, inconsistent, or longer than its data.", "the file is damaged: export it again";
     GltfAccessor, "gltf::bad_accessor", "An accessor has a type or size that does not suit its use.", "the file is damaged, or its exporter is faulty: export it again";

@@ -184,6 +184,9 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             let mut warn = |message: String| {
                 report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(at()).within(label))
             };
+            if self.model.document.nodes[node].matrix.is_some() {
+                warn("a channel moves a node that has a matrix, which the channels of the node replace".to_owned());
+            }
             let curve = curve::curve(file, sampler, property, &keys, &place, &mut warn).map_err(|e| e.within(at()))?;
             return Ok(Some(AnyChannel::Transform(Channel { node, property, curve })));
         }

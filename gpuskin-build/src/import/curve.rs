@@ -11,7 +11,7 @@ use gltf::json::{Accessor, Index};
 
 use super::accessor::AllowedComponents;
 use super::file::File;
-use super::hierarchy::unit;
+use super::hierarchy::{is_far_from_unit, unit};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Curve, Interpolation, Property, WeightCurve};
 use crate::suggest::quoted;
@@ -74,7 +74,7 @@ pub(super) fn curve(
     let have = numbers.len() / shape.multiplicity();
     same_count(sampler, have, keys, each)?;
     let mut values = Vec::with_capacity(have);
-    let mut zeros = 0;
+    let (mut zeros, mut far) = (0, 0);
     let mut at = 0;
     while at < numbers.len() {
         if property != Property::Rotation {
@@ -84,7 +84,9 @@ pub(super) fn curve(
         }
         let value = DVec4::new(numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]);
         // A cubic key is in-tangent, value, out-tangent: the second of three is the value.
-        zeros += usize::from(value == DVec4::ZERO && (each == 1 || values.len() % 3 == 1));
+        let is_value = each == 1 || values.len() % 3 == 1;
+        zeros += usize::from(is_value && value == DVec4::ZERO);
+        far += usize::from(is_value && is_far_from_unit(value));
         // Tangents are not rotations; values of cubic curves are normalised after interpolation.
         values.push(if each == 3 { value } else { DVec4::from(unit(value)) });
         at += 4;
@@ -94,6 +96,9 @@ pub(super) fn curve(
             "accessor {}: {zeros} rotations are zero-length quaternions; the identity is used",
             sampler.output
         ));
+    }
+    if far > 0 {
+        warn(format!("accessor {}: {far} rotations are not of unit length; they are normalised", sampler.output));
     }
     let mut times = keys.times.clone();
     if keys.doubled {

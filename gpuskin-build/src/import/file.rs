@@ -96,6 +96,8 @@ pub(super) struct File<'a> {
     bytes: Vec<u8>,
     json: Range<usize>,
     bin: Option<Range<usize>>,
+    /// Rules of the container that the file breaks without effect.
+    pub broken_rules: Vec<&'static str>,
     /// Whether an accessor was read that needs `KHR_mesh_quantization`.
     pub quantized: Cell<bool>,
     /// Number of quotes left, of [`MAX_QUOTES`].
@@ -136,6 +138,7 @@ impl<'a> File<'a> {
             bytes,
             json: chunks.json,
             bin: chunks.bin,
+            broken_rules: chunks.broken_rules,
             quantized: Cell::new(false),
             quotes: Cell::new(MAX_QUOTES),
             first,

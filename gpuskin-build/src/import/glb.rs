@@ -13,13 +13,15 @@ const BIN: u32 = 0x004E_4942;
 pub(super) struct Chunks {
     pub json: Range<usize>,
     pub bin: Option<Range<usize>>,
+    /// Rules that the file breaks without effect.
+    pub broken_rules: Vec<&'static str>,
 }
 
 /// Finds the chunks of a file. A file without the GLB magic number is one JSON chunk, whatever its
 /// extension.
 pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
     if !bytes.starts_with(MAGIC) {
-        return Ok(Chunks { json: 0..bytes.len(), bin: None });
+        return Ok(Chunks { json: 0..bytes.len(), bin: None, broken_rules: Vec::new() });
     }
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     let cut_off = |what: &str| {
@@ -37,7 +39,7 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
     if length > bytes.len() {
         return Err(cut_off(&format!("{} of {length} bytes are present", bytes.len())));
     }
-    let (mut json, mut bin) = (None, None);
+    let (mut json, mut bin, mut broken_rules) = (None, None, Vec::new());
     let mut at = 12;
     while at + 8 <= length {
         let (Some(size), Some(kind)) = (word(at), word(at + 4)) else { break };
@@ -48,12 +50,20 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
         at = body.end;
         match kind {
             JSON if json.is_none() => json = Some(body),
-            BIN if bin.is_none() => bin = Some(body),
+            BIN if bin.is_none() => {
+                if json.is_none() {
+                    broken_rules.push("the binary chunk precedes the JSON chunk");
+                }
+                bin = Some(body);
+            }
+            JSON => broken_rules.push("the file has a second JSON chunk, which is ignored"),
+            BIN => broken_rules.push("the file has a second binary chunk, which is ignored"),
             _ => {}
         }
     }
     let json = json.ok_or_else(|| cut_off("the JSON chunk is missing"))?;
-    Ok(Chunks { json, bin })
+    broken_rules.dedup();
+    Ok(Chunks { json, bin, broken_rules })
 }
 
 #[cfg(test)]
@@ -65,7 +75,7 @@ mod tests {
         let mut file = b"glTF\x02\0\0\0\x1c\0\0\0\x04\0\0\0JSON{}  ".to_vec();
         file.extend(0_u32.to_le_bytes());
         file[8] = file.len() as u8;
-        assert_eq!(chunks(&file).expect("whole"), Chunks { json: 20..24, bin: None });
+        assert_eq!(chunks(&file).expect("whole"), Chunks { json: 20..24, bin: None, broken_rules: vec![] });
         for end in 4..file.len() {
             assert!(chunks(&file[..end]).is_err(), "{end} bytes");
         }

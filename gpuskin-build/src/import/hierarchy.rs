@@ -189,11 +189,22 @@ fn local(node: &document::GltfNode, report: &mut Report<'_>, label: impl Fn() ->
         let message = "the rotation is a zero-length quaternion; the identity is used";
         report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
     }
+    if let Some(rotation) = node.rotation.filter(|rotation| is_far_from_unit(DVec4::from_array(*rotation))) {
+        let length = DVec4::from_array(rotation).length();
+        let message = format!("the rotation is a quaternion of length {length:.3}; it is normalised");
+        report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
+    }
     Ok(Local::Trs(Trs {
         translation: node.translation.map_or(DVec3::ZERO, DVec3::from_array),
         rotation: node.rotation.map_or(DQuat::IDENTITY, |r| unit(DVec4::from_array(r))),
         scale: node.scale.map_or(DVec3::ONE, DVec3::from_array),
     }))
+}
+
+/// Whether the length of a quaternion is more than 2 % off, which neither rounding nor storage in 8 bits
+/// explains. Zero has its own warning.
+pub(super) fn is_far_from_unit(q: DVec4) -> bool {
+    q != DVec4::ZERO && (q.length() - 1.0).abs() > 0.02
 }
 
 /// Normalises a quaternion; zero becomes the identity.

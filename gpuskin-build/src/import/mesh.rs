@@ -202,6 +202,7 @@ impl MeshReader<'_, '_> {
             let message = format!("index {at} is {}, but the primitive has {vertices} vertices", indices[at]);
             return Err(Diagnostic::error(DiagnosticCode::MeshIndex, message));
         }
+        warn_of_restarts(file, source, &indices, label, report);
         if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
             let message = format!("{} indices do not form whole triangles; the last ones are ignored", indices.len());
             report.warn(Diagnostic::warning(DiagnosticCode::MeshIndex, message).within(label));
@@ -252,6 +253,19 @@ impl MeshReader<'_, '_> {
         }
         self.vertices = all;
         Ok(())
+    }
+}
+
+/// Warns about the largest index of a component type: some graphics APIs take it as the start of another
+/// strip, so glTF forbids it.
+fn warn_of_restarts(file: &File<'_>, source: &GltfPrimitive, indices: &[u32], label: &Label, report: &mut Report<'_>) {
+    let Some(accessor) = source.indices.and_then(|index| file.document.accessors.get(index.value())) else { return };
+    let Checked::Valid(component) = accessor.component_type else { return };
+    let restart = u32::MAX >> (32 - 8 * component.0.size().min(4));
+    let count = indices.iter().filter(|index| **index == restart).count();
+    if count > 0 {
+        let message = format!("{count} indices are {restart}, which glTF forbids; they are read as vertices");
+        report.warn(Diagnostic::warning(DiagnosticCode::MeshIndex, message).within(label));
     }
 }
 

@@ -20,9 +20,10 @@
 //! | clips without channels, or whose channels move nothing that is drawn | baked unchanged, with a warning |
 //! | clips with one key, or of length zero | one frame |
 //! | two channels for one property of a node | the last one is used, with a warning |
+//! | channels for a node with a matrix | played instead of the matrix, with a warning |
 //! | channels without a node, of unknown paths, or for weights of a node without morph targets | ignored, with a warning |
 //! | a number of values that does not match the keys | error |
-//! | quaternions that are not of unit length | normalised |
+//! | quaternions that are not of unit length | normalised, with a warning if the length is more than 2 % off |
 //! | quaternions of length zero | identity, with a warning |
 //! | skin weights that do not sum to one | divided by their sum; with a warning if the sum is more than 2 % off |
 //! | negative skin weights | set to zero, with a warning |
@@ -35,6 +36,8 @@
 //! | too few or too many morph weights | padded with zeros or truncated, with a warning |
 //! | integer vertex attributes without `KHR_mesh_quantization` | read as if it were declared, with a warning |
 //! | a number of indices that is not a multiple of three | the remainder is ignored, with a warning |
+//! | indices that mean a restart of the primitive | read as vertices, with a warning |
+//! | byte order marks, chunks that are repeated or in the wrong order, a default scene or skeleton that does not exist | ignored, with a warning |
 //! | triangles with fewer than three different vertices | removed |
 //! | textures without an image | left out, with a warning |
 //! | points and lines, extensions that are not drawn, scenes other than the default one | ignored, with a warning |
@@ -45,6 +48,7 @@ mod accessor;
 mod attributes;
 mod binding;
 mod bones;
+mod broken_rules;
 mod clips;
 mod color;
 mod curve;
@@ -174,6 +178,7 @@ fn read<'f>(
         report.error(diagnostic.within(Label::file(&file.shown)));
     }
 
+    sources.iter().for_each(|source| broken_rules::warn(source.file, report));
     ignored_content::other_scenes(file, report);
     ignored_content::unknown_extensions(file, report);
     ignored_content::material_extensions(file, materials.used(), report);

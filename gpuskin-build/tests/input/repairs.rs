@@ -4,6 +4,7 @@
 
 use crate::common::bake::try_bake;
 use crate::common::build::{Gltf, figure};
+use crate::common::import_file;
 use serde_json::json;
 
 #[track_caller]
@@ -250,4 +251,88 @@ fn attributes_that_are_not_finite_are_repaired_or_rejected() {
     }
     g.json["meshes"][0]["primitives"][0]["attributes"].as_object_mut().expect("object").remove("NORMAL");
     try_bake(&g).expect("the file can be baked");
+}
+
+#[test]
+fn broken_rules_without_effect_warn() {
+    let with = |change: &dyn Fn(&mut Gltf)| {
+        let mut g = figure();
+        change(&mut g);
+        g
+    };
+    let scene = with(&|g| {
+        g.json.as_object_mut().expect("object").remove("scenes");
+    });
+    repaired(&scene, &["model.glb", "the default scene is 0, but the file has no scenes"]);
+    repaired(&with(&|g| g.json["skins"][0]["skeleton"] = json!(99)), &["skin 0", "node 99"]);
+
+    let matrix = json!([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+    let mut g = moving("translation", "LINEAR", "VEC3", &[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let node = g.json["nodes"][1].as_object_mut().expect("object");
+    for key in ["translation", "rotation", "scale"] {
+        node.remove(key);
+    }
+    node.insert("matrix".to_owned(), matrix);
+    repaired(&g, &["`Odd`", "a channel moves a node that has a matrix"]);
+
+    // Rounding to 8 bits is no reason for a warning.
+    for (rotation, expected) in [([0.0, 0.0, 0.0, 3.0], Some("length 3.000")), ([0.0, 0.0, 0.0, 1.01], None)] {
+        let warnings = try_bake(&with(&|g| g.json["nodes"][1]["rotation"] = json!(rotation))).expect("bakes");
+        match expected {
+            Some(text) => assert!(warnings.iter().any(|w| w.contains(text)), "{warnings:#?}"),
+            None => assert!(warnings.is_empty(), "{warnings:#?}"),
+        }
+    }
+    let keys = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5];
+    let g = moving("rotation", "LINEAR", "VEC4", &[0.0, 1.0], &keys);
+    repaired(&g, &["`Odd`", &accessors(&g)[1], "1 rotations are not of unit length"]);
+    // The tangents of a cubic key have any length.
+    let mut keys = [0.0; 24];
+    (keys[7], keys[19], keys[8]) = (1.0, 1.0, 9.0);
+    let warnings = try_bake(&moving("rotation", "CUBICSPLINE", "VEC4", &[0.0, 1.0], &keys)).expect("bakes");
+    assert!(!warnings.iter().any(|w| w.contains("unit length")), "{warnings:#?}");
+}
+
+#[test]
+fn restart_indices_warn() {
+    let mut g = figure();
+    let vertices = 256;
+    let mut positions = vec![0.0; 3 * vertices];
+    (positions[1], positions[3 * 255]) = (1.0, 1.0);
+    let position = g.floats("VEC3", &positions);
+    let view = g.view(&[0, 1, 255]);
+    let indices =
+        g.push("accessors", json!({ "bufferView": view, "componentType": 5121, "count": 3, "type": "SCALAR" }));
+    g.json["meshes"][2]["primitives"][0] = json!({ "attributes": { "POSITION": position }, "indices": indices });
+    repaired(&g, &["mesh 2", "1 indices are 255, which glTF forbids"]);
+}
+
+#[test]
+fn odd_chunks_warn() {
+    let plain = figure().glb();
+    let json_end = 20 + u32::from_le_bytes(plain[12..16].try_into().expect("4 bytes")) as usize;
+    let file = |chunks: &[&[u8]]| {
+        let mut file = plain[..12].to_vec();
+        chunks.iter().for_each(|chunk| file.extend(*chunk));
+        let length = file.len() as u32;
+        file[8..12].copy_from_slice(&length.to_le_bytes());
+        file
+    };
+    let (json, bin) = (&plain[12..json_end], &plain[json_end..]);
+    let mut marked = json.to_vec();
+    marked.splice(8..8, *b"\xEF\xBB\xBF ");
+    let length = (marked.len() - 8) as u32;
+    marked[..4].copy_from_slice(&length.to_le_bytes());
+    for (chunks, expected) in [
+        (&[bin, json][..], "the binary chunk precedes the JSON chunk"),
+        (&[json, json, bin], "a second JSON chunk"),
+        (&[json, bin, bin, bin], "a second binary chunk"),
+        (&[&marked, bin], "a byte order mark"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("model.glb"), file(chunks)).expect("writable");
+        let outcome = import_file(folder.path(), "model.glb");
+        let warnings = outcome.warnings();
+        assert!(outcome.model.is_some() && warnings.len() == 1 && warnings[0].contains(expected), "{warnings:#?}");
+    }
 }
