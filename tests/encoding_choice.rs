@@ -85,7 +85,8 @@ fn lost_features_have_a_warning_and_can_be_required() {
     }
     refuses(&format!("{keys}require = [\"layers\"]\n"), &["local-packed has an error of", "set `tolerance = "]);
     let baked = bakes("encoding = \"matrix-f32\"\ntolerance = \"0.0005 mm\"\n");
-    assert!(baked.warnings.is_empty(), "a named encoding needs no warning: {}", baked.warnings);
+    let text = baked.warnings.to_string();
+    assert!(!text.contains("without layers"), "whoever names an encoding knows its features: {text}");
 }
 
 /// Returns the value of a key that the help of an error suggests.
@@ -153,6 +154,17 @@ fn default_tolerances_give_way_with_a_warning() {
     for part in [" between frames, but at most ", "sets no `motion_tolerance`", "set `motion_tolerance = "] {
         assert!(warnings.contains(part), "expected `{part}` in:\n{warnings}");
     }
+}
+
+#[test]
+fn named_encoding_above_a_default_tolerance_warns() {
+    let warnings = bakes("encoding = \"fixed16\"\n").warnings.to_string().replace("\n  │", "");
+    for part in ["fixed16 has an error of", "sets no `tolerance`, so it is used", "set `tolerance = "] {
+        assert!(warnings.contains(part), "expected `{part}` in:\n{warnings}");
+    }
+    let accepted = "tolerance = \"5 cm\"\nmotion_tolerance = \"10 cm\"\nnormal_tolerance = \"90 deg\"\n";
+    let baked = bakes(&format!("encoding = \"fixed16\"\n{accepted}"));
+    assert!(!baked.warnings.to_string().contains("so it is used"), "{}", baked.warnings);
 }
 
 /// At 2 frames per second every encoding is above the default tolerance between frames. `local-packed`

@@ -109,7 +109,10 @@ impl EncodingChoice<'_> {
                         .collect();
                     candidates.insert(0, Candidate::new(&attempt, None));
                 }
-                Ok(Choice { attempt, candidates, warnings: Vec::new() })
+                // Tools that ask for an encoding, and bakes without errors, get no warnings about them.
+                let judged = self.options.encoding.is_none() && !self.options.skip_errors;
+                let warnings = self.above_default(&attempt).filter(|_| judged).into_iter().collect();
+                Ok(Choice { attempt, candidates, warnings })
             }
             None => self.best_of_modes(class),
         }
