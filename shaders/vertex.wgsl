@@ -12,4 +12,7 @@ struct GpuskinVertex {
     part: u32,
     // Linear RGBA; 1 if the model has no vertex colours.
     color: vec4<f32>,
+    // Fifth to eighth influence; 0 if the model has at most four per vertex.
+    more_joints: vec4<u32>,
+    more_weights: vec4<f32>,
 }

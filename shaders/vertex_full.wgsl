@@ -15,5 +15,7 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
         bitcast<vec4<f32>>(vec4<u32>(input.words_2.zw, input.words_3.xy)),
         part,
         gpuskin_unpack_color(input),
+        gpuskin_unpack_more_joints(input),
+        gpuskin_unpack_more_weights(input),
     );
 }

@@ -3,7 +3,3 @@ fn gpuskin_unpack_weights(input: GpuskinInput) -> vec3<f32> {
     let words = input.words_1.yz;
     return vec3<f32>(vec3<u32>(words.x & 0xffffu, words.x >> 16u, words.y & 0xffffu)) / 65536.0;
 }
-
-fn gpuskin_tangent_word(input: GpuskinInput) -> u32 {
-    return input.words_1.w;
-}

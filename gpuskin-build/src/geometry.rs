@@ -1,6 +1,7 @@
 //! Drawn mesh of a model: all primitives in one vertex buffer and one index buffer, with sub-meshes
 //! per part and material.
 
+pub(crate) mod influences;
 pub(crate) mod lods;
 mod order;
 mod tangents;
@@ -9,12 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::MeshPart;
-use gpuskin_rt::internals::vertex::{Vertex, color_word};
+use gpuskin_rt::internals::vertex::{MAX_INFLUENCES, Vertex, color_word};
+use influences::KeptInfluences;
 
 use crate::model::{Model, Primitive};
-
-/// Maximum number of influences per drawn vertex.
-pub const MAX_INFLUENCES: usize = 4;
 
 /// The drawn mesh, before its vertices are packed.
 #[derive(Clone, Debug)]
@@ -49,17 +48,17 @@ pub struct Dropped {
 }
 
 impl Geometry {
-    /// Combines, welds and orders the primitives of a model. Each vertex keeps at most `influences`
-    /// influences.
-    pub fn new(model: &Model, influences: usize) -> Self {
+    /// Combines, welds and orders the primitives of a model.
+    pub(crate) fn new(model: &Model, kept: &KeptInfluences) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = VertexWeld::default();
         let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
         for primitive in &model.primitives {
-            let skin: Vec<_> =
-                (0..primitive.positions.len()).map(|v| reduce(primitive, v, influences, &mut dropped)).collect();
+            let first = baked_of_source.len();
+            let reduced = |v| reduce(primitive, v, kept.of(first + v), kept.is_loss(first + v).then_some(&mut dropped));
+            let skin: Vec<_> = (0..primitive.positions.len()).map(reduced).collect();
             let mut baked = vec![None; primitive.positions.len()];
             // Tangents are orthogonal to the normal, so with tangents each corner has its own
             // normal.
@@ -89,6 +88,13 @@ impl Geometry {
         }
 
         Self::arrange(weld.vertices, groups, baked_of_source, tangents, dropped)
+    }
+
+    /// Like [`Self::new`]: each vertex keeps at most this number of influences.
+    #[cfg(test)]
+    pub(crate) fn with_at_most(model: &Model, influences: usize) -> Self {
+        let limit = crate::manifest::InfluenceLimit::Most(influences);
+        Self::new(model, &KeptInfluences::new(model, limit, 0.0, 0.0))
     }
 
     /// Orders triangles and vertices for the GPU caches.
@@ -124,12 +130,12 @@ impl Geometry {
 #[derive(Default)]
 struct VertexWeld {
     vertices: Vec<Vertex>,
-    index_of: HashMap<[u32; 22], u32>,
+    index_of: HashMap<[u32; 30], u32>,
 }
 
 impl VertexWeld {
     fn index(&mut self, vertex: Vertex) -> u32 {
-        let mut key = [0; 22];
+        let mut key = [0; 30];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
@@ -140,10 +146,8 @@ impl VertexWeld {
         for (slot, value) in key.iter_mut().zip(floats.into_iter().flatten()) {
             *slot = value.to_bits();
         }
-        for (slot, pair) in key[16..].iter_mut().zip(vertex.joints) {
-            *slot = pair;
-        }
-        (key[20], key[21]) = (color_word(vertex.color), vertex.part);
+        key[20..28].copy_from_slice(&vertex.joints);
+        (key[28], key[29]) = (color_word(vertex.color), vertex.part);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
             self.vertices.len() as u32 - 1
@@ -151,16 +155,19 @@ impl VertexWeld {
     }
 }
 
+/// Bones and weights of a vertex.
+type SkinBinding = ([u32; MAX_INFLUENCES], [f32; MAX_INFLUENCES]);
+
 /// Returns the greatest influences of a vertex, normalised to a sum of one.
-fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: &mut Dropped) -> ([u32; 4], [f32; 4]) {
+fn reduce(primitive: &Primitive, vertex: usize, influences: usize, dropped: Option<&mut Dropped>) -> SkinBinding {
     let all = primitive.influences.of(vertex);
     let kept = &all[..all.len().min(influences)];
     let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
-    if all.len() > kept.len() {
+    if let Some(dropped) = dropped.filter(|_| all.len() > kept.len()) {
         dropped.vertices += 1;
         dropped.weight = dropped.weight.max(1.0 - sum);
     }
-    let (mut joints, mut weights) = ([0; 4], [0.0; 4]);
+    let (mut joints, mut weights) = ([0; MAX_INFLUENCES], [0.0; MAX_INFLUENCES]);
     for (k, &(bone, weight)) in kept.iter().enumerate() {
         joints[k] = u32::from(bone);
         weights[k] = (weight / sum) as f32;
@@ -224,13 +231,13 @@ impl CornerAttributes {
         }
     }
 
-    fn vertex(&self, primitive: &Primitive, triangle: usize, corner: usize, skin: &([u32; 4], [f32; 4])) -> Vertex {
+    fn vertex(&self, primitive: &Primitive, triangle: usize, corner: usize, skin: &SkinBinding) -> Vertex {
         let v = primitive.triangles[triangle][corner] as usize;
         let made = self.made_tangent(triangle, corner);
         vertex(primitive, v, self.normal(primitive, triangle, corner), made, skin)
     }
 
-    fn unused(&self, primitive: &Primitive, v: usize, skin: &([u32; 4], [f32; 4])) -> Vertex {
+    fn unused(&self, primitive: &Primitive, v: usize, skin: &SkinBinding) -> Vertex {
         vertex(primitive, v, self.vertex_normal(primitive, v), None, skin)
     }
 
@@ -248,7 +255,7 @@ fn vertex(
     v: usize,
     normal: Vec3,
     made: Option<Vec4>,
-    &(joints, weights): &([u32; 4], [f32; 4]),
+    &(joints, weights): &SkinBinding,
 ) -> Vertex {
     let kept = primitive.tangents.as_ref().map(|t| t[v].as_vec4());
     Vertex {

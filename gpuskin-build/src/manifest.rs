@@ -18,8 +18,8 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
-    At, ClipEntry, DeviceClass, EventEntry, Feature, Fps, Lods, LoopWish, Manifest, MaskEntry, Mode, ModelEntry,
-    PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances,
+    At, ClipEntry, DeviceClass, EventEntry, Feature, Fps, InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, Mode,
+    ModelEntry, PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

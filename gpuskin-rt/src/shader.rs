@@ -57,7 +57,7 @@ impl Variant {
             normals: Normals::Cofactor,
             previous_transforms: false,
         };
-        let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static];
+        let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
         let formats = packings.into_iter().flat_map(|packing| {
             [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent, color: false })
         });
@@ -92,16 +92,22 @@ impl Variant {
             7 => &[4, 3],
             8 => &[4, 4],
             9 => &[4, 4, 1],
+            10 => &[4, 4, 2],
+            11 => &[4, 4, 3],
+            12 => &[4, 4, 4],
             14 => &[4, 4, 4, 2],
             15 => &[4, 4, 4, 3],
             18 => &[4, 4, 4, 4, 2],
-            _ => &[4, 4, 4, 4, 3],
+            19 => &[4, 4, 4, 4, 3],
+            20 => &[4, 4, 4, 4, 4],
+            23 => &[4, 4, 4, 4, 4, 3],
+            _ => &[4, 4, 4, 4, 4, 4],
         }
     }
 }
 
 /// Location of the first instance attribute, of the place record; vertex attributes have lower locations.
-pub const INSTANCE_LOCATION: u32 = 5;
+pub const INSTANCE_LOCATION: u32 = 6;
 /// Number of attributes of a place record, four words each.
 pub const PLACE_ATTRIBUTES: u32 = 2;
 /// Location of the first attribute of a playback record.
@@ -390,34 +396,54 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let VertexFormat { packing, tangent, .. } = variant.vertex;
     let unpack = match packing {
-        Packing::Full => include_str!("../shaders/vertex_full.wgsl"),
+        Packing::Full | Packing::Full8 => include_str!("../shaders/vertex_full.wgsl"),
         _ => include_str!("../shaders/vertex_packed.wgsl"),
     };
     let weights = match packing {
-        Packing::Full => None,
-        Packing::Wide => Some(include_str!("../shaders/weights_wide.wgsl")),
+        Packing::Full | Packing::Full8 => None,
+        Packing::Wide | Packing::Wide8 => Some(include_str!("../shaders/weights_wide.wgsl")),
         _ => Some(include_str!("../shaders/weights_narrow.wgsl")),
     };
     let unpack_tangent = match (tangent, packing) {
         (false, _) => include_str!("../shaders/tangent_none.wgsl"),
         (true, Packing::Full) => include_str!("../shaders/tangent_full.wgsl"),
+        (true, Packing::Full8) => include_str!("../shaders/tangent_full8.wgsl"),
         (true, _) => include_str!("../shaders/tangent_packed.wgsl"),
     };
     let normal = match variant.normals {
         Normals::Cofactor => include_str!("../shaders/normal_cofactor.wgsl"),
         Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
     };
-    let vertex = [include_str!("../shaders/vertex.wgsl"), unpack, unpack_tangent].into_iter().chain(weights);
+    // The last four of eight influences, and the word of the tangent behind them.
+    let more: &[&str] = match packing {
+        Packing::Full8 => &[include_str!("../shaders/influences_full8.wgsl")],
+        Packing::Wide8 => {
+            &[include_str!("../shaders/influences_wide8.wgsl"), include_str!("../shaders/tangent_word_wide8.wgsl")]
+        }
+        Packing::Wide => {
+            &[include_str!("../shaders/influences_four.wgsl"), include_str!("../shaders/tangent_word_wide.wgsl")]
+        }
+        _ => &[include_str!("../shaders/influences_four.wgsl")],
+    };
+    let vertex = [include_str!("../shaders/vertex.wgsl"), unpack, unpack_tangent]
+        .into_iter()
+        .chain(weights)
+        .chain(more.iter().copied());
     if instances == InstanceSource::Cached {
         return vertex.chain([include_str!("../shaders/cached.wgsl")]).collect();
     }
+    let blend = match packing.influences() {
+        8 if variant.encoding.needs_compute() => include_str!("../shaders/blend_bones8_palette.wgsl"),
+        8 => include_str!("../shaders/blend_bones8.wgsl"),
+        _ => include_str!("../shaders/blend_bones.wgsl"),
+    };
     [include_str!("../shaders/skin_matrix.wgsl"), normal]
         .into_iter()
         .chain(vertex)
         .chain(frames)
         .chain(variant.encoding.info().wgsl.iter().copied())
         .chain(mixed)
-        .chain([include_str!("../shaders/skin.wgsl")])
+        .chain([blend, include_str!("../shaders/skin.wgsl")])
         .collect()
 }
 

@@ -1,15 +1,17 @@
 //! Baked vertices: layouts, packing and unpacking. CPU reference of `shaders/vertex_full.wgsl`,
 //! `shaders/vertex_packed.wgsl` and `shaders/vertex_static.wgsl`.
 //!
-//! A vertex is a row of 32-bit words, fetched as one to five attributes of up to four words.
+//! A vertex is a row of 32-bit words, fetched as one to six attributes of up to four words.
 //! Fetching fewer attributes saves more than the few unpacking instructions cost.
 //!
 //! | words, full | content |
 //! |---|---|
 //! | 0-2, 3-5, 6-7 | position, normal, texture coordinates: `f32` |
-//! | 8-9 | joints: 16 bits each; the last one 10 bits, followed by the part: 6 bits |
+//! | 8-9 | joints: 16 bits each, of which 10 are used; in the upper 6 bits of the last one the part |
 //! | 10-13 | weights: `f32` |
-//! | 14-17 | tangent, if any: `f32` |
+//! | 14 | eight influences only: joints 4, 5, 6: 10 bits each; joint 7: its lower and upper 5 bits are in bits 10-14 and 26-30 of word 8 |
+//! | 15-18 | eight influences only: weights 4 to 7: `f32` |
+//! | next four | tangent, if any: `f32` |
 //! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
 //! | word, packed | from bit 0 up |
@@ -21,10 +23,13 @@
 //! | 4 | bits 0-7 of the four joints |
 //! | 5 | narrow only: weights 1, 2, 3 in steps of 1/4096: 11, 11, 10 bits |
 //! | 5-6 | wide only: weights 1, 2, 3 in steps of 1/65536: 16 bits each; 16 bits zero |
+//! | 7 | eight influences only: bits 0-7 of joints 4 to 7 |
+//! | 8-9 | eight influences only: weights 4 and 5, then 6 and 7, in steps of 1/65536: 14 bits each; bits 8-9 of the same joints: 2 bits each |
 //! | next | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
 //! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
-//! The greatest weight comes first. Packed vertices do not store it: it is one minus the others.
+//! The greatest weight comes first. Packed vertices do not store it: it is one minus the others. The fifth
+//! weight is at most 1/5, so that 14 bits hold it in steps of 1/65536.
 //!
 //! | word, static | from bit 0 up |
 //! |---|---|
@@ -38,7 +43,10 @@ pub mod rest;
 
 use glam::{Vec2, Vec3, Vec4};
 
-/// A vertex in the bind pose, with at most four influences.
+/// Maximum number of influences per vertex.
+pub const MAX_INFLUENCES: usize = 8;
+
+/// A vertex in the bind pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vertex {
     /// Position in the space that inverse bind matrices start from, metres.
@@ -50,9 +58,9 @@ pub struct Vertex {
     /// Texture coordinates, origin top left.
     pub uv: Vec2,
     /// Bone indices. In vertex mode, the first one is the row of the animation texture.
-    pub joints: [u32; 4],
+    pub joints: [u32; MAX_INFLUENCES],
     /// Weights of the bones; they sum to exactly 1.
-    pub weights: [f32; 4],
+    pub weights: [f32; MAX_INFLUENCES],
     /// Number of the part: 0 is always visible; n is entry n - 1 of
     /// [`Metadata::parts`](crate::Metadata::parts).
     pub part: u32,
@@ -88,6 +96,26 @@ pub enum Packing {
     /// 8 bytes, for vertex mode: the data that does not change over time, which is texture
     /// coordinates and the row of the animation texture.
     Static,
+    /// 76 bytes: like `Full`, with up to eight influences.
+    Full8,
+    /// 40 bytes: like `Wide`, with up to eight influences.
+    Wide8,
+}
+
+impl Packing {
+    /// Maximum number of influences per vertex.
+    pub const fn influences(self) -> usize {
+        match self {
+            Self::Full | Self::Narrow | Self::Wide => 4,
+            Self::Full8 | Self::Wide8 => 8,
+            Self::Static => 0,
+        }
+    }
+
+    /// Whether all attributes have full precision.
+    pub const fn is_full(self) -> bool {
+        matches!(self, Self::Full | Self::Full8)
+    }
 }
 
 /// Ranges of packed positions and texture coordinates: `value = min + extent * packed / 65535`.
@@ -110,6 +138,8 @@ const NARROW_STEPS: f32 = 4096.0;
 const ROW: u32 = (1 << 26) - 1;
 /// Number of steps of a wide weight.
 const WIDE_STEPS: f32 = 65_536.0;
+/// Maximum of the fifth to eighth weight, in steps of a wide weight.
+const FIFTH_MOST: f32 = 16_383.0;
 
 impl VertexFormat {
     /// Returns the number of 32-bit words per vertex.
@@ -121,6 +151,10 @@ impl VertexFormat {
             (Packing::Narrow, true) | (Packing::Wide, false) => 7,
             (Packing::Wide, true) => 8,
             (Packing::Static, _) => 2,
+            (Packing::Full8, false) => 19,
+            (Packing::Full8, true) => 23,
+            (Packing::Wide8, false) => 10,
+            (Packing::Wide8, true) => 11,
         };
         without_color + self.color as usize
     }
@@ -207,17 +241,23 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         words.extend(format.color.then(|| color_word(vertex.color)));
         return words;
     }
-    let mut order = [0, 1, 2, 3];
+    let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
     order.sort_by(|&a, &b| vertex.weights[b].total_cmp(&vertex.weights[a]));
     let joints = order.map(|i| if vertex.weights[i] > 0.0 { vertex.joints[i] } else { 0 });
     let weights = order.map(|i| vertex.weights[i]);
+    let eight = format.packing.influences() == 8;
     let mut words = Vec::with_capacity(format.words());
-    if format.packing == Packing::Full {
+    if format.packing.is_full() {
         words.extend(vertex.position.to_array().map(f32::to_bits));
         words.extend(vertex.normal.to_array().map(f32::to_bits));
         words.extend(vertex.uv.to_array().map(f32::to_bits));
-        words.extend([joints[0] | joints[1] << 16, joints[2] | joints[3] << 16 | vertex.part << 26]);
-        words.extend(weights.map(f32::to_bits));
+        let spread = if eight { (joints[7] & 31) << 10 | (joints[7] >> 5 & 31) << 26 } else { 0 };
+        words.extend([joints[0] | joints[1] << 16 | spread, joints[2] | joints[3] << 16 | vertex.part << 26]);
+        words.extend(weights[..4].iter().map(|weight| weight.to_bits()));
+        if eight {
+            words.push(joints[4] | joints[5] << 10 | joints[6] << 20);
+            words.extend(weights[4..].iter().map(|weight| weight.to_bits()));
+        }
         if format.tangent {
             words.extend(vertex.tangent.to_array().map(f32::to_bits));
         }
@@ -243,6 +283,12 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         let k = |i| steps(i, WIDE_STEPS, 65_535.0);
         words.extend([k(1) | k(2) << 16, k(3)]);
     }
+    if eight {
+        let k = |i| steps(i, WIDE_STEPS, FIFTH_MOST) | (joints[i] >> 8 & 3) << 28;
+        let pair = |i: usize| (k(i) & 0x3fff) | (k(i + 1) & 0x3fff) << 14 | k(i) >> 28 << 28 | k(i + 1) >> 28 << 30;
+        words.push(u32::from_le_bytes([4, 5, 6, 7].map(|i: usize| joints[i] as u8)));
+        words.extend([pair(4), pair(6)]);
+    }
     if format.tangent {
         words.push(tangent_word(vertex.tangent));
     }
@@ -257,15 +303,28 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
 pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Vertex {
     let f = |i: usize| f32::from_bits(words[i]);
     let color = unpack_color(words, format);
-    if format.packing == Packing::Full {
+    let eight = format.packing.influences() == 8;
+    if format.packing.is_full() {
+        let (mut joints, mut weights) = ([0; 8], [0.0; 8]);
+        joints[..4].copy_from_slice(&[words[8], words[8] >> 16, words[9], words[9] >> 16].map(|word| word & 0x3ff));
+        weights[..4].copy_from_slice(&[f(10), f(11), f(12), f(13)]);
+        if eight {
+            let seventh = words[8] >> 10 & 31 | (words[8] >> 26 & 31) << 5;
+            joints[4..].copy_from_slice(&[words[14] & 0x3ff, words[14] >> 10 & 0x3ff, words[14] >> 20, seventh]);
+            weights[4..].copy_from_slice(&[f(15), f(16), f(17), f(18)]);
+        }
+        let tangent = if eight { 19 } else { 14 };
         return Vertex {
             position: Vec3::new(f(0), f(1), f(2)),
             normal: Vec3::new(f(3), f(4), f(5)),
             uv: Vec2::new(f(6), f(7)),
-            joints: [words[8] & 0x3ff, words[8] >> 16 & 0x3ff, words[9] & 0x3ff, words[9] >> 16 & 0x3ff],
-            weights: [f(10), f(11), f(12), f(13)],
+            joints,
+            weights,
             part: words[9] >> 26,
-            tangent: if format.tangent { Vec4::new(f(14), f(15), f(16), f(17)) } else { Vec4::X },
+            tangent: match format.tangent {
+                true => Vec4::from([0, 1, 2, 3].map(|i| f(tangent + i))),
+                false => Vec4::X,
+            },
             color,
         };
     }
@@ -278,8 +337,8 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
             tangent: if format.tangent { Vec4::new(1.0, 0.0, 0.0, sign) } else { Vec4::X },
             uv: Vec2::from(range.uv_min)
                 + Vec2::from(range.uv_extent) * Vec2::new(unorm(words[0]), unorm(words[0] >> 16)),
-            joints: [words[1] & ROW, 0, 0, 0],
-            weights: [1.0, 0.0, 0.0, 0.0],
+            joints: [words[1] & ROW, 0, 0, 0, 0, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: words[1] >> 26 & 31,
             color,
         };
@@ -293,6 +352,17 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
         ([words[5] & 0xffff, words[5] >> 16, words[6] & 0xffff], WIDE_STEPS)
     };
     let [w1, w2, w3] = k.map(|k| k as f32 / steps);
+    let (mut more_joints, mut more_weights) = ([0; 4], [0.0; 4]);
+    if eight {
+        let low = words[7].to_le_bytes();
+        for (i, (joint, weight)) in more_joints.iter_mut().zip(&mut more_weights).enumerate() {
+            let word = words[8 + i / 2];
+            *joint = u32::from(low[i]) | (word >> (28 + i % 2 * 2) & 3) << 8;
+            *weight = (word >> (i % 2 * 14) & 0x3fff) as f32 / WIDE_STEPS;
+        }
+    }
+    let [w4, w5, w6, w7] = more_weights;
+    let [j4, j5, j6, j7] = more_joints;
     let tangent =
         if format.tangent { tangent_of(words[format.words() - 1 - usize::from(format.color)]) } else { Vec4::X };
     Vertex {
@@ -300,8 +370,8 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
         normal: from_octahedral(Vec2::new(high_snorm16(words[2] << 16), high_snorm16(words[2]))),
         tangent,
         uv: Vec2::from(range.uv_min) + Vec2::from(range.uv_extent) * uv,
-        joints: [joint(0), joint(1), joint(2), joint(3)],
-        weights: [1.0 - w1 - w2 - w3, w1, w2, w3],
+        joints: [joint(0), joint(1), joint(2), joint(3), j4, j5, j6, j7],
+        weights: [1.0 - w1 - w2 - w3 - w4 - w5 - w6 - w7, w1, w2, w3, w4, w5, w6, w7],
         part: words[1] >> 24,
         color,
     }

@@ -31,8 +31,8 @@ fn probes(model: &Model) -> Model {
             normal,
             tangent,
             uv,
-            joints: [bone as u32, 0, 0, 0],
-            weights: [1.0, 0.0, 0.0, 0.0],
+            joints: [bone as u32, 0, 0, 0, 0, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: 0,
             color: Vec4::ONE,
         };

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use gpuskin_rt::internals::vertex::MAX_INFLUENCES;
 use gpuskin_rt::internals::{Encoding, ErrorInfo, MAX_LODS, Normals};
 
-use super::attempt::{Attempt, AttemptSource};
+use super::attempt::{Attempt, AttemptSource, ErrorLimits};
 use super::baked_model::{BakedModel, Trace};
 use super::choose::{Choice, EncodingChoice, limits};
 use super::files::{self, BakedMaterials, FileSet};
@@ -13,9 +14,10 @@ use super::plan::BakePlan;
 use super::plan::ModelOutline;
 use crate::color;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
+use crate::geometry::influences::KeptInfluences;
 use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
-use crate::manifest::{DeviceClass, Lods, Manifest, ModelEntry, RestTime};
+use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime};
 use crate::units::length;
 use crate::vertex_mode::{RestMesh, rest_mesh};
 
@@ -30,8 +32,9 @@ pub(super) fn assemble(
 ) -> Option<(BakedModel, BTreeMap<String, Vec<u8>>)> {
     options.report(entry, Stage::Encode);
     let within = Label::model(&outline.model.name);
-    let geometry = Geometry::new(&outline.model, entry.influences);
-    let tolerance = limits(&entry.tolerances, outline.diagonal).encoding;
+    let ErrorLimits { encoding: tolerance, normal, .. } = limits(&entry.tolerances, outline.diagonal);
+    let kept = KeptInfluences::new(&outline.model, entry.influences, tolerance, normal);
+    let geometry = Geometry::new(&outline.model, &kept);
     let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
     let choice = EncodingChoice { entry, source, options };
     let mut attempts: Vec<Choice> = Vec::new();
@@ -165,7 +168,11 @@ impl LodCache<'_> {
     }
 }
 
-fn dropped(dropped: &Dropped, influences: usize) -> Diagnostic {
+fn dropped(dropped: &Dropped, influences: InfluenceLimit) -> Diagnostic {
+    let influences = match influences {
+        InfluenceLimit::Auto => MAX_INFLUENCES,
+        InfluenceLimit::Most(most) => most,
+    };
     let Dropped { vertices, weight } = dropped;
     let share = weight * 100.0;
     let message = format!(

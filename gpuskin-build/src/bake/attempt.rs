@@ -345,14 +345,16 @@ impl PackedMesh {
             return Self::fixed(geometry, range, plan.encoding.range_rows()).into();
         }
         let packed = |packing| Self::new(geometry, range, packing);
+        let eight = geometry.vertices.iter().any(|v| v.weights[4] > 0.0);
         if plan.encoding.is_exact() || full {
-            return packed(Packing::Full).into();
+            return packed(if eight { Packing::Full8 } else { Packing::Full }).into();
         }
         // Vertices with one bone each have no weights that could lose precision.
         let rigid = geometry.vertices.iter().all(|v| v.weights[1] == 0.0);
-        let packings: &[Packing] = match rigid {
-            true => &[Packing::Narrow, Packing::Full],
-            false => &[Packing::Narrow, Packing::Wide, Packing::Full],
+        let packings: &[Packing] = match (rigid, eight) {
+            (_, true) => &[Packing::Wide8, Packing::Full8],
+            (true, false) => &[Packing::Narrow, Packing::Full],
+            (false, false) => &[Packing::Narrow, Packing::Wide, Packing::Full],
         };
         let mut tried = Vec::new();
         for packing in packings {

@@ -158,6 +158,16 @@ pub enum Lods {
     Most(usize),
 }
 
+/// Number of influences per vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub enum InfluenceLimit {
+    /// Per vertex, the fewest that meet the tolerance, up to 8.
+    #[default]
+    Auto,
+    /// At most this many, 1 to 8.
+    Most(usize),
+}
+
 /// A value and its location in the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct At<T> {
@@ -198,8 +208,8 @@ pub struct ModelEntry {
     pub devices: Vec<DeviceClass>,
     /// Features that the model must have.
     pub require: Vec<Feature>,
-    /// Maximum number of influences per vertex, 1 to 4.
-    pub influences: usize,
+    /// Number of influences per vertex.
+    pub influences: InfluenceLimit,
     /// Method by which bones transform normals.
     pub normals: Normals,
     /// Levels of detail.

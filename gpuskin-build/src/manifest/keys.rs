@@ -4,6 +4,7 @@
 //! A new key needs a row here, a field in `entry.rs`, and a line in the reader, `read.rs`. A unit
 //! test fails if a key is declared but never read, or read but not declared.
 
+use gpuskin_rt::internals::vertex::MAX_INFLUENCES;
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 
 use super::{DeviceClass, Feature, ForwardAxis, Fps, Mode, RootMotion, Storage, UpAxis};
@@ -201,9 +202,9 @@ const TEXTURE_FORMATS: Key = Key {
 };
 const INFLUENCES: Key = Key {
     name: "influences",
-    value: Whole { least: 1, most: 4 },
-    default: Toml("4"),
-    doc: "maximum number of bones per vertex",
+    value: AnyOf(&[Word(&["auto"]), Whole { least: 1, most: MAX_INFLUENCES as u64 }]),
+    default: Toml(r#""auto""#),
+    doc: r#"maximum number of bones per vertex; `"auto"`: per vertex, 4 to 8, the fewest that meet `tolerance`"#,
 };
 const NORMAL_TRANSFORM: Key = Key {
     name: "normals",

@@ -14,11 +14,10 @@ use super::values::{
     DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, require, tolerances, width,
 };
 use super::{
-    At, ClipEntry, DeviceClass, Feature, Fps, Lods, Manifest, Mode, ModelEntry, Storage, Textures, Tolerances,
-    gameplay, keys, limits, rest_frame, textures,
+    At, ClipEntry, DeviceClass, Feature, Fps, InfluenceLimit, Lods, Manifest, Mode, ModelEntry, Storage, Textures,
+    Tolerances, gameplay, keys, limits, rest_frame, textures,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
-use crate::geometry::MAX_INFLUENCES;
 use crate::name_collisions::{self, ModelNames, check_identifiers};
 use crate::suggest::closest;
 
@@ -33,7 +32,7 @@ struct Defaults {
     tolerances: Tolerances,
     devices: Option<Vec<DeviceClass>>,
     require: Vec<Feature>,
-    influences: Option<usize>,
+    influences: Option<InfluenceLimit>,
     normals: Normals,
     lods: Lods,
     textures: Textures,
@@ -245,7 +244,7 @@ fn model(
         tolerances: tolerances(section, notes).or(&defaults.tolerances),
         devices,
         require,
-        influences: influences(section, notes).or(defaults.influences).unwrap_or(MAX_INFLUENCES),
+        influences: influences(section, notes).or(defaults.influences).unwrap_or_default(),
         normals: section.choice("normals", &keys::NORMALS, notes).map_or(defaults.normals, |at| at.value),
         lods: lods(section, notes).unwrap_or(defaults.lods),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),

@@ -1,12 +1,15 @@
 //! Readers of keys that several tables share, such as tolerances, devices and frame rates.
 
+use gpuskin_rt::internals::vertex::MAX_INFLUENCES;
 use std::ops::Range;
 
 use toml::de::DeValue;
 
 use super::keys::{self, MAX_COARSER_LODS, MAX_FPS};
 use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
-use super::{At, DeviceClass, Feature, ForwardAxis, Fps, Lods, LoopWish, Tolerance, Tolerances, UpAxis};
+use super::{
+    At, DeviceClass, Feature, ForwardAxis, Fps, InfluenceLimit, Lods, LoopWish, Tolerance, Tolerances, UpAxis,
+};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 /// Maximum of a frame rate relative to the source, in percent.
@@ -136,16 +139,20 @@ pub(super) fn require(section: Section<'_>, notes: &mut Notes) -> Option<Vec<Fea
     Some(features)
 }
 
-pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<usize> {
+pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<InfluenceLimit> {
     let value = section.get("influences")?;
+    if value.get_ref().as_str() == Some("auto") {
+        return Some(InfluenceLimit::Auto);
+    }
     match number(value.get_ref()) {
-        Some(number) if [1.0, 2.0, 3.0, 4.0].contains(&number) => Some(number as usize),
+        Some(number) if (1..=MAX_INFLUENCES).any(|n| n as f64 == number) => Some(InfluenceLimit::Most(number as usize)),
         Some(_) => {
-            notes.error(DiagnosticCode::ManifestValue, value.span(), "`influences` must be 1, 2, 3 or 4", "");
+            let message = format!("`influences` must be a whole number from 1 to {MAX_INFLUENCES}, or \"auto\"");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "");
             None
         }
         None => {
-            notes.expected("influences", "1, 2, 3 or 4", value);
+            notes.expected("influences", "\"auto\" or a number from 1 to 8", value);
             None
         }
     }

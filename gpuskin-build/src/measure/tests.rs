@@ -36,7 +36,7 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
     let mut encoder = Encoder::new(encoding, shape(encoding, 7, 2, None).unwrap(), model, Ranges::default().finish());
     assert!(encoder.clip(0, &poses).is_empty());
     let texels = encoder.finish();
-    let geometry = Geometry::new(model, 4);
+    let geometry = Geometry::with_at_most(model, 4);
     let baked_of_source = &geometry.baked_of_source[..];
     let drawn = DrawnModel { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
     let found = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
@@ -113,7 +113,7 @@ fn nan_poses_have_infinite_errors() {
     let mut encoder = Encoder::new(Encoding::MatrixF32, shape, &model, Ranges::default().finish());
     encoder.clip(0, &poses);
     let texels = encoder.finish();
-    let geometry = Geometry::new(&model, 4);
+    let geometry = Geometry::with_at_most(&model, 4);
     let drawn = DrawnModel {
         texels: texels.view(),
         vertices: &geometry.vertices,

@@ -169,9 +169,9 @@ impl RowWeld {
         let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0) | part << 1, color_word(color)];
         *self.vertex_of.entry((row, bits)).or_insert_with(|| {
             let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
-            let weights = [1.0, 0.0, 0.0, 0.0];
+            let weights = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
             let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
-            let joints = [row, 0, 0, 0];
+            let joints = [row, 0, 0, 0, 0, 0, 0, 0];
             self.vertices.push(Vertex { position, normal, tangent, uv, joints, weights, part, color });
             self.vertices.len() as u32 - 1
         })

@@ -7,6 +7,7 @@ mod common;
 mod choices;
 mod diagnostics;
 mod hostile;
+mod influences;
 mod loops;
 mod manifest;
 mod manifest_encodings;

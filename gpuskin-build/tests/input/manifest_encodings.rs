@@ -2,7 +2,7 @@
 
 use crate::common::manifest::{SOLDIER, good, parse, refuses};
 use gpuskin_build::internals::manifest::{
-    DeviceClass, ForwardAxis, Fps, Lods, ModelEntry, RestTime, Tolerance, Tolerances, UpAxis,
+    DeviceClass, ForwardAxis, Fps, InfluenceLimit, Lods, ModelEntry, RestTime, Tolerance, Tolerances, UpAxis,
 };
 use gpuskin_rt::internals::{ColorFormat, Encoding, Normals};
 
@@ -68,7 +68,10 @@ fn tolerances_and_devices_are_read() {
     assert_eq!(of(soldier), (Some(Tolerance::Absolute(20.0 / 1e6)), five, Some(0.5)));
     assert_eq!(of(wolf), (Some(Tolerance::Relative(0.01 / 100.0)), five, None));
     assert_eq!(soldier.devices, [DeviceClass::WebGl2, DeviceClass::Compute]);
-    assert_eq!((soldier.influences, soldier.normals, soldier.fps), (2, Normals::Plain, Fps::Auto));
+    assert_eq!(
+        (soldier.influences, soldier.normals, soldier.fps),
+        (InfluenceLimit::Most(2), Normals::Plain, Fps::Auto)
+    );
     assert_eq!((wolf.normals, wolf.fps), (Normals::Cofactor, Fps::Share(0.5)));
     assert!(soldier.encoding.is_none() && wolf.encoding.as_ref().unwrap().value == Encoding::Fixed16);
     assert_eq!(Tolerance::Relative(0.005).metres(2.0), 0.01);
@@ -79,7 +82,7 @@ fn invalid_tolerances_and_devices_are_rejected() {
     refuses(
         &format!(
             "[bake]\ntolerance = 1\nmotion_tolerance = \"5\"\nnormal_tolerance = \"1 mm\"\ndevices = [\"webgl\"]\n\
-             influences = 8\nnormals = \"flat\"\nfps = \"-5 %\"\n{SOLDIER}tolerance = \"0 mm\"\ninfluences = \"4\"\n\
+             influences = 9\nnormals = \"flat\"\nfps = \"-5 %\"\n{SOLDIER}tolerance = \"0 mm\"\ninfluences = \"4\"\n\
              fps = \"2000 %\"\n"
         ),
         &[
@@ -87,11 +90,11 @@ fn invalid_tolerances_and_devices_are_rejected() {
             ("toml:3:20]", "`motion_tolerance` cannot be \"5\"", "\"0.1 mm\""),
             ("toml:4:20]", "`normal_tolerance` cannot be \"1 mm\"", "\"1 deg\""),
             ("toml:5:12]", "`devices` cannot be \"webgl\"", "did you mean \"webgl2\"?"),
-            ("toml:6:14]", "`influences` must be 1, 2, 3 or 4", ""),
+            ("toml:6:14]", "`influences` must be a whole number from 1 to 8, or \"auto\"", ""),
             ("toml:7:11]", "`normals` cannot be \"flat\"", ""),
             ("toml:8:7]", "`fps` cannot be \"-5 %\"", "or a number"),
             ("toml:12:13]", "`tolerance` cannot be \"0 mm\"", ""),
-            ("toml:13:14]", "`influences` must be 1, 2, 3 or 4, not a string", ""),
+            ("toml:13:14]", "`influences` must be \"auto\" or a number from 1 to 8, not a string", ""),
             ("toml:14:7]", "`fps` must be at most 1000 % of the source rate", ""),
         ],
     );

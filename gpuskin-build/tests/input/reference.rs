@@ -108,7 +108,7 @@ fn json_schema_rejects_mistakes() {
     let model = "[[model]]\nname = \"a\"\npath = \"a.glb\"\n";
     for (line, place) in [
         ("encoding = \"matrix-16\"", ".model[].encoding: enum"),
-        ("influences = 5", ".model[].influences: maximum"),
+        ("influences = 9", ".model[].influences: anyOf"),
         ("scale = 0", ".model[].scale: exclusiveMinimum"),
         ("devices = \"compute\"", ".model[].devices: type"),
         ("sockets = [\"\"]", ".model[].sockets[]: minLength"),

@@ -131,8 +131,8 @@ pub(super) fn mesh(prop: &Model, bone: u32, part: u32, bound: &Affine3) -> Resul
             normal: bound.normal(shown.normal).normalize_or_zero(),
             tangent: tangent.extend(shown.tangent.w),
             uv: shown.uv,
-            joints: [bone, 0, 0, 0],
-            weights: [1.0, 0.0, 0.0, 0.0],
+            joints: [bone, 0, 0, 0, 0, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part,
             color: shown.color,
         };

@@ -13,15 +13,15 @@ fn sample() -> Vertex {
         normal: Vec3::new(-0.3, 0.2, -0.8).normalize(),
         tangent: Vec3::new(0.8, 0.1, -0.2).normalize().extend(-1.0),
         uv: Vec2::new(0.3, 0.9),
-        joints: [3, 1000, 257, 12],
-        weights: [0.1, 0.6, 0.25, 0.05],
+        joints: [3, 1000, 257, 12, 0, 0, 0, 0],
+        weights: [0.1, 0.6, 0.25, 0.05, 0.0, 0.0, 0.0, 0.0],
         part: 16,
         color: Vec4::new(1.0, 0.2, 0.0, 0.6),
     }
 }
 
 #[test]
-fn full_vertex_keeps_every_bit() {
+fn full_vertices_keep_every_bit() {
     let format = VertexFormat { packing: Packing::Full, tangent: true, color: true };
     let words = pack(&sample(), format, &RANGE);
     assert_eq!(words.len(), format.words());
@@ -30,8 +30,52 @@ fn full_vertex_keeps_every_bit() {
         (v.position, v.normal, v.tangent, v.uv),
         (sample().position, sample().normal, sample().tangent, sample().uv)
     );
-    assert_eq!((v.joints, v.weights, v.part), ([1000, 257, 3, 12], [0.6, 0.25, 0.1, 0.05], 16));
+    assert_eq!((v.joints, v.part), ([1000, 257, 3, 12, 0, 0, 0, 0], 16));
+    assert_eq!(v.weights, [0.6, 0.25, 0.1, 0.05, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(v.color, sample().color);
+
+    let many = eight();
+    for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
+        let format = VertexFormat { packing: Packing::Full8, tangent, color };
+        let words = pack(&many, format, &RANGE);
+        assert_eq!(words.len(), format.words());
+        let v = unpack(&words, format, &RANGE);
+        assert_eq!((v.position, v.normal, v.uv, v.part), (many.position, many.normal, many.uv, 16));
+        assert_eq!((v.joints, v.weights), (many.joints, many.weights));
+        assert_eq!(v.tangent, if tangent { many.tangent } else { Vec4::X });
+        assert_eq!(v.color, if color { many.color } else { Vec4::ONE });
+    }
+}
+
+/// Returns a vertex with eight influences, greatest first.
+fn eight() -> Vertex {
+    let joints = [1023, 257, 512, 3, 700, 1000, 1, 1021];
+    Vertex { joints, weights: [0.23, 0.2, 0.15, 0.12, 0.1, 0.09, 0.06, 0.05], ..sample() }
+}
+
+#[test]
+fn eight_packed_influences_are_within_one_step() {
+    let equal = Vertex { weights: [0.125; 8], ..eight() };
+    let five = Vertex { weights: [0.2, 0.2, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0], ..eight() };
+    for vertex in [eight(), equal, five, sample()] {
+        for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
+            let format = VertexFormat { packing: Packing::Wide8, tangent, color };
+            let words = pack(&vertex, format, &RANGE);
+            assert_eq!(words.len(), format.words());
+            let v = unpack(&words, format, &RANGE);
+            assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
+            for (bone, weight) in v.joints.into_iter().zip(v.weights).filter(|(_, weight)| *weight > 0.0) {
+                let k = vertex.joints.iter().position(|joint| *joint == bone).expect("a joint of the source");
+                assert!((vertex.weights[k] - weight).abs() <= 8.0 / 65_536.0, "{bone} {weight}");
+            }
+            assert!((v.position - vertex.position).abs().max_element() < 2.0 / 65_535.0);
+            assert_eq!(v.part, 16);
+            if tangent {
+                assert!(v.tangent.truncate().distance(sample().tangent.truncate()) < 2e-4 && v.tangent.w == -1.0);
+            }
+            assert_eq!(v.color, if color { sample().color } else { Vec4::ONE });
+        }
+    }
 }
 
 #[test]
@@ -45,7 +89,7 @@ fn packed_vertex_error_is_within_one_step() {
             assert!((v.position - sample().position).abs().max_element() < 2.0 / 65_535.0);
             assert!(v.normal.distance(sample().normal) < 1e-4);
             assert!((v.uv - sample().uv).abs().max_element() < 2.0 / 65_535.0);
-            assert_eq!((v.joints, v.part), ([1000, 257, 3, 12], 16));
+            assert_eq!((v.joints, v.part), ([1000, 257, 3, 12, 0, 0, 0, 0], 16));
             for (a, b) in v.weights.iter().zip([0.6, 0.25, 0.1, 0.05]) {
                 assert!((a - b).abs() <= 2.0 * step, "{a} {b}");
             }
@@ -64,7 +108,7 @@ fn static_vertex_keeps_row_sign_texture_coordinates_and_colour() {
     for (tangent, sign, color) in [(false, 0.0, false), (true, -1.0, false), (true, -1.0, true)] {
         let format = VertexFormat { packing: Packing::Static, tangent, color };
         let row = 0x254_3210;
-        let words = pack(&Vertex { joints: [row, 0, 0, 0], ..sample() }, format, &RANGE);
+        let words = pack(&Vertex { joints: [row, 0, 0, 0, 0, 0, 0, 0], ..sample() }, format, &RANGE);
         assert_eq!(words.len(), format.words());
         let v = unpack(&words, format, &RANGE);
         assert_eq!((v.joints[0], v.part, v.tangent.w), (row, 16, sign));
@@ -75,7 +119,9 @@ fn static_vertex_keeps_row_sign_texture_coordinates_and_colour() {
 
 #[test]
 fn packed_weights_sum_to_one() {
-    for weights in [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25; 4], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]] {
+    for four in [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25; 4], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]] {
+        let mut weights = [0.0; 8];
+        weights[..4].copy_from_slice(&four);
         for packing in [Packing::Narrow, Packing::Wide] {
             let format = VertexFormat { packing, tangent: false, color: false };
             let v = unpack(&pack(&Vertex { weights, ..sample() }, format, &RANGE), format, &RANGE);

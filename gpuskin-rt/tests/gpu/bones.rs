@@ -24,8 +24,8 @@ fn probes(bones: &[BoneInfo]) -> Vec<Vertex> {
                 normal: Vec3::Y,
                 tangent: Vec4::X,
                 uv: Vec2::ZERO,
-                joints: [joint, 0, 0, 0],
-                weights: [1.0, 0.0, 0.0, 0.0],
+                joints: [joint, 0, 0, 0, 0, 0, 0, 0],
+                weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                 part: 0,
                 color: Vec4::ONE,
             });

@@ -231,7 +231,7 @@ fn probe(gpu: &Gpu, scene: &Scene, clock: &[u8], encoder: wgpu::CommandEncoder) 
 /// In every vertex layout: vertices drawn from the palette equal those of the CPU reference, even
 /// if the cache is on; vertices drawn from the cache are equal up to their packing.
 pub fn cached_vertices_match_cpu_reference() {
-    let formats = [Packing::Full, Packing::Narrow, Packing::Wide]
+    let formats = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Full8, Packing::Wide8]
         .into_iter()
         .flat_map(|packing| [false, true].map(|tangent| VertexFormat { packing, tangent, color: tangent }));
     let gpu = gpu_with(wgpu::Backends::VULKAN, wide_targets()).expect("a device, which the test needs");

@@ -125,7 +125,7 @@ pub fn palettes_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         // Hierarchies that fit workgroup memory, and larger ones.
         for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
-            for packing in [Packing::Full, Packing::Narrow, Packing::Wide] {
+            for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Full8, Packing::Wide8] {
                 let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
                 let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
                 let frames = some(seed, timed_records(&test.model.meta, &mut Random(seed)));

@@ -19,8 +19,8 @@ fn sheet(encoding: Encoding, side: u32) -> TestModel {
             normal: Vec3::Z,
             tangent: Vec4::X,
             uv: at,
-            joints: [0; 4],
-            weights: [1.0, 0.0, 0.0, 0.0],
+            joints: [0; 8],
+            weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: 0,
             color: Vec4::ONE,
         }

@@ -22,8 +22,8 @@ fn test_model() -> TestModel {
         Vertex {
             position,
             normal: position.normalize(),
-            joints: [0; 4],
-            weights: [1.0, 0.0, 0.0, 0.0],
+            joints: [0; 8],
+            weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             ..recipe.vertices[0]
         }
     };

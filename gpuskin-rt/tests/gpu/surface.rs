@@ -16,8 +16,8 @@ fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material:
         normal: Vec3::Z,
         tangent: Vec4::X,
         uv: Vec2::new(x, 1.0 - y),
-        joints: [0; 4],
-        weights: [1.0, 0.0, 0.0, 0.0],
+        joints: [0; 8],
+        weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         part: 0,
         color,
     };
@@ -90,7 +90,8 @@ const ABOVE: Vec4 = Vec4::new(0.2, 0.8, 0.6, 0.4);
 pub fn vertex_colours_are_drawn() {
     let base = Vec3::new(1.0, 0.5, 0.8);
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
-        for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static] {
+        for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8]
+        {
             for (tangent, color) in [(false, true), (true, true), (true, false)] {
                 let format = VertexFormat { packing, tangent, color };
                 let encoding = if packing == Packing::Static { Encoding::VatF16 } else { Encoding::MatrixF16 };

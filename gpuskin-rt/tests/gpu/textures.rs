@@ -43,8 +43,8 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         normal: Vec3::Z,
         tangent: Vec4::X,
         uv: Vec2::new(x, y),
-        joints: [0; 4],
-        weights: [1.0, 0.0, 0.0, 0.0],
+        joints: [0; 8],
+        weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         part: 0,
         color: Vec4::ONE,
     };

@@ -1,7 +1,7 @@
 //! Measures the promises of this project, each compared with its baseline in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [fill] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [fill] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
@@ -55,13 +55,26 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 12] =
-    ["bake", "textures", "normals", "encode", "events", "startup", "cpu", "live", "draw", "fill", "foxes", "million"];
+const SECTIONS: [&str; 13] = [
+    "bake",
+    "textures",
+    "normals",
+    "encode",
+    "events",
+    "startup",
+    "cpu",
+    "live",
+    "draw",
+    "influences",
+    "fill",
+    "foxes",
+    "million",
+];
 
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, fill, foxes, million [default: all].
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, fill, foxes, million [default: all].
 
   --manifest FILE    manifest of the sample models
   --models FOLDER    folder of glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
@@ -111,6 +124,9 @@ fn run(options: &Options) -> Result<(), String> {
         if wanted("live") {
             live::measure(&context)?;
             fade::measure(&context)?;
+        }
+        if wanted("influences") {
+            draw::influences::measure(&context, options)?;
         }
         if wanted("draw") {
             draw::measure(&context, options)?;

@@ -27,7 +27,8 @@ struct Influence {
     place: Lanes,
 }
 
-/// Minimum weight for which a vertex is a sample of a bone.
+/// Minimum weight for which a vertex is a sample of a bone; for a bone with less weight everywhere, half of
+/// its greatest weight.
 const SLIGHT: f64 = 0.05;
 
 /// Size of objects attached to sockets, relative to the diagonal of the rest pose: half a metre for
@@ -65,10 +66,13 @@ impl Samples {
             .collect();
         // Best candidate: whether the bone has the greatest weight, distance in the direction,
         // primitive and vertex. `[bone][direction]`
+        let mut greatest = vec![0.0_f64; model.bones.len()];
         let mut farthest = vec![vec![(false, f64::NEG_INFINITY, (0, 0)); directions.len()]; model.bones.len()];
         for (i, primitive) in model.primitives.iter().enumerate() {
             for (v, p) in primitive.positions.iter().enumerate() {
                 for (rank, &(bone, weight)) in primitive.influences.of(v).iter().enumerate() {
+                    let greatest = &mut greatest[usize::from(bone)];
+                    *greatest = greatest.max(weight);
                     for (best, direction) in farthest[usize::from(bone)].iter_mut().zip(&directions) {
                         let found = (rank == 0 || weight >= 0.5, p.dot(*direction), (i, v));
                         if (found.0, found.1) > (best.0, best.1) {
@@ -82,22 +86,28 @@ impl Samples {
             farthest.iter().flatten().filter(|f| f.1 > f64::NEG_INFINITY).map(|f| f.2).collect();
         chosen.sort_unstable();
         chosen.dedup();
+        let least: Vec<f64> = greatest.iter().map(|weight| SLIGHT.min(weight / 2.0)).collect();
         let mut samples = Self { vertices: Vec::new(), influences: Vec::new() };
         for (i, v) in chosen {
             let p = model.primitives[i].positions[v];
-            samples.push(p, model.primitives[i].influences.of(v).iter().map(|&(bone, w)| (usize::from(bone), w)));
+            samples.push(
+                p,
+                &least,
+                model.primitives[i].influences.of(v).iter().map(|&(bone, w)| (usize::from(bone), w)),
+            );
         }
         for (bone, p) in around_sockets(model) {
-            samples.push(p, std::iter::once((bone, 1.0)));
+            samples.push(p, &least, std::iter::once((bone, 1.0)));
         }
         samples
     }
 
-    fn push(&mut self, position: DVec3, bones: impl Iterator<Item = (usize, f64)>) {
+    /// Adds a sample. `least`: weight from which on it counts for a bone.
+    fn push(&mut self, position: DVec3, least: &[f64], bones: impl Iterator<Item = (usize, f64)>) {
         let start = self.influences.len() as u32;
         self.influences.extend(bones.map(|(bone, weight)| {
             let place = (position * weight).extend(weight).as_vec4().to_array();
-            Influence { bone: bone as u32, counts: weight >= SLIGHT, place }
+            Influence { bone: bone as u32, counts: weight >= least[bone], place }
         }));
         self.vertices.push(start..self.influences.len() as u32);
     }

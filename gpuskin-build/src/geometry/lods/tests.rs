@@ -1,7 +1,6 @@
 use glam::{DVec2, DVec3, Vec3};
 
 use super::*;
-use crate::geometry::MAX_INFLUENCES;
 use crate::model::{Influences, Primitive};
 
 /// Returns an open tube along z with `rings` rings and a radius of 0.2, whose halves are skinned to
@@ -53,7 +52,7 @@ fn geometry(primitives: Vec<Primitive>) -> Geometry {
     let bone = || crate::model::Bone { name: String::new(), node: 0, inverse_bind: glam::DMat4::IDENTITY };
     let materials = (0..2).map(|_| material()).collect();
     let model = crate::model::Model { primitives, materials, bones: vec![bone(), bone()], ..Default::default() };
-    Geometry::new(&model, MAX_INFLUENCES)
+    Geometry::with_at_most(&model, 4)
 }
 
 fn triangles(level: &LodMesh) -> usize {

@@ -42,9 +42,10 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Random vertices with one to four influences.
+    /// Random vertices with one influence to as many as the format holds.
     pub fn random(random: &mut Random, encoding: Encoding, format: VertexFormat, bones: u32) -> Self {
-        let vertices = (0..150).map(|i| random_vertex(random, bones, i % 4 + 1)).collect();
+        let most = if format.packing == Packing::Static { 4 } else { format.packing.influences() };
+        let vertices = (0..150).map(|i| random_vertex(random, bones, i % most + 1)).collect();
         Self {
             encoding,
             format,
@@ -375,7 +376,7 @@ pub fn packed_range(bone: u32) -> packed::Range {
 }
 
 fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
-    let mut weights = [0.0; 4];
+    let mut weights = [0.0; 8];
     for weight in &mut weights[..influences] {
         *weight = random.within(0.05, 1.0);
     }
@@ -385,7 +386,7 @@ fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
         normal: random.direction(),
         tangent: random.direction().extend(if random.unit() < 0.5 { 1.0 } else { -1.0 }),
         uv: Vec2::new(random.unit(), random.within(-1.0, 2.0)),
-        joints: [0; 4].map(|_| random.below(bones)),
+        joints: [0; 8].map(|_| random.below(bones)),
         weights: weights.map(|w| w / sum),
         part: random.below(17),
         color: random.direction().abs().extend(random.unit()),

@@ -23,8 +23,8 @@ pub fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
         normal: Vec3::Z,
         tangent: Vec4::X,
         uv: Vec2::new(x * 0.5 + 0.5, 0.5 - y * 0.5),
-        joints: [joint, 0, 0, 0],
-        weights: [1.0, 0.0, 0.0, 0.0],
+        joints: [joint, 0, 0, 0, 0, 0, 0, 0],
+        weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         part: 0,
         color: Vec4::ONE,
     };

@@ -8,6 +8,7 @@
 
 mod fixed;
 mod gpu;
+pub(crate) mod influences;
 mod naive;
 mod placed;
 mod scene;

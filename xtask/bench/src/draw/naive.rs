@@ -115,7 +115,9 @@ fn vertices(packed: &[u8], model: &Model) -> Vec<u8> {
     for words in words.chunks_exact(info.format.words()) {
         let v = unpack(words, info.format, &info.range);
         let [p, n] = [v.position.extend(v.uv.x), v.normal.extend(v.uv.y)].map(|v| v.to_array().map(f32::to_bits));
-        let all = [p, n, v.joints, v.weights.map(f32::to_bits)];
+        let (joints, weights) =
+            (*v.joints.first_chunk().expect("4 of 8"), *v.weights.first_chunk::<4>().expect("4 of 8"));
+        let all = [p, n, joints, weights.map(f32::to_bits)];
         out.extend(all.into_iter().flatten().flat_map(u32::to_le_bytes));
     }
     out

@@ -33,15 +33,34 @@ pub(super) fn subjects(context: &Context, options: &Options) -> Result<Vec<Subje
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(failed)?;
     let vertices = if options.vertices.is_empty() { &[VERTICES][..] } else { &options.vertices };
-    let tubes: Result<Vec<Subject>, String> = vertices.iter().map(|&count| of_tube(&folder, count)).collect();
+    let tubes: Result<Vec<Subject>, String> =
+        vertices.iter().map(|&count| of_tube(&folder, count, InfluenceCount::Four)).collect();
     std::fs::remove_dir_all(&folder).map_err(failed)?;
     all.extend(tubes?);
     Ok(all)
 }
 
-fn of_tube(folder: &Path, vertices: u32) -> Result<Subject, String> {
+/// Number of influences of each vertex of a tube.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum InfluenceCount {
+    Four,
+    Eight,
+}
+
+/// Bakes a tube.
+pub(super) fn tube_with(vertices: u32, influences: InfluenceCount) -> Result<Subject, String> {
+    let folder = std::env::temp_dir().join(format!("gpuskin-bench-influences-{}", std::process::id()));
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let subject = of_tube(&folder, vertices, influences);
+    std::fs::remove_dir_all(&folder).map_err(failed)?;
+    subject
+}
+
+fn of_tube(folder: &Path, vertices: u32, influences: InfluenceCount) -> Result<Subject, String> {
     let file = folder.join("tube.glb");
-    std::fs::write(&file, tube::glb(vertices)).map_err(|e| format!("{}: {e}", file.display()))?;
+    std::fs::write(&file, tube::glb(vertices, influences == InfluenceCount::Eight))
+        .map_err(|e| format!("{}: {e}", file.display()))?;
     let manifest = "[[model]]\nname = \"tube\"\npath = \"tube.glb\"\nencoding = \"local-packed\"\n\
                     [model.masks]\nupper = { root = \"joint 32\" }\n";
     let manifest = Manifest::parse(&folder.join("gpuskin.toml"), manifest).map_err(|findings| text(&findings))?;

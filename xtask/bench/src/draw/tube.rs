@@ -1,4 +1,4 @@
-//! A tube of any number of vertices on a chain of 64 joints, with four joints per vertex; four
+//! A tube of any number of vertices on a chain of 64 joints, with four or eight joints per vertex; four
 //! clips of two seconds.
 
 use serde_json::{Value, json};
@@ -13,17 +13,21 @@ const HEIGHT: f32 = 1.8;
 const RADIUS: f32 = 0.2;
 
 /// Creates a GLB file of a tube.
-pub(super) fn glb(vertices: u32) -> Vec<u8> {
+pub(super) fn glb(vertices: u32, eight: bool) -> Vec<u8> {
     let rings = (vertices as usize / SEGMENTS).max(2);
     let mut file = File::default();
     let (mut positions, mut normals, mut joints, mut weights) = (vec![], vec![], vec![], vec![]);
+    let (mut more_joints, mut more_weights): (Vec<u8>, Vec<f32>) = (vec![], vec![]);
     for ring in 0..rings {
         let up = ring as f32 / (rings - 1) as f32;
         // Weights of the two nearest joints and of their neighbours.
         let at = up * (JOINTS - 1) as f32;
         let first = (at.floor() as usize).clamp(1, JOINTS - 3) - 1;
         let near = [0, 1, 2, 3].map(|i| (2.0 - (at - (first + i) as f32).abs()).max(0.05));
-        let sum: f32 = near.iter().sum();
+        // With eight, also of the two beyond on both sides.
+        let far = [-2, -1, 4, 5].map(|i| (first as i32 + i).clamp(0, JOINTS as i32 - 1) as u8);
+        let far_weight = if eight { 0.04 } else { 0.0 };
+        let sum = near.iter().sum::<f32>() + 4.0 * far_weight;
         for segment in 0..SEGMENTS {
             let (sin, cos) = (segment as f32 / SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
             let radius = RADIUS * (1.0 - 0.6 * up);
@@ -31,6 +35,8 @@ pub(super) fn glb(vertices: u32) -> Vec<u8> {
             normals.extend([cos, 0.0, sin]);
             joints.extend([0, 1, 2, 3].map(|i| (first + i) as u8));
             weights.extend(near.map(|weight| weight / sum));
+            more_joints.extend(far);
+            more_weights.extend([far_weight / sum; 4]);
         }
     }
     let mut indices: Vec<u32> = Vec::new();
@@ -55,12 +61,16 @@ pub(super) fn glb(vertices: u32) -> Vec<u8> {
     let position = file.floats("VEC3", &positions);
     file.json["accessors"][position]["min"] = json!([-RADIUS, 0.0, -RADIUS]);
     file.json["accessors"][position]["max"] = json!([RADIUS, HEIGHT, RADIUS]);
-    let attributes = json!({
+    let mut attributes = json!({
         "POSITION": position,
         "NORMAL": file.floats("VEC3", &normals),
         "JOINTS_0": file.accessor(&joints, 5121, "VEC4", joints.len() / 4),
         "WEIGHTS_0": file.floats("VEC4", &weights),
     });
+    if eight {
+        attributes["JOINTS_1"] = json!(file.accessor(&more_joints, 5121, "VEC4", more_joints.len() / 4));
+        attributes["WEIGHTS_1"] = json!(file.floats("VEC4", &more_weights));
+    }
     let words: Vec<u8> = indices.iter().flat_map(|i| i.to_le_bytes()).collect();
     let indices = file.accessor(&words, 5125, "SCALAR", indices.len());
     file.json["meshes"] = json!([{ "primitives": [{ "attributes": attributes, "indices": indices }] }]);
