@@ -3,8 +3,6 @@
 //! The decompressed elements take the place of the accessors' buffer views. Accessors that have a view
 //! of their own keep it: a primitive whose positions have one has an uncompressed copy of everything.
 
-use std::collections::BTreeMap;
-
 use draco_core::{DecodeLimits, DecoderBuffer, Mesh, MeshDecoder};
 use gltf::json::accessor::ComponentType as Component;
 use gltf::json::accessor::GenericComponentType;
@@ -14,12 +12,9 @@ use gltf::json::{Accessor, Index};
 
 use super::attributes;
 use super::document::{Draco, GltfPrimitive};
-use super::file::File;
+use super::file::{File, Unpacked};
 use super::untrusted;
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
-
-/// Tightly packed elements by accessor.
-pub(super) type Unpacked = BTreeMap<usize, Vec<u8>>;
 
 impl GltfPrimitive {
     /// Returns the compressed data, if the primitive has no uncompressed copy of it.

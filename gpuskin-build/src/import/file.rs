@@ -13,7 +13,6 @@ use gltf::json::{self, Index};
 
 use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
-use super::draco::Unpacked;
 use super::meshopt::Stream;
 use super::{glb, uri};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
@@ -36,6 +35,9 @@ const READ: [&str; 4] =
 /// implementation.
 const HARMLESS: [&str; 6] =
     ["KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_", "KHR_xmp"];
+
+/// Decompressed elements of a primitive, tightly packed, by accessor.
+pub(super) type Unpacked = BTreeMap<usize, Vec<u8>>;
 
 /// State shared by all files of one import.
 pub(super) struct ImportContext<'a> {
