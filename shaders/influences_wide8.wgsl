@@ -10,3 +10,7 @@ fn gpuskin_unpack_more_weights(input: GpuskinInput) -> vec4<f32> {
     let steps = input.words_2.xxyy >> vec4<u32>(0u, 14u, 0u, 14u);
     return vec4<f32>(steps & vec4<u32>(0x3fffu)) / 65536.0;
 }
+
+fn gpuskin_tangent_word(input: GpuskinInput) -> u32 {
+    return input.words_2.z;
+}

@@ -414,12 +414,10 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
         Normals::Cofactor => include_str!("../shaders/normal_cofactor.wgsl"),
         Normals::Plain => include_str!("../shaders/normal_plain.wgsl"),
     };
-    // The last four of eight influences, and the word of the tangent behind them.
+    // Fifth to eighth influence, and the word of the tangent behind wide weights.
     let more: &[&str] = match packing {
         Packing::Full8 => &[include_str!("../shaders/influences_full8.wgsl")],
-        Packing::Wide8 => {
-            &[include_str!("../shaders/influences_wide8.wgsl"), include_str!("../shaders/tangent_word_wide8.wgsl")]
-        }
+        Packing::Wide8 => &[include_str!("../shaders/influences_wide8.wgsl")],
         Packing::Wide => {
             &[include_str!("../shaders/influences_four.wgsl"), include_str!("../shaders/tangent_word_wide.wgsl")]
         }

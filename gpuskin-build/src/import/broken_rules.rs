@@ -1,11 +1,9 @@
 //! Warnings about rules of glTF that a file breaks without an effect on the model.
 
+use super::document::BYTE_ORDER_MARK;
 use super::file::File;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
-
-/// Byte order mark of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Warns about the container, and about indices that are ignored.
 pub(super) fn warn(file: &File<'_>, report: &mut Report<'_>) {

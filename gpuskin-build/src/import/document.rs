@@ -32,6 +32,9 @@ use crate::limits;
 /// character with 76 clips has 2 MB of JSON.
 const MAX_JSON: usize = 1 << 28;
 
+/// Byte order mark of UTF-8.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Root object of a glTF file: `gltf::json::Root` with the replaced types of this module.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,7 +119,7 @@ impl Document {
 
 /// Strips the byte order mark and the trailing zero bytes that some exporters add as padding.
 pub(super) fn text(json: &[u8]) -> &[u8] {
-    let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
+    let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
     let end = json.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     &json[..end]
 }

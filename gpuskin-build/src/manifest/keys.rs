@@ -204,7 +204,7 @@ const INFLUENCES: Key = Key {
     name: "influences",
     value: AnyOf(&[Word(&["auto"]), Whole { least: 1, most: MAX_INFLUENCES as u64 }]),
     default: Toml(r#""auto""#),
-    doc: r#"maximum number of bones per vertex; `"auto"`: per vertex, 4 to 8, the fewest that meet `tolerance`"#,
+    doc: r#"maximum number of bones per vertex; `"auto"`: per vertex, 4 to 8, the fewest that meet the tolerances"#,
 };
 const NORMAL_TRANSFORM: Key = Key {
     name: "normals",

@@ -54,7 +54,7 @@ fn eight() -> Vertex {
 }
 
 #[test]
-fn eight_packed_influences_are_within_one_step() {
+fn eight_packed_influences_keep_joints_and_weights() {
     let equal = Vertex { weights: [0.125; 8], ..eight() };
     let five = Vertex { weights: [0.2, 0.2, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0], ..eight() };
     for vertex in [eight(), equal, five, sample()] {

@@ -64,9 +64,9 @@ impl Samples {
             .map(|i| DVec3::new(f64::from(i % 3 - 1), f64::from(i / 3 % 3 - 1), f64::from(i / 9 - 1)))
             .filter(|d| *d != DVec3::ZERO)
             .collect();
+        let mut greatest = vec![0.0_f64; model.bones.len()];
         // Best candidate: whether the bone has the greatest weight, distance in the direction,
         // primitive and vertex. `[bone][direction]`
-        let mut greatest = vec![0.0_f64; model.bones.len()];
         let mut farthest = vec![vec![(false, f64::NEG_INFINITY, (0, 0)); directions.len()]; model.bones.len()];
         for (i, primitive) in model.primitives.iter().enumerate() {
             for (v, p) in primitive.positions.iter().enumerate() {

@@ -70,7 +70,7 @@ fn drawn_vertices_have_the_kept_influences() {
     assert!(all.vertices.iter().all(|v| v.joints == [0, 1, 2, 3, 4, 5, 0, 0] && v.weights[5] == 0.05));
     let five = Geometry::with_at_most(&model, 5);
     assert!(five.dropped.vertices == 24 && (five.dropped.weight - 0.05).abs() < 1e-12);
-    // What the tolerance allows is no loss.
+    // Influences within the tolerance are dropped without a report.
     let four = Geometry::new(&model, &KeptInfluences::new(&model, InfluenceLimit::Auto, 100.0, 720.0));
     assert!(four.dropped.vertices == 0 && four.vertices.iter().all(|v| v.weights[4] == 0.0));
 }

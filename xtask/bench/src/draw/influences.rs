@@ -2,7 +2,7 @@
 //! triangles on the same 64 bones.
 
 use super::scene::{Scene, Work};
-use super::subjects::{InfluenceCount, tube_with};
+use super::subjects::{InfluenceCount, tubes_of};
 use super::{FRAMES, SOFTWARE_FRAMES};
 use crate::Options;
 use crate::context::Context;
@@ -16,7 +16,7 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
         true => (options.counts.first().copied().unwrap_or(200), SOFTWARE_FRAMES),
         false => (options.counts.first().copied().unwrap_or(10_000), FRAMES),
     };
-    let subjects = [tube_with(VERTICES, InfluenceCount::Four)?, tube_with(VERTICES, InfluenceCount::Eight)?];
+    let subjects = tubes_of(&[(VERTICES, InfluenceCount::Four), (VERTICES, InfluenceCount::Eight)])?;
     heading(&format!(
         "influences: {count} instances of a tube of {VERTICES} vertices, 64 bones; four and eight influences"
     ));

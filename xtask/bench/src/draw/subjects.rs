@@ -29,14 +29,9 @@ pub(super) fn subjects(context: &Context, options: &Options) -> Result<Vec<Subje
         let direct = baked(&manifest, Some(Encoding::MatrixF16))?;
         all.extend(context.models.iter().cloned().zip(direct).map(|(model, direct)| Subject { model, direct }));
     }
-    let folder = std::env::temp_dir().join(format!("gpuskin-bench-tubes-{}", std::process::id()));
-    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
-    std::fs::create_dir_all(&folder).map_err(failed)?;
     let vertices = if options.vertices.is_empty() { &[VERTICES][..] } else { &options.vertices };
-    let tubes: Result<Vec<Subject>, String> =
-        vertices.iter().map(|&count| of_tube(&folder, count, InfluenceCount::Four)).collect();
-    std::fs::remove_dir_all(&folder).map_err(failed)?;
-    all.extend(tubes?);
+    let tubes: Vec<_> = vertices.iter().map(|&count| (count, InfluenceCount::Four)).collect();
+    all.extend(tubes_of(&tubes)?);
     Ok(all)
 }
 
@@ -47,14 +42,14 @@ pub(super) enum InfluenceCount {
     Eight,
 }
 
-/// Bakes a tube.
-pub(super) fn tube_with(vertices: u32, influences: InfluenceCount) -> Result<Subject, String> {
-    let folder = std::env::temp_dir().join(format!("gpuskin-bench-influences-{}", std::process::id()));
+/// Bakes tubes of the given numbers of vertices and influences.
+pub(super) fn tubes_of(tubes: &[(u32, InfluenceCount)]) -> Result<Vec<Subject>, String> {
+    let folder = std::env::temp_dir().join(format!("gpuskin-bench-tubes-{}", std::process::id()));
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let subject = of_tube(&folder, vertices, influences);
+    let baked = tubes.iter().map(|&(vertices, influences)| of_tube(&folder, vertices, influences)).collect();
     std::fs::remove_dir_all(&folder).map_err(failed)?;
-    subject
+    baked
 }
 
 fn of_tube(folder: &Path, vertices: u32, influences: InfluenceCount) -> Result<Subject, String> {
